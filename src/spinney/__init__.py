@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         MiniBatchKMeans,
         choose_k,
     )
-    from spinney.extensions.clustering.explained import explain_clusters
+    from spinney.extensions.clustering.explain_clusters import explain_clusters
     from spinney.extensions.clustering.find_clusters import find_clusters
     from spinney.extensions.evaluation import (
         evaluate,
@@ -104,7 +104,7 @@ _HOMES = {
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
     "Node": "spinney.trees.node",
-    "TextFormat": "spinney.data.text_format",
+    "TextFormat": "spinney.data.text_formats",
     "Recipe": "spinney.recipes",
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",

@@ -35,7 +35,13 @@ from spinney.data.declarations import (
 )
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.data.schema import Attribute, Fingerprint, Schema, Target, missing_columns
+from spinney.data.schema import (
+    Attribute,
+    Fingerprint,
+    Schema,
+    Target,
+    missing_columns,
+)
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_leakage import (
@@ -66,6 +72,7 @@ __all__ = [
     "Difference",
     "Fingerprint",
     "Formula",
+    "IntegerSummary",
     "IssueFacts",
     "Linear",
     "Ratio",
@@ -75,34 +82,33 @@ __all__ = [
     "Target",
     "TextFormat",
     "Value",
-    "IntegerSummary",
     "association_of",
     "check_names",
     "check_texts_listed",
-    "similar_class_warnings",
     "coded_column",
     "column_warnings",
     "columns_named",
     "cost_array",
-    "numbers_all_rows",
     "declarations_of",
-    "training_warnings",
+    "exclude_identifiers",
     "factorise",
     "holds_classes",
     "is_missing",
-    "exclude_identifiers",
     "left_out",
     "level_order",
     "marker_numbers",
     "marker_values",
     "missing_columns",
     "no_columns_error",
+    "numbers_all_rows",
     "parse_number",
     "plain_values",
     "refuse_text",
+    "similar_class_warnings",
     "summary_of",
     "table_warnings",
     "target_note",
+    "training_warnings",
     "warn_of_large_integers",
     "without_identifiers",
 ]

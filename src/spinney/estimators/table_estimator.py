@@ -145,12 +145,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             cells, name if isinstance(name, str) else "y", table.n_rows
         )
         declared = self._declarations(True)
-        doubts = [
+        warnings = [
             *table_warnings(table, declared, issues=X_ISSUES),
             *similar_class_warnings(target.name, target.classes, codes),
         ]
-        for doubt in doubts:
-            warn(*doubt.args, remedy=doubt.remedy)
+        for warning in warnings:
+            warn(*warning.args, remedy=warning.remedy)
         weights = None
         if sample_weight is not None:
             weights = given_weights(sample_weight, table.n_rows)

@@ -1,24 +1,24 @@
-"""The forms of numbers and dates in SQL: what a column is written in, and its cells.
+"""Format inference and parsing of text columns in SQL.
 
-It says of a column in DuckDB what
-:func:`spinney.data.format_inference.infer_candidates` says of texts in memory.
+It returns for columns in DuckDB the candidates that
+:func:`spinney.data.format_inference.infer_candidates` returns for texts in memory.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from spinney.data.duckdb.columns import aggregated
+from spinney.data.duckdb.columns import aggregate
 from spinney.data.duckdb.sql_text import quote_text
 from spinney.data.format_inference import PLACEHOLDERS, FormatCandidates
 from spinney.data.text_formats import (
+    AM_PM_AT_END,
+    CELL_FORMATS,
     CURRENCY,
-    FORMS,
-    GAPS,
-    HALF_DAY,
-    NUMBERS,
+    DATE_SEPARATORS,
+    NUMBER_FORMATS,
     SIGNS,
+    CellFormat,
     DateFormat,
-    Form,
     NumberFormat,
 )
 
@@ -31,9 +31,9 @@ _LISTED = ", ".join(map(quote_text, sorted(PLACEHOLDERS)))
 def infer_candidates_in_sql(
     texts: "DuckDBPyRelation", columns: Iterable[str], numeric: Collection[str] = ()
 ) -> dict[str, FormatCandidates]:
-    """Return what the cells of columns of text say of their forms, if of any.
+    """Return the format candidates of columns of text, without those that have none.
 
-    Columns that are in no form are left out; ``numeric`` are known to be numbers.
+    The ``numeric`` columns are known to be numbers.
     """
     columns = list(columns)
     tests = {
@@ -41,9 +41,9 @@ def infer_candidates_in_sql(
         for column in columns
         for name, test in _tests(column).items()
     }
-    answers = aggregated(texts, tests)
+    answers = aggregate(texts, tests)
     found = {
-        column: _evidence(
+        column: _candidates(
             {name: answers[column, name] for name in _tests(column)},
             numeric=column in numeric,
         )
@@ -53,84 +53,91 @@ def infer_candidates_in_sql(
 
 
 def _tests(column: str) -> dict[Any, str]:
-    """Return the aggregates that are asked of a column."""
+    """Return the aggregates that decide about a column."""
     known = _known(column)
     tests: dict[Any, str] = {
-        form: f"bool_and(CASE WHEN {known} IS NOT NULL THEN {_fits(known, form)} END)"
-        for form in FORMS
+        format: f"bool_and(CASE WHEN {known} IS NOT NULL "
+        f"THEN {_matches(known, format)} END)"
+        for format in CELL_FORMATS
     }
     number = f"TRY_CAST({known} AS DOUBLE)"
-    pointed = f"contains({known}, ',') OR contains({known}, '.')"
+    has_marks = f"contains({known}, ',') OR contains({known}, '.')"
     currency = f"nullif(regexp_extract({known}, {quote_text(CURRENCY)}), '')"
     tests |= {
         "cells": f"count({known})",
         "percent": f"count(CASE WHEN contains({known}, '%') THEN 1 END)",
         "currencies": f"count(DISTINCT {currency})",
-        "pointed": f"bool_or({pointed})",
+        "has marks": f"bool_or({has_marks})",
         "plain": f"count({number}) = count({known})",
         "varies": f"min({known}) <> max({known})",
-        "example": f"coalesce(max(CASE WHEN {pointed} THEN {known} END), max({known}))",
+        "example": f"coalesce(max(CASE WHEN {has_marks} THEN {known} END), "
+        f"max({known}))",
         "placeholders": "list_sort(list(DISTINCT CASE WHEN "
         f"{column} IN ({_LISTED}) THEN {column} END))",
     }
     return tests
 
 
-def _evidence(answers: Mapping[Any, Any], *, numeric: bool) -> FormatCandidates | None:
-    forms = [form for form in FORMS if answers[form]]
+def _candidates(
+    answers: Mapping[Any, Any], *, numeric: bool
+) -> FormatCandidates | None:
+    formats = [format for format in CELL_FORMATS if answers[format]]
     placeholders = tuple(filter(None, answers["placeholders"] or ()))
     if numeric and not answers["cells"]:
-        forms = [*NUMBERS]  # nothing but placeholders
-    agree = answers["percent"] in (0, answers["cells"]) and answers["currencies"] < 2
-    if not forms or not agree:
+        formats = [*NUMBER_FORMATS]  # nothing but placeholders
+    one_unit = answers["percent"] in (0, answers["cells"]) and answers["currencies"] < 2
+    if not formats or not one_unit:
         return None
     if placeholders and not (answers["varies"] or numeric):
-        return None  # of "-" and "1" both may be names
+        return None  # "-" and "1" may both be names
     return FormatCandidates(
-        forms,
-        pointed=bool(answers["pointed"]),
-        plain=answers["plain"],
+        formats,
+        has_marks=bool(answers["has marks"]),
+        is_plain=answers["plain"],
         example=answers["example"] or "0",
         placeholders=placeholders,
     )
 
 
-def parse_expression(column: str, form: Form) -> str:
-    """Return the cells of a column of text, read by a form that they all match."""
+def parse_expression(column: str, format: CellFormat) -> str:
+    """Return the cells of a column of text, parsed by a format that they match."""
     known = _known(column)
-    if isinstance(form, DateFormat):
-        return _time(known, form)
-    return number_in_sql(known, form)
+    if isinstance(format, DateFormat):
+        return _parse_date(known, format)
+    return parse_number_in_sql(known, format)
 
 
-def has_clocks(texts: "DuckDBPyRelation", columns: Iterable[str]) -> dict[str, bool]:
+def have_times_of_day(
+    texts: "DuckDBPyRelation", columns: Iterable[str]
+) -> dict[str, bool]:
     """Return which columns of dates have times of day, too."""
     tests = {column: f"bool_or(contains({column}, ':'))" for column in columns}
-    return {column: bool(has) for column, has in aggregated(texts, tests).items()}
+    return {column: bool(has) for column, has in aggregate(texts, tests).items()}
 
 
-def number_in_sql(text: str, form: NumberFormat) -> str:
-    """Return the number that a text is, which matches."""
-    bare = f"regexp_replace({text}, {quote_text(SIGNS)}, '', 'g')"
-    bare = f"replace({bare}, {quote_text(form.thousands)}, '')"
-    return f"TRY_CAST(replace({bare}, {quote_text(form.decimal)}, '.') AS DOUBLE)"
+def parse_number_in_sql(text: str, format: NumberFormat) -> str:
+    """Return the number of a text that matches."""
+    digits = f"regexp_replace({text}, {quote_text(SIGNS)}, '', 'g')"
+    digits = f"replace({digits}, {quote_text(format.thousands)}, '')"
+    return f"TRY_CAST(replace({digits}, {quote_text(format.decimal)}, '.') AS DOUBLE)"
 
 
 def _known(column: str) -> str:
     return f"(CASE WHEN {column} IN ({_LISTED}) THEN NULL ELSE {column} END)"
 
 
-def _fits(text: str, form: Form) -> str:
-    """Return whether a text is in a form, and a day of the calendar."""
-    fits = f"regexp_full_match({text}, {quote_text(form.pattern)})"
-    if isinstance(form, DateFormat):
-        fits += f" AND {_time(text, form)} IS NOT NULL"
-    return fits
+def _matches(text: str, format: CellFormat) -> str:
+    """Return whether a text matches a format, and is a day of the calendar."""
+    matches = f"regexp_full_match({text}, {quote_text(format.pattern)})"
+    if isinstance(format, DateFormat):
+        matches += f" AND {_parse_date(text, format)} IS NOT NULL"
+    return matches
 
 
-def _time(text: str, form: DateFormat) -> str:
-    """Return the instant that a text is, NULL where no calendar has it."""
-    tidy = f"regexp_replace(trim({text}), {quote_text(GAPS)}, ' ', 'g')"
-    tidy = f"regexp_replace({tidy}, {quote_text(HALF_DAY)}, ' \\1')"
-    formats = ", ".join(map(quote_text, form.formats))
-    return f"try_strptime({tidy}, [{formats}])"
+def _parse_date(text: str, format: DateFormat) -> str:
+    """Return the instant of a text, NULL if the calendar has no such day."""
+    separators, am_pm = quote_text(DATE_SEPARATORS), quote_text(AM_PM_AT_END)
+    normalised = f"regexp_replace(trim({text}), {separators}, ' ', 'g')"
+    normalised = f"regexp_replace({normalised}, {am_pm}, ' \\1')"
+    formats = ", ".join(map(quote_text, format.formats))
+    return f"try_strptime({normalised}, [{formats}])"

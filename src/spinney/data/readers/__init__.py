@@ -1,10 +1,6 @@
 """Tables read from files, data frames, arrays and relations."""
 
-from spinney.data.readers.batches import (
-    number_batches,
-    table_batches,
-    type_of_values,
-)
+from spinney.data.readers.batches import number_batches, table_batches, type_of_values
 from spinney.data.readers.cost_file import read_costs
 from spinney.data.readers.local_files import SUFFIXES, refuse_file_options
 from spinney.data.readers.read import (
@@ -29,10 +25,10 @@ __all__ = [
     "ModelBatches",
     "OpenRelation",
     "RowReader",
-    "read_batches_with_schema",
     "class_array",
     "number_batches",
     "opened_relation",
+    "read_batches_with_schema",
     "read_costs",
     "read_partition",
     "read_table",

@@ -47,7 +47,7 @@ def _object(line: str, number: int, origin: str) -> dict[str, Any]:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", type(error).__name__)
-        msg = f"line {number} of {origin!r} is not JSON ({reason}): mend the line"
+        msg = f"line {number} of {origin!r} is not JSON ({reason}): fix the line"
         raise DataError(msg) from None
     if not isinstance(row, dict):
         msg = (

@@ -39,7 +39,7 @@ def output_format_of(path: str | None, *, declared: str | None = None) -> str:
     small = path.lower()
     told = _SUFFIXES.get(Path(small.removesuffix(".gz")).suffix)
     if declared is None and told is None:
-        msg = f"the suffix of {path!r} tells no format"
+        msg = f"the suffix of {path!r} is no known format"
         known = ", ".join(_SUFFIXES)
         remedy = f"use one of {known} (.gz after a text format is fine)"
         raise ParameterError(msg, remedy=remedy)

@@ -95,7 +95,7 @@ def rows_in_duckdb(
             wanted,
             markers=opened.markers,
             text_format=opened.text_format,
-            typed=opened.typed,
+            has_types=opened.has_types,
         )
 
 
@@ -108,18 +108,18 @@ def rows_in_engine(
     *,
     markers: tuple[str, ...] = (),
     text_format: TextFormat | None = None,
-    typed: bool = True,
+    has_types: bool = True,
 ) -> RowsAway:
     """Return the rows of an engine, counted there or read once.
 
-    ``typed`` says that cells have types, as all but those of text files do.
+    ``has_types`` says that cells have types, as all but those of text files do.
     """
     engine.budget = wanted.budget
     clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(clean)
     n_known = _check_known_classes(clean)
     if not roles.identifiers:
-        clean = _without_identifiers(clean, roles.declared, typed=typed)
+        clean = _without_identifiers(clean, roles.declared, has_types=has_types)
     if roles.complete:
         _note_incomplete(clean)
         clean = replace(clean, complete=True)
@@ -162,7 +162,7 @@ def rows_in_engine(
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-    _warn_of_columns(clean, schema, roles.declared, typed=typed)
+    _warn_of_columns(clean, schema, roles.declared, has_types=has_types)
     return replace(away, reserved=reserved)
 
 
@@ -205,7 +205,7 @@ def _reserved(
 
 
 def _without_identifiers(
-    rows: TrainingQuery, declared: Declarations, *, typed: bool
+    rows: TrainingQuery, declared: Declarations, *, has_types: bool
 ) -> TrainingQuery:
     """Return rows without the columns that only tell them apart; say which they were.
 
@@ -217,13 +217,13 @@ def _without_identifiers(
         for index, each in enumerate(rows.attributes)
         if each.kind == "nominal" and declared.kind(each.name) is None
     }
-    names = exclude_identifiers(_facts(rows, values, declared, typed=typed))
+    names = exclude_identifiers(_facts(rows, values, declared, has_types=has_types))
     kept = tuple(each for each in rows.attributes if each.name not in names)
     return replace(rows, attributes=kept)
 
 
 def _warn_of_columns(
-    rows: TrainingQuery, schema: Schema, declared: Declarations, *, typed: bool
+    rows: TrainingQuery, schema: Schema, declared: Declarations, *, has_types: bool
 ) -> None:
     """Warn of columns that only tell rows apart, and of odd texts, as in memory."""
     values = {
@@ -231,7 +231,7 @@ def _warn_of_columns(
         for index, each in enumerate(schema.attributes)
         if each.kind == "nominal" and not rows.attributes[index].levels
     }
-    facts = _facts(rows, values, declared, typed=typed)
+    facts = _facts(rows, values, declared, has_types=has_types)
     for warning in column_warnings(facts, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
 
@@ -241,7 +241,7 @@ def _facts(
     values: Mapping[int, Sequence[Value]],
     declared: Declarations,
     *,
-    typed: bool,
+    has_types: bool,
 ) -> list[IssueFacts]:
     """Return what is known of columns, of which some have values."""
     known = dict(zip(values, count_known(rows, [*values]), strict=True))
@@ -255,8 +255,8 @@ def _facts(
             known.get(index, 0),
             partial(_whole_numbers, rows, index),
             is_alone=len(rows.attributes) < 2,
-            typed=typed,
-            as_written=not typed,
+            has_types=has_types,
+            parses_text=not has_types,
         )
         for index, each in enumerate(rows.attributes)
     ]

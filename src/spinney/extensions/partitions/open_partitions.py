@@ -27,14 +27,7 @@ from spinney.data import (
     target_note,
 )
 from spinney.data.readers import refuse_file_options
-from spinney.errors import (
-    DataError,
-    Setting,
-    SpinneyNote,
-    note,
-    refusal,
-    warn,
-)
+from spinney.errors import DataError, Setting, SpinneyNote, note, refusal, warn
 from spinney.extensions.partitions.encoded_partition import (
     N_BINS,
     code_rows,
@@ -150,10 +143,7 @@ def _no_file(path: str) -> DataError:
 
 
 def count_partitions(
-    executor: Executor,
-    parts: Sequence[Any],
-    roles: Roles,
-    wanted: Wanted,
+    executor: Executor, parts: Sequence[Any], roles: Roles, wanted: Wanted
 ) -> RowsAway:
     """Return parts as a source, and what tells their rows from others."""
     first = roles if roles.identifiers else replace(roles, complete=False)
