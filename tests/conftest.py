@@ -10,7 +10,7 @@ from hypothesis import settings
 from tests.helpers.fuzz import examples
 
 from spinney._support.jit import loading_time
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.forest.bags import ForestBags
 from spinney.sources.opened import open_rows
 
@@ -63,7 +63,7 @@ def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
     """
-    monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
+    monkeypatch.setattr(growers, "can_replay", lambda training, options: False)
     monkeypatch.setattr(ForestBags, "add_up_exactly", lambda bags: False)
     monkeypatch.setattr(loading_time.WITHOUT_LOOPS, "seconds", 0.0)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda module, name: True)

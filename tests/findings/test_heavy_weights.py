@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.growth import engine, options_of
+from spinney.growth import growers, options_of
 from spinney.growth.forest.bags import ForestBags
 from spinney.growth.kernel_weights import suit_kernels
 from spinney.recipes import RECIPES
@@ -42,7 +42,7 @@ def test_a_forest_does_not_depend_on_what_is_loaded(class_weight, monkeypatch):
     table["y"] = [f"c{at}" for at in random.integers(0, 3, 40)]
     told = []
     for loaded in (False, True):
-        with patch.object(engine, "worth_loading", return_value=loaded):
+        with patch.object(growers, "worth_loading", return_value=loaded):
             forest = spinney.grow_forest(
                 table, "y", n_estimators=5, class_weight=class_weight, random_state=1
             )

@@ -11,7 +11,7 @@ from tests.helpers.fuzz import examples
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.engine import BINNED, MULTIWAY, PLAIN
+from spinney.growth.growers import BINNED, MULTIWAY, PLAIN
 from spinney.growth.growth_options import Options
 from spinney.growth.multiway.multiway_limits import can_grow_multiway
 from spinney.recipes import RECIPES

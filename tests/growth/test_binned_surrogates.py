@@ -11,7 +11,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.binned import (
     binned_rows,
     binned_surrogates,
@@ -20,7 +20,7 @@ from spinney.growth.binned import (
     parallel_search,
 )
 from spinney.growth.binned import binned_rows as coded
-from spinney.growth.engine import choose_engine
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
@@ -90,11 +90,11 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(growers, "PATIENCE", 0)
         patch.setattr(binned_rows, "SMALL", small)
         patch.setattr(parallel_search, "FEWEST_ROWS", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
-        assert choose_engine(training, recipe, Options()).name == "binned"
+        assert choose_grower(training, recipe, Options()).name == "binned"
         swift = grow_binned.grow(training, recipe)
         same_tree(plain, swift, same_surrogates)  # which are found now
 
@@ -119,12 +119,12 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
         options = Options(class_weights=np.array([1.0, 2.5, 0.3])[:n_classes])
     plain = grow_tree(training.source(), recipe, options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(growers, "PATIENCE", 0)
         patch.setattr(binned_rows, "SMALL", small)
         patch.setattr(parallel_search, "FEWEST_ROWS", 20)
         patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
-        assert choose_engine(training, recipe, options).name == "binned"
+        assert choose_grower(training, recipe, options).name == "binned"
         swift = grow_binned.grow(training, recipe, options)
     same_tree(plain, swift, same_node)
     same_tree(plain, swift, same_surrogates)
@@ -166,7 +166,7 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=300)
     labels = np.where(cells[:, 0] > 0, "up", "down")
     plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     lacking = cells.copy()
     lacking[:, 0] = np.nan
@@ -191,11 +191,11 @@ def correlated(n_rows=200):
 
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     monkeypatch.setattr(binned_surrogates, "MOST_KEPT", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     given, walks = cells.copy(), []
     run = binned_surrogates._Walk.run
     monkeypatch.setattr(

@@ -20,7 +20,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.binned import (
     binned_rows,
     grow_binned,
@@ -30,7 +30,7 @@ from spinney.growth.binned import (
 )
 from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned.binned_limits import goes_by_surrogates
-from spinney.growth.engine import choose_engine
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
@@ -195,14 +195,14 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
         training = replace(training, classes=np.abs(training.classes))
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(growers, "PATIENCE", 0)
         patch.setattr(binned_rows, "SMALL", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_KEEPING", 1)
         patch.setattr(parallel_search, "FEWEST_ROWS", 20)
         patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
-        assert choose_engine(training, recipe, Options()).name == "binned"
+        assert choose_grower(training, recipe, Options()).name == "binned"
         swift = grow_binned.grow(training, recipe)
     assert len(plain) == len(swift)
     rows = rows_of_nodes(plain, training)
@@ -233,8 +233,8 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
     monkeypatch.setattr(binned_rows, "SMALL", small)
     monkeypatch.setattr(parallel_search, "FEWEST_ROWS", 100)
     monkeypatch.setattr(coded, "SAMPLE", 60)
-    monkeypatch.setattr(engine, "PATIENCE", 0)
-    assert choose_engine(training, said, Options()).name == "binned"
+    monkeypatch.setattr(growers, "PATIENCE", 0)
+    assert choose_grower(training, said, Options()).name == "binned"
     plain, swift = grow_tree(training.source(), said), grow_binned.grow(training, said)
     same_tree(plain, swift, same_node)
     assert {node.split.missing for node in swift if node.split} == (
@@ -378,20 +378,20 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
 def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
     heavy, light, engine, monkeypatch
 ):
-    monkeypatch.setattr(engine, "PATIENCE", 0)
-    monkeypatch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
     rows = rows_of_two_weights(heavy, light)
-    assert choose_engine(rows, RECIPES["cart"], Options()).name == engine
+    assert choose_grower(rows, RECIPES["cart"], Options()).name == engine
     ranked = engine.replace("binned", "ranked")
-    assert choose_engine(rows, RECIPES["c4.5"], Options()).name == ranked
+    assert choose_grower(rows, RECIPES["c4.5"], Options()).name == ranked
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     training = four_rows()
     branch = RECIPES["cart"].changed(missing="branch")
-    assert choose_engine(training, branch, Options()).name == "binned"
-    assert choose_engine(training, RECIPES["cart"], Options()).name == "binned"
+    assert choose_grower(training, branch, Options()).name == "binned"
+    assert choose_grower(training, RECIPES["cart"], Options()).name == "binned"
     for recipe in (
         RECIPES["cart"].changed(criterion="gain_ratio"),  # and surrogates send a row
         RECIPES["c4.5"],
@@ -403,9 +403,9 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         branch.changed(missing="mean"),
         branch.changed(linear_terms=2),
     ):
-        assert choose_engine(training, recipe, Options()).name == "plain"
+        assert choose_grower(training, recipe, Options()).name == "plain"
     for options in PLAIN_OPTIONS:
-        assert choose_engine(training, branch, options).name == "plain"
+        assert choose_grower(training, branch, options).name == "plain"
 
 
 def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
@@ -414,7 +414,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
     said = {"recipe": "cart", "missing": "branch", "max_depth": 4}
     plain = spinney.TreeClassifier(**said).fit(cells, labels)
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     swift = spinney.TreeClassifier(**said).fit(cells, labels)
     assert str(swift) == str(plain)
     assert str(swift.rules()) == str(plain.rules())

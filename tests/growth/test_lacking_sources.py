@@ -8,7 +8,7 @@ import spinney
 from spinney.data.declarations import Declarations
 from spinney.errors import ParameterError
 from spinney.extensions.databases.sql_source import SqlSource
-from spinney.growth.engine import PLAIN
+from spinney.growth.growers import PLAIN
 from spinney.growth.growth_options import Options
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES

@@ -15,7 +15,7 @@ from tests.properties.test_pruning import numeric_tables
 import spinney
 from spinney.data import Declarations
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.engine import BINNED, MULTIWAY, PLAIN
+from spinney.growth.growers import BINNED, MULTIWAY, PLAIN
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.construct import construct_and_grow
 from spinney.growth.prune import EncodedRows, pruned

@@ -21,7 +21,7 @@ from spinney._support.jit.loading_time import LEAST_WORK
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.binned import binned_rows, parallel_search
 from spinney.growth.binned.grow_binned import grow as grow_binned
 from spinney.growth.plain.learner import grow_tree
@@ -345,7 +345,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
 
 
 def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     monkeypatch.setitem(LEAST_WORK, "predict", 0)
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))

@@ -7,7 +7,7 @@ from spinney.growth.model import Member, Model, Tried, UpdateState, tried_text
 
 if TYPE_CHECKING:
     from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns
-    from spinney.growth.engine import Engine, choose_engine, only_to_predict
+    from spinney.growth.growers import Grower, choose_grower, only_to_predict
     from spinney.growth.growth_options import Options
     from spinney.growth.pipeline import grow_and_prune
     from spinney.growth.user_options import (
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Engine",
+    "Grower",
     "Member",
     "Model",
     "Options",
     "Tried",
     "UpdateState",
-    "choose_engine",
+    "choose_grower",
     "class_weights_of",
     "grow_and_prune",
     "only_to_predict",
@@ -40,7 +40,7 @@ __getattr__ = names_on_demand(
         "cross_fitting": ("overfitting_columns", "with_constant_columns"),
         "growth_options": ("Options",),
         "pipeline": ("grow_and_prune",),
-        "engine": ("Engine", "choose_engine", "only_to_predict"),
+        "engine": ("Grower", "choose_grower", "only_to_predict"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
     },
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from spinney.growth.engine import Engine, choose_engine
+from spinney.growth.growers import Grower, choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.model_trees.m5 import with_models
 from spinney.growth.prune import Pruned, Steps
@@ -22,7 +22,7 @@ def grow_and_prune(
     recipe: Recipe,
     options: Options,
     growth: "FoldGrowth | None" = None,
-    engine: Engine | None = None,
+    engine: Grower | None = None,
     *,
     grown: Callable[[], object] = lambda: None,
 ) -> Pruned:
@@ -39,7 +39,7 @@ def grow_and_prune(
             growth = FoldGrowth(copied, recipe, options, grown=grown)
         result = growth.grow_and_prune()
     else:
-        engine = engine or choose_engine(rows.training, recipe, options)
+        engine = engine or choose_grower(rows.training, recipe, options)
         if recipe.pruning == "none":
             result = Pruned(engine.grow(rows, recipe, options), Steps(()))
         else:

@@ -107,7 +107,7 @@ class FittedTree(TreeDisplay):
     def _stream(self) -> "GrowingStream | None":
         """The stream whose leaves tell more than their counts; None if they do not."""
         model = self._grown()
-        if model.recipe.leaves != "adaptive" or model.kept is None:
+        if model.recipe.leaves != "adaptive" or model.update_state is None:
             return None
         stream: GrowingStream = registry.load("operation", "stream").stream_of(model)
         return stream

@@ -2,7 +2,7 @@
 
 ======================  ==========================================================
 read, encode            ``open_source``: rows in memory, or who counts them
-hold                    ``held_rows``: rows to prune by, if a user gives any
+hold                    ``split_validation``: rows to prune by, if a user gives any
 choose                  ``choose_recipe``, where a recipe tries several, by folds
 grow, prune, finish     ``growth.pipeline``: the tree of one recipe
 ======================  ==========================================================
@@ -21,7 +21,7 @@ from spinney._support.memory_budget import bytes_of
 from spinney._support.text import first_of, shown
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import (
-    Engine,
+    Grower,
     Model,
     Options,
     UpdateState,
@@ -40,9 +40,9 @@ from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.validation_split import (
     Held,
     coded,
-    held_rows,
     read_validation,
     remote_validation_share,
+    split_validation,
 )
 from spinney.recipes import (
     RECIPES,
@@ -177,7 +177,7 @@ def _grow_in_memory(
             return model
         options.pop("progress", None)
         kept = UpdateState(rows.at_hand, recipe, options, table.weight)
-        return replace(model, kept=kept)
+        return replace(model, update_state=kept)
 
 
 def _bounded(recipe: Recipe, rows: TrainingData) -> Recipe:
@@ -208,7 +208,7 @@ def grow_model(
     validation: EncodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
-    engine: Engine | None = None,
+    engine: Grower | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
@@ -229,7 +229,7 @@ def grow_model(
         "validation": validation,
         "validation_share": validation_share,
     }
-    held = held_rows(rows, recipe, ccp_alpha=ccp_alpha, **by_rows)
+    held = split_validation(rows, recipe, ccp_alpha=ccp_alpha, **by_rows)
     if held.rows.has_one_class:  # there is no split to prune
         tries, ccp_alpha = False, None
     candidates = _candidates(held)

@@ -47,7 +47,7 @@ class Held:
     places: Integers | None = None
 
 
-def held_rows(
+def split_validation(
     rows: TrainingData,
     recipe: Recipe,
     *,

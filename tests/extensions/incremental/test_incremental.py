@@ -303,13 +303,13 @@ def test_tables_of_very_many_rows_are_not_kept(monkeypatch):
     shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     model = spinney.grow(shop, "sold", recipe="id3", keep_rows=True)
     more = {"size": [5], "sold": ["no"]}
-    assert model.updated(more).model_.kept.tree is not None
+    assert model.updated(more).model_.update_state.tree is not None
     monkeypatch.setattr(grow_again, "MOST_SECONDS", 0.0)
     monkeypatch.setattr(
-        grow_again, "choose_engine", lambda *_: grow_again.Engine("binned", None)
+        grow_again, "choose_grower", lambda *_: grow_again.Grower("binned", None)
     )
     grown = model.updated(more)
-    assert grown.model_.kept.tree is None
+    assert grown.model_.update_state.tree is None
     assert str(grown) == str(model.updated(more))
 
 

@@ -192,7 +192,7 @@ def test_leaves_that_get_most_wrong_count():
     large = TreeClassifier(recipe).fit(table, classes)
     small = TreeClassifier(recipe.changed(counting_leaves=1)).fit(table, classes)
     assert len(small.tree) < len(large.tree)
-    stream = small.model_.kept.stream
+    stream = small.model_.update_state.stream
     assert len(stream._stream.slots.seen) == 1
 
 
@@ -219,7 +219,7 @@ def test_nodes_that_are_gone_make_room():
     recipe = Recipe.named("hoeffding").changed(drift=True, grace=50)
     model = TreeClassifier(recipe).fit(table, classes)
     assert model.learned_.n_changes > 10
-    assert len(model.model_.kept.stream._stream.nodes.attribute) <= 64
+    assert len(model.model_.update_state.stream._stream.nodes.attribute) <= 64
 
 
 # As models

@@ -2,7 +2,7 @@
 
 import click
 
-from spinney.growth.engine import PLAIN
+from spinney.growth.growers import PLAIN
 from spinney.output.export_formats import Format
 
 

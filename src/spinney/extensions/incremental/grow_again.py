@@ -8,7 +8,7 @@ from spinney._support.arrays import Floats
 from spinney._support.jit.loading_time import WITHOUT_LOOPS
 from spinney.extensions.incremental.incremental_source import IncrementalSource
 from spinney.extensions.incremental.tree_state import TreeState
-from spinney.growth.engine import Engine, choose_engine, plain_seconds
+from spinney.growth.growers import Grower, choose_grower, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
@@ -36,9 +36,9 @@ class IncrementalGrower:
     n_counted: int = field(default=0, init=False)
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> Grower:
         """What grows the tree; then ``kept`` is that of the tree."""
-        return Engine("kept", self._grow)
+        return Grower("kept", self._grow)
 
     def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         joined, kept = _weighed(self.joined, rows.at_hand.weights, self.kept)
@@ -83,7 +83,7 @@ def can_cache_counts(rows: TrainingSet, recipe: Recipe) -> bool:
     """
     if plain_seconds(rows, recipe) <= MOST_SECONDS:
         return True
-    return choose_engine(rows, recipe, Options()).name == "plain"
+    return choose_grower(rows, recipe, Options()).name == "plain"
 
 
 def why_from_scratch(recipe: Recipe) -> str | None:

@@ -90,13 +90,13 @@ def grow_joined(
         **kept.given,
     )
     grown = None if again is None else again.kept
-    return replace(model, kept=replace(kept, training=rows, tree=grown))
+    return replace(model, update_state=replace(kept, training=rows, tree=grown))
 
 
 def update_state_of(model: Model, path: str | None = None) -> UpdateState:
     """Return the rows that a model keeps, or refuse one, of a path, that keeps none."""
-    if model.kept is not None:
-        return model.kept
+    if model.update_state is not None:
+        return model.update_state
     name = "the model" if path is None else path
     if model.recipe.grower.streams:
         msg = f"{name} is the tree of a stream as it was, and has not what it counted"

@@ -103,7 +103,7 @@ def learn_batch(model: Model, batch: Batch) -> Model:
 
     What is counted is one thing, which goes on: the model given can learn no more.
     """
-    kept, stream = model.kept, stream_of(model)
+    kept, stream = model.update_state, stream_of(model)
     assert kept is not None
     joined = join_rows(kept.training, batch, None)
     stream.recode(joined)
@@ -113,8 +113,8 @@ def learn_batch(model: Model, batch: Batch) -> Model:
 
 def stream_of(model: Model) -> GrowingStream:
     """Return the stream of a model, which must be the latest of it."""
-    assert model.kept is not None
-    stream = model.kept.stream
+    assert model.update_state is not None
+    stream = model.update_state.stream
     assert stream is not None
     if stream.learned.n_rows != model.fingerprint.n_rows:
         msg = "this model is older than its stream, which has gone on"

@@ -19,7 +19,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
-from spinney.growth.engine import choose_engine
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.pipeline import grow_and_prune
 from spinney.growth.prune import (
@@ -157,14 +157,14 @@ class FoldGrowth:
         """
         recipe, options = self.recipe, self.options
         if labels is None:
-            engine = choose_engine(training, recipe, options, competitors=competitors)
+            engine = choose_grower(training, recipe, options, competitors=competitors)
             return engine.grow(TrainingData(training), recipe, options)
         from spinney.growth.folds.teacher import smoothed_training
 
         # Validation rows are for the tree after it is counted again.
         options = replace(options, validation=None)
         smoothed = smoothed_training(training, labels)
-        engine = choose_engine(smoothed, recipe, options, competitors=False)
+        engine = choose_grower(smoothed, recipe, options, competitors=False)
         grower = replace(engine, recounts=False)  # it is counted again anyway
         tree = grower.grow(TrainingData(smoothed), recipe, options)
         rows, scale = TrainingData(training), options.class_weights

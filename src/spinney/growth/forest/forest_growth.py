@@ -16,7 +16,6 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.engine import PLAIN, Engine, choose_engine_of_forest
 from spinney.growth.forest.bags import (
     ForestBags,
     bag_draw,
@@ -43,6 +42,7 @@ from spinney.growth.forest.wide_categories import (
     with_levels_as_numbers,
     with_whole_levels,
 )
+from spinney.growth.growers import PLAIN, Grower, choose_forest_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
@@ -164,7 +164,7 @@ def _growers(
     for recipe in recipes:
         able, engine = _can_compile(shared, recipe, numbered), PLAIN
         if able:
-            engine = choose_engine_of_forest(
+            engine = choose_forest_grower(
                 numbered,
                 recipe,
                 tries=shared.tries,
@@ -345,7 +345,7 @@ class KernelGrower(TreeGrower):
     compiled = True
 
     def __init__(
-        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Engine
+        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Grower
     ) -> None:
         from spinney.growth.binned.binned_rows import prepared
 

@@ -84,14 +84,14 @@ def _grow_multiway(rows: TrainingData, recipe: Recipe, options: Options) -> Tree
     return grow(rows.at_hand, recipe, options)
 
 
-def _other_grower(search: str) -> "Engine":
+def _other_grower(search: str) -> "Grower":
     """Return the grower of a search that an extension has."""
     grow = registry.load("grower", search)
-    return Engine(search, lambda rows, recipe, given: grow(rows.at_hand, recipe, given))
+    return Grower(search, lambda rows, recipe, given: grow(rows.at_hand, recipe, given))
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class Grower:
     """One way to grow the tree of a recipe.
 
     Parameters
@@ -187,9 +187,9 @@ class Engine:
 PER_CELL, PER_ROW, PER_NUMBER, PER_LEVEL = 0.3e-6, 40e-6, 250e-6, 0.5e-3
 PATIENCE, PATIENCE_OF_SEVERAL, PATIENCE_OF_MANY = 0.5, 0.75, 0.1
 
-PLAIN = Engine("plain", _grow_plain)
-BINNED = Engine("binned", _grow_binned)
-MULTIWAY = Engine("ranked", _grow_multiway)
+PLAIN = Grower("plain", _grow_plain)
+BINNED = Grower("binned", _grow_binned)
+MULTIWAY = Grower("ranked", _grow_multiway)
 
 BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "work_on")
 MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow")
@@ -211,13 +211,13 @@ def only_to_predict(n_trees: int) -> Iterator[None]:
         _ONLY_TO_PREDICT.reset(token)
 
 
-def choose_engine(
+def choose_grower(
     training: TrainingSet | None,
     recipe: Recipe,
     options: Options,
     *,
     competitors: bool = True,
-) -> Engine:
+) -> Grower:
     """Return the engine that grows the tree of these rows soonest.
 
     Rows that are not at hand, where ``training`` is None, are for the plain learner.
@@ -261,7 +261,7 @@ def choose_engine(
     return PLAIN
 
 
-def _agree_in_bits(engine: Engine, training: TrainingSet, options: Options) -> bool:
+def _agree_in_bits(engine: Grower, training: TrainingSet, options: Options) -> bool:
     """Return whether loops and plain learner agree in every bit of a node.
 
     Parts of divided rows are multiplied by class weights before, or after, they are
@@ -273,14 +273,14 @@ def _agree_in_bits(engine: Engine, training: TrainingSet, options: Options) -> b
     return can_replay(training, options)
 
 
-def choose_engine_of_forest(
+def choose_forest_grower(
     training: TrainingSet,
     recipe: Recipe,
     *,
     tries: int,
     n_trees: int,
     exact: Callable[[], bool],
-) -> Engine:
+) -> Grower:
     """Return the engine that grows so many trees of a forest soonest.
 
     At a node they look at ``tries`` attributes. Where a tree takes the plain learner
