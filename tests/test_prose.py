@@ -21,7 +21,11 @@ DOCSTRINGS = [
     "registry.py",
     "extensions/explorer",
     "extensions/incremental",
+    "extensions/lessons",
+    "extensions/pictures",
+    "extensions/plots",
     "extensions/streaming",
+    "output/explain",
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}

@@ -1,4 +1,4 @@
-"""Every way to split on one attribute at a node, with the arithmetic of each.
+"""Every candidate split on one attribute at a node, with its arithmetic.
 
 Textbooks list them: the cuts T_a between neighbouring numbers, the subsets of names.
 A model keeps the counts of names by value, so their ways follow from it; of numbers it
