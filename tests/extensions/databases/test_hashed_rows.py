@@ -50,7 +50,7 @@ def hashed(place, columns, folder, request, target="y"):
             yield rows.hashed or HashedInMemory(rows.at_hand)
 
 
-def lines_of(rows, numbers):
+def rows_query(rows, numbers):
     """Return rows as sorted lines: cells, class, weight and number."""
     cells = [np.nan_to_num(c.astype(float), nan=-9.0) for c in rows.columns]
     lines = zip(*cells, rows.classes, rows.own_weights, numbers, strict=True)
@@ -69,7 +69,7 @@ def test_numbers_and_draws_are_those_of_memory(place, target, tmp_path, request)
     answers = []
     for each in ("memory", place):
         with hashed(each, columns, tmp_path, request, target) as rows:
-            fetched = lines_of(*rows.fetched(half))
+            fetched = rows_query(*rows.fetched(half))
             with rows.drawn(bag, half, class_weights=scale) as source:
                 root = source.root()
                 sums = pytest.approx(root.weights, rel=1e-12)
@@ -137,7 +137,7 @@ def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     for size in (10, 1000):
         monkeypatch.setattr(hashed_partitions, "IN_PIECE", size)
         with hashed("parts", columns, tmp_path, request) as rows:
-            answers.append(lines_of(*rows.fetched(everything)))
+            answers.append(rows_query(*rows.fetched(everything)))
     assert answers[0] == answers[1]
 
 
