@@ -11,8 +11,8 @@ from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.incremental import GrownAgain, incremental_source, why_whole
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import Batch, join_rows, rows_in_memory
+from spinney.sources.training_data import TrainingData
 from spinney.testing import assert_same_tree
 
 

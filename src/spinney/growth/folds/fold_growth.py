@@ -30,8 +30,8 @@ from spinney.growth.prune import (
 )
 from spinney.growth.prune.cost_complexity import Mask, cost_complexity
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
 
@@ -71,7 +71,7 @@ class CopiedRows:
     def copies(self) -> TrainingSet:
         """The rows in order, as often as they weigh; once where that is not whole."""
         rows, weight = self.order.places, self.order.weight
-        copies = self.training.taken(rows)
+        copies = self.training.take(rows)
         if weight is None:
             return copies
         weights = None if weight == 1 else np.full(len(rows), weight)
@@ -82,7 +82,7 @@ class CopiedRows:
         n_copies = len(self.copies.classes)
         if n_copies <= most:
             return self
-        return CopiedRows(self.copies.taken(np.arange(most) * n_copies // most))
+        return CopiedRows(self.copies.take(np.arange(most) * n_copies // most))
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class FoldGrowth:
     def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        tree = self._grown(self.copies.taken(mask), labels, competitors=False)
+        tree = self._grown(self.copies.take(mask), labels, competitors=False)
         self.grown()
         return tree
 
@@ -187,7 +187,7 @@ class FoldGrowth:
 
     def finished(self, mask: Mask) -> Tree:
         """Return the tree of some copies, pruned, and with models at its leaves."""
-        rows = TrainingData(self.copies.taken(mask))
+        rows = TrainingData(self.copies.take(mask))
         tree = self._freed(lambda g: grow_and_prune(rows, g.recipe, g.options).tree)
         self.grown()
         return tree

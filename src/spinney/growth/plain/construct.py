@@ -47,7 +47,7 @@ from spinney.search.oblique import admitted, bits_known, bits_of, lead, proposed
 from spinney.sources import (
     ROOT,
     Counts,
-    Request,
+    TableRequest,
     tables_of,
     take_formulas,
     with_formulas,
@@ -170,7 +170,7 @@ def _tables(
         for further, attribute in enumerate(batch):
             with_formulas(source).extend(first + further, attribute)
         indices = tuple(range(first, first + len(batch)))
-        request = Request(node, indices)
+        request = TableRequest(node, indices)
         (answer,) = tables_of(source, [request], schema.extended(batch))
         tables += [answer[index] for index in indices]
     return tables
@@ -191,7 +191,7 @@ def pairs(source: Counts, tree: Tree) -> list[Formula]:
         and schema.attributes[candidate.attribute].kind == "numeric"
     ]
     indices = tuple(sorted(able[:MOST_NUMBERS]))
-    (tables,) = tables_of(source, [Request(ROOT, indices)], schema)
+    (tables,) = tables_of(source, [TableRequest(ROOT, indices)], schema)
     formulas: list[Formula] = []
     for one, other in combinations(indices, 2):
         units = {schema.attributes[index].unit for index in (one, other)}

@@ -56,19 +56,19 @@ from spinney.growth.prune.while_growing import Descent
 from spinney.recipes import Recipe
 from spinney.search import (
     Decision,
-    Draws,
     LevelSplits,
+    NodeSampling,
     NodeToRoute,
     Search,
     best_splits,
     bins_to_open,
     can_bound,
     decide_level,
-    drawn_places,
-    given_split,
     n_different,
+    random_cut_splits,
     routes_of,
-    splits_of_drawn_cuts,
+    sampled_tables,
+    split_by_condition,
 )
 from spinney.search.oblique import combined
 from spinney.sources import (
@@ -76,7 +76,7 @@ from spinney.sources import (
     BucketCounts,
     Counts,
     NodeBatches,
-    Request,
+    TableRequest,
     Totals,
     are_pure,
     tables_of,
@@ -86,18 +86,18 @@ from spinney.trees import (
     Candidate,
     CountTable,
     Groups,
-    Question,
     Reason,
     Route,
     Split,
+    SplitCondition,
     TableBatch,
     Threshold,
     Tree,
     altered_priors,
+    child_counts,
     describe,
     joined_batches,
     possible_codes,
-    shared_out,
     sizes,
 )
 from spinney.trees.criteria import deviation
@@ -207,12 +207,12 @@ class _Learner:
             front = self.recalled(front, self.memory)
         if not front:
             return
-        forced, asked = dict[int, int](), dict[int, Question]()
+        forced, asked = dict[int, int](), dict[int, SplitCondition]()
         for at, node in enumerate(front if self.options.forced else ()):
             self.reached.add(node.path)
             node.forced = node.path in self.options.forced
             wanted = self.options.forced.get(node.path)
-            if isinstance(wanted, Question):
+            if isinstance(wanted, SplitCondition):
                 asked[at] = wanted
             elif wanted is not None:
                 forced[at] = wanted
@@ -277,7 +277,7 @@ class _Learner:
         With each comes the search that knows them: at the root it learns what all rows
         say of the attributes, and so it is the tree's search from then on.
         """
-        requests = [Request(node.number, node.attributes) for node in front]
+        requests = [TableRequest(node.number, node.attributes) for node in front]
         draws, places = self.options.draws, None
         cuts = draws is not None and draws.cuts
         bounded = not cuts and can_bound(self.search, self.schema)
@@ -285,18 +285,20 @@ class _Learner:
             stack, places = self.by_bins(self.source, front, requests)
             stacks = iter([stack])
         elif isinstance(self.source, BucketCounts) and self.are_by_buckets(front):
-            stacks = self.source.tables_in_buckets(requests, self.search.at_root.cuts)
+            stacks = self.source.tables_in_buckets(
+                requests, self.search.root_summary.cuts
+            )
         else:
             stacks = self.source.tables(requests)
         if draws is not None:
             stacks = iter([joined_batches(stacks)])  # a node draws among all of them
         for stack in stacks:
             if front[0] is self.root:
-                self.search = self.search.knowing(stack, self.schema)
+                self.search = self.search.with_root_tables(stack, self.schema)
             if draws is not None:
                 if places is None:
                     places = self.drawn(draws, front, stack)
-                stack = stack.taken(places)
+                stack = stack.take(places)
             yield self.search, stack.scaled(self.options.class_weights)
 
     def is_remote(self, front: Sequence[Growing]) -> bool:
@@ -310,7 +312,7 @@ class _Learner:
         So it is where buckets are merged, after the root, which makes them; and where
         each row counts 1, so that counts are the same in whatever order.
         """
-        if self.recipe.grouping != "merge" or not self.search.at_root.cuts:
+        if self.recipe.grouping != "merge" or not self.search.root_summary.cuts:
             return False
         if front[0] is self.root or self.options.draws is not None:
             return False
@@ -320,15 +322,15 @@ class _Learner:
         )
 
     def drawn(
-        self, draws: Draws, front: Sequence[Growing], stack: TableBatch
+        self, draws: NodeSampling, front: Sequence[Growing], stack: TableBatch
     ) -> Integers:
         """Return which tables the nodes draw."""
         keys = [node.key for node in front]
         n_attributes = len(self.schema.attributes)
-        return drawn_places(stack, self.search, draws, keys, n_attributes)
+        return sampled_tables(stack, self.search, draws, keys, n_attributes)
 
     def by_bins(
-        self, source: Bins, front: Sequence[Growing], requests: Sequence[Request]
+        self, source: Bins, front: Sequence[Growing], requests: Sequence[TableRequest]
     ) -> tuple[TableBatch, Integers]:
         """Return the tables of a source that has bins, those opened that may matter.
 
@@ -336,24 +338,24 @@ class _Learner:
         """
         n_rows = [node.totals.n_rows for node in front]
         binned = source.binned(requests, n_rows)
-        stack, search, draws = binned.stack, self.search, self.options.draws
+        stack, search, draws = binned.batch, self.search, self.options.draws
         if front[0] is self.root:
-            search = search.knowing(stack, self.schema)
+            search = search.with_root_tables(stack, self.schema)
         places = np.arange(len(stack))
         if draws is not None:
             places = self.drawn(draws, front, stack)
         closed = None
-        while binned.opened is not None:
-            stack = binned.stack
-            part = stack.taken(places).scaled(self.options.class_weights)
+        while binned.open_bins is not None:
+            stack = binned.batch
+            part = stack.take(places).scaled(self.options.class_weights)
             lines = np.zeros(len(stack.values), dtype=bool)
             closed = np.full(len(stack), -np.inf)
             opened, closed[places] = bins_to_open(search, part, self.schema)
             if not opened.any():
                 break
             lines[stack.lines_of(places)] = opened
-            binned = binned.opened(lines)
-        return replace(binned.stack, closed=closed), places
+            binned = binned.open_bins(lines)
+        return replace(binned.batch, closed_bound=closed), places
 
     def searched(
         self, front: Sequence[Growing], looked_at: tuple[Search, TableBatch]
@@ -364,26 +366,26 @@ class _Learner:
         """
         search, stack = looked_at
         different = n_different(stack, search)
-        if search.at_root.cuts and stack.low is not None:
+        if search.root_summary.cuts and stack.low is not None:
             # One bucket may hold several values; it is not opened.
             different[stack.owner[stack.low < stack.values]] += 1
             stack = replace(stack, low=None)
         if self.options.draws is None or not self.options.draws.cuts:
             return best_splits(search, stack, self.schema), stack.node, different
         keys = [node.key for node in front]
-        splits = splits_of_drawn_cuts(search, stack, self.schema, keys)
+        splits = random_cut_splits(search, stack, self.schema, keys)
         return splits, stack.node, different
 
-    def asked(self, node: Growing, question: Question) -> Candidate:
+    def asked(self, node: Growing, question: SplitCondition) -> Candidate:
         """Return the split of a node by what a user has written."""
         table = self.tables_of(node, (question.attribute,))[question.attribute]
-        return given_split(self.search, table, self.schema, question)
+        return split_by_condition(self.search, table, self.schema, question)
 
     def tables_of(
         self, node: Growing, attributes: tuple[int, ...]
     ) -> dict[int, CountTable]:
         """Return the tables of some attributes at a node, class weights included."""
-        request = Request(node.number, attributes)
+        request = TableRequest(node.number, attributes)
         (tables,) = tables_of(self.source, [request], self.schema)
         scale = self.options.class_weights
         return {index: table.scaled(scale) for index, table in tables.items()}
@@ -465,7 +467,7 @@ class _Learner:
         """Make the children of nodes, and send those that may be split their rows."""
         if not nodes:
             return []
-        weights, rows, first = shared_out([node.winner for node in nodes])
+        weights, rows, first = child_counts([node.winner for node in nodes])
         for at, node in enumerate(nodes):
             own = slice(first[at], first[at + 1])
             if node.routed is not None:

@@ -10,8 +10,8 @@ from spinney.data import Linear
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import is_multiway, search_over
 from spinney.recipes import Recipe
-from spinney.search import Search, best_splits, recount, same_question
-from spinney.sources import ROOT, Counts, Request, take_formulas
+from spinney.search import Search, best_splits, recount, same_split
+from spinney.sources import ROOT, Counts, TableRequest, take_formulas
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -64,16 +64,18 @@ def counted_node(
     )
     search = search_over(totals.weights * scale, schema, recipe, options)
     shared = tuple(i for i, a in enumerate(schema.attributes) if not _is_sum(a.formula))
-    for stack in source.tables([Request(ROOT, shared)]):
-        search = search.knowing(stack, schema)
+    for stack in source.tables([TableRequest(ROOT, shared)]):
+        search = search.with_root_tables(stack, schema)
     for above in tree.path(number)[:-1]:
         send_down(source, tree, above, towards=number)
     own = () if node.split is None else (node.split.attribute,)
     asked = tuple(sorted({*shared, *own}))
-    stack = joined_batches(source.tables([Request(number, asked)]))
+    stack = joined_batches(source.tables([TableRequest(number, asked)]))
     if not (stack.total_rows + stack.missing_rows)[:1].any():
         return None
-    search = search.knowing(stack, schema)  # a sum of numbers is known at its node only
+    search = search.with_root_tables(
+        stack, schema
+    )  # a sum of numbers is known at its node only
     stack = stack.scaled(class_weights)
     tables = {
         index: stack.table(at, codes=schema.attributes[index].kind != "numeric")
@@ -123,7 +125,7 @@ def _candidates(
     """
     gone = _used_up(tree, node, search.recipe)
     left = np.flatnonzero([i not in gone for i in stack.attribute.tolist()])
-    splits = best_splits(search, stack.taken(left), tree.schema)
+    splits = best_splits(search, stack.take(left), tree.schema)
     every = splits.candidates(np.arange(len(splits)))
     if node.split is None:
         return tuple(every), None
@@ -133,7 +135,7 @@ def _candidates(
         every.sort(key=lambda c: (c.attribute, not c.given))
         return tuple(every), next(at for at, c in enumerate(every) if c.given)
     best = next((c for c in every if c.attribute == index), None)
-    if best is None or not same_question(best.split, node.split):
+    if best is None or not same_split(best.split, node.split):
         best = _recounted(search, tree, node, tables)
     others = [c for c in every if c.attribute != index]
     candidates = sorted([*others, best], key=lambda c: c.attribute)

@@ -19,15 +19,15 @@ from spinney.sources import (
     ROOT,
     Counts,
     NodeBatches,
-    Request,
     Surrogates,
+    TableRequest,
     Totals,
     tables_of,
     take_formulas,
 )
 from spinney.trees import (
     Candidate,
-    MadeNodes,
+    ExplicitNodes,
     Node,
     Reason,
     Route,
@@ -79,7 +79,7 @@ class MutableNode:
     def route(self) -> Route:
         """How rows leave it."""
         origin = self.origin
-        return Route(self.question.split, origin.surrogates, origin.otherwise)
+        return Route(self.question.split, origin.surrogates, origin.default_branch)
 
     @property
     def leaves(self) -> "list[MutableNode]":
@@ -185,7 +185,8 @@ class DraftRows:
         """Return the questions of a level over the rows that are there now."""
         asked = [draft.question for draft in level]
         requests = [
-            Request(draft.source_number, (draft.question.attribute,)) for draft in level
+            TableRequest(draft.source_number, (draft.question.attribute,))
+            for draft in level
         ]
         return [
             recount(
@@ -212,9 +213,9 @@ class DraftRows:
 
     def _shared_out(self, draft: MutableNode) -> list[MutableNode]:
         """Return copies of the children with the rows that the split now gives them."""
-        weights, rows = draft.question.shared_out()
+        weights, rows = draft.question.child_counts()
         absent = draft.question.table.missing_rows.any()
-        if absent and draft.route.otherwise is not None:
+        if absent and draft.route.default_branch is not None:
             assert isinstance(self.source, Surrogates)
             (routed,) = self.source.routed([(draft.source_number, draft.route)])
             weights, rows = routed.scaled(self.scale).weights, routed.rows
@@ -264,7 +265,7 @@ def recounted(
         else node
         for node, before in zip(counted, tree, strict=True)
     ]
-    return Tree(tree.schema, MadeNodes(tree.schema, tuple(nodes)))
+    return Tree(tree.schema, ExplicitNodes(tree.schema, tuple(nodes)))
 
 
 def finished(root: MutableNode, tree: Tree) -> Tree:
@@ -283,7 +284,7 @@ def finished(root: MutableNode, tree: Tree) -> Tree:
         stack.extend(reversed(below))
     linked = zip(nodes, children, strict=True)
     made = tuple(replace(node, children=tuple(c)) for node, c in linked)
-    return Tree(tree.schema, MadeNodes(tree.schema, made))
+    return Tree(tree.schema, ExplicitNodes(tree.schema, made))
 
 
 def _finished(
@@ -315,7 +316,7 @@ def _finished(
         reason=None if draft.children else _reason(draft),
         model=None,
         surrogates=origin.surrogates if draft.children else (),
-        otherwise=origin.otherwise if draft.children else None,
+        default_branch=origin.default_branch if draft.children else None,
     )
 
 

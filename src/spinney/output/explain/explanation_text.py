@@ -72,7 +72,7 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
     if node.tried:
         lines.append(f"recipe: {tried_text(node.tried)}")
-    if node.otherwise is not None:
+    if node.default_branch is not None:
         lines += ["", *_stand_ins(node, cells)]
     if node.given is not None:
         lines += ["", *given_lines(node.given, cells)]
@@ -178,13 +178,13 @@ def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
     """Return what sends a row whose value is missing."""
     title = f"where {shown(node.chosen or '')} is missing"
     if not node.surrogates:
-        return [f"{title}: to {node.otherwise}"]
+        return [f"{title}: to {node.default_branch}"]
     own = next(c for c in node.candidates if c.attribute == node.chosen)
     rows = [(title, *(b.text for b in own.branches), "agreement", "adjusted")]
     for surrogate in node.surrogates:
         figures = f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"
         rows.append((f"  {shown(surrogate.attribute)}", *surrogate.branches, *figures))
-    return [*cells(rows), f"  else to {node.otherwise}"]
+    return [*cells(rows), f"  else to {node.default_branch}"]
 
 
 def working_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:

@@ -15,7 +15,7 @@ Ranked = tuple[NDArray[Any], NDArray[Any]]
 """The values of an attribute, and each row's place among them, -1 if missing."""
 
 
-def valued(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
+def ranked_values(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
     """Return the values of an attribute and each cell's place among them."""
     if attribute.kind == "numeric":
         return ranked_numbers(cells)
@@ -42,8 +42,8 @@ def bucket_places(numbers: Floats, cuts: Floats) -> Ranked:
     return np.arange(len(cuts) + 1), np.where(np.isnan(numbers), -1, buckets)
 
 
-def at_numbers(
-    stack: TableBatch,
+def with_bucket_ranges(
+    batch: TableBatch,
     ranked: Mapping[int, Ranked],
     cells: Callable[[int, Integers], Floats],
     rows: Integers,
@@ -55,7 +55,7 @@ def at_numbers(
 
     Parameters
     ----------
-    stack : TableBatch
+    batch : TableBatch
         The tables, counted by bucket where attributes are ``ranked``.
     ranked : mapping of int to Ranked
         The bucket of each row, for attributes that have buckets.
@@ -64,19 +64,19 @@ def at_numbers(
     rows, owner : arrays of int
         The rows of the level, and whose each is.
     """
-    high, low = stack.values.copy(), stack.values.copy()
-    attribute, node = stack.attribute[stack.owner], stack.node[stack.owner]
+    high, low = batch.values.copy(), batch.values.copy()
+    attribute, node = batch.attribute[batch.owner], batch.node[batch.owner]
     n_nodes = int(owner[-1]) + 1 if len(owner) else 0
-    for index in np.unique(stack.attribute).tolist():
+    for index in np.unique(batch.attribute).tolist():
         if index not in ranked:
             continue
         buckets, place = ranked[index][0], ranked[index][1][rows]
         numbers = cells(index, rows) + 0.0  # -0.0 is 0.0
         keys = owner * len(buckets) + place
-        if (lacking := place < 0).any():
-            keys, numbers = keys[~lacking], numbers[~lacking]
+        if (is_missing := place < 0).any():
+            keys, numbers = keys[~is_missing], numbers[~is_missing]
         lines = np.flatnonzero(attribute == index)
-        own = node[lines] * len(buckets) + stack.values[lines].astype(np.int64)
+        own = node[lines] * len(buckets) + batch.values[lines].astype(np.int64)
         for ends, furthest, least in (
             (high, np.maximum, -np.inf),
             (low, np.minimum, np.inf),
@@ -84,7 +84,7 @@ def at_numbers(
             found = np.full(n_nodes * len(buckets), least)
             furthest.at(found, keys, numbers)
             ends[lines] = found[own]
-    return replace(stack, values=high, low=low)
+    return replace(batch, values=high, low=low)
 
 
 def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
@@ -102,11 +102,11 @@ def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
     return words >> bits, words & ((1 << bits) - 1)
 
 
-def together(stacks: Iterable[TableBatch], most: int) -> Iterator[TableBatch]:
+def join_small(batches: Iterable[TableBatch], most: int) -> Iterator[TableBatch]:
     """Give stacks joined until they have so many lines, as few are no sooner done."""
     small: list[TableBatch] = []
-    for stack in stacks:
-        small.append(stack)
+    for batch in batches:
+        small.append(batch)
         if sum(len(each.values) for each in small) > most:
             yield joined_batches(small)
             small = []
