@@ -12,7 +12,7 @@ from tests.twins import naive
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import CodedRows, Pruned, PruneStep
+from spinney.growth.prune import EncodedRows, Pruned, PruneStep
 from spinney.growth.prune.prune_methods import pruned
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
@@ -85,7 +85,7 @@ def check_subtree(small: Tree, tree: Tree) -> None:
 
 def against(tree: Tree, columns: list, classes: np.ndarray, method: str) -> Pruned:
     """Prune a tree against coded validation rows."""
-    rows = CodedRows(columns, classes, np.ones(len(classes)))
+    rows = EncodedRows(columns, classes, np.ones(len(classes)))
     return pruned(tree, method, validation=rows)
 
 

@@ -13,7 +13,7 @@ from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import CodedRows, validate
+from spinney.growth.prune import EncodedRows, validate
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.pessimistic import corrected_errors
 from spinney.growth.prune.prune_methods import METHODS, pruned
@@ -229,7 +229,7 @@ def test_numbers_by_hand():
     assert found.alphas == pytest.approx([0, 2, 8, 121])
     assert [row.leaves for row in found.subtrees] == [4, 3, 2, 1]
     # Validation rows of 1.5 at x = 1, 2: their mean square is 1.25 / 2 split, 0.25 not.
-    rows = CodedRows([np.array([1.0, 2.0])], np.array([1.5, 1.5]), np.ones(2))
+    rows = EncodedRows([np.array([1.0, 2.0])], np.array([1.5, 1.5]), np.ones(2))
     result = pruned(tree, "reduced-error", validation=rows)
     steps = [(s.node, s.before, s.after, s.pruned) for s in result.steps]
     assert steps == [
@@ -289,7 +289,10 @@ def test_costs_in_validation():
     """Rows of class b at x in leaves 0, 1, and one of an unknown class at leaf 4."""
     tree = example()
     columns = [np.array([0.0, 1.0, 4.0])]
-    rows, costs = CodedRows(columns, np.array([1, 1, -1]), np.ones(3)), [[0, 5], [2, 0]]
+    rows, costs = (
+        EncodedRows(columns, np.array([1, 1, -1]), np.ones(3)),
+        [[0, 5], [2, 0]],
+    )
     found = validate(tree, rows, costs=np.array(costs))
     assert found.loss[[2, 4, 8, 0]].tolist() == [5, 5, 2, 2]
     assert found.measure == "cost"
@@ -314,7 +317,7 @@ def test_a_tree_is_judged_by_the_costs_that_it_was_grown_under():
     assert leaf_risks(dear).tolist() == leaf_risks(tree, costs).tolist()
     plain = 1 - np.eye(2)
     assert leaf_risks(dear, plain).tolist() == leaf_risks(tree).tolist()
-    rows = CodedRows([np.array([0.0, 1.0, 4.0])], np.array([1, 1, -1]), np.ones(3))
+    rows = EncodedRows([np.array([0.0, 1.0, 4.0])], np.array([1, 1, -1]), np.ones(3))
     assert validate(dear, rows).measure == "cost"
     # Errors are counted, whatever they cost; the record has the costs.
     one, other = pruned(tree, "pessimistic"), pruned(dear, "pessimistic")
@@ -357,7 +360,7 @@ def test_every_method_is_known_by_its_name():
 
 def test_no_weight_to_validate_by():
     with pytest.raises(DataError, match="to judge by has no rows"):
-        validate(example(), CodedRows([np.array([1.0])], np.array([0]), np.zeros(1)))
+        validate(example(), EncodedRows([np.array([1.0])], np.array([0]), np.zeros(1)))
 
 
 @pytest.mark.parametrize("weight", [1e-300, 1e138 / 60])

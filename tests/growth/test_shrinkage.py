@@ -100,7 +100,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
     forest = model.forest_
     training = model._rows(frame, told, weights, forest.recipes)
     bags = ForestBags(training, forest.settings)
-    inquiry = choosing.Inquiry(bags, bags.copies.places)
+    inquiry = choosing.OutOfBagSample(bags, bags.copies.places)
     rows = inquiry.rows
     own = np.zeros(len(rows), np.int64) if numeric else training.classes[rows]
     found = [

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 import spinney
 from spinney import ParameterError
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
+from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
 from spinney.growth.folds.teacher import smoothed_labels, smoothed_training
 from spinney.growth.forest import forest_growth
 from spinney.growth.growth_options import Options
@@ -59,7 +59,7 @@ def test_a_smoothed_source_has_the_weight_of_its_rows():
 @pytest.mark.parametrize("numeric", [False, True])
 def test_the_tree_counts_the_rows_as_they_are(numeric):
     rows = training(numeric)
-    tree = FoldGrowth(CopiedRows(rows), TAUGHT, Options()).grow()
+    tree = FoldGrowth(RowCopies(rows), TAUGHT, Options()).grow()
     assert len(tree) > 3
     np.testing.assert_allclose(tree.root.weights, rows.source().root().weights)
     for node in tree:

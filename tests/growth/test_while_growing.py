@@ -17,8 +17,8 @@ from spinney.data import Declarations
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.engine import BINNED, MULTIWAY, PLAIN
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.construct import grow_with_construction
-from spinney.growth.prune import CodedRows, pruned
+from spinney.growth.plain.construct import construct_and_grow
+from spinney.growth.prune import EncodedRows, pruned
 from spinney.output.file.file_arrays import flatten
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.rows import rows_in_memory
@@ -55,7 +55,7 @@ def validation_of(draw, schema):
         label = st.sampled_from((-3.5, 0.0, 1.0, 2.0, 7.25))
     row = st.tuples(st.tuples(*cells).map(list), label, st.sampled_from((1, 2, 0.5)))
     rows = draw(st.lists(row, min_size=1, max_size=20))
-    return CodedRows(
+    return EncodedRows(
         columns_of(schema, [cells for cells, _, _ in rows]),
         np.array([label for _, label, _ in rows]),
         np.array([weight for _, _, weight in rows], float),
@@ -68,7 +68,7 @@ def both_ways(make_source, recipe, options):
     found = []
     for given_options in (options, replace(options, validation=None)):
         source = Counting(make_source())
-        tree = grow_with_construction(source, recipe, given_options)
+        tree = construct_and_grow(source, recipe, given_options)
         found.append(
             (pruned(tree, "pre-pruning", validation=options.validation), source)
         )
@@ -111,7 +111,7 @@ def parted(name, target):
     rows = rows_in_memory(table, target, None, Declarations(), from_zero=False)
     held = np.arange(len(rows.classes)) % 3 == 0
     valid = rows.take(held)
-    coded = CodedRows(valid.columns, valid.classes, valid.own_weights)
+    coded = EncodedRows(valid.columns, valid.classes, valid.own_weights)
     return rows.take(~held), Options(validation=coded)
 
 
@@ -196,7 +196,7 @@ def test_labels_lean_on_all_rows_and_not_on_those_of_a_node():
         probability="m-estimate", m=9, pruning="pre-pruning"
     )
     held = np.array([(2, 1, 0, 1), (1, 0, 0, 0), (1, 0, 1, 1)]).T
-    valid = CodedRows(list(held[:3]), held[3], np.array([3.0, 2.0, 1.0]))
+    valid = EncodedRows(list(held[:3]), held[3], np.array([3.0, 2.0, 1.0]))
     (stopped, _), (whole, _) = both_ways(
         lambda: MemorySource(schema, [x, z, v], classes=classes, weights=weights * 1.0),
         recipe,

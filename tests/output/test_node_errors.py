@@ -15,7 +15,7 @@ from tests.twins import naive
 import spinney
 from spinney import DataError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import CodedRows, validate
+from spinney.growth.prune import EncodedRows, validate
 from spinney.output import to_json
 from spinney.output.node_errors import NodeErrors
 from spinney.trees import cut
@@ -37,7 +37,7 @@ def test_errors_are_those_of_plain_loops(numeric, data):
     tree = grow_tree(table.source, data.draw(recipes()))
     columns, targets, weights = coded(table)
     targets = targets[::-1].copy()
-    rows = CodedRows(columns, targets, weights)
+    rows = EncodedRows(columns, targets, weights)
     found = NodeErrors(tree, validate(tree, rows), "rows")
     for node, error in zip(tree, found, strict=True):
         came, as_leaf, as_subtree = 0.0, 0.0, 0.0

@@ -11,7 +11,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.plain.construct import construct_and_grow
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
@@ -70,8 +70,8 @@ def test_the_order_of_rows_does_not_matter(drawn, recipe, random):
     rows, classes = drawn
     order = list(range(len(rows)))
     random.shuffle(order)
-    one = grow_with_construction(source_of(rows, classes), recipe)
-    other = grow_with_construction(source_of(rows[order], classes[order]), recipe)
+    one = construct_and_grow(source_of(rows, classes), recipe)
+    other = construct_and_grow(source_of(rows[order], classes[order]), recipe)
     assert one.schema == other.schema
     assert outline(one) == outline(other)
 
@@ -129,7 +129,7 @@ def test_rows_go_where_they_went_in_training(drawn, recipe):
 def test_a_source_grows_one_tree_after_another(drawn):
     source = source_of(*drawn)
     recipe = RECIPES["cart"].changed(linear_terms=2, construct=2, max_depth=3)
-    one = grow_with_construction(source, recipe)
-    grow_with_construction(source, RECIPES["id3"].changed(construct=3))
-    assert outline(grow_with_construction(source, recipe)) == outline(one)
+    one = construct_and_grow(source, recipe)
+    construct_and_grow(source, RECIPES["id3"].changed(construct=3))
+    assert outline(construct_and_grow(source, recipe)) == outline(one)
     assert source.schema.n_columns == len(source.schema.attributes) == 3

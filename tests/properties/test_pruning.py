@@ -16,9 +16,9 @@ from spinney.data.schema import Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import CodedRows, cost_complexity
+from spinney.growth.prune import EncodedRows, cost_complexity
 from spinney.growth.prune.cost_complexity import (
-    TrainingRows,
+    CrossValidationRows,
     cross_validated,
     validated,
 )
@@ -219,9 +219,9 @@ def test_every_method_yields_a_subtree_and_tells_the_truth(numeric, data):
     columns, targets, weights = coded(table)
     options = {
         "reduced-error": {
-            "validation": CodedRows(columns, targets, np.ones(len(targets)))
+            "validation": EncodedRows(columns, targets, np.ones(len(targets)))
         },
-        "pre-pruning": {"validation": CodedRows(columns, targets, weights)},
+        "pre-pruning": {"validation": EncodedRows(columns, targets, weights)},
         "cost-complexity": {"alpha": 0.7},
         "manual": {"nodes": [n.number for n in tree if not n.is_leaf][:2]},
     }
@@ -270,7 +270,7 @@ def test_squared_errors_on_validation_rows_never_rise(data):
     tree = grow_tree(table.source, data.draw(recipes()))
     columns, targets, weights = coded(table)
     shifted = targets[::-1].copy()
-    rows = CodedRows(columns, shifted, weights)
+    rows = EncodedRows(columns, shifted, weights)
     result = pruned(tree, "reduced-error", validation=rows)
 
     def mean_square(found: Tree) -> float:
@@ -299,7 +299,7 @@ def test_many_rows_are_judged_as_few_are(numeric, data):
     table = data.draw((numeric_tables if numeric else tables)(max_rows=24))
     tree = grow_tree(table.source, data.draw(recipes()))
     columns, targets, weights = coded(table)
-    rows = CodedRows(columns, targets[::-1].copy(), weights)
+    rows = EncodedRows(columns, targets[::-1].copy(), weights)
     sequence = sequence_of(tree, leaf_risks(tree))
     few = validated(sequence, tree, rows)
     with pytest.MonkeyPatch.context() as patch:
@@ -319,7 +319,7 @@ def test_a_sequence_is_judged_by_other_rows_as_by_plain_loops(numeric, data):
     columns, targets, weights = coded(table)
     targets = targets[::-1].copy()
     sequence = sequence_of(tree, leaf_risks(tree))
-    found = validated(sequence, tree, CodedRows(columns, targets, weights))
+    found = validated(sequence, tree, EncodedRows(columns, targets, weights))
     for place, row in enumerate(found.subtrees):
         small = cut(tree, sequence.cuts(place))
         losses = np.zeros(len(targets))
@@ -335,7 +335,7 @@ def test_a_sequence_is_judged_by_other_rows_as_by_plain_loops(numeric, data):
         assert row.deviation == pytest.approx(deviation, abs=1e-6 * scale)
     errors = [row.error for row in found.subtrees]
     least = pruned(
-        tree, "cost-complexity", validation=CodedRows(columns, targets, weights)
+        tree, "cost-complexity", validation=EncodedRows(columns, targets, weights)
     )
     assert found[least.sequence.chosen].error <= min(errors) * (1 + 1e-9) + ROUNDING
 
@@ -360,7 +360,9 @@ def test_cross_validation_is_that_of_plain_loops(numeric, data):
     sequence = sequence_of(tree, leaf_risks(tree))
     masks = [folds == fold for fold in range(n_folds)]
     trees = [(held, regrow(~held)) for held in masks]
-    found = cross_validated(sequence, TrainingRows(columns, targets, weights, trees))
+    found = cross_validated(
+        sequence, CrossValidationRows(columns, targets, weights, trees)
+    )
     scale = sequence.root_risk if sequence.root_risk > 0 else 1.0
     for place, row in enumerate(found.subtrees):
         losses = []

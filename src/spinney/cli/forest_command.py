@@ -247,10 +247,10 @@ def _facts(
 
 
 def _out_of_bag(grown: Any, bags: "ForestBags") -> dict[str, Any]:
-    from spinney.growth.forest import out_of_bag, score_of, warn_of_bags
+    from spinney.growth.forest import out_of_bag, score_of, warn_rows_in_all_bags
 
     votes, trees = out_of_bag(grown, bags)
-    warn_of_bags(trees, bags.training)
+    warn_rows_in_all_bags(trees, bags.training)
     name = "R²" if grown.schema.target.is_numeric else "accuracy"
     return {
         "measure": name,

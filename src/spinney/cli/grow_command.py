@@ -196,7 +196,7 @@ def _updated(data: str | None, options: dict[str, Any]) -> "Model":
         raise ParameterError(msg)
     path = options["update"]
     model: Any = load_model(path, kinds=("tree",))
-    kept = update.kept_rows_of(model.model_, path)
+    kept = update.update_state_of(model.model_, path)
     reading = {"format": options["format_"], "encoding": options["encoding"]}
     batch, removed = (
         None
@@ -215,9 +215,9 @@ def _updated(data: str | None, options: dict[str, Any]) -> "Model":
         )
     n_before, n_now = len(kept.training.classes), grown.fingerprint.n_rows
     say(f"{n_before} rows were kept in {path}, {n_now} are now")
-    whole_because = update.whole_because(kept)
-    if whole_because is not None and not options["quiet"]:
-        say(f"grown whole: {whole_because}")
+    why_updated_from_scratch = update.why_updated_from_scratch(kept)
+    if why_updated_from_scratch is not None and not options["quiet"]:
+        say(f"grown whole: {why_updated_from_scratch}")
     return grown
 
 

@@ -35,7 +35,7 @@ from spinney.growth.forest import (
     out_of_bag,
     recipes_of,
     score_of,
-    warn_of_bags,
+    warn_rows_in_all_bags,
     with_ordered_categories,
 )
 from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
@@ -93,7 +93,7 @@ class ForestEstimator(TableEstimator, FittedForest):
         self._adopt(forest)
         if self.oob_score:
             votes, trees = out_of_bag(forest, ForestBags(training, settings))
-            warn_of_bags(trees, training)
+            warn_rows_in_all_bags(trees, training)
             self.oob_score_ = score_of(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
 

@@ -291,7 +291,7 @@ confidence, probability, linear_terms : optional
     validation_rows_ : array of int
         The places of the rows that were reserved to prune by; None if none were, and
         of a model that was loaded.
-    learned_ : Learned
+    learned_ : StreamStats
         By "hoeffding": how many rows came, and how many were predicted right before
         they were learned; None by other recipes, and of a model that was loaded.
 

@@ -24,7 +24,7 @@ from spinney.growth.counted_nodes import counted_in_order
 from spinney.growth.growth_options import Options
 from spinney.growth.kernel_weights import can_replay, evenly_weighed
 from spinney.growth.multiway.multiway_limits import can_grow_multiway
-from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.plain.construct import construct_and_grow
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import Pruned, pruned_after_growing
 from spinney.growth.prune.mutable_nodes import recounted
@@ -42,7 +42,7 @@ def _grow_plain(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         _refuse_lacking_source(rows.source, recipe)
     with WITHOUT_LOOPS.running():
         if recipe.construct:
-            return grow_with_construction(rows.source, recipe, options)
+            return construct_and_grow(rows.source, recipe, options)
         return grow_tree(rows.source, recipe, options)
 
 

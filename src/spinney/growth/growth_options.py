@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
-from spinney.growth.prune.by_validation import CodedRows
+from spinney.growth.prune.by_validation import EncodedRows
 from spinney.search import NodeSampling
 from spinney.trees import SplitCondition
 
@@ -40,7 +40,7 @@ class Options:
         Attributes with formulas, which stand after those of the source.
     draws : NodeSampling, optional
         What is drawn at each node, where the tree is one of a forest.
-    validation : CodedRows, optional
+    validation : EncodedRows, optional
         Rows to prune by, which the tree is not grown on.
     plan : Planned, optional
         The whole tree, where a search has found it: nothing is left to choose.
@@ -55,7 +55,7 @@ class Options:
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
     draws: NodeSampling | None = None
-    validation: CodedRows | None = None
+    validation: EncodedRows | None = None
     plan: Planned | None = None
     heard: Callable[[int], object] | None = None
 

@@ -12,7 +12,7 @@ from spinney.trees import Tree
 
 if TYPE_CHECKING:
     from spinney.extensions.incremental.tree_state import TreeState
-    from spinney.extensions.streaming import GrowingStream, Learned
+    from spinney.extensions.streaming import GrowingStream, StreamStats
     from spinney.growth.prune import Sequence, Steps
 
 
@@ -137,7 +137,7 @@ class Model:
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
     member: Member | None = field(default=None, compare=False, repr=False)
     kept: UpdateState | None = field(default=None, compare=False, repr=False)
-    learned: "Learned | None" = field(default=None, compare=False, repr=False)
+    learned: "StreamStats | None" = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

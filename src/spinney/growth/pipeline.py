@@ -32,10 +32,10 @@ def grow_and_prune(
     Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
-        from spinney.growth.folds import CopiedRows, FoldGrowth
+        from spinney.growth.folds import FoldGrowth, RowCopies
 
         if growth is None:
-            copied = CopiedRows(rows.in_memory_rows)
+            copied = RowCopies(rows.in_memory_rows)
             growth = FoldGrowth(copied, recipe, options, grown=grown)
         result = growth.grow_and_prune()
     else:

@@ -19,7 +19,7 @@ from spinney.errors import (
     warn,
 )
 from spinney.growth.growth_options import Options
-from spinney.growth.prune.by_validation import CodedRows
+from spinney.growth.prune.by_validation import EncodedRows
 from spinney.recipes import Recipe
 from spinney.sources.rows import LARGEST_TOTAL, check_total
 from spinney.sources.training_data import TrainingData
@@ -30,7 +30,7 @@ LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they 
 
 def options_of(
     rows: TrainingData,
-    validation: CodedRows | None = None,
+    validation: EncodedRows | None = None,
     *,
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,

@@ -25,12 +25,12 @@ from spinney.growth.forest import (
     Recipes,
     Trees,
     Typical,
-    check_bags,
     check_enough,
     forest_leaves,
     forest_outputs,
     forest_recipes,
     recipes_of,
+    require_bootstrap,
     votes_of,
 )
 from spinney.models.facts import forest_facts
@@ -214,7 +214,7 @@ class FittedForest(FittedTable):
         """
         forest, importances = self._grown(), self.importances()
         typical = forest.typical
-        number = int(forests.like_all_first(importances)[0])
+        number = int(forests.trees_by_similarity(importances)[0])
         pictures = registry.load("operation", "picture")
         svg = pictures.to_forest_svg(
             forest,
@@ -282,7 +282,7 @@ class FittedForest(FittedTable):
             the target column.
         """
         forest = self._grown()
-        check_bags(forest)
+        require_bootstrap(forest)
         return forests.permutation_importances(forest, self._bags(X, y, sample_weight))
 
     def interactions(self) -> "Interactions":
@@ -449,7 +449,7 @@ def forest_on(
         bags: ForestBags | None = forests.ForestBags(rows, settings)
     else:
         settings = replace(settings, bootstrap=HASH if settings.bootstrap else False)
-        growing["asked"] = bags = forests.asked_bags(rows, settings)
+        growing["asked"] = bags = forests.sampled_bags(rows, settings)
     if accept_bags is not None:
         accept_bags(bags)
     return forests.grow_forest(rows, recipes, settings, **growing), bags

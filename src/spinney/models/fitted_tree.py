@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.extensions.rulesets import RuleSet
-    from spinney.extensions.streaming import GrowingStream, Learned
+    from spinney.extensions.streaming import GrowingStream, StreamStats
     from spinney.growth.prune import Sequence, Steps
     from spinney.output import Rules
     from spinney.output.explain import (
@@ -64,7 +64,7 @@ class FittedTree(TreeDisplay):
     pruning_: "Steps | None"
     sequence_: "Sequence | None"
     tried_: tuple[Tried, ...]
-    learned_: "Learned | None"
+    learned_: "StreamStats | None"
     validation_rows_: Integers | None
 
     def __init__(self, model: Model) -> None:
@@ -496,7 +496,7 @@ class FittedTree(TreeDisplay):
         """
         update = registry.load("operation", "update")
         model = self._grown()
-        kept = update.kept_rows_of(model)
+        kept = update.update_state_of(model)
         batch, gone = (
             None
             if rows is None

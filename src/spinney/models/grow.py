@@ -30,8 +30,12 @@ from spinney.growth import (
     overfitting_columns,
     with_constant_columns,
 )
-from spinney.growth.folds import RecipeChoice, choose_recipe, warn_of_squares
-from spinney.growth.prune import CodedRows, Pruned, pruned_by_impurity
+from spinney.growth.folds import (
+    RecipeChoice,
+    choose_recipe,
+    warn_of_squared_error_pruning,
+)
+from spinney.growth.prune import EncodedRows, Pruned, pruned_by_impurity
 from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.validation_split import (
     Held,
@@ -201,7 +205,7 @@ def grow_model(
     *,
     recipe: Recipe,
     ccp_alpha: float | None = None,
-    validation: CodedRows | None = None,
+    validation: EncodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
@@ -325,7 +329,7 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
 
 def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
     """Return a tree pruned where a leaf costs this, in the mean impurity."""
-    warn_of_squares(recipe, tree.schema.target)
+    warn_of_squared_error_pruning(recipe, tree.schema.target)
     result = pruned_by_impurity(tree, recipe, alpha)
     return replace(result, tree=without_unused(result.tree))
 

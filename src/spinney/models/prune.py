@@ -13,12 +13,12 @@ from spinney._support.keyed_random import seed_of
 from spinney.data import Table, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
-from spinney.growth.folds import CopiedRows, FoldGrowth, warn_of_squares
+from spinney.growth.folds import FoldGrowth, RowCopies, warn_of_squared_error_pruning
 from spinney.growth.prune import (
     METHODS,
     RULES,
-    DraftRows,
     Method,
+    NodeRecounter,
     folds_of,
     method_named,
     pruned,
@@ -84,7 +84,7 @@ def prune_model(
         check_number("alpha", arguments["alpha"])
         arguments["alpha"] = float(arguments["alpha"])
     if chosen.name == "cost-complexity":
-        warn_of_squares(model.recipe, model.schema.target)
+        warn_of_squared_error_pruning(model.recipe, model.schema.target)
     if chosen.name == "error-based":
         _raising(model, read, arguments, weight)
     elif "data" in arguments:
@@ -191,7 +191,7 @@ def _raising(
     rows = _training(model, read(data, whole=True, weight=weight), weight)
     opened = TrainingData(rows)
     options = options_of(opened, recipe=recipe, **_grown_with(model.tree, rows))
-    arguments["rows"] = DraftRows(
+    arguments["rows"] = NodeRecounter(
         model.tree, opened.source, recipe, options.class_weights
     )
 
@@ -266,7 +266,7 @@ def growth_on(
 ) -> FoldGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
     options = options_of(TrainingData(rows), recipe=recipe, **grown_with)
-    return FoldGrowth(CopiedRows(rows), recipe, options, grown=counted.grown)
+    return FoldGrowth(RowCopies(rows), recipe, options, grown=counted.grown)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | SplitCondition]:

@@ -10,7 +10,7 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema, Table, Target
 from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth.prune import CodedRows, check_share, reserved
+from spinney.growth.prune import EncodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
 from spinney.sources.rows import TrainingSet, known_rows
 from spinney.sources.training_data import TableInput, TrainingData
@@ -35,7 +35,7 @@ class Held:
         The rows to grow on.
     recipe : Recipe
         One that is pruned by the others, if there are any.
-    validation : CodedRows, optional
+    validation : EncodedRows, optional
         The rows to prune by.
     places : array of int, optional
         Where they stand in the table, if they were reserved of it.
@@ -43,7 +43,7 @@ class Held:
 
     rows: TrainingData
     recipe: Recipe
-    validation: CodedRows | None = None
+    validation: EncodedRows | None = None
     places: Integers | None = None
 
 
@@ -51,7 +51,7 @@ def held_rows(
     rows: TrainingData,
     recipe: Recipe,
     *,
-    validation: CodedRows | None = None,
+    validation: EncodedRows | None = None,
     validation_share: float | None = None,
     ccp_alpha: float | None = None,
 ) -> Held:
@@ -111,9 +111,9 @@ def _reserved(rows: TrainingData, recipe: Recipe, share: float) -> Held:
     return Held(TrainingData(own), recipe, coded(held), places)
 
 
-def coded(rows: TrainingSet) -> CodedRows:
+def coded(rows: TrainingSet) -> EncodedRows:
     """Return rows as those to prune by."""
-    return CodedRows(rows.columns, rows.classes, rows.own_weights)
+    return EncodedRows(rows.columns, rows.classes, rows.own_weights)
 
 
 def remote_validation_share(
@@ -159,7 +159,7 @@ def _pruned_by_them(recipe: Recipe, given: str) -> Recipe:
     return recipe
 
 
-def read_validation(schema: Schema, data: Any, training: TableInput) -> CodedRows:
+def read_validation(schema: Schema, data: Any, training: TableInput) -> EncodedRows:
     """Read a table to prune by, as the training table was read, by its schema."""
     weight = training.weight
     table = read_with_schema(
@@ -180,14 +180,14 @@ def coded_rows(
     *,
     needed: Iterable[int] | None = None,
     optional: Iterable[int] = (),
-) -> CodedRows:
+) -> EncodedRows:
     """Return the rows of a table that have a target and a weight, in codes.
 
     ``needed`` and ``optional`` are the attributes that ``Schema.encode`` asks for.
     """
     target = schema.target
     table, weights, _ = known_rows(table, target.name, weight)
-    return CodedRows(
+    return EncodedRows(
         schema.encode(table, needed, optional=optional),
         target.encode(table[target.name]),
         np.ones(table.n_rows) if weights is None else weights,
@@ -196,7 +196,7 @@ def coded_rows(
 
 def rows_for(
     tree: Tree, read: Callable[..., Table], data: Any, weight: str | None = None
-) -> CodedRows:
+) -> EncodedRows:
     """Read a table that is to be sent down a tree, as its model reads tables."""
     flat, table = flatten(tree), read(data, weight=weight)
     return coded_rows(

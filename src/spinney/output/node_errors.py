@@ -7,7 +7,7 @@ from typing import Any
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, shown, signs_to_ascii, weight_text
 from spinney._support.text_table import aligned
-from spinney.growth.prune import CodedRows, Validation, below
+from spinney.growth.prune import EncodedRows, Validation, below
 from spinney.trees import Tree
 
 
@@ -87,7 +87,7 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         The rows at its nodes.
     name : str
         What the table is called.
-    rows : CodedRows, optional
+    rows : EncodedRows, optional
         Its rows, of which pictures have histograms.
     """
 
@@ -96,7 +96,7 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         tree: Tree,
         judged: Validation,
         name: str,
-        rows: CodedRows | None = None,
+        rows: EncodedRows | None = None,
     ) -> None:
         self.tree, self.name, self.rows = tree, name, rows
         self.measure = judged.measure

@@ -180,7 +180,8 @@ class Recipe:
         model of the attributes that were asked below it before pruning; see
         :mod:`spinney.growth.model_trees.m5`. "adaptive" is for classes by "hoeffding":
         as long as rows come, a leaf tells by naive Bayes where that was right more
-        often than its counts; see :mod:`spinney.extensions.streaming.kernels.bayes`.
+        often than its counts; see
+        :mod:`spinney.extensions.streaming.kernels.naive_bayes`.
     smoothing : float
         The weight with which the nodes above a leaf join in its number, in rows; M5
         has 15.
@@ -230,7 +231,7 @@ class Recipe:
         memory; those that get most rows wrong.
     drift : bool
         For "hoeffding": whether nodes watch the errors below them, and begin anew where
-        these rise; see :mod:`spinney.extensions.streaming.kernels.watch`.
+        these rise; see :mod:`spinney.extensions.streaming.kernels.detect_drift`.
     tries : tuple of str
         The ways to grow among which folds of the rows choose; see
         :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it

@@ -345,7 +345,7 @@ def record_best(
     criterion, batch = search.criterion, part.batch
     # Tables with a split: among those of the part, among the level's, and their ways.
     able = np.flatnonzero(first >= 0)
-    part_tables, won = part.tables[able], first[able]
+    partition_tables, won = part.tables[able], first[able]
     branch, missing_at = candidates.line_branches(first), candidates.missing_at[won]
     if batch.has_unit_weights:
         table = candidates.tables(won)
@@ -361,31 +361,35 @@ def record_best(
         gain = gain - np.log2(n_cuts[able]) / part.weight[able]
         per = criterion.per
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
-    best.gain[part_tables], best.merit[part_tables], best.form[part_tables] = (
+    (
+        best.gain[partition_tables],
+        best.merit[partition_tables],
+        best.form[partition_tables],
+    ) = (
         gain,
         merit,
         part.form,
     )
-    best.missing_at[part_tables], best.exact[part_tables] = (
+    best.missing_at[partition_tables], best.exact[partition_tables] = (
         missing_at,
         candidates.exact[able],
     )
     if batch.closed_bound is not None:
         # A bin beside the cut bounds it by its own gain, but for rounding.
-        best.exact[part_tables] &= (
+        best.exact[partition_tables] &= (
             batch.closed_bound[able] < gain - 2 * criterion.tolerance
         )
     if part.form == Form.SEARCHED:
-        best.bound[part_tables] = _bounds(part, candidates, able, gain, table)
+        best.bound[partition_tables] = _bounds(part, candidates, able, gain, table)
     best.branch[level.counted.batch.lines_of(part.tables)] = branch
-    best.n_branches[part_tables] = 2
+    best.n_branches[partition_tables] = 2
     if part.form == Form.MULTIWAY:
-        best.n_branches[part_tables] = (part.traits.n_codes + part.missing_is_value)[
-            able
-        ]
+        best.n_branches[partition_tables] = (
+            part.traits.n_codes + part.missing_is_value
+        )[able]
     elif part.form == Form.MERGED:
         last = maxima(branch.astype(np.float64), batch.start)[able]
-        best.n_branches[part_tables] = 1 + np.maximum(last, missing_at)
+        best.n_branches[partition_tables] = 1 + np.maximum(last, missing_at)
 
 
 def _bounds(

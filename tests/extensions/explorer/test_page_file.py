@@ -21,7 +21,7 @@ from spinney.extensions.explorer import explorer_data, explorer_page, page_data
 from spinney.extensions.explorer.page_data import MOST_EXPLAINED
 from spinney.extensions.explorer.page_file import LARGEST_FRAME, island, script, style
 from spinney.extensions.explorer.schema_data import attribute_data
-from spinney.growth.forest import like_all_first
+from spinney.growth.forest import trees_by_similarity
 from spinney.models import FittedTree
 
 TABLES = Path(__file__).parents[2] / "tables"
@@ -256,7 +256,7 @@ def test_a_page_of_a_forest_says_how_many_of_its_trees_it_holds(monkeypatch):
     model.fit({"x": x, "y": rng.random(80)}, (x > 0.5).astype(int))
     data = explorer_data([model])["models"][0]
     assert data["contains"]["trees"] == data["contains"]["of_trees"] == 5
-    numbers = like_all_first(model.importances()).tolist()
+    numbers = trees_by_similarity(model.importances()).tolist()
     assert [tree["number"] for tree in data["trees"]] == numbers
     model.typical({"x": x, "y": x})
     typical = explorer_data([model])["models"][0]

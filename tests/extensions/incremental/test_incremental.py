@@ -8,7 +8,11 @@ from spinney import TreeClassifier, TreeRegressor
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.extensions.incremental import GrownAgain, incremental_source, why_whole
+from spinney.extensions.incremental import (
+    IncrementalGrower,
+    incremental_source,
+    why_from_scratch,
+)
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.rows import Batch, join_rows, rows_in_memory
@@ -34,12 +38,12 @@ def batch_of(columns):
 def after(first, added, recipe, removed=None):
     """Return the tree of rows and a batch, and how it was grown; checked."""
     rows = rows_of(first)
-    start = GrownAgain(join_rows(rows, None, None))
+    start = IncrementalGrower(join_rows(rows, None, None))
     start.engine.grow(TrainingData(rows), recipe, Options())
     joined = join_rows(
         rows, batch_of(added), None if removed is None else batch_of(removed)
     )
-    again = GrownAgain(joined, start.kept)
+    again = IncrementalGrower(joined, start.kept)
     tree = again.engine.grow(TrainingData(rows), recipe, Options())
     every = {name: [*first[name], *added[name]] for name in first}
     if removed is not None:
@@ -47,7 +51,7 @@ def after(first, added, recipe, removed=None):
         for line in zip(*removed.values(), strict=True):
             lines.remove(line)
         every = dict(zip(every, map(list, zip(*lines, strict=True)), strict=True))
-    whole = GrownAgain(join_rows(rows_of(every), None, None))
+    whole = IncrementalGrower(join_rows(rows_of(every), None, None))
     expected = whole.engine.grow(TrainingData(rows_of(every)), recipe, Options())
     assert_same_tree(expected, tree, whole=True)
     return tree, start, again
@@ -287,7 +291,7 @@ def test_a_tree_that_was_cut_keeps_no_rows():
 
 
 def test_recipes_that_are_grown_whole_say_why():
-    assert [name for name, recipe in RECIPES.items() if why_whole(recipe)] == [
+    assert [name for name, recipe in RECIPES.items() if why_from_scratch(recipe)] == [
         "auto",
         "optimal",
     ]

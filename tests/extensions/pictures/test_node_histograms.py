@@ -17,7 +17,7 @@ from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.explorer.page_data import explorer_data
 from spinney.extensions.pictures.node_histograms import BINS, cuts_of, node_histograms
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import CodedRows
+from spinney.growth.prune import EncodedRows
 
 SVG = "{http://www.w3.org/2000/svg}"
 PENGUINS = TABLES / "penguins.csv"
@@ -37,7 +37,7 @@ def line_of(target, schema):
 def test_bins_are_those_of_plain_loops(numeric, data):
     table = data.draw((numeric_tables if numeric else tables)(max_rows=24))
     tree = grow_tree(table.source, data.draw(recipes()))
-    made = node_histograms(tree, CodedRows(*coded(table)))
+    made = node_histograms(tree, EncodedRows(*coded(table)))
     for node in tree:
         expected = [] if node.is_leaf else at_node(tree, node, table.rows)
         asks = cuts_of(tree, node)

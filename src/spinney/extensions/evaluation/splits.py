@@ -16,7 +16,7 @@ from spinney._support.checks import MOST_REPEATS, check_whole, is_real
 from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, Setting, refusal, warn
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
-from spinney.growth.folds import FEWEST_FOR_FOLDS
+from spinney.growth.folds import MIN_ROWS_FOR_FOLDS
 
 USUAL_FOLDS = 10
 ONE_OUT = "loo"
@@ -113,7 +113,7 @@ def with_possible_folds(scheme: Scheme, rows: EvaluationRows) -> Scheme:
     """
     if scheme.holdout is not None:
         return scheme
-    small = rows.n_rows < FEWEST_FOR_FOLDS and scheme.repeats == 1
+    small = rows.n_rows < MIN_ROWS_FOR_FOLDS and scheme.repeats == 1
     if scheme.folds in (ONE_OUT, rows.n_rows) or (scheme.folds is None and small):
         return _one_out(scheme, rows)
     if scheme.folds is not None:

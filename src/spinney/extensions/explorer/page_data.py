@@ -42,9 +42,9 @@ from spinney.growth.forest import (
     find_typical,
     forest_leaves,
     impurity_importances,
-    like_all_first,
+    trees_by_similarity,
 )
-from spinney.growth.prune import CodedRows
+from spinney.growth.prune import EncodedRows
 from spinney.output.explain import explain_node
 from spinney.output.file import saved_content
 from spinney.output.leaf_rules import model_lines
@@ -210,7 +210,7 @@ def _explanations(model: Model, order: Integers) -> dict[str, str]:
 
 
 def _histograms(
-    tree: Tree, rows: CodedRows | None, order: Integers
+    tree: Tree, rows: EncodedRows | None, order: Integers
 ) -> Mapping[int, Histogram]:
     """Return histograms of rows at the heaviest nodes that ask for numbers."""
     if rows is None:
@@ -221,7 +221,7 @@ def _histograms(
     return node_histograms(tree, rows, order[cut[order]][:most].tolist())
 
 
-def _coded(given: RowsGiven | None) -> CodedRows | None:
+def _coded(given: RowsGiven | None) -> EncodedRows | None:
     """Return the rows given whose target is known; None without their target."""
     if given is None or given.targets is None:
         return None
@@ -230,7 +230,7 @@ def _coded(given: RowsGiven | None) -> CodedRows | None:
         None if cells is None else cells[known] for cells in given.columns
     ]
     targets = given.targets[known]
-    return CodedRows(columns, targets, np.ones(len(targets)))
+    return EncodedRows(columns, targets, np.ones(len(targets)))
 
 
 def _forest_data(
@@ -243,7 +243,7 @@ def _forest_data(
         leaves = forest_leaves(forest, columns, table.n_rows)
         if typical is None and table.n_rows:
             typical = find_typical(forest, columns, table.n_rows)
-    order = like_all_first(importances)
+    order = trees_by_similarity(importances)
     if typical is not None:
         order = np.append(typical.number, order[order != typical.number])
     sizes = np.array([len(member) for member in forest.members])
@@ -262,7 +262,7 @@ def _forest_data(
         "schema": schema_data(schema),
         "trees": trees,
         "typical": None if typical is None else asdict(typical),
-        "votes_by_share": forest.votes_by_share,
+        "votes_by_probability": forest.votes_by_probability,
         "importances": {
             "mean": importances.mean.tolist(),
             "spread": importances.spread.tolist(),

@@ -11,7 +11,7 @@ from spinney.extensions.explorer.packed_numbers import packed, packed_fields
 from spinney.extensions.pictures.branch_labels import MOST_DIGITS, digits_apart
 from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.growth.prune import (
-    CodedRows,
+    EncodedRows,
     Sequence,
     leaf_risks,
     sequence_of,
@@ -134,7 +134,7 @@ def histogram_data(made: Mapping[int, Histogram], width: int) -> dict[str, Any]:
     }
 
 
-def sequence_data(tree: Tree, rows: CodedRows | None = None) -> dict[str, Any] | None:
+def sequence_data(tree: Tree, rows: EncodedRows | None = None) -> dict[str, Any] | None:
     """Return the subtrees by cost complexity, and when each node becomes a leaf.
 
     None where there is nothing to prune, or where counts do not tell the error, as

@@ -68,7 +68,9 @@ def portable(model: Any) -> Portable:
         return _of_clusters(model.clusters_)
     forest = model.forest_
     tree, roots = forest.side_by_side(forest.numbers)
-    return _of_trees(model.schema, tree, roots, majority=not forest.votes_by_share)
+    return _of_trees(
+        model.schema, tree, roots, majority=not forest.votes_by_probability
+    )
 
 
 def _of_trees(

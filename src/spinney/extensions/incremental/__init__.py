@@ -1,10 +1,10 @@
 """Trees that take new rows, and let go of others, without starting over."""
 
 from spinney.extensions.incremental.grow_again import (
-    GrownAgain,
-    is_worth_keeping,
-    why_whole,
+    IncrementalGrower,
+    can_cache_counts,
+    why_from_scratch,
 )
 from spinney.extensions.incremental.tree_state import TreeState
 
-__all__ = ["GrownAgain", "TreeState", "is_worth_keeping", "why_whole"]
+__all__ = ["IncrementalGrower", "TreeState", "can_cache_counts", "why_from_scratch"]

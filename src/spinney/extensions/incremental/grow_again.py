@@ -18,7 +18,7 @@ from spinney.trees import Tree
 
 
 @dataclass(slots=True)
-class GrownAgain:
+class IncrementalGrower:
     """A tree that is grown from what is kept of an earlier one.
 
     Parameters
@@ -76,7 +76,7 @@ def _weighed(
 MOST_SECONDS = 30.0
 
 
-def is_worth_keeping(rows: TrainingSet, recipe: Recipe) -> bool:
+def can_cache_counts(rows: TrainingSet, recipe: Recipe) -> bool:
     """Return whether rows are few enough for their count tables to be kept.
 
     What loops cannot grow is for the plain learner, which may as well keep them.
@@ -86,11 +86,11 @@ def is_worth_keeping(rows: TrainingSet, recipe: Recipe) -> bool:
     return choose_engine(rows, recipe, Options()).name == "plain"
 
 
-def why_whole(recipe: Recipe) -> str | None:
+def why_from_scratch(recipe: Recipe) -> str | None:
     """Return why a tree is grown whole when rows come and go; None where it is not.
 
-    >>> why_whole(Recipe.named("id3"))
-    >>> why_whole(Recipe.named("auto"))
+    >>> why_from_scratch(Recipe.named("id3"))
+    >>> why_from_scratch(Recipe.named("auto"))
     'folds of all rows choose among its ways to grow'
     """
     reasons = (

@@ -14,9 +14,9 @@ from spinney._support.checks import Progress
 from spinney.data import Table
 from spinney.errors import DataError, ParameterError, Setting, phrase
 from spinney.extensions.incremental.grow_again import (
-    GrownAgain,
-    is_worth_keeping,
-    why_whole,
+    IncrementalGrower,
+    can_cache_counts,
+    why_from_scratch,
 )
 from spinney.growth import Model, UpdateState
 from spinney.models import grow_model
@@ -48,7 +48,7 @@ def update_model(
     ``going_on`` says that further batches will come, so that count tables are kept for
     them; without it the quickest engine grows the tree.
     """
-    kept = kept_rows_of(model)
+    kept = update_state_of(model)
     if kept.stream is not None:
         if removed is not None:
             msg = "a stream keeps no rows, so that none can be removed"
@@ -72,16 +72,16 @@ def grow_joined(
 ) -> Model:
     """Return the model of joined rows, which takes up what is kept of a tree."""
     again = None
-    whole = whole_because(kept)
+    whole = why_updated_from_scratch(kept)
     _refuse_rows(joined, whole=whole is not None)
     joined, tree = _measured(joined, kept), kept.tree
     if joined.rows.schema.target.origin != kept.training.schema.target.origin:
         tree = None
     rows = joined.rows.take(joined.staying) if len(joined.removed) else joined.rows
     if tree is None and going_on:
-        going_on = is_worth_keeping(rows, kept.recipe)
+        going_on = can_cache_counts(rows, kept.recipe)
     if whole is None and going_on:
-        again = GrownAgain(joined, tree)
+        again = IncrementalGrower(joined, tree)
     model = grow_model(
         TrainingData(rows),
         recipe=kept.recipe,
@@ -93,7 +93,7 @@ def grow_joined(
     return replace(model, kept=replace(kept, training=rows, tree=grown))
 
 
-def kept_rows_of(model: Model, path: str | None = None) -> UpdateState:
+def update_state_of(model: Model, path: str | None = None) -> UpdateState:
     """Return the rows that a model keeps, or refuse one, of a path, that keeps none."""
     if model.kept is not None:
         return model.kept
@@ -113,14 +113,14 @@ def kept_rows_of(model: Model, path: str | None = None) -> UpdateState:
     )
 
 
-def whole_because(kept: UpdateState) -> str | None:
+def why_updated_from_scratch(kept: UpdateState) -> str | None:
     """Return why a model is grown whole when rows come and go; None if it is not."""
     recipe, given = kept.recipe, kept.given
     if given.get("validation_share") is not None:
         return "a share of all rows is reserved to prune by"
     if given.get("ccp_alpha") is not None:
         recipe = replace(recipe, pruning="none", tries=())
-    return why_whole(recipe)
+    return why_from_scratch(recipe)
 
 
 def batch_of(table: Table, kept: UpdateState) -> Batch:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.growth.prune import CodedRows
+from spinney.growth.prune import EncodedRows
 from spinney.trees import Intervals, Node, Threshold, Tree
 from spinney.trees.predict import Entries, FlatTree, flatten
 
@@ -75,7 +75,7 @@ def cuts_of(tree: Tree, node: Node) -> tuple[float, ...]:
 
 
 def node_histograms(
-    tree: Tree, rows: CodedRows, nodes: Iterable[int] | None = None
+    tree: Tree, rows: EncodedRows, nodes: Iterable[int] | None = None
 ) -> Mapping[int, Histogram]:
     """Return histograms of rows at the nodes that ask for numbers, by node.
 
@@ -83,7 +83,7 @@ def node_histograms(
     ----------
     tree : Tree
         The tree.
-    rows : CodedRows
+    rows : EncodedRows
         They need the columns of ``FlatTree.read``. One that a missing value divides
         counts at each node with its part; one of an unknown class does not count.
     nodes : iterable of int, optional
@@ -118,7 +118,7 @@ def _histogram(
 class _SentRows:
     """Rows on their way down a tree, kept at the nodes that are wanted."""
 
-    def __init__(self, tree: Tree, rows: CodedRows, nodes: Integers) -> None:
+    def __init__(self, tree: Tree, rows: EncodedRows, nodes: Integers) -> None:
         self.tree, self.rows, self.nodes = tree, rows, nodes
         self.flat: FlatTree = flatten(tree)
         self.columns = tree.schema.completed(rows.columns, self.flat.read)

@@ -27,12 +27,12 @@ from spinney.trees import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class StreamStats:
     """How a stream fared: each row was predicted before it was learned.
 
     ``n_changes`` is how often errors rose, and a part of the tree began anew.
 
-    >>> print(Learned(2000, 1500))
+    >>> print(StreamStats(2000, 1500))
     2000 rows, each predicted before it was learned: 75.0 % right
     """
 
@@ -100,8 +100,8 @@ class GrowingStream:
 
     def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
         """Return what leaves tell of rows in its codes: the share of each class."""
-        from spinney.extensions.streaming.kernels.bayes import tell_rows
         from spinney.extensions.streaming.kernels.learn import find_leaves
+        from spinney.extensions.streaming.kernels.naive_bayes import tell_rows
 
         cells, leaves = cells_of(columns, n_rows), np.zeros(n_rows, np.int64)
         outputs = np.zeros((n_rows, self.schema.n_classes))
@@ -117,10 +117,10 @@ class GrowingStream:
         self.schema = schema
 
     @property
-    def learned(self) -> Learned:
+    def learned(self) -> StreamStats:
         """How many rows have come, and how many were predicted right."""
         at = self._stream.at
-        return Learned(int(at[N_ROWS]), int(at[N_RIGHT]), int(at[N_CHANGES]))
+        return StreamStats(int(at[N_ROWS]), int(at[N_RIGHT]), int(at[N_CHANGES]))
 
     @property
     def fingerprint(self) -> Fingerprint:

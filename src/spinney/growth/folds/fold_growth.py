@@ -23,8 +23,8 @@ from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.pipeline import grow_and_prune
 from spinney.growth.prune import (
+    CrossValidationRows,
     Pruned,
-    TrainingRows,
     folds_of,
     pruned_after_growing,
 )
@@ -36,7 +36,7 @@ from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
 
 
-def warn_of_squares(recipe: Recipe, target: Target) -> None:
+def warn_of_squared_error_pruning(recipe: Recipe, target: Target) -> None:
     """Say that cost complexity is one of squares, where a tree was grown otherwise.
 
     The deviance of counts is not to be had of moments: Σ y ln y is missing, and where
@@ -55,7 +55,7 @@ FoldTrees = Sequence[tuple[Mask, Tree]]
 
 
 @dataclass(frozen=True)
-class CopiedRows:
+class RowCopies:
     """Training rows, and their copies: what is drawn is drawn among these."""
 
     training: TrainingSet
@@ -77,12 +77,12 @@ class CopiedRows:
         weights = None if weight == 1 else np.full(len(rows), weight)
         return replace(copies, weights=weights)
 
-    def few(self, most: int) -> "CopiedRows":
+    def few(self, most: int) -> "RowCopies":
         """Return at most so many of the copies, from all over their order."""
         n_copies = len(self.copies.classes)
         if n_copies <= most:
             return self
-        return CopiedRows(self.copies.take(np.arange(most) * n_copies // most))
+        return RowCopies(self.copies.take(np.arange(most) * n_copies // most))
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class FoldGrowth:
 
     Parameters
     ----------
-    rows : CopiedRows
+    rows : RowCopies
         The rows.
     recipe : Recipe
         How trees grow: where its ``forest`` is more than 0, on labels that a forest
@@ -107,7 +107,7 @@ class FoldGrowth:
         The folds of the recipe with their unpruned trees, where they have been grown.
     """
 
-    rows: CopiedRows
+    rows: RowCopies
     recipe: Recipe
     options: Options
     most_held: int | None = None
@@ -219,7 +219,7 @@ class FoldGrowth:
             n_held += int(np.count_nonzero(held))
             yield held
 
-    def training_rows(self, folds: Integers) -> TrainingRows:
+    def training_rows(self, folds: Integers) -> CrossValidationRows:
         """Return the copies, and the trees of all folds but one."""
         training, scale = self.copies, self.options.class_weights
         counted = training.own_weights
@@ -227,7 +227,7 @@ class FoldGrowth:
             counted = counted * scale[training.classes]
         anew = ((held, self.regrow(~held)) for held in self.held_out(folds))
         trees = anew if self.before is None else self.before
-        return TrainingRows(training.columns, training.classes, counted, trees)
+        return CrossValidationRows(training.columns, training.classes, counted, trees)
 
     def grow_and_prune(self) -> Pruned:
         """Return the tree of all rows, pruned as the recipe says."""
@@ -244,7 +244,7 @@ class FoldGrowth:
 
     def pruned(self, tree: Tree) -> Pruned:
         """Return the tree pruned by weakest links, as cross-validation chooses."""
-        warn_of_squares(self.recipe, self.training.schema.target)
+        warn_of_squared_error_pruning(self.recipe, self.training.schema.target)
         return cost_complexity(
             tree,
             training=self.training_rows(self.folds),

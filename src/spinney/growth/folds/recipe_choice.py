@@ -19,7 +19,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.engine import only_to_predict
-from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
+from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Tried
 from spinney.growth.prune.cost_complexity import Mask, cross_validated
@@ -31,7 +31,7 @@ from spinney.trees import Tree, labels_of
 from spinney.trees.predict import flatten, outputs
 
 # Of fewer rows, no fold of five holds out more than five: too few to choose by.
-FEWEST_FOR_FOLDS = 30
+MIN_ROWS_FOR_FOLDS = 30
 # Copies of rows that candidates are compared on, of classes and of numbers: more would
 # choose little better, and model trees take long.
 MOST_COMPARED, MOST_COMPARED_NUMBERS = 2000, 500
@@ -76,7 +76,7 @@ def choose_recipe(
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
                 return RecipeChoice(recipe, (Tried(name, chosen=True),))
-    numeric, copied = training.schema.target.is_numeric, CopiedRows(training)
+    numeric, copied = training.schema.target.is_numeric, RowCopies(training)
     rows = copied.few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
     tried, growths = list[Tried](), list[FoldGrowth]()
@@ -100,7 +100,7 @@ def _is_small(training: TrainingSet) -> bool:
     n_rows, weights = float(len(training.classes)), training.weights
     if weights is not None:
         n_rows = max(float(weights.sum()), float(np.count_nonzero(weights)))
-    return n_rows < FEWEST_FOR_FOLDS
+    return n_rows < MIN_ROWS_FOR_FOLDS
 
 
 def _chosen(tried: Sequence[Tried]) -> int:

@@ -15,25 +15,25 @@ from spinney.growth.forest.forest_settings import (
     recipes_of,
 )
 from spinney.growth.forest.voting import (
-    check_bags,
     forest_leaves,
     forest_outputs,
     out_of_bag,
+    require_bootstrap,
     score_of,
     votes_of,
-    warn_of_bags,
+    warn_rows_in_all_bags,
 )
 
 if TYPE_CHECKING:
-    from spinney.growth.forest.bags import ForestBags, asked_bags
+    from spinney.growth.forest.bags import ForestBags, sampled_bags
     from spinney.growth.forest.forest_growth import grow_forest
     from spinney.growth.forest.importances import (
         GroupedImportances,
         Importances,
         grouped_importances,
         impurity_importances,
-        like_all_first,
         permutation_importances,
+        trees_by_similarity,
     )
     from spinney.growth.forest.interactions import Interactions, interactions_of
     from spinney.growth.forest.proximities import (
@@ -56,8 +56,8 @@ __all__ = [
     "Recipes",
     "Trees",
     "Typical",
-    "asked_bags",
-    "check_bags",
+    "sampled_bags",
+    "require_bootstrap",
     "check_enough",
     "compact",
     "find_typical",
@@ -69,7 +69,7 @@ __all__ = [
     "grow_forest",
     "impurity_importances",
     "interactions_of",
-    "like_all_first",
+    "trees_by_similarity",
     "nearest",
     "out_of_bag",
     "outlier_scores",
@@ -78,21 +78,21 @@ __all__ = [
     "recipes_of",
     "score_of",
     "votes_of",
-    "warn_of_bags",
+    "warn_rows_in_all_bags",
     "with_ordered_categories",
 ]
 
 __getattr__ = names_on_demand(
     __name__,
     {
-        "bags": ("ForestBags", "asked_bags"),
+        "bags": ("ForestBags", "sampled_bags"),
         "forest_growth": ("grow_forest",),
         "importances": (
             "GroupedImportances",
             "Importances",
             "grouped_importances",
             "impurity_importances",
-            "like_all_first",
+            "trees_by_similarity",
             "permutation_importances",
         ),
         "interactions": ("Interactions", "interactions_of"),

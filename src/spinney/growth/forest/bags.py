@@ -110,7 +110,7 @@ class Sampled:
     weight: float
 
 
-def asked_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags | None":
+def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags | None":
     """Return about so many rows as are asked about, drawn by number, and their bags.
 
     None where they have no room.

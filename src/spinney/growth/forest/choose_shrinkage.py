@@ -21,7 +21,7 @@ MOST_ROWS = 5_000
 MOST_NUMBERS = 250_000  # of the nodes of trees that are asked together
 
 
-class Inquiry:
+class OutOfBagSample:
     """Rows that are asked about, and which trees have not seen them.
 
     They are spread evenly among the copies, whose order depends on what is in the rows:
@@ -51,7 +51,7 @@ class Inquiry:
 
 
 def best_shrinkage(
-    forest: Forest, inquiry: Inquiry, *, compiled: bool, threads: int
+    forest: Forest, inquiry: OutOfBagSample, *, compiled: bool, threads: int
 ) -> float:
     """Return the shrinkage of least loss on rows out of the bag, the least of equals.
 

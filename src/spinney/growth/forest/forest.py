@@ -85,7 +85,7 @@ class Forest:
         return self.schema.target.n_outputs
 
     @property
-    def votes_by_share(self) -> bool:
+    def votes_by_probability(self) -> bool:
         """Whether trees vote with what their leaves say, and not with one class."""
         return self.schema.target.is_numeric or self.settings.voting == "probability"
 
@@ -112,7 +112,7 @@ class Forest:
         from spinney.trees.predict.compiled import flat_of, majority
 
         flat = flat_of(*self.side_by_side(numbers))
-        return flat if self.votes_by_share else majority(flat)
+        return flat if self.votes_by_probability else majority(flat)
 
     @cached_property
     def _all_trees(self) -> tuple[FlatTree, Integers]:

@@ -19,15 +19,15 @@ from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.engine import PLAIN, Engine, choose_engine_of_forest
 from spinney.growth.forest.bags import (
     ForestBags,
-    asked_bags,
     bag_draw,
     bags_in_memory,
     check_scale,
     class_scale,
     nobody_to_ask,
+    sampled_bags,
     tree_seeds,
 )
-from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
+from spinney.growth.forest.choose_shrinkage import OutOfBagSample, best_shrinkage
 from spinney.growth.forest.compact_tree import compact, with_counted_gains
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.forest_settings import (
@@ -133,27 +133,27 @@ def _inquiry(
     rows: TrainingSet | SampleableRows,
     settings: ForestSettings,
     asked: ForestBags | None,
-) -> Inquiry | None:
+) -> OutOfBagSample | None:
     """Return the rows that tell how far leaves are shrunk, where nobody says."""
     if settings.shrinkage is not None or not settings.bootstrap:
         return None
     if settings.bootstrap == HASH:
         hashed = HashedTrainingSet(rows) if isinstance(rows, TrainingSet) else rows
-        bags = asked or asked_bags(hashed, settings)
+        bags = asked or sampled_bags(hashed, settings)
         if bags is None:
             raise nobody_to_ask(hashed)
     else:
         assert isinstance(rows, TrainingSet)
         bags = ForestBags(rows, settings)
     assert bags.copies is not None
-    return Inquiry(bags, bags.copies.places)
+    return OutOfBagSample(bags, bags.copies.places)
 
 
 def _growers(
     rows: TrainingSet | SampleableRows,
     recipes: Sequence[Recipe],
     settings: ForestSettings,
-    inquiry: Inquiry | None,
+    inquiry: OutOfBagSample | None,
     n_trees: int,
 ) -> "list[TreeGrower]":
     """Return who grows the trees of each recipe: in memory, or where the rows are."""
@@ -237,7 +237,7 @@ def _check_before(
 class BagsInMemory:
     """What trees share whose bags are drawn in memory, and rows to ask about them."""
 
-    def __init__(self, bags: ForestBags, inquiry: Inquiry | None) -> None:
+    def __init__(self, bags: ForestBags, inquiry: OutOfBagSample | None) -> None:
         self.bags, training, settings = bags, bags.training, bags.settings
         if settings.class_weight is not None:
             n, weights = training.schema.n_classes, training.own_weights

@@ -25,7 +25,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.data import Column, Schema, association_of
 from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.forest import Forest
-from spinney.growth.forest.voting import check_bags
+from spinney.growth.forest.voting import require_bootstrap
 from spinney.trees import labels_of
 from spinney.trees.predict import outputs
 
@@ -128,10 +128,10 @@ def impurity_importances(forest: Forest) -> Importances:
     return Importances(forest.schema.names, by_tree)
 
 
-def like_all_first(importances: Importances) -> Integers:
+def trees_by_similarity(importances: Importances) -> Integers:
     """Return the trees, those first that ask about attributes as all trees do.
 
-    >>> like_all_first(Importances(("a", "b"), np.array([[0, 1], [0.5, 0.5], [1, 0]])))
+    >>> trees_by_similarity(Importances(("a", "b"), np.array([[0, 1], [0.5, 0.5], [1, 0]])))
     array([1, 0, 2])
     """
     apart = np.abs(importances.by_tree - importances.mean).sum(axis=1)
@@ -146,7 +146,7 @@ def permutation_importances(
     done: Callable[[int], None] = lambda number: None,
 ) -> Importances:
     """Return by how much the error of each tree grows, out of its bag."""
-    check_bags(forest)
+    require_bootstrap(forest)
     lines = run_each(
         [partial(_by_permutation, forest, bags, number) for number in forest.numbers],
         at_once=threads_of(n_jobs),

@@ -37,7 +37,7 @@ MOST_LEVELS = 32  # no full tree has more
 
 def votes_of(outputs: Floats, forest: Forest) -> Floats:
     """Return what a tree's outputs count in the vote."""
-    if forest.votes_by_share:
+    if forest.votes_by_probability:
         return outputs
     labels = labels_of(outputs, None)
     return np.asarray(np.eye(outputs.shape[1])[labels])
@@ -127,7 +127,7 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
 
     NaN where every tree has seen it.
     """
-    check_bags(forest)
+    require_bootstrap(forest)
     n_rows = len(bags.training.classes)
     total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
     columns = bags.training.grown_columns
@@ -159,7 +159,7 @@ def score_of(outputs: Floats, trees: Integers, training: "TrainingSet") -> float
     return 1.0 - float(weights @ (truth - outputs[known, 0]) ** 2) / spread
 
 
-def check_bags(forest: Forest) -> None:
+def require_bootstrap(forest: Forest) -> None:
     """Refuse to look for rows out of the bag where every tree has all rows."""
     if not forest.settings.bootstrap:
         raise DataError(
@@ -172,7 +172,7 @@ def check_bags(forest: Forest) -> None:
         )
 
 
-def warn_of_bags(trees: Integers, training: "TrainingSet") -> None:
+def warn_rows_in_all_bags(trees: Integers, training: "TrainingSet") -> None:
     """Say how many rows no tree can be asked about."""
     unseen = int(np.count_nonzero(trees == 0))
     if unseen:

@@ -1,6 +1,6 @@
 """The plain learner: the algorithm over count tables."""
 
-from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.plain.construct import construct_and_grow
 from spinney.growth.plain.node_counts import CountedNode, counted_node, send_down
 
-__all__ = ["CountedNode", "counted_node", "grow_with_construction", "send_down"]
+__all__ = ["CountedNode", "counted_node", "construct_and_grow", "send_down"]

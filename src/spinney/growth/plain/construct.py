@@ -68,7 +68,7 @@ MOST_NODES = 5
 BATCH = 16
 
 
-def grow_with_construction(
+def construct_and_grow(
     source: Counts, recipe: Recipe, options: Options | None = None
 ) -> Tree:
     """Grow a tree; with attributes made of others, if the recipe asks for them."""

@@ -4,8 +4,8 @@ Each method is a pure function of a finished tree, in a file of its own; ``METHO
 says what it needs besides.
 """
 
-from spinney.growth.prune.by_validation import CodedRows, Validation, validate
-from spinney.growth.prune.cost_complexity import TrainingRows, validated
+from spinney.growth.prune.by_validation import EncodedRows, Validation, validate
+from spinney.growth.prune.cost_complexity import CrossValidationRows, validated
 from spinney.growth.prune.cost_complexity_sequence import (
     RULES,
     Sequence,
@@ -17,7 +17,7 @@ from spinney.growth.prune.impurity_complexity import (
     impurity_sequence,
     pruned_by_impurity,
 )
-from spinney.growth.prune.mutable_nodes import DraftRows
+from spinney.growth.prune.mutable_nodes import NodeRecounter
 from spinney.growth.prune.prune_folds import folds_of
 from spinney.growth.prune.prune_methods import (
     METHODS,
@@ -34,15 +34,15 @@ __all__ = [
     "CONFIDENCE",
     "METHODS",
     "RULES",
-    "CodedRows",
-    "DraftRows",
+    "EncodedRows",
+    "NodeRecounter",
     "Method",
     "PruneStep",
     "Pruned",
     "Sequence",
     "Steps",
     "Subtree",
-    "TrainingRows",
+    "CrossValidationRows",
     "Validation",
     "below",
     "check_confidence",

@@ -18,7 +18,7 @@ from spinney.trees.predict import Entries, flatten
 
 
 @dataclass(frozen=True, slots=True)
-class CodedRows:
+class EncodedRows:
     """Rows in the codes of a schema.
 
     Parameters
@@ -45,7 +45,7 @@ class Judge:
     """
 
     def __init__(
-        self, tree: Tree, rows: CodedRows, costs: Floats | None = None
+        self, tree: Tree, rows: EncodedRows, costs: Floats | None = None
     ) -> None:
         self._targets = np.asarray(rows.targets)
         self._target, self._weight = tree.schema.target, float(rows.weights.sum())
@@ -141,14 +141,16 @@ def measure_of(tree: Tree, costs: Floats | None = None) -> str:
     return "accuracy" if costs_of(tree.schema.target, costs) is None else "cost"
 
 
-def validate(tree: Tree, rows: CodedRows, *, costs: Floats | None = None) -> Validation:
+def validate(
+    tree: Tree, rows: EncodedRows, *, costs: Floats | None = None
+) -> Validation:
     """Send coded rows down a tree.
 
     Parameters
     ----------
     tree : Tree
         The tree.
-    rows : CodedRows
+    rows : EncodedRows
         They need the columns of ``FlatTree.read`` at least.
     costs : array, optional
         ``costs[label][true]``; the tree's own if not given.
@@ -165,7 +167,7 @@ def validate(tree: Tree, rows: CodedRows, *, costs: Floats | None = None) -> Val
     return Validation(loss, weight_at, measure_of(tree, costs))
 
 
-def refuse_no_rows(rows: CodedRows) -> None:
+def refuse_no_rows(rows: EncodedRows) -> None:
     """Refuse a table of rows without weight, which cannot tell anything."""
     if not rows.weights.sum() > 0:
         msg = "the table to judge by has no rows: give it at least one"
@@ -173,7 +175,7 @@ def refuse_no_rows(rows: CodedRows) -> None:
 
 
 def pre_pruning(
-    tree: Tree, *, validation: CodedRows, costs: Floats | None = None
+    tree: Tree, *, validation: EncodedRows, costs: Floats | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did.
 
@@ -199,7 +201,7 @@ def pre_pruning(
 
 
 def reduced_error(
-    tree: Tree, *, validation: CodedRows, costs: Floats | None = None
+    tree: Tree, *, validation: EncodedRows, costs: Floats | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did."""
     judged = validate(tree, validation, costs=costs)

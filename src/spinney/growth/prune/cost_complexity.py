@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.growth.prune.by_validation import CodedRows, Judge, refuse_no_rows
+from spinney.growth.prune.by_validation import EncodedRows, Judge, refuse_no_rows
 from spinney.growth.prune.cost_complexity_sequence import (
     Sequence,
     sequence_of,
@@ -39,13 +39,13 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingRows(CodedRows):
+class CrossValidationRows(EncodedRows):
     """The rows that a tree was grown on, and trees of all folds but one.
 
     Parameters
     ----------
     columns, targets, weights
-        As of :class:`CodedRows`; weights as the tree counted them.
+        As of :class:`EncodedRows`; weights as the tree counted them.
     fold_trees : iterable of (mask, Tree)
         For each fold its rows, and the unpruned tree grown on the others. They are
         asked for once, one at a time.
@@ -58,8 +58,8 @@ def cost_complexity(
     tree: Tree,
     *,
     alpha: float | None = None,
-    training: TrainingRows | None = None,
-    validation: CodedRows | None = None,
+    training: CrossValidationRows | None = None,
+    validation: EncodedRows | None = None,
     rule: str | None = None,
     costs: Floats | None = None,
 ) -> Pruned:
@@ -71,9 +71,9 @@ def cost_complexity(
         The tree.
     alpha : float, optional
         What a leaf costs, in the unit of the risk: rows in error, costs or squares.
-    training : TrainingRows, optional
+    training : CrossValidationRows, optional
         Instead of ``alpha``: the rows, and the trees of folds.
-    validation : CodedRows, optional
+    validation : EncodedRows, optional
         Instead of ``alpha``: rows that the tree was not grown on.
     rule : {"1-se", "half-se", "minimum"}, optional
         See :meth:`Sequence.best`; "1-se" of folds and "minimum" of other rows, if not
@@ -114,7 +114,7 @@ def cut_at(
 
 def cross_validated(
     sequence: Sequence,
-    training: TrainingRows,
+    training: CrossValidationRows,
     *,
     costs: Floats | None = None,
 ) -> Sequence:
@@ -135,7 +135,7 @@ def cross_validated(
 
 
 def validated(
-    sequence: Sequence, tree: Tree, rows: CodedRows, *, costs: Floats | None = None
+    sequence: Sequence, tree: Tree, rows: EncodedRows, *, costs: Floats | None = None
 ) -> Sequence:
     """Return the sequence of a tree with the mean loss of each subtree on other rows.
 
@@ -163,7 +163,7 @@ class _Sums:
     def add(
         self,
         tree: Tree,
-        rows: CodedRows,
+        rows: EncodedRows,
         held: Mask,
         alphas: Floats,
         costs: Floats | None,
@@ -220,7 +220,7 @@ class _Path:
     """
 
     def __init__(
-        self, tree: Tree, coded: CodedRows, alphas: Floats, costs: Floats | None
+        self, tree: Tree, coded: EncodedRows, alphas: Floats, costs: Floats | None
     ) -> None:
         self.schema, self.coded, self.n_alphas = tree.schema, coded, len(alphas)
         links = weakest_links(tree, leaf_risks(tree, costs))

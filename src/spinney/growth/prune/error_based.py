@@ -26,10 +26,10 @@ from spinney._support.arrays import Floats
 from spinney._support.ties import last_best
 from spinney.growth.prune.error_limits import CONFIDENCE, added_errors
 from spinney.growth.prune.mutable_nodes import (
-    DraftRows,
     MutableNode,
-    draft_of,
+    NodeRecounter,
     finished,
+    mutable_tree,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below, leaf_risks, risk_of
@@ -47,7 +47,7 @@ Costs = Sequence[Sequence[float]]
 
 
 def error_based(
-    tree: Tree, *, confidence: float = CONFIDENCE, rows: DraftRows | None = None
+    tree: Tree, *, confidence: float = CONFIDENCE, rows: NodeRecounter | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did to the estimate of its node.
 
@@ -57,7 +57,7 @@ def error_based(
         A tree of classes.
     confidence : float
         That of the upper limit, at most one half; less prunes more.
-    rows : DraftRows, optional
+    rows : NodeRecounter, optional
         Those that the tree was grown on; branches are raised if they are given.
     """
     pruner = _Pruner(tree, confidence, rows)
@@ -102,10 +102,13 @@ def _wrong(weights: Floats, costs: Costs | None) -> float:
 
 class _Pruner:
     def __init__(
-        self, tree: Tree, confidence: float = CONFIDENCE, rows: DraftRows | None = None
+        self,
+        tree: Tree,
+        confidence: float = CONFIDENCE,
+        rows: NodeRecounter | None = None,
     ) -> None:
         self.tree, self.rows, self.confidence = tree, rows, confidence
-        self.root, self.costs = draft_of(tree), tree.schema.target.costs
+        self.root, self.costs = mutable_tree(tree), tree.schema.target.costs
         self.as_leaf = leaf_risks(tree)
         self.total = float(below(tree, self.as_leaf)[0])
         self.steps: list[PruneStep] = []

@@ -93,7 +93,7 @@ class MutableNode:
         return leaves
 
 
-def draft_of(tree: Tree) -> MutableNode:
+def mutable_tree(tree: Tree) -> MutableNode:
     """Return a tree as drafts."""
     drafts: list[MutableNode] = []
     for node in tree:
@@ -106,7 +106,7 @@ def draft_of(tree: Tree) -> MutableNode:
     return drafts[0]
 
 
-class DraftRows:
+class NodeRecounter:
     """The rows of drafts, where the source has them."""
 
     def __init__(
@@ -249,9 +249,9 @@ def recounted(
     """
     totals = source.root()
     scale = 1.0 if class_weights is None else class_weights
-    root = draft_of(tree)
+    root = mutable_tree(tree)
     weights = totals.weights * scale
-    rows = DraftRows(tree, source, recipe, class_weights, everything=weights)
+    rows = NodeRecounter(tree, source, recipe, class_weights, everything=weights)
     here = replace(
         root,
         weights=weights,

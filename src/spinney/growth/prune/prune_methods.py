@@ -6,13 +6,13 @@ from typing import Any
 
 from spinney._support.arrays import Floats
 from spinney.errors import Setting, phrase, refusal, refuse_unknown
-from spinney.growth.prune.by_validation import CodedRows, pre_pruning, reduced_error
+from spinney.growth.prune.by_validation import EncodedRows, pre_pruning, reduced_error
 from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.equal_leaves import simplify
 from spinney.growth.prune.error_based import collapse, error_based
 from spinney.growth.prune.manual import manual
 from spinney.growth.prune.mdl import mdl
-from spinney.growth.prune.mutable_nodes import DraftRows
+from spinney.growth.prune.mutable_nodes import NodeRecounter
 from spinney.growth.prune.pessimistic import pessimistic
 from spinney.growth.prune.prune_record import Pruned, Steps
 from spinney.recipes import Recipe
@@ -97,7 +97,7 @@ def pruned_after_growing(
     *,
     recipe: Recipe,
     class_weights: Floats | None = None,
-    validation: CodedRows | None = None,
+    validation: EncodedRows | None = None,
 ) -> Pruned:
     """Prune a tree as its recipe says: by the rows that it was grown on, or by others.
 
@@ -116,7 +116,7 @@ def pruned_after_growing(
     if recipe.pruning == "error-based":
         options["confidence"] = recipe.confidence
         if recipe.raising:
-            options["rows"] = DraftRows(tree, source, recipe, class_weights)
+            options["rows"] = NodeRecounter(tree, source, recipe, class_weights)
     return pruned(tree, recipe.pruning, **options)
 
 

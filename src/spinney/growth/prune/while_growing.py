@@ -11,7 +11,12 @@ of one question each, side by side::
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.growth.prune.by_validation import CodedRows, Judge, Validation, measure_of
+from spinney.growth.prune.by_validation import (
+    EncodedRows,
+    Judge,
+    Validation,
+    measure_of,
+)
 from spinney.trees import Tree
 from spinney.trees.predict import Entries, flatten
 
@@ -21,11 +26,11 @@ class Descent:
 
     Parameters
     ----------
-    rows : CodedRows
+    rows : EncodedRows
         The rows, of which one at least has a weight.
     """
 
-    def __init__(self, rows: CodedRows) -> None:
+    def __init__(self, rows: EncodedRows) -> None:
         self.rows = rows
         every = np.arange(len(rows.targets))
         self._entries = Entries(every, np.zeros_like(every), np.ones(len(every)))

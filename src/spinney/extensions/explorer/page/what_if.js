@@ -101,7 +101,7 @@ export class WhatIf {
     const stops = (node) => state.stops(node);
     if (state.kind !== "forest") return predict(state.tree, row, stops);
     const trees = state.data.trees.map((_, at) => state.treeOf(at));
-    const whole = vote(trees, row, state.data.votes_by_share);
+    const whole = vote(trees, row, state.data.votes_by_probability);
     return { ...predict(state.tree, row, stops), ...whole };
   }
 

@@ -7,7 +7,8 @@ time is done by the number of rows that a leaf, or the tree, has seen.
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
-from spinney.extensions.streaming.kernels.bayes import tell
+from spinney.extensions.streaming.kernels.attempt_split import best_split
+from spinney.extensions.streaming.kernels.detect_drift import new_leaf, watch_path
 from spinney.extensions.streaming.kernels.layout import (
     BY_BAYES,
     BY_COUNTS,
@@ -27,14 +28,13 @@ from spinney.extensions.streaming.kernels.layout import (
     RANK_EVERY,
     WATCHES,
 )
-from spinney.extensions.streaming.kernels.look import best_split
-from spinney.extensions.streaming.kernels.tables import (
+from spinney.extensions.streaming.kernels.leaf_statistics import (
     count_row,
     cut_after,
     leave_slot,
     take_slot,
 )
-from spinney.extensions.streaming.kernels.watch import new_leaf, watch_path
+from spinney.extensions.streaming.kernels.naive_bayes import tell
 
 
 @entry

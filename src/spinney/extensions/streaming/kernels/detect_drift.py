@@ -32,7 +32,7 @@ from spinney.extensions.streaming.kernels.layout import (
     N_LEAVES,
     N_NODES,
 )
-from spinney.extensions.streaming.kernels.tables import leave_slot, take_slot
+from spinney.extensions.streaming.kernels.leaf_statistics import leave_slot, take_slot
 
 
 @kernel

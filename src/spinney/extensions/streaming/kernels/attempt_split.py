@@ -30,7 +30,7 @@ from spinney.extensions.streaming.kernels.layout import (
     NOMINAL,
     TIE,
 )
-from spinney.extensions.streaming.kernels.tables import n_cuts
+from spinney.extensions.streaming.kernels.leaf_statistics import n_cuts
 
 
 @kernel
