@@ -39,7 +39,9 @@ def test_the_tour(tmp_path):
         "humidity": 0.152,
         "wind": 0.048,
     }
-    assert "choice: outlook: the greatest gain, 0.247" in str(told)
+    assert "splitting attribute: outlook: the greatest information gain, 0.247" in str(
+        told
+    )
 
     day = {"outlook": ["Sunny", None], "humidity": ["High"] * 2, "wind": ["Weak"] * 2}
     assert model.predict(day).tolist() == ["No", "Yes"]

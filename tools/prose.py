@@ -55,7 +55,7 @@ WORDS = (
     (r"tables? in parts|parts of (a|the) table", "partitions", ""),
     (r"(compiled|translated|numba|all) loops", "kernels", ""),
     (r"crowds?|nurser(y|ies)|tolls?|different minds", "the field's word", ""),
-    (r"surprises?", "self-information", r"documents|explaining|glossary"),
+    (r"surprises?", "self-information", ""),
     (r"r[i]vals?|splits? that lost", "competitor", ""),
     (r"anew|unasked|betimes", "again, automatic", ""),
     (r"in the place of", "instead of", ""),

@@ -24,8 +24,6 @@ from typing import Any
 from benchmarks.everyday.bars import NOT_RUN, bars_of
 from benchmarks.everyday.cells import (
     PEERS,
-    PLAIN,
-    VARIANTS,
     Cell,
     Command,
     grid,
@@ -260,15 +258,12 @@ LINE_HEADS = ("cell", "spinney s", "beside s", "ratio", "beside")
 
 def page_text(results: list[Result], machine: dict[str, Any]) -> str:
     """Return the results as sections of a page."""
-    typed, cells = parts_of(results)
+    typed, _ = parts_of(results)
     words = f"Measured on: {report.machine_words(machine)}; load {machine['load']}."
     bars = markdown(ASKED_HEADS, verdicts(bars_of(results)), left=3)
     parts = [words, "### Requirements for everyday tasks", bars]
     if typed:
         parts += ["### Lines", markdown(LINE_HEADS, line_rows(typed))]
-    if cells:
-        heads = ("table, recipe", "seconds", *VARIANTS)
-        parts += ["### Grid", markdown(heads, grid_rows(cells))]
     return "\n\n".join(parts)
 
 
@@ -278,22 +273,6 @@ def line_rows(results: Iterable[Result]) -> Iterator[tuple[str, ...]]:
         if not result.missed:
             name, seconds, _, _, reference, ratio, beside, note = row
             yield name, seconds, reference, ratio, beside or note
-
-
-def grid_rows(results: Iterable[Result]) -> list[tuple[str, ...]]:
-    """Return a row for each table and recipe: plain seconds, and the ratios."""
-    by_name = {result.name: result for result in results}
-    rows = {}
-    for cell in grid():
-        result = by_name.get(cell.name)
-        if result is not None:
-            name, _, variant = cell.name.rpartition(", ")
-            ratio = result.missed if result.ratio is None else f"{result.ratio:.2f}"
-            row = rows.setdefault(name, dict.fromkeys(("seconds", *VARIANTS), ""))
-            row[variant] = ratio
-            if variant == PLAIN:
-                row["seconds"] = seconds_text(result.best())
-    return [(name, *row.values()) for name, row in rows.items()]
 
 
 def main(arguments: list[str]) -> None:

@@ -55,7 +55,7 @@ def test_what_was_kept_fills_a_page(tmp_path):
     page.write_text("\n".join(report.marks_of("results")))
     arguments = told(tmp_path, "--read", "--page", str(page))
     assert finished(clusters.parsed(arguments), clusters.run_all) == kept
-    assert "k-prototypes, K = 8" in page.read_text(encoding="utf-8")
+    assert "| mixed |" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

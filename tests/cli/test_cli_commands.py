@@ -261,7 +261,7 @@ def test_explain_an_attribute_on_rows(works, model, melons):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (("--attribute", "density"), "grown on (--data DATA)"),
+        (("--attribute", "density"), "training table (--data DATA)"),
         (("--attribute", "densty"), "--attribute: there is no attribute 'densty'"),
         (("--limit", "3"), "--limit 3 says nothing without --attribute"),
         (("--weight", "w"), "--weight w says nothing without --data"),

@@ -36,7 +36,7 @@ def test_constructed_attributes(folder, works):
     info = works("info", "m.spinney")
     assert "x − y" in info
     assert "construct" in info
-    assert "choice: x − y" in works("explain", "m.spinney", "--node", "0")
+    assert "splitting attribute: x − y" in works("explain", "m.spinney", "--node", "0")
 
 
 def test_settings_that_mean_nothing_are_named_as_options(folder, tool):

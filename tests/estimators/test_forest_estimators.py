@@ -84,14 +84,14 @@ def test_a_tree_depends_on_its_own_seed_only(iris):
 def test_bags(iris):
     X, y = iris
     model = ForestClassifier(4, random_state=0, max_samples=30).fit(X, y)
-    bags = model._bags(X, y, None)
+    bags = model._fitted()._bags(X, y, None)
     for number in range(4):
         counts = bags.counts(number)
         assert counts.sum() == 30
         assert (bags.out(number) == (counts == 0)).all()
         assert model.trees[number].tree.root.weight == 30
     once = ForestClassifier(4, random_state=0, replace=False).fit(X, y)
-    bags = once._bags(X, y, None)
+    bags = once._fitted()._bags(X, y, None)
     assert bags.counts(0).max() == 1
     assert bags.counts(0).sum() == round(0.632 * 150)
     whole = ForestClassifier(4, random_state=0, bootstrap=False).fit(X, y)

@@ -46,7 +46,7 @@ def test_classes_that_read_alike(other):
 def test_the_shell_says_how_many_leaves_the_tree_of_all_rows_has(
     monkeypatch, tmp_path, capsys
 ):
-    monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 60)  # trees of some rows only
+    monkeypatch.setattr(recipe_choice, "MAX_COMPARED", 60)  # trees of some rows only
     random = np.random.default_rng(3)
     cells = random.normal(size=(150, 3))
     high = cells[:, 0] + random.normal(size=150) / 2 > 0

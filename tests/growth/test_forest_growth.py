@@ -340,7 +340,7 @@ def test_permutation_importances_are_the_growth_of_errors():
     model, rows, classes = forest_and_rows()
     forest = model.forest_
     found = model.permutation_importances(rows, classes)
-    bags = model._bags(rows, classes, None)
+    bags = model._fitted()._bags(rows, classes, None)
     for number, model_of_tree in enumerate(forest.trees):
         out = np.flatnonzero(bags.out(number))
         _, seed = tree_seeds(forest.settings.seed, number)

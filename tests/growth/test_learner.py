@@ -11,7 +11,7 @@ from tests.helpers.strategies import Rows, textbook
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.growing_nodes import Growing
+from spinney.growth.plain.growing_nodes import GrowingNode
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
 from spinney.search import policy_named, tree_search
@@ -75,7 +75,7 @@ def test_growing_nodes_are_freed_with_the_learner():
     gc.disable()
     try:
         grow_tree(source, ID3)
-        left = [each for each in gc.get_objects() if isinstance(each, Growing)]
+        left = [each for each in gc.get_objects() if type(each) is GrowingNode]
     finally:
         gc.enable()
     assert not left

@@ -176,7 +176,7 @@ def test_risks_of_huge_numbers_are_finite_and_can_be_saved(tmp_path):
 
 
 def test_large_tables_are_compared_on_some_rows(monkeypatch):
-    monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 100)
+    monkeypatch.setattr(recipe_choice, "MAX_COMPARED", 100)
     few = spinney.grow(shades(), "sort")
     assert few.tree.root.weight == 240
     assert chosen(few).startswith("cart")
@@ -299,7 +299,7 @@ def test_folds_that_chose_are_not_grown_again_to_prune(n_rows, again, monkeypatc
     random = np.random.default_rng(0)
     rows = {"x": random.random(n_rows), "z": random.random(n_rows)}
     rows["y"] = np.where(rows["x"] + random.normal(0, 0.4, n_rows) > 0.5, "a", "b")
-    monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 70)
+    monkeypatch.setattr(recipe_choice, "MAX_COMPARED", 70)
     candidates, masks = [], []
     regrow = FoldGrowth.regrow
 
@@ -313,7 +313,7 @@ def test_folds_that_chose_are_not_grown_again_to_prune(n_rows, again, monkeypatc
     assert model.model_.recipe.pruning == "cost-complexity"
     assert sum(size == n_rows for size in masks) == (10 if again == 0 else again)
     monkeypatch.undo()
-    monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 70)
+    monkeypatch.setattr(recipe_choice, "MAX_COMPARED", 70)
     recipe = model.model_.recipe
     alone = spinney.grow(rows, "y", recipe=recipe)
     assert str(alone) == str(model)

@@ -135,8 +135,8 @@ def test_explain_shows_the_price():
         test_costs={"blood": 10, "look": 1},
     )
     text = str(model.explain(node=0))
-    assert "asking costs 10: 1.000 / (1 + 10) = 0.091" in text
-    assert "choice: look: the greatest gain for what it costs to ask, 0.230" in text
+    assert "attribute cost 10: 1.000 / (1 + 10) = 0.091" in text
+    assert "look: the greatest information gain per attribute cost, 0.230" in text
     assert "ties" not in text
 
 

@@ -49,7 +49,7 @@ def test_a_leaf_that_was_not_looked_at_has_its_rivals_by_rows(iris):
     assert iris.explain(pure).candidates == ()
     told = iris.explain(pure, data=IRIS)
     assert {c.attribute for c in told.candidates} == set(iris.schema.names)
-    assert told.why == "a leaf: pure"
+    assert told.why == "leaf: pure"
 
 
 def test_rows_of_the_children_are_those_of_their_branch(penguins):
@@ -85,9 +85,8 @@ def test_another_table_is_taken_and_told(iris):
     assert not told.given.same
     assert told.weights == (10, 50, 10)
     kept = "Iris-setosa 50, Iris-versicolor 50, Iris-virginica 50"
-    of = "of the rows that it was grown on"
-    assert told.given.remark == f"the model keeps {kept} here, {of}"
-    assert "70 rows given, not those that the tree was grown on" in str(told)
+    assert told.given.remark == f"counts of the training rows: {kept}"
+    assert "70 rows given, not the training rows" in str(told)
 
 
 def test_what_another_table_would_ask_is_told(iris):
@@ -98,7 +97,7 @@ def test_what_another_table_would_ask_is_told(iris):
     rows["class"] = [column.levels[code] for code in column.cells]
     told = iris.explain(0, data=rows)
     assert told.chosen == "petallength"
-    assert "on these rows petalwidth would have the greatest decrease" in told.why
+    assert "on these rows petalwidth would have the greatest Gini decrease" in told.why
 
 
 def test_a_table_of_which_no_row_comes_is_refused(iris):
@@ -111,7 +110,7 @@ def test_an_empty_leaf_needs_no_row():
     empty = next(leaf for leaf in model.tree.leaves if not leaf.n_rows)
     told = model.explain(empty.number, data=MELONS)
     assert [row.numbers for row in told.given.rows] == [()]
-    assert "here  none" in str(told)
+    assert "this node  none" in str(told)
 
 
 def test_weights_are_those_of_the_column():
@@ -153,24 +152,25 @@ def test_a_taught_tree_has_its_rivals_by_rows():
     model = spinney.grow(IRIS, "class", recipe=taught)
     kept, told = model.explain(0), model.explain(0, data=IRIS)
     assert len(kept.candidates) == 1
-    assert "its competitors are not kept; with the rows (data) all are counted" in str(
-        kept
+    assert (
+        "competitors are not stored: pass the training table (data) to count them"
+        in str(kept)
     )
     assert len(told.candidates) == 4
-    assert "not kept" not in str(told)
-    assert "smoothed; on the rows as they are" in told.why
+    assert "not stored" not in str(told)
+    assert "smoothed by a forest; on the original labels" in told.why
 
 
 def test_a_tree_of_a_forest_is_counted_on_all_rows():
     forest = spinney.grow_forest(PENGUINS, "species", n_estimators=2)
     tree = forest.trees[1]
     assert len(tree.explain(0).candidates) == 1
-    assert "not kept" in str(tree.explain(0))
+    assert "not stored" in str(tree.explain(0))
     told = tree.explain(0, data=PENGUINS)
     assert len(told.candidates) == len(tree.schema.names)
-    assert told.given.remark.startswith("a tree of a forest: its bag drew Adelie ")
+    assert told.given.remark.startswith("tree of a forest: its bag drew Adelie ")
     assert told.weights == (152, 68, 124)
-    with pytest.raises(ParameterError, match="keeps no counts of it by value"):
+    with pytest.raises(ParameterError, match="stores no counts by value"):
         tree.explain(0, attribute="island")
     assert tree.explain(0, attribute="island", data=PENGUINS).n_ways == 3
 
@@ -192,7 +192,7 @@ def test_sums_of_numbers_are_listed_at_their_own_node():
     ways = model.explain(node.number, attribute=name, data=rows)
     assert ways.best.taken
     other = next(n.number for n in model.tree if n.number != node.number)
-    with pytest.raises(ParameterError, match="a sum of numbers, made for another node"):
+    with pytest.raises(ParameterError, match="constructed for another node"):
         model.explain(other, attribute=name, data=rows)
 
 
@@ -252,7 +252,7 @@ def test_a_number_without_rows_is_refused_with_the_way(iris):
     with pytest.raises(ParameterError) as told:
         iris.explain(0, attribute="petalwidth")
     assert told.value.parameter == "attribute"
-    assert "give the table that it was grown on (data=…)" in str(told.value)
+    assert "pass the training table (data=…)" in str(told.value)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_what_says_nothing_is_refused(iris, said, words):
 def test_a_list_is_data_and_reads_in_ascii(iris):
     told = iris.explain(2, attribute="petalwidth", data=IRIS, limit=5)
     assert (told.n_ways, len(told.ways)) == (15, 5)
-    assert "10 others gain no more" in str(told)
+    assert "10 more gain no more" in str(told)
     assert told.text(ascii_only=True).isascii()
     data = json.loads(json.dumps(told.as_dict()))
     assert data["ways"][0]["lines"]["attribute"] == "petalwidth"
@@ -293,11 +293,11 @@ def test_subsets_beyond_those_that_are_counted_are_told():
     two = {"x": letters, "y": np.where((letters < "f") ^ noise, "p", "q")}
     told = spinney.grow(two, "y", recipe="cart").explain(0, attribute="x")
     assert (told.n_ways, told.n_subsets) == (14, 2**14 - 1)
-    assert "none of the others can be better" in str(told)
+    assert "no other can be better" in str(told)
     three = {**two, "y": np.where(letters < "c", "r", two["y"])}
     told = spinney.grow(three, "y", recipe="cart").explain(0, attribute="x")
     assert told.exact
-    assert "branch and bound proved that none is better than the best here" in str(told)
+    assert "branch and bound proved that no other is better" in str(told)
 
 
 def test_the_best_subset_of_a_list_is_the_search_s():
@@ -317,7 +317,7 @@ def test_an_attribute_of_one_value_has_nothing_to_ask():
     model = spinney.grow(rows, "y", recipe="id3")
     told = model.explain(1, attribute="x", data=rows)
     assert told.ways == ()
-    assert "its rows have one value here" in str(told)
+    assert "it has at most one known value at this node" in str(told)
 
 
 def test_a_user_s_criterion_lists_until_it_is_saved(tmp_path):
@@ -363,7 +363,7 @@ def test_runners_up_of_compiled_loops_are_exact_by_rows():
     model = spinney.grow(rows, "y", recipe="cart", max_depth=1)
     kept, told = model.explain(0), model.explain(0, data=rows)
     assert not all(candidate.exact for candidate in kept.candidates)
-    assert "with the rows (data) all are counted" in str(kept)
+    assert "pass the training table (data) to count" in str(kept)
     for candidate in told.candidates:
         assert candidate.exact
         best = best_gini_gain(rows[candidate.attribute], rows["y"] == "p")

@@ -110,7 +110,7 @@ def answer(question: Any) -> Any:
 
 def assert_predicts(model: Any, rows: list[dict[str, Any]]) -> None:
     predictor = model.predictor()
-    if not len(model._needed):  # then no cell is looked at
+    if not len(model._fitted()._needed):  # then no cell is looked at
         assert predictor({}) == model.predict({"width": [1]})[0]
         return
     for row in [*rows, *rows]:  # the second time by what is kept

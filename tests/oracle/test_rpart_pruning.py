@@ -145,7 +145,7 @@ def test_cross_validation_on_folds_that_rpart_was_given(name):
     sequence = sequence_of(tree, leaf_risks(tree))
     folds = (np.arange(1, len(rows.classes) + 1) * 7) % 10
     growth = growth_on(rows, recipe, {}, GrownTrees(None))
-    training = growth.training_rows(folds[growth.rows.order.places])
+    training = growth.cross_validation_rows(folds[growth.rows.order.places])
     judged = cross_validated(sequence, training)
     found = list(reversed(judged.subtrees))
     assert [row.splits for row in found] == fit["nsplit"]

@@ -29,8 +29,8 @@ def test_a_choice_on_smoothed_labels_is_told(taught):
     told = taught.explain(2)
     (only,) = told.candidates
     assert told.why == (
-        "petalwidth: chosen on labels that a forest has smoothed; on the rows as they "
-        f"are its decrease of gini is {only.gain:.3f}"
+        "petalwidth: chosen on labels smoothed by a forest; on the original "
+        f"labels its Gini decrease is {only.gain:.3f}"
     )
     assert "greatest" not in str(told)
     assert told.as_dict()["forest"] == 0.75
@@ -39,13 +39,13 @@ def test_a_choice_on_smoothed_labels_is_told(taught):
     plain = spinney.grow(IRIS, "class", recipe="cart", max_depth=2).explain(2)
     assert max(each.gain for each in plain.candidates) > only.gain - 1e-12
     assert plain.forest == 0
-    assert "the greatest decrease of gini" in plain.why
+    assert "the greatest Gini decrease" in plain.why
 
 
 def test_limits_that_the_rows_as_they_are_would_fail_are_not_told(taught):
     strict = replace(taught.explain(2), min_gain=1.0)
     assert "below the least gain" not in str(strict)
-    assert "below the least gain 1: out" in str(replace(strict, forest=0.0))
+    assert "below minimum gain 1: not considered" in str(replace(strict, forest=0.0))
 
 
 def test_no_average_is_told_of_the_one_question_kept():
@@ -101,7 +101,7 @@ def test_smoothed_shares_are_told_from_counted_ones():
     # (7 + 1) / (9 + 2) and 7 / 9.
     assert str(told).splitlines()[-1] == (
         "sold = y  (n 0.273, y 0.727, smoothed; "
-        "the shares of rows are n 0.222, y 0.778)"
+        "proportions of the training rows: n 0.222, y 0.778)"
     )
     assert told.as_dict()["counted"] == pytest.approx((2 / 9, 7 / 9))
     plain = spinney.grow(SHOP, "sold", recipe="id3")
@@ -121,7 +121,7 @@ def test_the_label_of_least_cost_is_told_with_its_figures():
     ]
     leaf = model.explain(rule.leaf)
     assert leaf.label_costs == pytest.approx((14, 20))
-    assert str(leaf).endswith("label: n, of least expected cost: n costs 14, y 20")
+    assert str(leaf).endswith("label: n, by least expected cost: n costs 14, y 20")
     row = model.explain(row={"size": [1]})
     assert row.costs == pytest.approx((14 / 9, 20 / 9))
     assert str(row).endswith("; least expected cost: n costs 1.5556, y 2.2222)")

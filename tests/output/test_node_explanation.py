@@ -93,7 +93,7 @@ def test_the_figures_of_every_node_are_those_that_decided(table, recipe):
 def check_choice(told: NodeExplanation, chosen: int | None) -> None:
     if chosen is None:
         assert told.chosen is None
-        assert told.why.startswith("a leaf: ")
+        assert told.why.startswith("leaf: ")
         return
     winner = told.candidates[chosen]
     assert told.chosen == winner.attribute
@@ -134,7 +134,9 @@ def check_text(told: NodeExplanation) -> None:
             assert set(candidate.working) <= set(lines)
         if candidate.working:
             assert candidate.working[-1].endswith(f" = {candidate.merit:.3f}")
-    assert f"choice: {told.why}" in lines
+    assert (
+        told.why if told.chosen is None else f"splitting attribute: {told.why}" in lines
+    )
     for surrogate in told.surrogates:
         ending = [f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"]
         assert ending in [words[-2:] for words in figures]
@@ -180,7 +182,7 @@ def test_a_value_that_was_not_seen_is_told_from_a_missing_one():
     melons = {"colour": ["red", "green", "red", "green"], "ripe": ["y", "n", "y", "n"]}
     model = spinney.grow(melons, "ripe", recipe="id3")
     text = str(model.explain(row={"colour": ["blue"]}))
-    assert "(colour = blue was not seen there: as if missing)" in text
+    assert "(colour = blue was not seen at this node: as if missing)" in text
     assert "(colour is missing)" in str(model.explain(row={"colour": [None]}))
     told = model.explain(row={"colour": ["red"]})
     assert [(step.value, step.seen) for step in told.steps] == [
@@ -202,8 +204,9 @@ def test_ties_are_told(melons):
         n for n in melons.tree if melons.tree.condition(n) == "texture = clear"
     )
     assert explain_node(melons, clear.number).why == (
-        "root: the greatest gain, 0.458; umbilicus, surface tie with it, and the first "
-        "in the order of preference, then of columns, wins"
+        "root: the greatest information gain, 0.458; umbilicus, "
+        "surface tie with it, and the first in the tie-break order, then by column, "
+        "wins"
     )
 
 
@@ -228,15 +231,16 @@ def test_a_forced_split_is_told(melons):
     tree = grow_tree(source, RECIPES["id3"], Options(forced={(): 3}))
     told = explain_node(Model(tree, RECIPES["id3"], FINGERPRINT), 0)
     assert told.why == (
-        "texture: forced by the user; it would have been surface = hard (gain 0.218)"
+        "texture: forced by the user; without it, "
+        "surface = hard (information gain 0.218)"
     )
 
 
 def test_a_leaf_says_why(melons):
     reasons = {explain_node(melons, leaf.number).why for leaf in melons.tree.leaves}
     assert reasons == {
-        "a leaf: pure",
-        "a leaf: no training row came here: the parent's classes",
+        "leaf: pure",
+        "leaf: no training row came here: the parent's classes",
     }
 
 
@@ -248,20 +252,23 @@ def test_c45_says_who_may_compete():
     assert (
         "average gain of 6 attributes: 0.178; at least that: texture, umbilicus" in text
     )
-    assert "  below the average gain 0.178: out" in text
-    assert "choice: texture: the greatest gain ratio among those of at least " in text
+    assert "  below average gain 0.178: not considered" in text
+    assert (
+        "splitting attribute: texture: the greatest gain ratio among those of at least "
+        in text
+    )
 
 
 def test_the_least_gain_is_told():
     recipe = RECIPES["id3"].changed(min_gain=0.2)
     text = str(explain_node(textbook_model("watermelon_2.0", recipe), 0))
-    assert text.count("below the least gain 0.2: out") == 4
+    assert text.count("below minimum gain 0.2: not considered") == 4
 
 
 def test_missing_rows_are_told():
     model = textbook_model("watermelon_2.0a", RECIPES["id3"])
     text = str(explain_node(model, 0))
-    assert "  missing: to every branch, by shares" in text
+    assert "  missing: to all branches, in proportion" in text
     assert "gain = 0.882 × (" in text  # 15 of 17 textures are known
     by_branch = explain_node(mixed_model("branch"), 0).candidates[0]
     assert by_branch.missing_goes_to.endswith(" or missing")

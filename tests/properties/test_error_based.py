@@ -19,7 +19,7 @@ from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, SLACK, estimated_errors
 from spinney.growth.prune.prune_methods import pruned, pruned_after_growing
-from spinney.growth.prune.risk import below, leaf_risks
+from spinney.growth.prune.risk import leaf_risks, sums_below
 from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import Recipe
 from spinney.trees import Reason, Tree
@@ -96,7 +96,7 @@ def estimate(tree: Tree, confidence: float) -> float:
 
 
 def risk(tree: Tree) -> float:
-    return float(below(tree, leaf_risks(tree))[0])
+    return float(sums_below(tree, leaf_risks(tree))[0])
 
 
 @given(st.data(), pruning_recipes(), st.booleans())

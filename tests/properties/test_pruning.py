@@ -24,7 +24,7 @@ from spinney.growth.prune.cost_complexity import (
 )
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.prune_methods import METHODS, pruned
-from spinney.growth.prune.risk import below, leaf_risks
+from spinney.growth.prune.risk import leaf_risks, sums_below
 from spinney.output.file.model_files import load_model, save_model
 from spinney.trees import Tree, cut
 from spinney.trees.predict.flat_tree import flatten
@@ -96,7 +96,7 @@ def test_alphas_rise_and_subtrees_nest(numeric, data):
     assert found.alphas[0] == 0
     assert all(low < high for low, high in pairwise(found.alphas))
     assert all(low.leaves > high.leaves for low, high in pairwise(found.subtrees))
-    whole = float(below(tree, risks)[0])
+    whole = float(sums_below(tree, risks)[0])
     assert found[0].risk == pytest.approx(whole, abs=ROUNDING * max(1, risks[0]))
     assert (found[-1].leaves, found[-1].splits) == (1, 0)
     assert found[-1].risk == risks[0]
@@ -236,7 +236,7 @@ def test_every_method_yields_a_subtree_and_tells_the_truth(numeric, data):
             continue
         result = pruned(tree, name, **options.get(name, {}))
         check_subtree(result.tree, tree)
-        risk = float(below(tree, leaf_risks(tree))[0])
+        risk = float(sums_below(tree, leaf_risks(tree))[0])
         if name == "pre-pruning":
             risk = float(leaf_risks(tree)[0])
         scale = ROUNDING * max(1.0, float(leaf_risks(tree)[0]))
@@ -244,7 +244,7 @@ def test_every_method_yields_a_subtree_and_tells_the_truth(numeric, data):
             assert step.risk_before == pytest.approx(risk, abs=scale)
             changed = step.pruned != (name == "pre-pruning")
             risk = step.risk_after if changed else step.risk_before
-        ended = float(below(result.tree, leaf_risks(result.tree))[0])
+        ended = float(sums_below(result.tree, leaf_risks(result.tree))[0])
         assert ended == pytest.approx(risk, abs=scale)
         assert str(result.steps).count("\n") == (len(result.steps) + 1) * bool(
             result.steps

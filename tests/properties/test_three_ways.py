@@ -18,7 +18,8 @@ from tests.sources.comparing import arrow_of, assert_same_tree
 
 import spinney
 from spinney.errors import SpinneyError
-from spinney.growth import engine
+from spinney.growth import engine, pipeline
+from spinney.growth.folds import fold_growth
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -111,8 +112,8 @@ def grown(table: Any, options: dict[str, Any], *, loops: bool) -> tuple[Any, str
         price = -1.0 if loops else np.inf
         patch.setattr(engine, "PATIENCE", price)
         patch.setattr(engine, "PATIENCE_OF_SEVERAL", price)
-        for module in ("spinney.growth.engine", "spinney.growth.folds.fold_growth"):
-            patch.setattr(f"{module}.choose_engine", noted, raising=False)
+        for module in (engine, pipeline, fold_growth):
+            patch.setattr(module, "choose_engine", noted)
         tree = spinney.grow(table, "y", **options).tree
     return tree, chosen[0].name
 

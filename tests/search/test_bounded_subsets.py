@@ -157,7 +157,7 @@ def test_of_three_classes_many_values_are_parted_exactly_and_it_is_said():
     model = spinney.grow(table, "y", recipe="cart", pruning="none", max_depth=1)
     root = model.tree.root
     assert [each.exact for each in root.candidates] == [True, True]
-    assert "of the 2^17 − 1 ways to part 18 values none gains more" in str(
+    assert "the best of the 2^17 − 1 splitting subsets of 18 values" in str(
         model.explain(node=0)
     )
     # No prefix of the order along the main direction is as good.
@@ -176,7 +176,10 @@ def test_where_it_is_not_proved_a_bound_is_kept(tmp_path):
     apart = float(CRITERIA["gini"].gain(CountTable.of(best.table.weights)))
     assert best.gain < best.bound <= apart + 1e-12
     text = str(model.explain(node=0))
-    assert "of the 2^29 − 1 ways to part 30 values not proved to be the best" in text
+    assert (
+        "not proved to be the best of the 2^29 − 1 splitting subsets of 30 values"
+        in text
+    )
     assert "% below it" in text
     model.save(tmp_path / "m.spinney")
     loaded = spinney.load(tmp_path / "m.spinney")
@@ -266,7 +269,7 @@ def test_all_ways_of_many_values_list_the_one_that_was_searched_for():
     assert told.searched
     assert told.exact
     assert best.lines.exact
-    assert "branch and bound proved that none is better" in str(told)
+    assert "branch and bound proved that no other is better" in str(told)
 
 
 def test_a_search_that_gave_up_says_so(monkeypatch):
@@ -276,7 +279,7 @@ def test_a_search_that_gave_up_says_so(monkeypatch):
     told = model.explain(0, attribute=model.explain(0).chosen, data=table)
     assert told.searched
     assert not told.exact
-    assert "branch and bound gave up" in str(told)
+    assert "branch and bound stopped early" in str(told)
 
 
 def test_without_room_it_is_the_best_prefix_and_nothing_is_searched():

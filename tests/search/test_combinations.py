@@ -210,7 +210,9 @@ def test_rules_and_explanations_show_the_formula():
     model = spinney.grow(diagonal(), "side", linear_terms=2, recipe="id3")
     name = model.tree.schema.attributes[3].name
     assert name in str(model.rules())
-    assert f"choice: {name}: the greatest gain" in str(model.explain(0))
+    assert f"splitting attribute: {name}: the greatest information gain" in str(
+        model.explain(0)
+    )
     later = {"x": [1.0], "y": [2.0], "z": [0.0]}
     step = model.explain(row=later).steps[0]
     assert step.value == model.tree.schema.attributes[3].formula.cells(

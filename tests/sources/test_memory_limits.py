@@ -55,7 +55,7 @@ def test_growing_stops_where_the_limit_is_used_up(monkeypatch, tmp_path):
     monkeypatch.setattr(memory_budget, "resident", lambda: next(sizes, 5000 * MIB))
     with opened("bound relation", rows_of(1), tmp_path) as (rows, how):
         options = {**how, "memory_limit": 4, "recipe": "c4.5"}
-        with pytest.raises(ParameterError, match=r"used up: 4\.\d GiB are taken"):
+        with pytest.raises(ParameterError, match=r"used up: \d\.\d GiB are taken"):
             spinney.grow(rows, "y", **options)
         left = "SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'spinney%'"
         assert how["connection"].execute(left).fetchall() == [(0,)]

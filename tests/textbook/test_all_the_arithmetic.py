@@ -73,7 +73,7 @@ def test_000_figure_4_2_the_rows_of_each_child_of_texture(melons):
     assert given.same
     assert given.remark == ""
     assert {row.text: row.numbers for row in given.rows} == {
-        "here": tuple(range(1, 18)),
+        "this node": tuple(range(1, 18)),
         "texture = clear": (1, 2, 3, 4, 5, 6, 8, 10, 15),
         "texture = slightly blurry": (7, 9, 13, 14, 17),
         "texture = blurry": (11, 12, 16),
@@ -117,7 +117,7 @@ def test_000_formula_4_6_the_gini_index_of_each_attribute():
         )
         assert candidate.split_impurity == pytest.approx(by_hand)
         assert candidate.split_impurity == pytest.approx(told.impurity - candidate.gain)
-        assert f"gini of the split {by_hand:.3f}" in str(told)
+        assert f"Gini index after split {by_hand:.3f}" in str(told)
     least = min(told.candidates, key=lambda each: each.split_impurity)
     assert told.chosen == least.attribute == "texture"
 
@@ -129,17 +129,19 @@ def test_002_surprise_is_minus_lg_p_and_entropy_its_average():
     rows = {"x": [1, 1, 2, 2, 2], "v": ["zero", "one", "one", "one", "one"]}
     told = spinney.grow(rows, "v", recipe="id3").explain(0)
     assert told.classes == ("one", "zero")
-    assert told.surprise == pytest.approx((-log2(0.8), -log2(0.2)))
-    average = sum(w / 5 * s for w, s in zip(told.weights, told.surprise, strict=True))
+    assert told.self_information == pytest.approx((-log2(0.8), -log2(0.2)))
+    average = sum(
+        w / 5 * s for w, s in zip(told.weights, told.self_information, strict=True)
+    )
     assert average == pytest.approx(told.impurity)
-    assert "surprise, −lg P  0.322  2.322" in str(told)
+    assert "self-information, −log₂ p  0.322  2.322" in str(told)
 
 
 def test_002_probability_0_is_infinite_surprise_and_1_is_none():
     rows = {"x": [1, 1, 2, 2], "v": ["no", "no", "yes", "yes"]}
     model = spinney.grow(rows, "v", recipe="id3")
-    assert model.explain(1).surprise == (0.0, None)
-    assert "surprise, −lg P  0.000    ∞" in str(model.explain(1))
+    assert model.explain(1).self_information == (0.0, None)
+    assert "self-information, −log₂ p  0.000    ∞" in str(model.explain(1))
 
 
 # 003: cuts by hand
@@ -180,4 +182,4 @@ def test_004_a_branch_for_each_value_is_one_way():
     told = model.explain(0, attribute="income")
     assert told.n_ways == 1
     assert told.ways[0].lines.split_information == pytest.approx(1.557, abs=5e-4)
-    assert "income: 1 way, a branch for each value" in str(told)
+    assert "income: 1 candidate split (one branch per value)" in str(told)

@@ -167,9 +167,9 @@ def _risk(model: "FittedTree") -> float | None:
     """Return the training risk of a tree: rows in error, or squares; None of models."""
     from math import isnan
 
-    from spinney.growth.prune import below, leaf_risks
+    from spinney.growth.prune import leaf_risks, sums_below
 
-    risk = float(below(model.tree, leaf_risks(model.tree))[0])
+    risk = float(sums_below(model.tree, leaf_risks(model.tree))[0])
     return None if isnan(risk) else risk
 
 

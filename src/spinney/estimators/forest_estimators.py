@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from spinney.errors import Setting, refusal
 from spinney.estimators.table_estimator import (
     DECLARED,
     TableEstimator,
+    delegated,
     reject_unknown_parameters,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget
@@ -30,6 +32,8 @@ from spinney.growth.forest import (
     ForestBags,
     ForestSettings,
     Recipes,
+    Trees,
+    Typical,
     check_enough,
     grow_forest,
     out_of_bag,
@@ -44,7 +48,7 @@ from spinney.sources.rows import TrainingSet
 
 
 @dataclass(eq=False, repr=False)
-class ForestEstimator(TableEstimator, FittedForest):
+class ForestEstimator(TableEstimator):
     """What a forest for classes and one for numbers share."""
 
     n_estimators: int = 100
@@ -61,6 +65,7 @@ class ForestEstimator(TableEstimator, FittedForest):
     verbose: int = 0
 
     _grown_as = "forest_"
+    _model_class = FittedForest
     # What each of its trees is by itself.
     _tree_class: ClassVar[type[TreeEstimator]]
 
@@ -129,9 +134,14 @@ class ForestEstimator(TableEstimator, FittedForest):
         """
         return list(self.trees)
 
+    @property
+    def trees(self) -> Trees[Any]:
+        """The trees, each an estimator by itself, made when it is asked for."""
+        return Trees(self._fitted().forest_, self._member)
+
     def _member(self, number: int) -> TreeEstimator:
         """Return the estimator of one tree, which reads tables as the forest does."""
-        model = self._grown().model(number)
+        model = self.forest_.model(number)
         declared = {name: getattr(self, name) for name in DECLARED}
         estimator = self._tree_class(model.recipe, n_jobs=self.n_jobs, **declared)
         shared = (
@@ -148,6 +158,26 @@ class ForestEstimator(TableEstimator, FittedForest):
     def feature_importances_(self) -> Floats:
         """What each column gained, as shares; :meth:`importances` has the spread."""
         return self.importances().mean
+
+    @wraps(FittedForest.typical)
+    def typical(self, X: Any) -> Typical:  # noqa: D102
+        model = self._fitted()
+        typical: Typical = model.typical(X)
+        self._adopt(model.forest_)
+        return typical
+
+    facts = delegated(FittedForest.facts)
+    save = delegated(FittedForest.save)
+    apply = delegated(FittedForest.apply)
+    decision_path = delegated(FittedForest.decision_path)
+    plot = delegated(FittedForest.plot)
+    importances = delegated(FittedForest.importances)
+    grouped_importances = delegated(FittedForest.grouped_importances)
+    permutation_importances = delegated(FittedForest.permutation_importances)
+    interactions = delegated(FittedForest.interactions)
+    proximities = delegated(FittedForest.proximities)
+    proximity_blocks = delegated(FittedForest.proximity_blocks)
+    outliers = delegated(FittedForest.outliers)
 
 
 def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, wraps
 from inspect import signature
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from spinney._support.threads import limited_threads
 from spinney.data import (
     X_ISSUES,
     Declarations,
+    Schema,
     Table,
     Target,
     Value,
@@ -32,11 +34,30 @@ from spinney.errors import (
     SpinneyError,
     warn,
 )
-from spinney.models import FittedBase
+from spinney.models import FittedTable
 from spinney.recipes import Named, Recipe, our_names, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
 Estimator = TypeVar("Estimator", bound=Any)
+Options = ParamSpec("Options")
+Result = TypeVar("Result")
+Method = Callable[Concatenate[Any, Options], Result]
+
+
+def delegated(method: Method[Options, Result]) -> Method[Options, Result]:
+    """Return a method of fitted models as one of an estimator that holds a model."""
+    name = method.__name__
+
+    @wraps(method)
+    def delegating(
+        self: Any, /, *arguments: Options.args, **options: Options.kwargs
+    ) -> Result:
+        with limited_threads(self.n_jobs):
+            result: Result = getattr(self._fitted(), name)(*arguments, **options)
+        return result
+
+    return delegating
+
 
 # The parameters that declare what columns are.
 DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
@@ -47,10 +68,9 @@ MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """A tree or a forest over tables as they are, by scikit-learn's conventions.
 
-    It stands before a class that reads later tables by the names of columns:
-    ``FittedTree``, ``FittedForest``. Parameters are fields, of which the signature of
-    ``__init__`` is made that scikit-learn reads. Here are those that trees and forests
-    have alike.
+    It holds a fitted model, a ``FittedTree`` or ``FittedForest``, and delegates to it.
+    Parameters are fields, of which the signature of ``__init__`` is made that
+    scikit-learn reads. Here are those that trees and forests have alike.
     """
 
     _: KW_ONLY
@@ -72,8 +92,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     random_state: Any = None
     n_jobs: int | None = None
 
-    # The name of the attribute that has what was grown.
+    # The name of the attribute that has what was grown, and the class of the model.
     _grown_as: ClassVar[str]
+    _model_class: ClassVar[Any]
     _by_name = False  # whether later tables are read by the names of columns
 
     # Learning
@@ -154,19 +175,31 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the target of these cells, and each row's class or number."""
         raise NotImplementedError
 
-    def _adopt_by_name(self, model: Any) -> Self:
-        """Take a model that reads tables by the names of columns."""
+    def _adopt(self, grown: Any) -> None:
+        """Take what was grown as this estimator's model."""
+        setattr(self, self._grown_as, grown)
+        self._fitted_model: Any = self._model_class(grown)
+
+    def _adopt_by_name(self, grown: Any) -> Self:
+        """Take what was grown as a model that reads tables by the names of columns."""
         self._by_name = True
-        self._adopt(model)
+        self._adopt(grown)
         return self
+
+    def _fitted(self) -> Any:
+        """Return the fitted model, which reads tables by this estimator."""
+        if self._grown_as not in vars(self):
+            check_is_fitted(self, self._grown_as)  # raises, in its own words
+        model = copy(self._fitted_model)
+        model._estimator, model.n_jobs = self, self.n_jobs
+        return model
 
     # Reading tables
 
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict: by name, or by scikit-learn's conventions."""
         if self._by_name or has_names_only(X):
-            table: Table = self.read(X, target=False)
-            return table
+            return self.read(X, target=False)
         return validated_table(self, X, reset=False, declare=self._declarations)
 
     def _whole_table(self, data: Any) -> Table:
@@ -174,35 +207,30 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         named = self._by_name or has_names_only(data)
         data = collected(data)
         if not named and is_framed(data):
-            named = self._grown().schema.target.name in data  # a frame that holds it
+            named = self.schema.target.name in data  # a frame that holds it
         if not named:
             return validated_table(self, data, reset=False, declare=self._declarations)
-        table: Table = super()._whole_table(data)
-        return table
+        return self.read(data, whole=True)
 
     def _rows_with_target(
         self, X: Any, sample_weight: Any
     ) -> tuple[Table, Any, Floats]:
         """Return the rows whose target the table holds, that target, their weights."""
         table = self.read(X)
-        target = self._grown().schema.target
+        target = self.schema.target
         column = check_target(table, target.name)
         known = ~column.missing
         weights = given_weights(sample_weight, table.n_rows)[known]
         return table.take(known), target.encode(column)[known], weights
 
-    def _grown(self) -> Any:
-        if self._grown_as not in vars(self):
-            check_is_fitted(self, self._grown_as)  # raises, in its own words
-        return super()._grown()
-
     def __str__(self) -> str:
-        return super().__str__() if self._grown_as in vars(self) else repr(self)
+        fitted = self._grown_as in vars(self)
+        return str(self._fitted()) if fitted else repr(self)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return what a notebook shows: the model, or before fit the parameters."""
-        shows: Any = FittedBase if hasattr(self, self._grown_as) else BaseEstimator
-        bundle: dict[str, str] = shows._repr_mimebundle_(self, **options)
+        shown: Any = self._fitted() if hasattr(self, self._grown_as) else super()
+        bundle: dict[str, str] = shown._repr_mimebundle_(**options)
         return bundle
 
     @property
@@ -244,16 +272,33 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         super().set_params(**params)
         return self
 
-    def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares, or one number."""
-        with limited_threads(self.n_jobs):
-            outputs: Floats = super().outputs(X)
-        return outputs
+    # The model
 
-    def apply(self, X: Any) -> Any:
-        """Return the number of each row's leaf; of a forest, rows × trees."""
-        with limited_threads(self.n_jobs):
-            return super().apply(X)
+    @property
+    def kind(self) -> str:
+        """What the model is: "tree" or "forest"."""
+        kind: str = self._model_class.kind
+        return kind
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes and the target: how the model reads tables."""
+        schema: Schema = self._fitted().schema
+        return schema
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names of the columns that are asked about."""
+        names: tuple[str, ...] = self._fitted().asked
+        return names
+
+    outputs = delegated(FittedTable.outputs)
+    read = delegated(FittedTable.read)
+    batches = delegated(FittedTable.batches)
+    unseen = delegated(FittedTable.unseen)
+    predictor = delegated(FittedTable.predictor)
+    explore = delegated(FittedTable.explore)
+    export = delegated(FittedTable.export)
 
     def __sklearn_tags__(self) -> Any:
         return mixed_input(super().__sklearn_tags__())

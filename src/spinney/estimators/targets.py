@@ -37,14 +37,14 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         self.classes_, codes = _distinct(cells)
         return Target(name, tuple(self.classes_.tolist())), codes
 
-    def _adopt_by_name(self, model: Any) -> Self:
-        super()._adopt_by_name(model)
-        self.classes_ = class_array(model.schema.target.classes)
-        return self
+    def _adopt_by_name(self, grown: Any) -> Self:
+        self.classes_ = class_array(grown.schema.target.classes)
+        adopted: Self = super()._adopt_by_name(grown)
+        return adopted
 
     def _adopt_update(self, model: Any) -> None:
-        super()._adopt_update(model)
         self.classes_ = class_array(model.schema.target.classes)
+        super()._adopt_update(model)
 
     def _target_column(self, y: Any, name: str, n_rows: int) -> Column:
         """Return the classes of rows that come later, as a column."""
@@ -58,6 +58,10 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         """How many classes there are."""
         return len(self.classes_)
 
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of each class: at a row's leaves, or in the trees' vote."""
+        return self.outputs(X)
+
     def predict_log_proba(self, X: Any) -> Any:
         """Return the natural logarithm of the share of each class; −∞ of none."""
         with np.errstate(divide="ignore"):
@@ -65,7 +69,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row."""
-        costs = self._grown().schema.target.costs
+        costs = self.schema.target.costs
         return self.classes_[labels_of(self.predict_proba(X), costs)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -79,7 +83,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
             raise DataError(
                 Setting("sample_weight"), ": no row that has a class weighs more than 0"
             )
-        costs = self._grown().schema.target.costs
+        costs = self.schema.target.costs
         right = labels_of(self.predict_proba(table), costs) == truth
         return float(np.average(right, weights=weights))
 
@@ -107,7 +111,7 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Return the number of each row."""
-        return self._values(X)
+        return self.outputs(X)[:, 0]
 
     @property
     def predict_proba(self) -> Any:
@@ -124,7 +128,7 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
         from sklearn.metrics import r2_score
 
         table, truth, weights = self._rows_with_target(X, sample_weight)
-        return float(r2_score(truth, self._values(table), sample_weight=weights))
+        return float(r2_score(truth, self.predict(table), sample_weight=weights))
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

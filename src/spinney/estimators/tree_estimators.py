@@ -1,28 +1,31 @@
 """What the scikit-learn classes of one tree share."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from spinney import registry
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import recipe_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs, Value
 from spinney.errors import Setting, refusal, warn
 from spinney.estimators.table_estimator import (
     TableEstimator,
+    delegated,
     has_names_only,
     learning_anew,
     reject_unknown_parameters,
     validated_table,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
-from spinney.growth import UpdateState
+from spinney.growth import Model, Tried, UpdateState
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
     FittedTree,
@@ -32,10 +35,15 @@ from spinney.models import (
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
 from spinney.sources.training_data import TrainingData
+from spinney.trees import Tree
+
+if TYPE_CHECKING:
+    from spinney.extensions.streaming import StreamStats
+    from spinney.growth import prune as pruning
 
 
 @dataclass(eq=False, repr=False)
-class TreeEstimator(TableEstimator, FittedTree):
+class TreeEstimator(TableEstimator):
     """What a tree for classes and one for numbers share.
 
     A subclass adds the parameters of its own, says what its target is and predicts;
@@ -54,6 +62,7 @@ class TreeEstimator(TableEstimator, FittedTree):
     force: Mapping[Any, str] | None = None
 
     _grown_as = "model_"
+    _model_class = FittedTree
     _settings_of_first = None
 
     # Learning
@@ -84,7 +93,7 @@ class TreeEstimator(TableEstimator, FittedTree):
                 self._refuse_other_classes(classes)
             kept = self._kept_rows()
             if self._by_name or has_names_only(X):
-                table = FittedTree.read(self, X, whole=True)
+                table = self.read(X, whole=True)
             else:
                 table = validated_table(
                     self, X, reset=False, declare=self._declarations
@@ -101,8 +110,7 @@ class TreeEstimator(TableEstimator, FittedTree):
 
     def _kept_rows(self) -> UpdateState:
         """Return the rows of earlier calls, whose settings must be those of now."""
-        kept = self.model_.kept
-        assert kept is not None
+        kept: UpdateState = self.model_.kept
         before, now = self._settings_of_first, self._settings()
         for name, value in now.items():
             if before is not None and repr(value) != repr(before[name]):
@@ -199,10 +207,74 @@ class TreeEstimator(TableEstimator, FittedTree):
             columns[behind] += gained[attribute] / len(behind)
         return columns
 
+    # The model
+
+    def _fitted(self) -> FittedTree:
+        model: FittedTree = super()._fitted()
+        return model
+
+    @property
+    def tree(self) -> Tree:
+        """The tree: walkable nodes and measures of size."""
+        return self._fitted().tree
+
+    @property
+    def pruning_(self) -> "pruning.Steps | None":
+        """What pruning did, in its order; None of a model that was loaded."""
+        return self._fitted().pruning_
+
+    @property
+    def sequence_(self) -> "pruning.Sequence | None":
+        """The subtrees that cost-complexity pruning chose among."""
+        return self._fitted().sequence_
+
+    @property
+    def tried_(self) -> tuple[Tried, ...]:
+        """How each recipe did that was tried."""
+        return self._fitted().tried_
+
+    @property
+    def learned_(self) -> "StreamStats | None":
+        """How many rows a stream learned, and how many it predicted right before."""
+        return self._fitted().learned_
+
+    @property
+    def validation_rows_(self) -> Integers | None:
+        """The positions of the rows that were reserved to prune by."""
+        return self._fitted().validation_rows_
+
+    facts = delegated(FittedTree.facts)
+    save = delegated(FittedTree.save)
+    apply = delegated(FittedTree.apply)
+    decision_path = delegated(FittedTree.decision_path)
+    test_costs_of = delegated(FittedTree.test_costs_of)
+    rules = delegated(FittedTree.rules)
+    ruleset = delegated(FittedTree.ruleset)
+    explain = delegated(FittedTree.explain)
+    node_errors = delegated(FittedTree.node_errors)
+    plot = delegated(FittedTree.plot)
+    lesson = delegated(FittedTree.lesson)
+
+    @wraps(FittedTree.prune)
+    def prune(self, method: str | None = None, **options: Any) -> Self:  # noqa: D102
+        new = copy(self)
+        new._adopt(self._fitted().prune(method, **options).model_)
+        return new
+
     def _growing_options(self) -> dict[str, Any]:
-        options = {"ties": self.ties, "force": self.force}
-        given = {name: value for name, value in options.items() if value is not None}
-        return {**super()._growing_options(), **given}
+        """Return what the tree was grown with beside its recipe, if it was given."""
+        given = {"ties": self.ties, "force": self.force}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @wraps(FittedTree.updated)
+    def updated(self, data: Any = None, **options: Any) -> Self:  # noqa: D102
+        new = copy(self)
+        new._adopt_update(self._fitted().updated(data, **options).model_)
+        return new
+
+    def _adopt_update(self, model: Model) -> None:
+        """Take a model that has other rows, and perhaps other classes."""
+        self._adopt(model)
 
 
 @reject_unknown_parameters

@@ -44,8 +44,8 @@ class Options:
         Rows to prune by, which the tree is not grown on.
     plan : Planned, optional
         The whole tree, where a search has found it: nothing is left to choose.
-    heard : function of int, optional
-        Told of each level that has been searched, by its depth; of the plain learner.
+    on_level : function of int, optional
+        Called with the depth of each level that the plain learner has searched.
     """
 
     class_weights: Floats | None = None
@@ -57,7 +57,7 @@ class Options:
     draws: NodeSampling | None = None
     validation: EncodedRows | None = None
     plan: Planned | None = None
-    heard: Callable[[int], object] | None = None
+    on_level: Callable[[int], object] | None = None
 
     def priced(self, schema: Schema) -> Schema:
         """Return a schema with what errors and questions cost."""

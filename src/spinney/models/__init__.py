@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
 from spinney.models.facts import about_installation, as_lines
-from spinney.models.fitted_model import FittedBase, FittedModel
+from spinney.models.fitted_model import FittedBase, FittedModel, FittedTable
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.load import ALL_KINDS, load_model
 
@@ -32,6 +32,7 @@ __all__ = [
     "FittedBase",
     "FittedForest",
     "FittedModel",
+    "FittedTable",
     "FittedTree",
     "about_installation",
     "as_lines",

@@ -196,6 +196,8 @@ class FittedTable(FittedBase):
     """
 
     kind: ClassVar[str]
+    n_jobs: int | None = None  # the most threads
+    _estimator: Any = None  # whose conventions tables to predict are read by, if any
 
     def _grown(self) -> Any:
         """Return what was grown, which has a schema, or say that nothing was yet."""
@@ -253,10 +255,16 @@ class FittedTable(FittedBase):
 
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict; columns are found by name."""
+        if self._estimator is not None:
+            table: Table = self._estimator._table(X)
+            return table
         return self.read(X, target=False)
 
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""
+        if self._estimator is not None:
+            table: Table = self._estimator._whole_table(data)
+            return table
         return self.read(data, whole=True)
 
     def _columns(self, X: Any) -> tuple[list[Any], int]:

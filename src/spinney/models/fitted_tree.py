@@ -59,13 +59,7 @@ class FittedTree(TreeDisplay):
     """
 
     kind = "tree"
-    n_jobs: int | None = None  # the most threads; estimators have a parameter for it
     model_: Model
-    pruning_: "Steps | None"
-    sequence_: "Sequence | None"
-    tried_: tuple[Tried, ...]
-    learned_: "StreamStats | None"
-    validation_rows_: Integers | None
 
     def __init__(self, model: Model) -> None:
         self._adopt(model)
@@ -73,14 +67,36 @@ class FittedTree(TreeDisplay):
     def _adopt(self, model: Model) -> None:
         """Take a model as one's own."""
         self.model_ = model
-        self.pruning_, self.sequence_ = model.steps, model.sequence
-        self.tried_, self.learned_ = model.tried, model.learned
-        self.validation_rows_ = model.validation_rows
         self._laid_out = LaidOut(model.tree)
 
     def _grown(self) -> Model:
         """Return the model, or say that there is none yet."""
         return self.model_
+
+    @property
+    def pruning_(self) -> "Steps | None":
+        """What pruning did, in its order; None of a model that was loaded."""
+        return self._grown().steps
+
+    @property
+    def sequence_(self) -> "Sequence | None":
+        """The subtrees that cost-complexity pruning chose among."""
+        return self._grown().sequence
+
+    @property
+    def tried_(self) -> tuple[Tried, ...]:
+        """How each recipe did that was tried."""
+        return self._grown().tried
+
+    @property
+    def learned_(self) -> "StreamStats | None":
+        """How many rows a stream learned, and how many it predicted right before."""
+        return self._grown().learned
+
+    @property
+    def validation_rows_(self) -> Integers | None:
+        """The positions of the rows that were reserved to prune by."""
+        return self._grown().validation_rows
 
     @property
     def _flat(self) -> FlatTree:
@@ -324,7 +340,8 @@ class FittedTree(TreeDisplay):
         """Return what the tree was grown with beside its recipe, as far as known."""
         from spinney.models.prune import forced_paths
 
-        return {"force": forced_paths(self.tree)}
+        given = {} if self._estimator is None else self._estimator._growing_options()
+        return {"force": forced_paths(self.tree), **given}
 
     def prune(
         self,
@@ -518,12 +535,8 @@ class FittedTree(TreeDisplay):
         with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
             new_model = update.update_model(model, batch, gone, progress=progress)
         new = copy(self)
-        new._adopt_update(new_model)
+        new._adopt(new_model)
         return new
-
-    def _adopt_update(self, model: Model) -> None:
-        """Take a model that has other rows, and perhaps other classes, as one's own."""
-        self._adopt(model)
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
         """Save the model to a file; :func:`spinney.load` reads it back.

@@ -295,7 +295,7 @@ def _options(
     if rows.training is not None or progress is None:
         return options
     counted.progress = None  # there is one tree: its levels are told
-    return replace(options, heard=_levels(progress, recipe.max_depth))
+    return replace(options, on_level=_levels(progress, recipe.max_depth))
 
 
 def _choose(
@@ -324,7 +324,7 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
     recipe, growth = choice.recipe, choice.growth
     if recipe.pruning != "cost-complexity" or options.validation is not None:
         return 0
-    return 0 if growth is not None and growth.before is not None else recipe.folds
+    return 0 if growth is not None and growth.known_folds is not None else recipe.folds
 
 
 def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
@@ -376,13 +376,13 @@ def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object
     """Return what tells of levels: how many are done, and how many are known of."""
     done = 0
 
-    def heard(depth: int) -> None:
+    def on_level(depth: int) -> None:
         nonlocal done
         if depth >= done:
             done = depth + 1
             progress(done, max(done + (done != max_depth), max_depth or 0))
 
-    return heard
+    return on_level
 
 
 def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:

@@ -219,7 +219,7 @@ def _choosing(
     folds = folds_of(
         growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
-    arguments["training"] = growth.training_rows(folds)
+    arguments["training"] = growth.cross_validation_rows(folds)
 
 
 def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:

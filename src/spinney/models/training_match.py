@@ -87,7 +87,7 @@ def rows_at_node(
         )
     if not node.is_leaf:
         send_down(source, tree, node)
-    names = ["here", *(tree.condition(child) for child in tree.children(node))]
+    names = ["this node", *(tree.condition(child) for child in tree.children(node))]
     rows = tuple(
         _numbers(text, *source.members(at), positions, training)
         for text, at in zip(names, (number, *node.children), strict=True)
@@ -124,7 +124,7 @@ def _remark(model: Model, node: Node, here: Node, *, same: bool) -> str:
         pairs = zip(target.classes, node.weights.tolist(), strict=True)
         kept = ", ".join(f"{label} {weight_text(weight)}" for label, weight in pairs)
     if model.member is not None:
-        return f"a tree of a forest: its bag drew {kept} here"
+        return f"tree of a forest: its bag drew {kept} at this node"
     if same:
-        return f"the model counts {kept} here, as branches were raised or rows smoothed"
-    return f"the model keeps {kept} here, of the rows that it was grown on"
+        return f"the model counts {kept}, as branches were raised or rows smoothed"
+    return f"counts of the training rows: {kept}"

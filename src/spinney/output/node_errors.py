@@ -7,7 +7,7 @@ from typing import Any
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, shown, signs_to_ascii, weight_text
 from spinney._support.text_table import aligned
-from spinney.growth.prune import EncodedRows, Validation, below
+from spinney.growth.prune import EncodedRows, Validation, sums_below
 from spinney.trees import Tree
 
 
@@ -101,7 +101,7 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         self.tree, self.name, self.rows = tree, name, rows
         self.measure = judged.measure
         self.weight, self.as_leaf = judged.weight_at, judged.loss
-        self.as_subtree = below(tree, judged.loss)
+        self.as_subtree = sums_below(tree, judged.loss)
 
     def __len__(self) -> int:
         return len(self.tree)

@@ -295,7 +295,7 @@ def test_teaching_shows_what_the_textbook_draws():
     found = texts(MODELS["melons"]().plot(style="teaching").svg)
     start = found.index("entropy")
     assert found[start + 1] == "0.998"
-    assert found[start + 2] == "gain"
+    assert found[start + 2] == "information gain"
     merits = found[start + 3 : start + 15]
     gains = dict(zip(merits[::2], merits[1::2], strict=True))
     assert gains["texture"] == "0.381"

@@ -246,7 +246,7 @@ def _worked_impurity(explained: NodeExplanation) -> str:
     if explained.impurity_name == "entropy":
         terms = " + ".join(f"{share} · log₂ {share}" for share in shares)
         return f"entropy = −({terms}) = {explained.impurity:.3f}"
-    if explained.impurity_name == "gini":
+    if explained.impurity_name == "Gini index":
         terms = " + ".join(f"({share})²" for share in shares)
         return f"gini = 1 − ({terms}) = {explained.impurity:.3f}"
     return ""

@@ -2,9 +2,9 @@
 
 The rows of a part are a source in memory, so each question of a learner is asked of
 every part as it is, and the answers are added: tables line by line, products by
-``sum_products``. What differs is a number of very many values. Its tables have a line a
-bin, whose least and greatest numbers are known of all parts. Where bins are opened,
-their rows are counted by value, or by finer bins (``sources.open_bins``)::
+``summed``. What differs is a number of very many values. Its tables have a line a bin,
+whose least and greatest numbers are known of all parts. Where bins are opened, their
+rows are counted by value, or by finer bins (``sources.open_bins``)::
 
     key 17.5   weights   rows   low: the least number in it   high: the greatest
 """

@@ -1,4 +1,4 @@
-"""Growing again on folds of the rows: how far to prune, and by which recipe to grow."""
+"""Cross-validation in growing: how far to prune, and which recipe to choose."""
 
 from spinney.growth.folds.fold_growth import (
     FoldGrowth,
@@ -13,9 +13,9 @@ from spinney.growth.folds.recipe_choice import (
 
 __all__ = [
     "MIN_ROWS_FOR_FOLDS",
-    "RowCopies",
     "FoldGrowth",
     "RecipeChoice",
+    "RowCopies",
     "choose_recipe",
     "warn_of_squared_error_pruning",
 ]

@@ -1,11 +1,11 @@
-"""Growing on rows at hand, and again on some of them.
+"""Growing on rows in memory, and on training folds of them.
 
-A tree that a forest taught is grown on smoothed labels and then counted again on the
+With a forest teacher, a tree grows on smoothed labels and is then counted again on the
 true ones: every number that it shows is of rows as they are.
 
-What is drawn, the forest's rows and the folds, is drawn among *copies* of the rows: one
-a unit of weight, in an order that depends on their cells only. So a table with its rows
-shuffled gives the same tree, and so do two rows in the place of one of weight 2.
+The forest's bags and the folds are drawn among *copies* of the rows: one per unit of
+weight, in an order that depends on their cells only. So a shuffled table gives the same
+tree, and so do two rows in place of one of weight 2.
 """
 
 import warnings
@@ -37,10 +37,10 @@ from spinney.trees.criteria import CRITERIA
 
 
 def warn_of_squared_error_pruning(recipe: Recipe, target: Target) -> None:
-    """Say that cost complexity is one of squares, where a tree was grown otherwise.
+    """Warn if cost-complexity pruning uses squares for a tree of Poisson deviance.
 
-    The deviance of counts is not to be had of moments: Σ y ln y is missing, and where
-    a leaf's mean is 0 it is infinite for the first event held out.
+    Moments do not give the deviance of counts: Σ y ln y is missing, and at a leaf of
+    mean 0 it is infinite for the first held-out event.
     """
     if target.is_numeric and recipe.measure(numeric=True) is CRITERIA["poisson"]:
         warn(
@@ -51,25 +51,24 @@ def warn_of_squared_error_pruning(recipe: Recipe, target: Target) -> None:
 
 
 FoldTrees = Sequence[tuple[Mask, Tree]]
-"""Which copies each fold holds out, and the unpruned tree of the others."""
+"""The held-out copies of each fold, and the unpruned tree of the others."""
 
 
 @dataclass(frozen=True)
 class RowCopies:
-    """Training rows, and their copies: what is drawn is drawn among these."""
+    """Training rows, and their copies, among which everything is drawn."""
 
     training: TrainingSet
 
     @cached_property
     def order(self) -> Copies:
-        """The rows in an order that depends on their cells, as often as they weigh."""
+        """The rows in an order that depends on their cells, repeated by weight."""
         training = self.training
-        cells = (*training.columns, training.classes)
-        return copies_of(cells, training.weights)
+        return copies_of((*training.columns, training.classes), training.weights)
 
     @cached_property
     def copies(self) -> TrainingSet:
-        """The rows in order, as often as they weigh; once where that is not whole."""
+        """The rows in order, repeated by weight; once each if it is not whole."""
         rows, weight = self.order.places, self.order.weight
         copies = self.training.take(rows)
         if weight is None:
@@ -77,42 +76,43 @@ class RowCopies:
         weights = None if weight == 1 else np.full(len(rows), weight)
         return replace(copies, weights=weights)
 
-    def few(self, most: int) -> "RowCopies":
-        """Return at most so many of the copies, from all over their order."""
+    def sample(self, max_copies: int) -> "RowCopies":
+        """Return at most so many of the copies, spread evenly over their order."""
         n_copies = len(self.copies.classes)
-        if n_copies <= most:
+        if n_copies <= max_copies:
             return self
-        return RowCopies(self.copies.take(np.arange(most) * n_copies // most))
+        evenly = np.arange(max_copies) * n_copies // max_copies
+        return RowCopies(self.copies.take(evenly))
 
 
 @dataclass(frozen=True)
 class FoldGrowth:
-    """Growing over rows at hand, and on all of their folds but one.
+    """Growing on rows in memory, and on all of their folds but one.
 
     Parameters
     ----------
     rows : RowCopies
         The rows.
     recipe : Recipe
-        How trees grow: where its ``forest`` is more than 0, on labels that a forest
-        has smoothed.
+        How trees grow; if its ``forest`` is more than 0, on labels that a forest has
+        smoothed.
     options : Options
-        What a user says beside the recipe.
-    most_held : int, optional
-        How many copies are enough to be held out: further folds are left in. All
-        folds are held out if not given.
+        The user's options beside the recipe.
+    max_held_out : int, optional
+        The copies to hold out at least; further folds are not held out. All folds are
+        if not given.
     grown : function
         Called after each tree.
-    before : sequence of (mask, Tree), optional
-        The folds of the recipe with their unpruned trees, where they have been grown.
+    known_folds : sequence of (mask, Tree), optional
+        The folds of the recipe with their unpruned trees, if they have been grown.
     """
 
     rows: RowCopies
     recipe: Recipe
     options: Options
-    most_held: int | None = None
+    max_held_out: int | None = None
     grown: Callable[[], object] = lambda: None
-    before: FoldTrees | None = None
+    known_folds: FoldTrees | None = None
 
     @property
     def training(self) -> TrainingSet:
@@ -121,7 +121,7 @@ class FoldGrowth:
 
     @property
     def copies(self) -> TrainingSet:
-        """The rows as often as they weigh, in an order that depends on their cells."""
+        """The rows repeated by weight, in an order that depends on their cells."""
         return self.rows.copies
 
     @cached_property
@@ -135,28 +135,25 @@ class FoldGrowth:
 
     def grow(self) -> Tree:
         """Return the unpruned tree of all rows."""
-        tree = self._grown(self.training, self._own_labels())
+        labels = None
+        if self.labels is not None:  # those of a row are the mean of its copies'
+            order = self.rows.order
+            copied, twins = order.places, order.twins
+            counts = np.bincount(copied, minlength=len(twins))
+            sums = np.zeros((len(counts), *self.labels.shape[1:]))
+            np.add.at(sums, copied, self.labels)
+            labels = np.asarray((sums[twins].T / counts[twins]).T)
+        tree = self._grow_tree(self.training, labels)
         self.grown()
         return tree
 
-    def _own_labels(self) -> Floats | None:
-        """Return the smoothed labels of rows: the mean of those of their copies."""
-        if self.labels is None:
-            return None
-        order = self.rows.order
-        copied, twins = order.places, order.twins
-        numbers = np.bincount(copied, minlength=len(twins))
-        sums = np.zeros((len(numbers), *self.labels.shape[1:]))
-        np.add.at(sums, copied, self.labels)
-        return np.asarray((sums[twins].T / numbers[twins]).T)
-
-    def _grown(
+    def _grow_tree(
         self, training: TrainingSet, labels: Floats | None, *, competitors: bool = True
     ) -> Tree:
         """Return the unpruned tree of some rows with these labels, or their own.
 
-        A tree that is counted again keeps no ``competitors`` of its splits, and one of
-        a fold needs none: so it may be grown by kernels that the forest has loaded.
+        A tree that is counted again loses the ``competitors`` of its splits, and a
+        fold's tree needs none: so the forest's compiled kernels may grow them.
         """
         recipe, options = self.recipe, self.options
         if labels is None:
@@ -164,35 +161,36 @@ class FoldGrowth:
             return engine.grow(TrainingData(training), recipe, options)
         from spinney.growth.folds.teacher import smoothed_training
 
-        # Rows to prune by are for the tree as it is counted again.
+        # Validation rows are for the tree after it is counted again.
         options = replace(options, validation=None)
-        taught = smoothed_training(training, labels)
-        engine = choose_engine(taught, recipe, options, competitors=False)
-        # It is counted again anyway.
-        grower = replace(engine, recounts=False)
-        tree = grower.grow(TrainingData(taught), recipe, options)
+        smoothed = smoothed_training(training, labels)
+        engine = choose_engine(smoothed, recipe, options, competitors=False)
+        grower = replace(engine, recounts=False)  # it is counted again anyway
+        tree = grower.grow(TrainingData(smoothed), recipe, options)
         rows, scale = TrainingData(training), options.class_weights
         return engine.recount(tree, rows, recipe, scale)
 
     def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        tree = self._grown(self.copies.take(mask), labels, competitors=False)
+        tree = self._grow_tree(self.copies.take(mask), labels, competitors=False)
         self.grown()
         return tree
 
     def regrow(self, mask: Mask) -> Tree:
-        """Return the tree of some copies, where what was forced may not be possible."""
-        return self._freed(lambda growth: growth.grow_on(mask))
+        """Return the unpruned tree of some copies, without impossible forced splits."""
+        return self._with_possible_splits(lambda growth: growth.grow_on(mask))
 
     def finished(self, mask: Mask) -> Tree:
         """Return the tree of some copies, pruned, and with models at its leaves."""
         rows = TrainingData(self.copies.take(mask))
-        tree = self._freed(lambda g: grow_and_prune(rows, g.recipe, g.options).tree)
+        tree = self._with_possible_splits(
+            lambda growth: grow_and_prune(rows, growth.recipe, growth.options).tree
+        )
         self.grown()
         return tree
 
-    def _freed(self, grow: Callable[["FoldGrowth"], Tree]) -> Tree:
+    def _with_possible_splits(self, grow: Callable[["FoldGrowth"], Tree]) -> Tree:
         with warnings.catch_warnings():
             # On fewer rows a forced path may lead nowhere: no concern of the user's.
             warnings.simplefilter("ignore", SpinneyWarning)
@@ -201,64 +199,62 @@ class FoldGrowth:
             except ParameterError:
                 if not self.options.forced:
                     raise
-        # Or its attribute has one value there: then the tree is grown freely.
+        # Or its attribute has one value there: then no split is forced.
         return grow(replace(self, options=replace(self.options, forced={})))
 
     @cached_property
     def fold_trees(self) -> FoldTrees:
         """The copies of each of the recipe's own folds, and the tree of the others."""
-        return [(held, self.regrow(~held)) for held in self.held_out(self.folds)]
+        masks = self.held_out(self.folds)
+        return [(held_out, self.regrow(~held_out)) for held_out in masks]
 
     def held_out(self, folds: Integers) -> Iterator[Mask]:
-        """Give the copies of each fold, as long as too few have been given."""
-        n_held = 0
+        """Give the copies of each fold, until enough are held out."""
+        n_held_out = 0
         for fold in np.unique(folds):
-            if self.most_held is not None and n_held >= self.most_held:
+            if self.max_held_out is not None and n_held_out >= self.max_held_out:
                 return
-            held = folds == fold
-            n_held += int(np.count_nonzero(held))
-            yield held
+            mask = folds == fold
+            n_held_out += int(np.count_nonzero(mask))
+            yield mask
 
-    def training_rows(self, folds: Integers) -> CrossValidationRows:
+    def cross_validation_rows(self, folds: Integers) -> CrossValidationRows:
         """Return the copies, and the trees of all folds but one."""
         training, scale = self.copies, self.options.class_weights
-        counted = training.own_weights
+        weights = training.own_weights
         if scale is not None:
-            counted = counted * scale[training.classes]
-        anew = ((held, self.regrow(~held)) for held in self.held_out(folds))
-        trees = anew if self.before is None else self.before
-        return CrossValidationRows(training.columns, training.classes, counted, trees)
+            weights = weights * scale[training.classes]
+        trees = self.known_folds or (
+            (held_out, self.regrow(~held_out)) for held_out in self.held_out(folds)
+        )
+        return CrossValidationRows(training.columns, training.classes, weights, trees)
 
     def grow_and_prune(self) -> Pruned:
-        """Return the tree of all rows, pruned as the recipe says."""
+        """Return the tree of all rows, pruned by the recipe."""
         tree, recipe, options = self.grow(), self.recipe, self.options
-        if recipe.pruning == "cost-complexity" and options.validation is None:
-            return self.pruned(tree)
-        return pruned_after_growing(
-            tree,
-            self.training.source(),
-            recipe=recipe,
-            class_weights=options.class_weights,
-            validation=options.validation,
-        )
-
-    def pruned(self, tree: Tree) -> Pruned:
-        """Return the tree pruned by weakest links, as cross-validation chooses."""
-        warn_of_squared_error_pruning(self.recipe, self.training.schema.target)
+        if recipe.pruning != "cost-complexity" or options.validation is not None:
+            return pruned_after_growing(
+                tree,
+                self.training.source(),
+                recipe=recipe,
+                class_weights=options.class_weights,
+                validation=options.validation,
+            )
+        warn_of_squared_error_pruning(recipe, self.training.schema.target)
         return cost_complexity(
             tree,
-            training=self.training_rows(self.folds),
-            rule=self.recipe.rule,
-            costs=self.options.costs,
+            training=self.cross_validation_rows(self.folds),
+            rule=recipe.rule,
+            costs=options.costs,
         )
 
     @cached_property
     def folds(self) -> Integers:
-        """The fold of each copy, as the recipe wants them."""
+        """The fold of each copy, by the recipe."""
         recipe, training = self.recipe, self.copies
         target, n_rows = training.schema.target, len(training.classes)
-        asked = not recipe.given.isdisjoint(("folds", "pruning"))
-        if asked and recipe.folds > n_rows:
+        is_set = not recipe.given.isdisjoint(("folds", "pruning"))
+        if is_set and recipe.folds > n_rows:
             warn(
                 Setting("folds", recipe.folds),
                 f" of recipe {recipe.name!r} is more than the rows",
@@ -269,5 +265,5 @@ class FoldGrowth:
             target,
             n_folds=min(recipe.folds, n_rows),
             seed=recipe.seed,
-            asked=asked,
+            asked=is_set,
         )

@@ -1,12 +1,12 @@
-"""The choice among several recipes, by folds of the rows.
+"""The choice among several recipes, by cross-validation.
 
-All candidates see the same folds. The risk of a candidate is what its trees cost on the
-rows held out: the share of wrong labels, their mean cost, or the mean squared error. Of
-those whose risk is within half a standard error of the least, the one with the fewest
-leaves is chosen, for a tree is there to be read; of equal ones the first.
+All candidates have the same folds. The error of a candidate is the mean loss of its
+trees on held-out rows: the error rate, the mean cost, or the mean squared error. Among
+candidates within half a standard error of the least, the one with the fewest leaves is
+chosen, for a tree is there to be read; of equal ones the first.
 
-A dozen rows cannot be cross-validated: what is held out of them is two or three rows,
-and says nothing. Such a table is grown by the first candidate that needs no folds.
+A dozen rows cannot be cross-validated: a fold of two or three rows measures nothing.
+Such a table is grown by the first candidate that needs no folds.
 """
 
 import warnings
@@ -30,21 +30,21 @@ from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree, labels_of
 from spinney.trees.predict import flatten, outputs
 
-# Of fewer rows, no fold of five holds out more than five: too few to choose by.
+# With fewer rows, none of five folds holds out more than five: too few to choose by.
 MIN_ROWS_FOR_FOLDS = 30
-# Copies of rows that candidates are compared on, of classes and of numbers: more would
-# choose little better, and model trees take long.
-MOST_COMPARED, MOST_COMPARED_NUMBERS = 2000, 500
-# How far from the least risk, in standard errors, a candidate of fewer leaves may be.
+# Copies of rows that compare candidates, of classes and of numbers: more would choose
+# little better, and model trees take long.
+MAX_COMPARED, MAX_COMPARED_NUMBERS = 2000, 500
+# How many standard errors above the least error a candidate of fewer leaves may be.
 INDIFFERENT = 0.5
-# So many rows held out tell how far to prune: a default that takes long is none.
-MOST_HELD = 10_000
-# What a row costs where a linear model goes beyond floats.
-WORST = 1e280
+# So many held-out rows suffice to prune: a default must not take long.
+MAX_HELD_OUT = 10_000
+# The loss of a row if a linear model goes beyond floats.
+WORST_LOSS = 1e280
 
 
 class RecipeChoice(NamedTuple):
-    """A recipe, how each candidate did, and the way to grow where folds chose it."""
+    """A recipe, the scores of all candidates, and the growth if folds chose it."""
 
     recipe: Recipe
     tried: tuple[Tried, ...] = ()
@@ -52,7 +52,7 @@ class RecipeChoice(NamedTuple):
 
     @property
     def risk(self) -> float:
-        """What the chosen one costs on rows held out; 0 where nothing was tried."""
+        """The held-out error of the chosen candidate; 0 if nothing was tried."""
         return next((each.risk or 0.0 for each in self.tried if each.chosen), 0.0)
 
 
@@ -63,11 +63,11 @@ def choose_recipe(
     *,
     grown: Callable[[], object] = lambda: None,
 ) -> RecipeChoice:
-    """Return one of the candidates, and how each did; nothing is tried of a single one.
+    """Return one of the candidates, and the scores of all; a single one is not tried.
 
-    Of a large table they are compared on some of the rows, of a small one not at all,
-    unless folds are asked for by hand. ``grown`` is called after each tree; there are a
-    tree for each fold, and one, of each candidate.
+    A large table compares them on some of its rows; a small one does not, unless a user
+    sets folds. ``grown`` is called after each tree: one for each fold, and one more, of
+    each candidate.
     """
     first, *others = candidates.values()
     if not others or len(training.classes) < 2:
@@ -77,21 +77,23 @@ def choose_recipe(
             if not recipe.needs_rows:
                 return RecipeChoice(recipe, (Tried(name, chosen=True),))
     numeric, copied = training.schema.target.is_numeric, RowCopies(training)
-    rows = copied.few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
+    rows = copied.sample(MAX_COMPARED_NUMBERS if numeric else MAX_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
     tried, growths = list[Tried](), list[FoldGrowth]()
     with only_to_predict(n_trees), warnings.catch_warnings():
-        # What is to be said of a recipe is said when the tree of all rows is grown.
+        # Warnings about a recipe come when the tree of all rows grows.
         warnings.simplefilter("ignore", SpinneyWarning)
         for name, recipe in candidates.items():
             growths.append(FoldGrowth(rows, recipe, options, grown=grown))
-            tried.append(_judged(name, growths[-1]))
-    chosen = _chosen(tried)
+            tried.append(_score(name, growths[-1]))
+    chosen = _choose(tried)
     tried[chosen] = replace(tried[chosen], chosen=True)
-    growth, before = growths[chosen], None
+    growth, known_folds = growths[chosen], None
     if rows is copied and growth.recipe.pruning == "cost-complexity":
-        before = growth.fold_trees
-    growth = replace(growth, rows=copied, most_held=MOST_HELD, before=before)
+        known_folds = growth.fold_trees
+    growth = replace(
+        growth, rows=copied, max_held_out=MAX_HELD_OUT, known_folds=known_folds
+    )
     return RecipeChoice(growth.recipe, tuple(tried), growth)
 
 
@@ -103,42 +105,42 @@ def _is_small(training: TrainingSet) -> bool:
     return n_rows < MIN_ROWS_FOR_FOLDS
 
 
-def _chosen(tried: Sequence[Tried]) -> int:
-    """Return which has the fewest leaves of those whose risk is nearly the least."""
-    risks = np.array([each.risk for each in tried], np.float64)
+def _choose(tried: Sequence[Tried]) -> int:
+    """Return the index of the fewest leaves among candidates of nearly least error."""
+    errors = np.array([each.risk for each in tried], np.float64)
     deviations = np.array([each.deviation for each in tried], np.float64)
     leaves = np.array([each.leaves for each in tried], np.int64)
-    best = int(np.argmin(risks))
-    able = risks <= risks[best] + INDIFFERENT * deviations[best]
-    return int(np.argmin(np.where(able, leaves, leaves.max() + 1)))
+    best = int(np.argmin(errors))
+    nearly_least = errors <= errors[best] + INDIFFERENT * deviations[best]
+    return int(np.argmin(np.where(nearly_least, leaves, leaves.max() + 1)))
 
 
-def _judged(name: str, growth: FoldGrowth) -> Tried:
-    """Return how the recipe of a growth does on its folds."""
+def _score(name: str, growth: FoldGrowth) -> Tried:
+    """Return the cross-validated error of a growth's recipe."""
     if growth.recipe.pruning == "cost-complexity":
-        return _judged_subtree(name, growth)
-    rows, costs = growth.training_rows(growth.folds), growth.options.costs
+        return _score_subtree(name, growth)
+    rows, costs = growth.cross_validation_rows(growth.folds), growth.options.costs
     losses = np.zeros(len(rows.targets))
-    for held in growth.held_out(growth.folds):
-        losses[held] = _losses(growth.finished(~held), growth.copies, held, costs)
-    losses = np.nan_to_num(losses, nan=WORST, posinf=WORST)
-    shares = rows.weights / rows.weights.sum()
+    for mask in growth.held_out(growth.folds):
+        losses[mask] = _losses(growth.finished(~mask), growth.copies, mask, costs)
+    losses = np.nan_to_num(losses, nan=WORST_LOSS, posinf=WORST_LOSS)
+    weights = rows.weights / rows.weights.sum()
     # Squares of squares of large numbers would be beyond floats, but not in this unit.
     unit = float(losses.max()) or 1.0
-    risk = float(shares @ (losses / unit))
-    spread = shares @ (losses / unit - risk) ** 2
-    # As cost complexity has it: weights are frequencies, but no row is less than one.
+    error = float(weights @ (losses / unit))
+    variance = weights @ (losses / unit - error) ** 2
+    # As in cost complexity, weights are frequencies, but no row is less than one.
     n_rows = max(float(rows.weights.sum()), np.count_nonzero(rows.weights))
     arrays = growth.finished(np.ones(len(losses), bool)).arrays
-    # Those that rows reach: values that are declared must not choose the recipe.
+    # Only leaves with rows count: declared values must not choose the recipe.
     n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
-    deviation = float(np.sqrt(spread / n_rows))
-    return Tried(name, risk * unit, deviation * unit, n_leaves)
+    deviation = float(np.sqrt(variance / n_rows))
+    return Tried(name, error * unit, deviation * unit, n_leaves)
 
 
-def _judged_subtree(name: str, growth: FoldGrowth) -> Tried:
-    """Return how the subtree does that cost complexity chooses."""
-    rows, costs = growth.training_rows(growth.folds), growth.options.costs
+def _score_subtree(name: str, growth: FoldGrowth) -> Tried:
+    """Return the cross-validated error of the subtree that cost complexity chooses."""
+    rows, costs = growth.cross_validation_rows(growth.folds), growth.options.costs
     rows = replace(rows, fold_trees=growth.fold_trees)
     tree = growth.grow_on(np.ones(len(rows.targets), dtype=bool))
     sequence = sequence_of(tree, leaf_risks(tree, costs))
@@ -146,7 +148,7 @@ def _judged_subtree(name: str, growth: FoldGrowth) -> Tried:
     subtree = sequence[sequence.best(growth.recipe.rule)]
     assert subtree.error is not None
     assert subtree.deviation is not None
-    # They are shares of the root's risk, or the risks themselves where it has none.
+    # They are fractions of the root's risk, or risks if that is 0.
     unit = (sequence.root_risk if sequence.root_risk > 0 else 1.0) / rows.weights.sum()
     return Tried(
         name,
@@ -157,12 +159,12 @@ def _judged_subtree(name: str, growth: FoldGrowth) -> Tried:
 
 
 def _losses(
-    tree: Tree, copies: TrainingSet, held: Mask, costs: Floats | None
+    tree: Tree, copies: TrainingSet, mask: Mask, costs: Floats | None
 ) -> Floats:
-    """Return what a tree costs for each of some rows: 1, a cost or a square."""
-    columns = [cells[held] for cells in copies.columns]
+    """Return the loss of each held-out row: 1, a cost or a square."""
+    columns = [cells[mask] for cells in copies.columns]
     columns = tree.schema.completed(columns, flatten(tree).gathered)
-    true = copies.classes[held]
+    true = copies.classes[mask]
     predicted = outputs(flatten(tree), columns, len(true))
     if copies.schema.target.is_numeric:
         return np.asarray((predicted[:, 0] - true) ** 2)

@@ -129,13 +129,14 @@ def impurity_importances(forest: Forest) -> Importances:
 
 
 def trees_by_similarity(importances: Importances) -> Integers:
-    """Return the trees, those first that ask about attributes as all trees do.
+    """Return the trees by the similarity of their importances to the forest's.
 
-    >>> trees_by_similarity(Importances(("a", "b"), np.array([[0, 1], [0.5, 0.5], [1, 0]])))
+    >>> importances = Importances(("a", "b"), np.array([[0, 1], [0.5, 0.5], [1, 0]]))
+    >>> trees_by_similarity(importances)
     array([1, 0, 2])
     """
-    apart = np.abs(importances.by_tree - importances.mean).sum(axis=1)
-    return np.argsort(apart, kind="stable")
+    distance = np.abs(importances.by_tree - importances.mean).sum(axis=1)
+    return np.argsort(distance, kind="stable")
 
 
 def permutation_importances(

@@ -37,8 +37,8 @@ from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fits, Mask, all_fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import (
-    Judgement,
     RunningSum,
+    Verdict,
     bottom_up,
     recorded,
 )
@@ -251,7 +251,7 @@ def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
     """
     as_tree, as_leaf, pruned = adjusted_errors(tree, fits)
 
-    def judge(node: int) -> Judgement:
+    def judge(node: int) -> Verdict:
         return float(as_tree[node]), float(as_leaf[node]), bool(pruned[node])
 
     def record() -> Iterator[PruneStep]:

@@ -18,8 +18,8 @@ than it takes to say which formula it is and where, log₂ of how many were prop
 the nodes. Its rank is the sum, over the nodes where it helps, of the node's weight
 times the lead.
 
-At last only attributes that the tree asks about are kept: it is grown again until
-they are the same, so that no figure of a node depends on what is not there.
+At last only attributes that the tree splits on stay: it is grown again until they are
+the same, so that no figure of a node depends on an attribute that is not there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,91 +52,81 @@ from spinney.sources import (
     take_formulas,
     with_formulas,
 )
-from spinney.trees import (
-    CountTable,
-    Groups,
-    Intervals,
-    Node,
-    Split,
-    Tree,
-)
+from spinney.trees import CountTable, Groups, Intervals, Node, Split, Tree
 
-MOST_NUMBERS = 12
-MOST_LEAVES = 50
-MOST_NODES = 5
-# So many formulas are counted at once.
-BATCH = 16
+MAX_NUMBERS = 12
+MAX_LEAVES = 50
+MAX_NODES = 5
+BATCH = 16  # formulas that are counted at once
 
 
 def construct_and_grow(
     source: Counts, recipe: Recipe, options: Options | None = None
 ) -> Tree:
-    """Grow a tree; with attributes made of others, if the recipe asks for them."""
+    """Grow a tree, with constructed attributes if the recipe has them."""
     options = options or Options()
-    made: list[Attribute] = []
+    constructed: list[Attribute] = []
     # Conjunctions are needed most where no single test gains anything.
     trial = replace(
         recipe, min_gain=0.0, alpha_split=None, mdl_correction=False, linear_terms=0
     )
-    while len(made) < recipe.construct:
-        given = replace(options, constructed=made, forced={})
-        tree = grow_tree(source, trial, given)
-        best = _best(source, tree, trial, given)
+    while len(constructed) < recipe.construct:
+        trial_options = replace(options, constructed=constructed, forced={})
+        tree = grow_tree(source, trial, trial_options)
+        best = _best_attribute(source, tree, trial, trial_options)
         if best is None:
             break
-        made.append(best)
+        constructed.append(best)
     while True:
-        tree = grow_tree(source, recipe, replace(options, constructed=made))
-        if not made:
-            return tree
+        tree = grow_tree(source, recipe, replace(options, constructed=constructed))
         attributes = tree.schema.attributes
-        asked = [attributes[index] for index in tree.arrays.asked]
-        used = [attribute for attribute in made if attribute in asked]
-        if len(used) == len(made):
+        split_on = [attributes[index] for index in tree.arrays.asked]
+        used = [attribute for attribute in constructed if attribute in split_on]
+        if len(used) == len(constructed):
             return tree
-        made = used
+        constructed = used
 
 
-def _best(
+def _best_attribute(
     source: Counts, tree: Tree, recipe: Recipe, options: Options
 ) -> Attribute | None:
     """Return the attribute that helps most at the heaviest nodes, if one does."""
-    taken = {attribute.formula for attribute in options.constructed}
+    existing = {attribute.formula for attribute in options.constructed}
     formulas = [
         formula
         for formula in dict.fromkeys([*pairs(source, tree), *fringe(tree)])
-        if formula not in taken
+        if formula not in existing
     ]
     if not formulas:
         return None
-    named = source.schema.extended(options.constructed)
-    made = [named.constructed(formula) for formula in formulas]
+    schema = source.schema.extended(options.constructed)
+    proposals = [schema.constructed(formula) for formula in formulas]
     totals = source.root().weights
     if options.class_weights is not None:
         totals = totals * options.class_weights
     search = search_over(totals, tree.schema, recipe, options)
-    ranks = np.zeros(len(made))
-    for node, tables in _counted(source, tree, made):
+    ranks = np.zeros(len(proposals))
+    for node, tables in _tables_at_heaviest_nodes(source, tree, proposals):
         steps = tree.path(node.number)[:-1]
         paid = {step.candidate.attribute for step in steps}
         decision = Decision(node.candidates, node.chosen)
-        least = bits_known(decision) + np.log2(len(made) * MOST_NODES)
+        min_bits = bits_known(decision) + np.log2(len(proposals) * MAX_NODES)
         for number, table in enumerate(tables):
-            wider = tree.schema.extended([made[number]])
+            wider = tree.schema.extended([proposals[number]])
             candidate = proposed(search, table, wider)
-            if candidate is None or bits_of(candidate) <= least:
+            if candidate is None or bits_of(candidate) <= min_bits:
                 continue
             ahead = lead(search, candidate, node.candidate, wider, paid)
             if ahead > 0 and admitted(search, candidate, decision, wider):
                 ranks[number] += node.weight * ahead
     unit = search.criterion.merit_unit(tree.root.weights)
-    return made[first_best(ranks, unit=unit)] if ranks.any() else None
+    return proposals[first_best(ranks, unit=unit)] if ranks.any() else None
 
 
-def _counted(
-    source: Counts, tree: Tree, made: Sequence[Attribute]
+def _tables_at_heaviest_nodes(
+    source: Counts, tree: Tree, proposals: Sequence[Attribute]
 ) -> Iterator[tuple[Node, list[CountTable]]]:
-    """Give the heaviest nodes that ask, with the tables of new attributes there.
+    """Give the heaviest inner nodes, with the tables of new attributes there.
 
     The rows are sent down the tree again, to those nodes and no others.
     """
@@ -144,12 +134,12 @@ def _counted(
     take_formulas(source, schema)
     inner = [node for node in tree.nodes if not node.is_leaf]
     heaviest = sorted(inner, key=lambda node: (-round(node.weight, 9), node.number))
-    wanted = {node.number for node in heaviest[:MOST_NODES]}
+    wanted = {node.number for node in heaviest[:MAX_NODES]}
     passed = {step.number for number in wanted for step in tree.path(number)}
     for number in sorted(passed):
         node = tree.nodes[number]
         if number in wanted:
-            yield node, _tables(source, number, made, schema)
+            yield node, _tables(source, number, proposals, schema)
         further = {
             branch: child
             for branch, child in enumerate(node.children)
@@ -160,19 +150,19 @@ def _counted(
 
 
 def _tables(
-    source: Counts, node: int, made: Sequence[Attribute], schema: Schema
+    source: Counts, node: int, proposals: Sequence[Attribute], schema: Schema
 ) -> list[CountTable]:
     """Return the tables of new attributes at a node, a batch at a time."""
     tables: list[CountTable] = []
     first = len(schema.attributes)
-    for start in range(0, len(made), BATCH):
-        batch = made[start : start + BATCH]
-        for further, attribute in enumerate(batch):
-            with_formulas(source).extend(first + further, attribute)
+    for start in range(0, len(proposals), BATCH):
+        batch = proposals[start : start + BATCH]
         indices = tuple(range(first, first + len(batch)))
+        for index, attribute in zip(indices, batch, strict=True):
+            with_formulas(source).extend(index, attribute)
         request = TableRequest(node, indices)
-        (answer,) = tables_of(source, [request], schema.extended(batch))
-        tables += [answer[index] for index in indices]
+        (by_index,) = tables_of(source, [request], schema.extended(batch))
+        tables += [by_index[index] for index in indices]
     return tables
 
 
@@ -183,14 +173,14 @@ def pairs(source: Counts, tree: Tree) -> list[Formula]:
     The one that is never 0 divides the other.
     """
     schema = source.schema
-    best = sorted(tree.root.candidates, key=lambda each: (-each.gain, each.attribute))
-    able = [
+    best = sorted(tree.root.candidates, key=lambda c: (-c.gain, c.attribute))
+    numeric = [
         candidate.attribute
         for candidate in best
         if candidate.attribute < schema.n_columns
         and schema.attributes[candidate.attribute].kind == "numeric"
     ]
-    indices = tuple(sorted(able[:MOST_NUMBERS]))
+    indices = tuple(sorted(numeric[:MAX_NUMBERS]))
     (tables,) = tables_of(source, [TableRequest(ROOT, indices)], schema)
     formulas: list[Formula] = []
     for one, other in combinations(indices, 2):
@@ -198,8 +188,8 @@ def pairs(source: Counts, tree: Tree) -> list[Formula]:
         if len(units) == 1:
             formulas.append(Difference(one, other))
         if units == {None}:
-            turned = 0 in tables[other].values and 0 not in tables[one].values
-            formulas.append(Ratio(other, one) if turned else Ratio(one, other))
+            inverted = 0 in tables[other].values and 0 not in tables[one].values
+            formulas.append(Ratio(other, one) if inverted else Ratio(one, other))
     return formulas
 
 
@@ -210,7 +200,7 @@ def fringe(tree: Tree) -> list[Formula]:
     """
     leaves = sorted(tree.leaves, key=lambda leaf: (-round(leaf.weight, 9), leaf.number))
     formulas: list[Formula] = []
-    for leaf in leaves[:MOST_LEAVES]:
+    for leaf in leaves[:MAX_LEAVES]:
         path = tree.path(leaf.number)[-3:]
         if len(path) < 3:
             continue
@@ -230,17 +220,17 @@ def fringe(tree: Tree) -> list[Formula]:
 
 
 def _clauses(split: Split, branch: int, schema: Schema) -> list[Clause]:
-    """Return a branch as clauses about columns; none if it is something else."""
+    """Return a branch as clauses about columns, if it can be written so."""
     index = split.attribute
     attribute = schema.attributes[index]
     if isinstance(attribute.formula, Conjunction):
-        yes = isinstance(split, Groups) and split.groups[branch] == (1,)
-        return list(attribute.formula.clauses) if yes else []
+        holds = isinstance(split, Groups) and split.groups[branch] == (1,)
+        return list(attribute.formula.clauses) if holds else []
     if attribute.formula is not None:
         return []
     if attribute.kind != "numeric":
-        goes = split.branch_of(np.arange(len(attribute.values)))
-        codes = tuple(np.flatnonzero(goes == branch).tolist())
+        branches = split.branch_of(np.arange(len(attribute.values)))
+        codes = tuple(np.flatnonzero(branches == branch).tolist())
         return [Clause(index, codes)] if codes else []
     if isinstance(split, Intervals):
         low, high = split.bounds(branch)

@@ -1,7 +1,7 @@
-"""Growing nodes, the tree of arrays that they become, and what is remembered of it.
+"""Growing nodes, the tree of arrays that they become, and the cache of their outcomes.
 
-A source that remembers an earlier tree knows at which nodes nothing has changed. The
-learner asks for what was found there, and searches at the others.
+A source that caches an earlier tree knows which nodes have not changed. The learner
+takes their outcomes from the cache, and searches the other nodes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,10 +20,12 @@ from spinney.sources import Totals
 from spinney.trees import (
     Candidate,
     CountTable,
+    Groups,
     LazyNodes,
     Reason,
     Route,
     Split,
+    Threshold,
     Tree,
     TreeArrays,
     arrays_of_winners,
@@ -33,18 +35,19 @@ from spinney.trees import (
 
 
 @dataclass(slots=True, eq=False)
-class Growing:
-    """A node that grows: what is known of it so far; ``key`` is what it draws by.
+class GrowingNode:
+    """A node that grows, with what is known of it so far.
 
-    Where it has been decided, it has ``candidates``, and knows which of them was
-    ``chosen``, the winner, or the reason why none was.
+    After its search a node has ``candidates``: the best split of each attribute. It
+    knows which of them was ``chosen``, or the reason why none was. ``key`` seeds what
+    the node draws; ``routed`` are the counts of its branches with surrogates.
     """
 
     number: int
     totals: Totals
     attributes: tuple[int, ...]
     depth: int = 0
-    parent: "Growing | None" = None
+    parent: "GrowingNode | None" = None
     branch: int = 0
     path: tuple[str, ...] = ()
     key: int = 0
@@ -55,12 +58,17 @@ class Growing:
     plan: Planned | None = None
     route: Route | None = None
     routed: CountTable | None = None
-    children: "list[Growing]" = field(default_factory=list)
+    children: "list[GrowingNode]" = field(default_factory=list)
 
-    def decide(self, decision: Decision) -> None:
-        """Take what came of the node."""
+    def set_decision(self, decision: Decision) -> None:
+        """Take over the result of the node's search."""
         self.candidates, self.chosen = decision.candidates, decision.chosen
         self.reason = decision.reason
+
+    @property
+    def decision(self) -> Decision:
+        """The result of the node's search."""
+        return Decision(self.candidates, self.chosen, self.reason)
 
     @property
     def winner(self) -> Candidate:
@@ -74,7 +82,7 @@ class Growing:
         return self.chosen is not None
 
 
-def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
+def splits_above(node: GrowingNode) -> Iterator[tuple[Split, int]]:
     """Give the splits above a node with the branches taken, nearest first."""
     while node.parent is not None:
         assert node.parent.route is not None
@@ -82,9 +90,21 @@ def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
         node = node.parent
 
 
+def paid_above(node: GrowingNode) -> set[int]:
+    """Return the attributes of the splits above a node: their cost is paid."""
+    return {split.attribute for split, _ in splits_above(node)}
+
+
+def is_multiway(split: Split) -> bool:
+    """Return whether each branch has one value, or bucket, so that none is left."""
+    if isinstance(split, Groups):
+        return max(map(len, split.groups)) == 1
+    return not isinstance(split, Threshold)
+
+
 @dataclass(frozen=True, eq=False)
 class PlainNodes(LazyNodes):
-    """Nodes in printing order, each made when it is first asked for."""
+    """Nodes in printing order, each made on first access."""
 
     tree: TreeArrays
     schema: Schema
@@ -98,9 +118,9 @@ class PlainNodes(LazyNodes):
         return self.by_node[number]
 
 
-def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
+def finish(root: GrowingNode, schema: Schema, recipe: Recipe) -> Tree:
     """Turn growing nodes into finished ones, numbered in printing order."""
-    order: list[Growing] = []
+    order: list[GrowingNode] = []
     stack = [root]
     while stack:
         node = stack.pop()
@@ -113,20 +133,20 @@ def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
 
 
 def as_tree(
-    order: Sequence[Growing],
+    order: Sequence[GrowingNode],
     schema: Schema,
     recipe: Recipe,
     everything: Floats | None = None,
 ) -> Tree:
-    """Return growing nodes as a tree; each stands after the one above it.
+    """Return growing nodes as a tree; each stands after its parent.
 
-    They are several trees side by side where more than one has none above it here;
-    then ``everything`` are the weights of all rows.
+    If several nodes have no parent among them, the result is several trees side by
+    side; then ``everything`` are the weights of all rows.
     """
     numbers = {id(node): number for number, node in enumerate(order)}
     routes = [node.route for node in order]
     surrogates = [() if route is None else route.surrogates for route in routes]
-    defaults = [
+    otherwise = [
         -1 if route is None or route.default_branch is None else route.default_branch
         for route in routes
     ]
@@ -138,20 +158,18 @@ def as_tree(
         rows=np.array([node.totals.n_rows for node in order], np.int64),
         reason=reason_codes(*(node.reason for node in order)),
         forced=np.array([node.forced for node in order], np.bool_),
-        default_branch=np.array(defaults, np.int32),
+        default_branch=np.array(otherwise, np.int32),
         surrogates=surrogate_arrays(surrogates) if any(surrogates) else None,
     )
     outputs = outputs_of_tree(tree, schema.target, recipe, everything)
     tree = replace(tree, outputs=outputs)
-    return Tree(
-        schema,
-        PlainNodes(tree, schema, tuple((n.candidates, n.chosen) for n in order)),
-    )
+    by_node = tuple((node.candidates, node.chosen) for node in order)
+    return Tree(schema, PlainNodes(tree, schema, by_node))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeOutcome:
-    """What came of a node: its decision, and how its rows leave it, if they do."""
+    """What a cache keeps of a node: its decision, and how its rows leave it."""
 
     decision: Decision
     route: Route | None = None
@@ -159,17 +177,21 @@ class NodeOutcome:
 
 
 @runtime_checkable
-class Memory(Protocol):
-    """What a source answers that remembers an earlier tree."""
+class NodeCache(Protocol):
+    """A source that caches the outcomes of an earlier tree's nodes."""
 
-    def recall(
+    def cached_outcome(
         self, node: int, attributes: tuple[int, ...], search: Search
     ) -> NodeOutcome | None:
-        """Return what was found at a node, if the same would be found again."""
+        """Return the cached outcome of a node, if a search would find it again."""
         ...
 
-    def remember(
-        self, node: int, attributes: tuple[int, ...], found: NodeOutcome, search: Search
+    def cache_outcome(
+        self,
+        node: int,
+        attributes: tuple[int, ...],
+        outcome: NodeOutcome,
+        search: Search,
     ) -> None:
-        """Take note of what was found at a node."""
+        """Store the outcome of a node."""
         ...

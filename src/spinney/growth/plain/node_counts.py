@@ -1,4 +1,4 @@
-"""One node of a finished tree, counted over rows: what the search would see there."""
+"""One node of a finished tree, counted over rows: the tables that a search sees."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,8 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import Linear
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.learner import is_multiway, search_over
+from spinney.growth.plain.growing_nodes import is_multiway
+from spinney.growth.plain.learner import search_over
 from spinney.recipes import Recipe
 from spinney.search import Search, best_splits, recount, same_split
 from spinney.sources import ROOT, Counts, TableRequest, take_formulas
@@ -29,10 +30,10 @@ class CountedNode:
     Parameters
     ----------
     node : Node
-        The node with the weights of these rows and, of every attribute that it might
-        ask about, the best split of these rows; of its own attribute what it asks.
+        The node with the weights of these rows, and the best split of these rows for
+        every attribute; its own attribute has the node's split.
     search : Search
-        How splits are sought, with what all rows of the source say of the attributes.
+        The search of the tree, with statistics of all rows of the source.
     tables : mapping of int to CountTable
         The counts by value of every attribute, class weights included.
     """
@@ -50,7 +51,7 @@ def counted_node(
     *,
     class_weights: Floats | None = None,
 ) -> CountedNode | None:
-    """Return a node over the rows of a source; None where none of them comes to it."""
+    """Return a node over the rows of a source; None if none of them reaches it."""
     schema, node = tree.schema, tree.nodes[number]
     take_formulas(source, schema)
     totals = source.root()
@@ -63,26 +64,29 @@ def counted_node(
         class_weights=class_weights, costs=None if costs is None else np.array(costs)
     )
     search = search_over(totals.weights * scale, schema, recipe, options)
-    shared = tuple(i for i, a in enumerate(schema.attributes) if not _is_sum(a.formula))
-    for stack in source.tables([TableRequest(ROOT, shared)]):
-        search = search.with_root_tables(stack, schema)
+    # A sum of numbers is made for one node.
+    shared = tuple(
+        i for i, a in enumerate(schema.attributes) if not isinstance(a.formula, Linear)
+    )
+    for batch in source.tables([TableRequest(ROOT, shared)]):
+        search = search.with_root_tables(batch, schema)
     for above in tree.path(number)[:-1]:
         send_down(source, tree, above, towards=number)
     own = () if node.split is None else (node.split.attribute,)
-    asked = tuple(sorted({*shared, *own}))
-    stack = joined_batches(source.tables([TableRequest(number, asked)]))
-    if not (stack.total_rows + stack.missing_rows)[:1].any():
+    requested = tuple(sorted({*shared, *own}))
+    batch = joined_batches(source.tables([TableRequest(number, requested)]))
+    if not (batch.total_rows + batch.missing_rows)[:1].any():
         return None
     search = search.with_root_tables(
-        stack, schema
+        batch, schema
     )  # a sum of numbers is known at its node only
-    stack = stack.scaled(class_weights)
+    batch = batch.scaled(class_weights)
     tables = {
-        index: stack.table(at, codes=schema.attributes[index].kind != "numeric")
-        for at, index in enumerate(stack.attribute.tolist())
+        index: batch.table(at, codes=schema.attributes[index].kind != "numeric")
+        for at, index in enumerate(batch.attribute.tolist())
     }
-    candidates, chosen = _candidates(search, tree, node, stack, tables)
-    first = tables[int(stack.attribute[0])]
+    candidates, chosen = _candidates(search, tree, node, batch, tables)
+    first = tables[int(batch.attribute[0])]
     counted = replace(
         node,
         weights=first.total + first.missing,
@@ -107,57 +111,45 @@ def send_down(
     source.partition(node.number, node.route, children, keep=True)
 
 
-def _is_sum(formula: object) -> bool:
-    """Return whether an attribute is a sum of numbers, made for one node."""
-    return isinstance(formula, Linear)
-
-
 def _candidates(
     search: Search,
     tree: Tree,
     node: Node,
-    stack: TableBatch,
+    batch: TableBatch,
     tables: Mapping[int, CountTable],
 ) -> tuple[tuple[Candidate, ...], int | None]:
-    """Return the best splits of a node's attributes, and which of them it asks.
+    """Return the best splits of a node's attributes, and which of them is its own.
 
-    What it asks is counted as it is, though another cut might be better here.
+    Its own split is counted as it is, though another cut might be better here.
     """
-    gone = _used_up(tree, node, search.recipe)
-    left = np.flatnonzero([i not in gone for i in stack.attribute.tolist()])
-    splits = best_splits(search, stack.take(left), tree.schema)
-    every = splits.candidates(np.arange(len(splits)))
+    exhausted = _exhausted(tree, node, search.recipe)
+    usable = np.flatnonzero([i not in exhausted for i in batch.attribute.tolist()])
+    splits = best_splits(search, batch.take(usable), tree.schema)
+    candidates = splits.candidates(np.arange(len(splits)))
     if node.split is None:
-        return tuple(every), None
+        return tuple(candidates), None
     index = node.split.attribute
-    if node.candidate.given:  # the best of its attribute is another question
-        every.append(_recounted(search, tree, node, tables))
-        every.sort(key=lambda c: (c.attribute, not c.given))
-        return tuple(every), next(at for at, c in enumerate(every) if c.given)
-    best = next((c for c in every if c.attribute == index), None)
-    if best is None or not same_split(best.split, node.split):
-        best = _recounted(search, tree, node, tables)
-    others = [c for c in every if c.attribute != index]
-    candidates = sorted([*others, best], key=lambda c: c.attribute)
-    return tuple(candidates), candidates.index(best)
-
-
-def _recounted(
-    search: Search, tree: Tree, node: Node, tables: Mapping[int, CountTable]
-) -> Candidate:
-    """Return what a node asks, counted over other rows."""
-    index = node.candidate.attribute
-    return recount(
+    own = recount(
         node.candidate,
         tables[index],
         tree.schema.attributes[index],
         criterion=search.criterion,
         altered=search.altered,
     )
+    if node.candidate.given:  # the best split of its attribute is another
+        candidates.append(own)
+        candidates.sort(key=lambda c: (c.attribute, not c.given))
+        return tuple(candidates), next(at for at, c in enumerate(candidates) if c.given)
+    best = next((c for c in candidates if c.attribute == index), None)
+    if best is None or not same_split(best.split, node.split):
+        best = own
+    others = [c for c in candidates if c.attribute != index]
+    ordered = sorted([*others, best], key=lambda c: c.attribute)
+    return tuple(ordered), ordered.index(best)
 
 
-def _used_up(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
-    """Return the attributes that were asked above, and have nothing left to tell."""
+def _exhausted(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
+    """Return the attributes of splits above that cannot split this node."""
     above = [step.candidate.split for step in tree.path(node.number)[:-1]]
     if not recipe.reuse:
         behind, attributes = tree.schema.behind, range(len(tree.schema.attributes))

@@ -1,7 +1,6 @@
 """Pruning: from a tree to a smaller one, with a record of every step.
 
-Each method is a pure function of a finished tree, in a file of its own; ``METHODS``
-says what it needs besides.
+Each method is a pure function of a finished tree; ``METHODS`` lists what it needs.
 """
 
 from spinney.growth.prune.by_validation import EncodedRows, Validation, validate
@@ -28,23 +27,22 @@ from spinney.growth.prune.prune_methods import (
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.reserve_rows import check_share, reserved
-from spinney.growth.prune.risk import below, leaf_risks
+from spinney.growth.prune.risk import leaf_risks, sums_below
 
 __all__ = [
     "CONFIDENCE",
     "METHODS",
     "RULES",
+    "CrossValidationRows",
     "EncodedRows",
-    "NodeRecounter",
     "Method",
+    "NodeRecounter",
     "PruneStep",
     "Pruned",
     "Sequence",
     "Steps",
     "Subtree",
-    "CrossValidationRows",
     "Validation",
-    "below",
     "check_confidence",
     "check_share",
     "folds_of",
@@ -56,6 +54,7 @@ __all__ = [
     "pruned_by_impurity",
     "reserved",
     "sequence_of",
+    "sums_below",
     "upper_errors",
     "validate",
     "validated",

@@ -1,4 +1,12 @@
-"""Rows that a tree was not grown on, at its nodes, and pruning by their losses."""
+"""Validation rows at the nodes of a tree, and pruning by their losses.
+
+Pre-pruning can judge a tree while it grows, for a node and its children decide whether
+a split helps. Validation rows then go down with the tree, a level at a time. The level
+is a row of *stumps*, trees of one split each, side by side::
+
+    growing nodes   4      7              5  6  8  9  10     children, as leaves
+    stumps          0      3      with    1  2  4  5  6
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
 from spinney.errors import DataError
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import costs_of, leaf_risks
-from spinney.growth.prune.walks import Judged, cheapest, top_down
+from spinney.growth.prune.walks import PruneDecision, cheapest, top_down
 from spinney.trees import Tree
 from spinney.trees.predict import Entries, flatten
 
@@ -25,7 +33,7 @@ class EncodedRows:
     ----------
     columns : sequence of arrays
         One per column of the schema, as ``Schema.encode`` gives them; those that no
-        node asks about may be None.
+        node splits on may be None.
     targets : array
         Class codes, -1 for a class that is unknown; or numbers.
     weights : array
@@ -37,11 +45,11 @@ class EncodedRows:
     weights: Floats
 
 
-class Judge:
-    """What the label or number of a node costs for a row: 1, a cost, or a square.
+class NodeLosses:
+    """The loss of a row at a node: an error, its cost, or a squared error.
 
-    A row of a class that the tree does not know is never right; under costs it costs
-    as much as the dearest error of its label.
+    A row of a class that the tree does not know is always an error; under costs it
+    costs as much as the dearest error of its label.
     """
 
     def __init__(
@@ -49,33 +57,30 @@ class Judge:
     ) -> None:
         self._targets = np.asarray(rows.targets)
         self._target, self._weight = tree.schema.target, float(rows.weights.sum())
-        self._numeric = tree.schema.target.is_numeric
-        matrix = costs_of(tree.schema.target, costs)
-        if self._numeric:
+        if self._target.is_numeric:
             self._predicted: NDArray[Any] = tree.arrays.predicted
             return
         self._predicted = tree.nodes.labels
+        matrix = costs_of(self._target, costs)
         if matrix is None:
             matrix = 1.0 - np.eye(tree.schema.n_classes)
         # One more column: class -1 is the last.
         self._costs = np.column_stack([matrix, matrix.max(axis=1)])
 
-    def losses(self, entries: Entries, outputs: Floats | None = None) -> Floats:
+    def of_entries(self, entries: Entries, outputs: Floats | None = None) -> Floats:
         """Return the loss of each entry, its whole row at its node.
 
-        ``outputs`` are what nodes predict of entries, where they have models.
+        ``outputs`` are the predictions for entries, if nodes have models.
         """
         predicted, true = self._predicted[entries.nodes], self._targets[entries.rows]
-        if self._numeric:
-            return self._squares(predicted if outputs is None else outputs[:, 0], true)
-        return np.asarray(self._costs[predicted, true])
-
-    def _squares(self, predicted: Floats, true: Floats) -> Floats:
-        """Return squared errors; refuse those that all rows may not add up to."""
+        if not self._target.is_numeric:
+            return np.asarray(self._costs[predicted, true])
+        if outputs is not None:
+            predicted = outputs[:, 0]
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.asarray((predicted - true) ** 2)
-            countable = np.isfinite(squares.max(initial=0.0) * self._weight)
-        if not countable:
+            can_sum = np.isfinite(squares.max(initial=0.0) * self._weight)
+        if not can_sum:
             worst = int(np.argmax(squares))
             msg = (
                 f"target {self._target.name!r} holds {true[worst]:g} where "
@@ -88,17 +93,17 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """For each node, the loss of the validation rows that come to it, as a leaf.
+    """The loss of the validation rows that reach each node, as a leaf.
 
-    A row that a missing value divides counts at each node with its part.
+    A row that a missing value divides counts at each node with its fraction.
 
     Parameters
     ----------
     loss : array
-        The weight of the rows that a node labels wrong, what they cost, or the sum
-        of their squared errors.
+        The weight of the rows in error at a node, their cost, or the sum of their
+        squared errors.
     weight_at : array
-        The weight of the rows that come to each node.
+        The weight of the rows that reach each node.
     measure : {"accuracy", "cost", "mean squared error"}
         What the loss becomes in the record of steps.
     """
@@ -109,33 +114,33 @@ class Validation:
 
     @property
     def merit(self) -> Floats:
-        """What is to be raised: the weight labelled right, or a loss with a minus."""
-        right = self.weight_at - self.loss
-        return right if self.measure == "accuracy" else -self.loss
+        """The number to raise: the weight classified correctly, or minus the loss."""
+        n_correct = self.weight_at - self.loss
+        return n_correct if self.measure == "accuracy" else -self.loss
 
     @property
     def scale(self) -> float:
-        """What turns a merit of the whole tree into the measure."""
+        """The divisor that turns a merit of the whole tree into the measure."""
         weight = float(self.weight_at[0])
         return weight if self.measure == "accuracy" else -weight
 
     @property
     def margin(self) -> float:
-        """How much merit is nothing: sums are exact to a share of that of all rows.
+        """The merit that is rounding: sums are exact to a fraction of the root's.
 
-        It is known at the root, so that a tree is judged alike as it grows.
+        It is known at the root, so that growing and finished trees have the same.
         """
         whole = self.weight_at[0] if self.measure == "accuracy" else self.loss[0]
         return TOLERANCE * float(whole)
 
     def helps(self, node: int, children: Sequence[int], margin: float) -> bool:
-        """Return whether a node's rows fare better at its children, as leaves."""
+        """Return whether a node's rows have less loss at its children, as leaves."""
         merit = self.merit
         return float(merit[list(children)].sum() - merit[node]) > margin
 
 
 def measure_of(tree: Tree, costs: Floats | None = None) -> str:
-    """Return what the loss of rows is called: of classes, of costs or of numbers."""
+    """Return the name of a tree's measure, by its target and costs."""
     if tree.schema.target.is_numeric:
         return "mean squared error"
     return "accuracy" if costs_of(tree.schema.target, costs) is None else "cost"
@@ -144,7 +149,7 @@ def measure_of(tree: Tree, costs: Floats | None = None) -> str:
 def validate(
     tree: Tree, rows: EncodedRows, *, costs: Floats | None = None
 ) -> Validation:
-    """Send coded rows down a tree.
+    """Send encoded rows down a tree.
 
     Parameters
     ----------
@@ -156,19 +161,23 @@ def validate(
         ``costs[label][true]``; the tree's own if not given.
     """
     refuse_no_rows(rows)
-    n_rows, flat, judge = len(rows.targets), flatten(tree), Judge(tree, rows, costs)
+    n_rows, flat, losses = (
+        len(rows.targets),
+        flatten(tree),
+        NodeLosses(tree, rows, costs),
+    )
     columns = tree.schema.completed(rows.columns, flat.read)
     loss, weight_at = np.zeros(len(tree)), np.zeros(len(tree))
     for entries, outputs in flat.as_leaves(columns, n_rows):
-        parts = entries.weights * rows.weights[entries.rows]
-        losses = judge.losses(entries, outputs)
-        loss += np.bincount(entries.nodes, parts * losses, len(tree))
-        weight_at += np.bincount(entries.nodes, parts, len(tree))
+        weights = entries.weights * rows.weights[entries.rows]
+        weighted = weights * losses.of_entries(entries, outputs)
+        loss += np.bincount(entries.nodes, weighted, len(tree))
+        weight_at += np.bincount(entries.nodes, weights, len(tree))
     return Validation(loss, weight_at, measure_of(tree, costs))
 
 
 def refuse_no_rows(rows: EncodedRows) -> None:
-    """Refuse a table of rows without weight, which cannot tell anything."""
+    """Refuse a table of rows without weight: it has no loss."""
     if not rows.weights.sum() > 0:
         msg = "the table to judge by has no rows: give it at least one"
         raise DataError(msg)
@@ -177,39 +186,88 @@ def refuse_no_rows(rows: EncodedRows) -> None:
 def pre_pruning(
     tree: Tree, *, validation: EncodedRows, costs: Floats | None = None
 ) -> Pruned:
-    """Return the pruned tree and what each step did.
+    """Return the pruned tree, with a record of each step.
 
     A step's ``before`` is the measure without the split, ``after`` with it, its
-    children being leaves. :mod:`spinney.growth.prune.while_growing` judges alike.
+    children being leaves. :class:`ValidationDescent` judges alike.
     """
-    judged, risks = validate(tree, validation, costs=costs), leaf_risks(tree, costs)
-    merits, scale, margin = judged.merit, judged.scale, judged.margin
+    losses, risks = validate(tree, validation, costs=costs), leaf_risks(tree, costs)
+    merits, scale, margin = losses.merit, losses.scale, losses.margin
     merit, risk = float(merits[0]), float(risks[0])
 
-    def judge(node: int, children: Sequence[int]) -> Judged:
+    def judge(node: int, children: Sequence[int]) -> PruneDecision:
         nonlocal merit, risk
         below, before, risk_before = list(children), merit, risk
         split = merit - float(merits[node]) + float(merits[below].sum())
         split_risk = risk - float(risks[node]) + float(risks[below].sum())
-        helps = judged.helps(node, below, margin)
+        helps = losses.helps(node, below, margin)
         if helps:
             merit, risk = split, split_risk
         steps = before / scale, split / scale
-        return Judged(node, *steps, not helps, risk_before, split_risk)
+        return PruneDecision(node, *steps, not helps, risk_before, split_risk)
 
-    return top_down(tree, judge, judged.measure)
+    return top_down(tree, judge, losses.measure)
 
 
 def reduced_error(
     tree: Tree, *, validation: EncodedRows, costs: Floats | None = None
 ) -> Pruned:
-    """Return the pruned tree and what each step did."""
-    judged = validate(tree, validation, costs=costs)
+    """Return the pruned tree, with a record of each step."""
+    losses = validate(tree, validation, costs=costs)
     return cheapest(
         tree,
-        -judged.merit,
+        -losses.merit,
         risks=leaf_risks(tree, costs),
-        measure=judged.measure,
-        scale=-judged.scale,
+        measure=losses.measure,
+        scale=-losses.scale,
         cut_ties=False,
     )
+
+
+class ValidationDescent:
+    """Validation rows at the nodes of a growing tree; one row at least has a weight."""
+
+    def __init__(self, rows: EncodedRows) -> None:
+        self.rows = rows
+        every = np.arange(len(rows.targets))
+        self._entries = Entries(every, np.zeros_like(every), np.ones(len(every)))
+        self._margin: float | None = None
+
+    def helpful_splits(self, stumps: Tree, numbers: Integers) -> list[bool]:
+        """Return for each stump whether its split helps, and send the rows down.
+
+        ``numbers`` are those of the growing nodes, one for each node of the stumps.
+        """
+        validation = self._sent_down(stumps, numbers)
+        if self._margin is None:  # the first stump is the root
+            self._margin = validation.margin
+        return [
+            validation.helps(node, children, self._margin)
+            for node, children in enumerate(stumps.nodes.children)
+            if children
+        ]
+
+    def _sent_down(self, stumps: Tree, numbers: Integers) -> Validation:
+        """Return the losses at the nodes of stumps, and send the rows to the leaves."""
+        rows, flat = self.rows, flatten(stumps)
+        losses = NodeLosses(stumps, rows)
+        last = max(int(numbers.max()), int(self._entries.nodes.max(initial=0)))
+        place = np.full(last + 1, -1)
+        place[numbers] = np.arange(len(numbers))
+        nodes = place[self._entries.nodes]
+        in_level = nodes >= 0
+        above = Entries(
+            self._entries.rows[in_level],
+            nodes[in_level],
+            self._entries.weights[in_level],
+        )
+        columns = stumps.schema.completed(rows.columns, flat.gathered)
+        below = flat.step(above, columns, len(rows.targets))
+        loss, weight_at = np.zeros((2, len(stumps)))
+        for entries in (above, below):
+            weights: Floats = entries.weights * rows.weights[entries.rows]
+            weighted = weights * losses.of_entries(entries)
+            loss += np.bincount(entries.nodes, weighted, len(stumps))
+            weight_at += np.bincount(entries.nodes, weights, len(stumps))
+        self._entries = Entries(below.rows, numbers[below.nodes], below.weights)
+        return Validation(loss, weight_at, measure_of(stumps))

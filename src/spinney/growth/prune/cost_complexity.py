@@ -1,16 +1,16 @@
 """Cost-complexity pruning, with the cross-validation that chooses α.
 
 Breiman, Friedman, Olshen & Stone, Classification and Regression Trees (1984), chapters
-3 and 8. Every fold's rows are held out once. A tree grown on the others is pruned at
-the geometric middle of where each subtree of the whole tree is the cheapest (its α
-scaled by the weight of the rows left), and errs on the rows held out. The sum over all
-rows is the subtree's cross-validated risk. Its standard error is, as rpart has it,
-√(Σ w r² − (Σ w r)² / Σ w), r being what a row of weight w costs. Weights count as
-frequencies there; where they are less than 1 on average they count by proportion, as
-if it were 1.
+3 and 8. Every fold is held out once. A tree grown on the other folds is pruned at the
+geometric middle of where each subtree of the whole tree is the cheapest (its α scaled
+by the weight of the rows left), and predicts the held-out rows. The sum of their losses
+over all folds is the subtree's cross-validated risk. Its standard error is that of
+rpart, √(Σ w r² − (Σ w r)² / Σ w), r being the loss of a row of weight w. Weights count
+as frequencies there; if their mean is below 1 they count by proportion, as if it were
+1.
 
-Where other rows are given, they are sent down the tree itself: the error of a subtree
-is their mean loss at its leaves, with the same standard error.
+Validation rows are sent down the tree itself: the error of a subtree is their mean loss
+at its leaves, with the same standard error.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.growth.prune.by_validation import EncodedRows, Judge, refuse_no_rows
+from spinney.growth.prune.by_validation import EncodedRows, NodeLosses, refuse_no_rows
 from spinney.growth.prune.cost_complexity_sequence import (
     Sequence,
     sequence_of,
@@ -32,23 +32,23 @@ from spinney.growth.prune.walks import cut_down_to
 from spinney.trees import Tree
 from spinney.trees.predict import BLOCK, Entries, flatten
 
-# How many (row, subtree) pairs are added up at a time.
-LARGEST_BLOCK = 4_000_000
+# (row, subtree) pairs that are added up at a time.
+MAX_BLOCK = 4_000_000
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class CrossValidationRows(EncodedRows):
-    """The rows that a tree was grown on, and trees of all folds but one.
+    """Training rows, with the trees that leave out one fold each.
 
     Parameters
     ----------
     columns, targets, weights
-        As of :class:`EncodedRows`; weights as the tree counted them.
+        As in :class:`EncodedRows`; weights as the tree counted them.
     fold_trees : iterable of (mask, Tree)
         For each fold its rows, and the unpruned tree grown on the others. They are
-        asked for once, one at a time.
+        iterated once, one at a time.
     """
 
     fold_trees: Iterable[tuple[Mask, Tree]]
@@ -63,21 +63,21 @@ def cost_complexity(
     rule: str | None = None,
     costs: Floats | None = None,
 ) -> Pruned:
-    """Prune at an α, or at the one that folds or other rows choose.
+    """Prune at an α, or at the one that folds or validation rows choose.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     alpha : float, optional
-        What a leaf costs, in the unit of the risk: rows in error, costs or squares.
+        The cost of a leaf, in the unit of the risk: rows in error, costs or squares.
     training : CrossValidationRows, optional
         Instead of ``alpha``: the rows, and the trees of folds.
     validation : EncodedRows, optional
-        Instead of ``alpha``: rows that the tree was not grown on.
+        Instead of ``alpha``: rows on which the tree was not grown.
     rule : {"1-se", "half-se", "minimum"}, optional
-        See :meth:`Sequence.best`; "1-se" of folds and "minimum" of other rows, if not
-        given.
+        See :meth:`Sequence.best`; by default "1-se" for folds and "minimum" for
+        validation rows.
     costs : array, optional
         ``costs[label][true]``; the tree's own if not given.
     """
@@ -99,7 +99,7 @@ def cut_at(
 ) -> Pruned:
     """Return the subtree of a sequence that is the cheapest at an α.
 
-    ``risks`` are those of nodes as leaves, and ``unit`` is what they count.
+    ``risks`` are those of nodes as leaves, in this ``unit``.
     """
     chosen, reached = sequence.place(alpha), tree.arrays.rows > 0
     result = cut_down_to(
@@ -118,37 +118,37 @@ def cross_validated(
     *,
     costs: Floats | None = None,
 ) -> Sequence:
-    """Return the sequence with the risk of each subtree on rows held out.
+    """Return the sequence with the cross-validated risk of each subtree.
 
-    Where not every row has been held out, the others count as those that have.
+    If some rows were never held out, they count as those that were.
     """
-    weights, judged = training.weights, np.zeros(len(training.weights), bool)
+    weights, validated_rows = training.weights, np.zeros(len(training.weights), bool)
     total, root_risk = weights.sum(), sequence.root_risk
-    sums = _Sums(len(sequence), weights, unit=root_risk / total or 1.0)
-    for held, tree in training.fold_trees:
-        judged |= held
-        alphas = sequence.middles * float(weights[~held].sum() / total)
-        sums.add(tree, training, held, alphas, costs)
-    errors, deviations = sums.means(judged)
+    sums = _LossSums(len(sequence), weights, unit=root_risk / total or 1.0)
+    for held_out, tree in training.fold_trees:
+        validated_rows |= held_out
+        alphas = sequence.middles * float(weights[~held_out].sum() / total)
+        sums.add(tree, training, held_out, alphas, costs)
+    errors, deviations = sums.means(validated_rows)
     scale = total / (root_risk if root_risk > 0 else 1.0)
-    return sequence.judged(errors * scale, deviations * scale, by="folds")
+    return sequence.with_errors(errors * scale, deviations * scale, by="folds")
 
 
 def validated(
     sequence: Sequence, tree: Tree, rows: EncodedRows, *, costs: Floats | None = None
 ) -> Sequence:
-    """Return the sequence of a tree with the mean loss of each subtree on other rows.
+    """Return the sequence of a tree with the mean validation loss of each subtree.
 
-    It is the share of their weight in error, the mean cost or the mean squared error.
+    It is the error rate, the mean cost or the mean squared error.
     """
     refuse_no_rows(rows)
     every, unit = np.ones(len(rows.weights), bool), sequence.root_risk / sequence.weight
-    sums = _Sums(len(sequence), rows.weights, unit=unit or 1.0)
+    sums = _LossSums(len(sequence), rows.weights, unit=unit or 1.0)
     sums.add(tree, rows, every, sequence.alphas, costs)
-    return sequence.judged(*sums.means(every), by="validation")
+    return sequence.with_errors(*sums.means(every), by="validation")
 
 
-class _Sums:
+class _LossSums:
     """The losses of subtrees and their squares, added up over rows.
 
     They are counted in a ``unit``, the mean risk at the root: squares of squares of
@@ -164,55 +164,56 @@ class _Sums:
         self,
         tree: Tree,
         rows: EncodedRows,
-        held: Mask,
+        included: Mask,
         alphas: Floats,
         costs: Floats | None,
     ) -> None:
         """Add the losses of some rows at a tree, pruned at each of these alphas."""
-        members, path = np.flatnonzero(held), _Path(tree, rows, alphas, costs)
-        if len(members) * len(alphas) > LARGEST_BLOCK:
-            members = self._add_whole(members, path)
-        for some, losses in path.losses(members):
-            self.losses += self.weights[some] @ (losses / self.unit)
-            self.squares += self.weights[some] @ (losses / self.unit) ** 2
+        numbers = np.flatnonzero(included)
+        path = _PruningPath(tree, rows, alphas, costs)
+        if len(numbers) * len(alphas) > MAX_BLOCK:
+            numbers = self._add_undivided(numbers, path)
+        for block, losses in path.losses(numbers):
+            self.losses += self.weights[block] @ (losses / self.unit)
+            self.squares += self.weights[block] @ (losses / self.unit) ** 2
 
-    def _add_whole(self, members: Integers, path: "_Path") -> Integers:
+    def _add_undivided(self, numbers: Integers, path: "_PruningPath") -> Integers:
         """Add the rows that no missing value divides; return the others.
 
         Such a row is at one leaf of each subtree, so its loss and its square are noted
         at the ends of its stays for all rows together, and not row by row.
         """
         divided, ends = [], np.zeros((2, path.n_alphas + 1))
-        for start in range(0, len(members), BLOCK):
-            rows = members[start : start + BLOCK]
+        for start in range(0, len(numbers), BLOCK):
+            rows = numbers[start : start + BLOCK]
             visits = list(path.visits(rows))
             whole = np.ones(len(rows), bool)
             for entries, *_ in visits:
                 whole[entries.rows[entries.weights != 1]] = False
             divided.append(rows[~whole])
             for entries, losses, begin, end in visits:
-                kept = whole[entries.rows]
-                weights = self.weights[rows[entries.rows[kept]]]
-                loss = losses[kept] / self.unit
-                for sums, part in zip(
+                used = whole[entries.rows]
+                weights = self.weights[rows[entries.rows[used]]]
+                loss = losses[used] / self.unit
+                for sums, amounts in zip(
                     ends, (weights * loss, weights * loss**2), strict=True
                 ):
-                    sums += np.bincount(begin[kept], part, len(sums))
-                    sums -= np.bincount(end[kept], part, len(sums))
+                    sums += np.bincount(begin[used], amounts, len(sums))
+                    sums -= np.bincount(end[used], amounts, len(sums))
         losses, squares = np.cumsum(ends, axis=1)[:, :-1]
         self.losses += losses
         self.squares += squares
         return np.concatenate(divided)
 
-    def means(self, judged: Mask) -> tuple[Floats, Floats]:
-        """Return the mean loss of the rows judged, and its standard error."""
-        weight = self.weights[judged].sum()
+    def means(self, included: Mask) -> tuple[Floats, Floats]:
+        """Return the mean loss of the rows added, and its standard error."""
+        weight = self.weights[included].sum()
         spread = np.maximum(self.squares - self.losses**2 / weight, 0.0)
         unit = self.unit / weight
         return self.losses * unit, np.sqrt(spread) * unit
 
 
-class _Path:
+class _PruningPath:
     """Rows through a tree that is pruned at rising alphas.
 
     At a node a row stays for the alphas from where the node collapses to where an
@@ -220,12 +221,12 @@ class _Path:
     """
 
     def __init__(
-        self, tree: Tree, coded: EncodedRows, alphas: Floats, costs: Floats | None
+        self, tree: Tree, rows: EncodedRows, alphas: Floats, costs: Floats | None
     ) -> None:
-        self.schema, self.coded, self.n_alphas = tree.schema, coded, len(alphas)
+        self.schema, self.rows, self.n_alphas = tree.schema, rows, len(alphas)
         links = weakest_links(tree, leaf_risks(tree, costs))
         self.first, self.last = links.stays(tree, alphas)
-        self.flat, self.judge = flatten(tree), Judge(tree, coded, costs)
+        self.flat, self.node_losses = flatten(tree), NodeLosses(tree, rows, costs)
 
     def visits(
         self, rows: Integers
@@ -235,27 +236,28 @@ class _Path:
         Rows are counted from the first of these.
         """
         columns = self.schema.completed(
-            [None if cells is None else cells[rows] for cells in self.coded.columns],
+            [None if cells is None else cells[rows] for cells in self.rows.columns],
             self.flat.gathered,
         )
         for entries in self.flat.visits(columns, len(rows)):
             stays = self.first[entries.nodes] < self.last[entries.nodes]
             nodes, weights = entries.nodes[stays], entries.weights[stays]
-            kept = Entries(entries.rows[stays], nodes, weights)
-            losses = self.judge.losses(Entries(rows[kept.rows], nodes, weights))
-            yield kept, losses, self.first[nodes], self.last[nodes]
+            staying = Entries(entries.rows[stays], nodes, weights)
+            all_rows = Entries(rows[staying.rows], nodes, weights)
+            losses = self.node_losses.of_entries(all_rows)
+            yield staying, losses, self.first[nodes], self.last[nodes]
 
-    def losses(self, members: Integers) -> Iterator[tuple[Integers, Floats]]:
+    def losses(self, numbers: Integers) -> Iterator[tuple[Integers, Floats]]:
         """Give some rows at a time and their losses, rows × alphas.
 
         A loss is noted at both ends of a stay and added up along the alphas.
         """
-        size = max(1, LARGEST_BLOCK // (self.n_alphas + 1))
-        for start in range(0, len(members), size):
-            rows = members[start : start + size]
+        size = max(1, MAX_BLOCK // (self.n_alphas + 1))
+        for start in range(0, len(numbers), size):
+            rows = numbers[start : start + size]
             ends = np.zeros((len(rows), self.n_alphas + 1))
             for entries, losses, begin, end in self.visits(rows):
-                part = losses * entries.weights
-                np.add.at(ends, (entries.rows, begin), part)
-                np.add.at(ends, (entries.rows, end), -part)
+                weighted = losses * entries.weights
+                np.add.at(ends, (entries.rows, begin), weighted)
+                np.add.at(ends, (entries.rows, end), -weighted)
             yield rows, np.cumsum(ends, axis=1)[:, :-1]

@@ -1,7 +1,7 @@
 """Weakest links, and the table of subtrees by α, as rpart's cptable shows them.
 
-Leaves are those that rows reach. One without rows, of a value that no row has at its
-node, makes nothing more complex: what is declared must not decide what is pruned.
+Only leaves with rows count. A leaf for a declared value that no row has adds nothing to
+the complexity, so declared values do not decide what is pruned.
 """
 
 from collections.abc import Sequence as SequenceOf
@@ -19,8 +19,8 @@ from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
 from spinney.trees import Tree
 
-# One bend: -α (heaps have the least on top), node, and what its collapse adds to the
-# risk and takes from leaves and splits.
+# One bend: -α (heaps have the least on top), the node, the risk that its collapse adds,
+# and the leaves and splits that it removes.
 Bend = tuple[float, int, float, int, int]
 
 
@@ -31,14 +31,14 @@ class WeakestLinks:
     Parameters
     ----------
     alpha : array, one number per node
-        Where a node becomes a leaf; that of an ancestor may come first. It is −∞ for
-        a leaf, and 0 where a node is no better than a leaf.
+        The α at which a node becomes a leaf; an ancestor may collapse first. It is −∞
+        for a leaf, and 0 for a node that is no better than a leaf.
     bends : tuple
         (α, node, risk added, leaves gone, splits gone) of the collapses that are seen
         from the root, by rising α.
     margin : float
-        How far apart links are that are equal but for rounding: they are differences
-        of risks, and so exact to a share of the greatest, the root's.
+        The largest distance of links that are equal but for rounding: differences of
+        risks are exact to a fraction of the greatest, the root's.
     """
 
     alpha: Floats
@@ -46,10 +46,10 @@ class WeakestLinks:
     margin: float
 
     def stays(self, tree: Tree, alphas: Floats) -> tuple[Integers, Integers]:
-        """Return for each node between which of rising alphas it is a leaf.
+        """Return for each node from which to which of rising alphas it is a leaf.
 
-        It is one from the first on, and from the last on gone with an ancestor;
-        where the first is not below the last it never is.
+        From the last on an ancestor is a leaf; a node whose first is not below its last
+        never is one.
         """
         gone = least_above(tree, self.alpha)
         reached = alphas + self.margin
@@ -94,9 +94,9 @@ def _merged(chains: list[list[Bend]]) -> list[Bend]:
 def _collapse(
     node: int, children: SequenceOf[int], chain: list[Bend], risks: list[float]
 ) -> Bend:
-    """Return the bend of a node; takes those off the chain that lie beyond it.
+    """Return the bend of a node; remove those from the chain that lie beyond it.
 
-    Where a branch was raised, all rows of a node may have come to one of its children.
+    After a branch was raised, all rows of a node may be at one of its children.
     """
     risk = sum(risks[child] for child in children)
     leaves, splits, own = max(len(children), 2), 1, risks[node]
@@ -110,13 +110,13 @@ def _collapse(
         splits += fewer_splits
 
 
-# What is said of the errors of subtrees, by who judges them.
+# Headers of the errors of subtrees, by the rows that give them.
 HEADERS = {
     None: ("rel error",),
     "folds": ("rel error", "xerror", "xstd"),
     "validation": ("training error", "validation error", "std error"),
 }
-# How many standard errors from the least risk a smaller subtree may be.
+# Standard errors that a smaller subtree may be above the least risk.
 RULES = {"1-se": 1.0, "half-se": 0.5, "minimum": 0.0}
 
 
@@ -133,13 +133,13 @@ class Subtree:
     risk : float
         Its training risk.
     relative_error : float
-        The risk as a share of the root's.
+        The risk as a fraction of the root's.
     cut : tuple of int
         The nodes that are leaves here, but not in the subtree before.
     error, deviation : float, optional
-        By folds, the cross-validated risk as a share of the root's, and its standard
-        error: rpart's xerror and xstd. By validation rows, their mean loss (the share
-        in error, the mean cost or the mean squared error), and its standard error.
+        By folds, the cross-validated risk as a fraction of the root's, and its standard
+        error: rpart's xerror and xstd. By validation rows, their mean loss (the error
+        rate, the mean cost or the mean squared error), and its standard error.
     """
 
     alpha: float
@@ -156,10 +156,10 @@ class Subtree:
 class Sequence(InNotebooks):
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
-    ``print`` shows it as rpart's cptable does, the root first; where validation rows
-    judge, with the mean errors of training and validation rows. ``weight`` is that of
-    the training rows, ``chosen`` the index of the subtree that was taken, if one was,
-    and ``judged_by`` says what errors are of: "folds", "validation" or, None, nothing.
+    ``print`` shows it like rpart's cptable, the root first; after validation, with the
+    mean errors of training and validation rows. ``weight`` is that of the training
+    rows, ``chosen`` the index of the chosen subtree, if any, and ``judged_by`` the
+    origin of errors: "folds", "validation" or None.
     """
 
     subtrees: tuple[Subtree, ...]
@@ -186,16 +186,16 @@ class Sequence(InNotebooks):
         return np.append(np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:]), np.inf)
 
     def cuts(self, index: int) -> set[int]:
-        """Return the nodes to cut to have a subtree."""
+        """Return the nodes that are leaves in a subtree, or below one."""
         return {node for row in self.subtrees[: index + 1] for node in row.cut}
 
     def place(self, alpha: float) -> int:
-        """Return which subtree is the cheapest at this α, the smallest of equals."""
+        """Return the index of the cheapest subtree at an α, the smallest of equals."""
         within = self.alphas <= alpha + TOLERANCE * self.root_risk
         return int(np.flatnonzero(within)[-1])
 
-    def judged(self, errors: Floats, deviations: Floats, *, by: str) -> "Sequence":
-        """Return the sequence with errors on rows that subtrees were not grown on."""
+    def with_errors(self, errors: Floats, deviations: Floats, *, by: str) -> "Sequence":
+        """Return the sequence with errors by folds, or of validation rows."""
         rows = zip(self.subtrees, errors.tolist(), deviations.tolist(), strict=True)
         subtrees = (replace(row, error=e, deviation=d) for row, e, d in rows)
         return replace(self, subtrees=tuple(subtrees), judged_by=by)
@@ -203,13 +203,12 @@ class Sequence(InNotebooks):
     def mean_errors(self) -> tuple[Floats, Floats]:
         """Return the mean error of each subtree and its standard error.
 
-        Whatever judged them, they are for each unit of weight: the share in error, the
-        mean cost or the mean squared error.
+        In either case it is the error rate, the mean cost or the mean squared error.
         """
         if self.judged_by is None:
             msg = "no rows have judged these subtrees: see judged_by"
             raise ValueError(msg)
-        # By folds they are shares of the root's risk.
+        # By folds they are fractions of the root's risk.
         unit = self.root_risk / (self.weight or 1.0) if self.judged_by == "folds" else 1
         pairs = [(row.error, row.deviation) for row in self.subtrees]
         errors, deviations = np.array(pairs, dtype=np.float64).T * unit
@@ -234,7 +233,7 @@ class Sequence(InNotebooks):
             )
         errors = np.array([row.error for row in self.subtrees])
         least = float(errors.min())
-        # By folds they are shares of the root's risk.
+        # By folds they are fractions of the root's risk.
         whole = 1.0 if self.judged_by == "folds" else self.root_risk / self.weight
         margin = TOLERANCE * max(whole, least)
         index = int(np.flatnonzero(errors <= least + margin)[-1])
@@ -301,7 +300,7 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
 
 
 def _grouped(links: WeakestLinks) -> tuple[Floats, Integers]:
-    """Return distinct alphas, from 0 on, and for each bend which it belongs to.
+    """Return distinct alphas, from 0 on, and for each bend the index of its alpha.
 
     Links within a margin of the first of a group are cut together.
     """

@@ -14,8 +14,8 @@ place is pruned once more.
 The largest branch is the heaviest; the last of equals. A node that the user forced,
 and those above it, stay.
 
-Leaves and subtrees are judged by the counts that a tree keeps. Only raising needs the
-rows: where they are not given, no branch is raised.
+Leaves and subtrees are judged by the counts of the tree. Only raising needs the rows:
+without them no branch is raised.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,8 @@ from spinney.growth.prune.mutable_nodes import (
     mutable_tree,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
-from spinney.growth.prune.risk import below, leaf_risks, risk_of
+from spinney.growth.prune.risk import leaf_risk, leaf_risks, sums_below
+from spinney.sources import ROOT
 from spinney.trees import Tree, labels_of
 
 # J48's: what counts as no fewer training errors, as no worse, and as equal.
@@ -49,7 +50,7 @@ Costs = Sequence[Sequence[float]]
 def error_based(
     tree: Tree, *, confidence: float = CONFIDENCE, rows: NodeRecounter | None = None
 ) -> Pruned:
-    """Return the pruned tree and what each step did to the estimate of its node.
+    """Return the pruned tree, and each step's estimates for its node.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def error_based(
     confidence : float
         That of the upper limit, at most one half; less prunes more.
     rows : NodeRecounter, optional
-        Those that the tree was grown on; branches are raised if they are given.
+        The rows that the tree was grown on; branches are raised if they are given.
     """
     pruner = _Pruner(tree, confidence, rows)
     pruner.collapse()
@@ -69,8 +70,7 @@ def error_based(
 def collapse(tree: Tree) -> Pruned:
     """Return the tree whose subtrees all make fewer training errors than a leaf.
 
-    It is all that J48 does to a tree that it calls unpruned. Nodes that stay leave
-    no step.
+    J48 does this to trees that it calls unpruned. Nodes that stay leave no step.
     """
     pruner = _Pruner(tree)
     pruner.collapse()
@@ -80,10 +80,9 @@ def collapse(tree: Tree) -> Pruned:
 def estimated_errors(
     weights: Floats, confidence: float, costs: Costs | None = None
 ) -> float:
-    """Return how many errors a leaf with these class weights may make.
+    """Return the estimated errors of a leaf with these class weights.
 
-    Under ``costs`` its label is that of least expected cost, and errors are those
-    of that label.
+    Under ``costs`` they are the errors of the label of least expected cost.
 
     >>> round(estimated_errors(np.array([6.0, 0.0]), 0.25), 3)
     1.238
@@ -91,13 +90,13 @@ def estimated_errors(
     weight = float(weights.sum())
     if weight <= EQUAL:
         return 0.0
-    errors = _wrong(weights, costs)
+    errors = _training_errors(weights, costs)
     return errors + added_errors(weight, errors, confidence)
 
 
-def _wrong(weights: Floats, costs: Costs | None) -> float:
+def _training_errors(weights: Floats, costs: Costs | None) -> float:
     """Return the weight of the rows that are not of a leaf's label."""
-    return risk_of(weights, int(labels_of(weights, costs)))
+    return leaf_risk(weights, int(labels_of(weights, costs)))
 
 
 class _Pruner:
@@ -107,10 +106,10 @@ class _Pruner:
         confidence: float = CONFIDENCE,
         rows: NodeRecounter | None = None,
     ) -> None:
-        self.tree, self.rows, self.confidence = tree, rows, confidence
+        self.tree, self.recounter, self.confidence = tree, rows, confidence
         self.root, self.costs = mutable_tree(tree), tree.schema.target.costs
-        self.as_leaf = leaf_risks(tree)
-        self.total = float(below(tree, self.as_leaf)[0])
+        self.leaf_risks = leaf_risks(tree)
+        self.total_risk = float(sums_below(tree, self.leaf_risks)[0])
         self.steps: list[PruneStep] = []
         self.forced = {
             above.number
@@ -124,108 +123,104 @@ class _Pruner:
         return Pruned(finished(self.root, self.tree), Steps(self.steps))
 
     def collapse(self) -> None:
-        """Make leaves, from the root down, where a subtree errs no less."""
-        wrong = np.array([_wrong(node.weights, self.costs) for node in self.tree])
-        as_tree = below(self.tree, wrong)
+        """Make leaves, from the root down, of subtrees that make no fewer errors."""
+        as_leaf = [_training_errors(node.weights, self.costs) for node in self.tree]
+        as_tree = sums_below(self.tree, np.array(as_leaf))
         stack = [self.root]
         while stack:
-            draft = stack.pop()
-            number = draft.origin.number
-            useless = as_tree[number] >= wrong[number] - COLLAPSE_SLACK
-            if draft.children and useless and number not in self.forced:
-                change = self.change(draft, [draft])
-                self.note(draft, as_tree[number], wrong[number], "collapsed", change)
-                draft.children = []
-            stack.extend(reversed(draft.children))
+            node = stack.pop()
+            number = node.origin.number
+            before, after = as_tree[number], as_leaf[number]
+            useless = before >= after - COLLAPSE_SLACK
+            if node.children and useless and number not in self.forced:
+                change = self.risk_change(node, [node])
+                self.record(node, before, after, "collapsed", change)
+                node.children = []
+            stack.extend(reversed(node.children))
 
     def prune(self) -> None:
-        """Look at every node after all that is below it."""
+        """Prune every node after all that is below it."""
         stack = [(self.root, False)]
         while stack:
-            draft, children_done = stack.pop()
-            if not draft.children:
+            node, children_done = stack.pop()
+            if not node.children:
                 continue
             if not children_done:
-                if self.rows is not None:
-                    self.rows.send_down(draft)
-                stack.append((draft, True))
-                stack.extend((child, False) for child in reversed(draft.children))
+                if self.recounter is not None:
+                    self.recounter.send_down(node)
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.children))
                 continue
-            if draft.origin.number not in self.forced and self.replaced(draft):
-                stack.append((draft, False))
-            elif self.rows is not None:
-                self.rows.let_go(draft)
+            if node.origin.number not in self.forced and self.replace(node):
+                stack.append((node, False))
+            elif self.recounter is not None and node.source_number != ROOT:
+                self.recounter.source.release([node.source_number])
 
-    def replaced(self, draft: MutableNode) -> bool:
-        """Change a node if a leaf or its largest branch will do; True if raised."""
-        as_tree = self.estimate(draft)
-        as_leaf = self.leaf_estimate(draft)
-        as_branch, branch = np.inf, draft
-        if self.rows is not None:
-            sizes = np.array([child.weights.sum() for child in draft.children])
-            largest = draft.children[int(last_best(sizes))]
-            branch = self.rows.moved(largest, draft)
+    def replace(self, node: MutableNode) -> bool:
+        """Replace a node by a leaf or its largest branch; return True if raised."""
+        as_tree = self.estimate(node)
+        as_leaf = self.leaf_estimate(node)
+        as_branch, branch = np.inf, node
+        if self.recounter is not None:
+            sizes = np.array([child.weights.sum() for child in node.children])
+            largest = node.children[int(last_best(sizes))]
+            branch = self.recounter.moved(largest, node)
             as_branch = self.estimate(branch)
         if _no_worse(as_leaf, as_tree) and _no_worse(as_leaf, as_branch):
-            change = self.change(draft, [draft])
-            self.note(draft, as_tree, as_leaf, "replaced", change)
-            draft.children = []
+            change = self.risk_change(node, [node])
+            self.record(node, as_tree, as_leaf, "replaced", change)
+            node.children = []
             return False
         if _no_worse(as_branch, as_tree):
-            change = self.change(draft, branch.leaves)
-            self.note(draft, as_tree, as_branch, "raised", change)
-            draft.origin, draft.candidate = branch.origin, branch.candidate
-            draft.children, draft.moved = branch.children, True
+            change = self.risk_change(node, branch.leaves)
+            self.record(node, as_tree, as_branch, "raised", change)
+            node.origin, node.candidate = branch.origin, branch.candidate
+            node.children, node.moved = branch.children, True
             return True
-        instead = [draft] if as_leaf <= as_branch else branch.leaves
-        change = self.change(draft, instead)
-        self.note(draft, as_tree, min(as_leaf, as_branch), "kept", change)
+        alternative = [node] if as_leaf <= as_branch else branch.leaves
+        change = self.risk_change(node, alternative)
+        self.record(node, as_tree, min(as_leaf, as_branch), "kept", change)
         return False
 
-    def estimate(self, draft: MutableNode) -> float:
+    def estimate(self, node: MutableNode) -> float:
         """Return the estimated errors of a subtree."""
-        return sum(map(self.leaf_estimate, draft.leaves))
+        return sum(map(self.leaf_estimate, node.leaves))
 
-    def leaf_estimate(self, draft: MutableNode) -> float:
+    def leaf_estimate(self, node: MutableNode) -> float:
         """Return the estimated errors of a node as a leaf."""
-        return estimated_errors(draft.weights, self.confidence, self.costs)
+        return estimated_errors(node.weights, self.confidence, self.costs)
 
-    def change(self, draft: MutableNode, leaves: Sequence[MutableNode]) -> float:
-        """Return what the training risk gains if a node's leaves become these."""
-        return sum(map(self.risk, leaves)) - sum(map(self.risk, draft.leaves))
+    def risk_change(self, node: MutableNode, leaves: Sequence[MutableNode]) -> float:
+        """Return the change of the training risk if a node's leaves become these."""
+        return sum(map(self.risk, leaves)) - sum(map(self.risk, node.leaves))
 
-    def risk(self, draft: MutableNode) -> float:
+    def risk(self, node: MutableNode) -> float:
         """Return the training risk of a node as a leaf."""
-        if not draft.moved:
-            return float(self.as_leaf[draft.origin.number])
-        label = int(labels_of(draft.distribution, self.costs))
-        return risk_of(draft.weights, label, self.costs)
+        if not node.moved:
+            return float(self.leaf_risks[node.origin.number])
+        label = int(labels_of(node.distribution, self.costs))
+        return leaf_risk(node.weights, label, self.costs)
 
-    def note(
-        self,
-        draft: MutableNode,
-        before: float,
-        after: float,
-        action: str,
-        change: float,
+    def record(
+        self, node: MutableNode, before: float, after: float, action: str, change: float
     ) -> None:
-        """Write a step down; a node is called by the question that it asks."""
-        node = draft.origin
+        """Record a step; the node is named by its original number and condition."""
+        origin = node.origin
         self.steps.append(
             PruneStep(
-                node.number,
-                self.tree.condition(node),
+                origin.number,
+                self.tree.condition(origin),
                 float(before),
                 float(after),
                 action in ("collapsed", "replaced"),
                 action,
                 measure=COUNTED if action == "collapsed" else ESTIMATED,
-                risk_before=self.total,
-                risk_after=self.total + change,
+                risk_before=self.total_risk,
+                risk_after=self.total_risk + change,
             )
         )
         if action != "kept":
-            self.total += change
+            self.total_risk += change
 
 
 def _no_worse(estimate: float, other: float) -> bool:

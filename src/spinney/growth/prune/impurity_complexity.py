@@ -1,9 +1,8 @@
 """Cost complexity as scikit-learn counts it: a leaf costs α of the mean impurity.
 
-The risk of a node as a leaf is its impurity times its share of all weight, where CART
-as Breiman et al. and rpart have it counts the rows in error. Of numbers both are
-squared errors, here divided by the weight of all rows. So an α from elsewhere gives the
-tree that it gives there.
+The risk of a node as a leaf is its impurity times its fraction of all weight; CART by
+Breiman et al. and rpart count the rows in error. For numbers both are squared errors,
+here divided by the weight of all rows. So an α from scikit-learn gives its tree.
 """
 
 import numpy as np
@@ -19,12 +18,12 @@ from spinney.trees.criteria import CRITERIA
 
 
 def impurity_sequence(tree: Tree, recipe: Recipe) -> Sequence:
-    """Return the subtrees of a tree by what a leaf costs in mean impurity."""
+    """Return the subtrees of a tree by the mean impurity that a leaf costs."""
     return sequence_of(tree, mean_impurities(tree, recipe))
 
 
 def pruned_by_impurity(tree: Tree, recipe: Recipe, alpha: float) -> Pruned:
-    """Return the subtree that is the cheapest where a leaf costs ``alpha``."""
+    """Return the cheapest subtree if a leaf costs ``alpha``."""
     risks = mean_impurities(tree, recipe)
     sequence = sequence_of(tree, risks)
     return cut_at(tree, sequence, alpha, risks=risks, unit="impurity")

@@ -7,7 +7,7 @@ at a leaf take, n_c of them of class c among k classes, the stochastic complexit
     Σ_c n_c log₂(n / n_c)  +  (k − 1)/2 · log₂(n / 2)  +  log₂(π^(k/2) / Γ(k/2))
 
 and a split log₂ of the number of attributes, and log₂ of the number of ways to branch
-on the one it asks about: 1 for one branch per value, 2^(v−1) − 1 for two subsets of v
+on the one it splits on: 1 for one branch per value, 2^(v−1) − 1 for two subsets of v
 values, v − 1 for a cut of ordered ones. Of a number the tree does not keep how many
 values came to a node; n − 1 cuts, one between any two rows, are counted. A branch that
 no row takes needs no bit: whoever decodes the classes has the rows, and sees that.
@@ -46,7 +46,7 @@ def class_bits(weights: Floats) -> float:
 
 
 def split_bits(tree: Tree, node: Node) -> float:
-    """Return the bits for what an inner node asks, without those of its children."""
+    """Return the bits for the split of a node, without those of its children."""
     candidate = node.candidate
     attribute = tree.schema.attributes[candidate.attribute]
     n_values = len(candidate.table.values)
@@ -63,7 +63,7 @@ def split_bits(tree: Tree, node: Node) -> float:
 
 
 def mdl(tree: Tree) -> Pruned:
-    """Return the pruned tree of the fewest bits and what each step did.
+    """Return the pruned tree of the fewest bits, with a record of each step.
 
     A step's ``before`` and ``after`` are the bits of the whole tree.
     """

@@ -1,14 +1,14 @@
 """Pessimistic pruning (Quinlan 1987, as Mingers 1989 describes it): top-down.
 
 The errors of a leaf are corrected by ½. A subtree of L leaves and E errors among N rows
-is kept only if its corrected errors, and one standard error more, are fewer than those
+stays only if its corrected errors, and one standard error more, are fewer than those
 of the leaf that would replace it::
 
     (E + L/2) + SE  <  errors of the leaf + 1/2
     SE = √((E + L/2) (N − E − L/2) / N)
 
-A leaf without rows has no errors to correct. No validation rows are needed. A node is
-looked at before what is below it, so nothing below a node that becomes a leaf is.
+A leaf without rows has no errors to correct. No validation rows are needed. Nodes are
+judged top-down, so nothing below a node that becomes a leaf is judged.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ import numpy as np
 
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned
-from spinney.growth.prune.risk import below, leaf_errors, leaf_risks
-from spinney.growth.prune.walks import Judged, top_down
+from spinney.growth.prune.risk import leaf_errors, leaf_risks, sums_below
+from spinney.growth.prune.walks import PruneDecision, top_down
 from spinney.trees import Tree
 
 
@@ -36,18 +36,17 @@ def corrected_errors(errors: float, leaves: int, weight: float) -> tuple[float, 
 
 
 def pessimistic(tree: Tree) -> Pruned:
-    """Return the pruned tree and what each step did.
+    """Return the pruned tree, with a record of each step.
 
     A step's ``before`` is the left side of the rule for the node's subtree, ``after``
     the right side; both are of the node alone.
     """
     as_leaf, risks = leaf_errors(tree), leaf_risks(tree)
-    errors, risks_below = below(tree, as_leaf), below(tree, risks)
-    arrays = tree.arrays
-    leaves = below(tree, (arrays.rows > 0).astype(np.float64))
-    total, weight = float(risks_below[0]), arrays.weight(tree.schema.target)
+    errors, risks_below = sums_below(tree, as_leaf), sums_below(tree, risks)
+    leaves = sums_below(tree, (tree.arrays.rows > 0).astype(np.float64))
+    total, weight = float(risks_below[0]), tree.arrays.weight(tree.schema.target)
 
-    def judge(node: int, _: Sequence[int]) -> Judged:
+    def judge(node: int, _: Sequence[int]) -> PruneDecision:
         nonlocal total
         before = total
         corrected, deviation = corrected_errors(
@@ -58,7 +57,7 @@ def pessimistic(tree: Tree) -> Pruned:
         pruned = corrected + deviation >= limit - TOLERANCE * max(1.0, limit)
         if pruned:
             total = after
-        return Judged(node, corrected + deviation, limit, pruned, before, after)
+        return PruneDecision(node, corrected + deviation, limit, pruned, before, after)
 
     measure = "corrected errors of the subtree + 1 SE, and of the leaf"
     return top_down(tree, judge, measure)

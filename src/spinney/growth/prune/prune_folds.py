@@ -21,23 +21,21 @@ def folds_of(
 ) -> Integers:
     """Return the number of each row's fold.
 
-    Where somebody ``asked`` for so many folds, it warns if a class has fewer rows, for
-    then some folds are without it, and if no class has as many, for then none is
-    stratified.
+    If a user ``asked`` for so many folds, it warns if a class has fewer rows, for then
+    some folds are without it, and if no class has as many, for then none is stratified.
 
     Parameters
     ----------
     targets : array
-        Class codes, whose shares are the same in all folds as far as can be; or
-        numbers.
+        Class codes, stratified as far as possible; or numbers.
     target : Target
-        What they are.
+        Their meaning.
     n_folds : int
         From 2 to the number of rows.
     seed : int
         The same seed gives the same folds.
     asked : bool
-        Whether the number of folds is a user's, and not a recipe's own.
+        Whether a user set the number of folds, and not the recipe.
     """
     if not 2 <= n_folds <= len(targets):
         raise refusal(
@@ -56,21 +54,16 @@ def folds_of(
     rows = np.arange(len(targets))
     random.shuffle(rows)
     folds = np.empty(len(targets), dtype=np.int64)
-    folds[rows] = _dealt(len(targets), n_folds)
+    sizes = np.full(n_folds, len(targets) // n_folds)
+    sizes[: len(targets) % n_folds] += 1
+    folds[rows] = np.arange(n_folds).repeat(sizes)
     return folds
-
-
-def _dealt(n_rows: int, n_folds: int) -> Integers:
-    """Return as many numbers of folds as rows, in order, as equal as can be."""
-    sizes = np.full(n_folds, n_rows // n_folds)
-    sizes[: n_rows % n_folds] += 1
-    return np.arange(n_folds).repeat(sizes)
 
 
 def _stratified(
     codes: Integers, n_folds: int, random: np.random.RandomState
 ) -> Integers:
-    """Return folds that hold the classes in equal shares, as far as can be.
+    """Return stratified folds, with equal class proportions as far as possible.
 
     The rows, sorted by class, are dealt to the folds one by one, classes in the order
     in which they first occur; which row of a class is in which fold is drawn.
@@ -79,16 +72,16 @@ def _stratified(
     classes = np.argsort(np.argsort(first))[classes]
     by_class = np.sort(classes)
     folds = np.empty(len(codes), dtype=np.int64)
-    for each in range(len(first)):
-        shares = [np.sum(by_class[fold::n_folds] == each) for fold in range(n_folds)]
-        numbers = np.arange(n_folds).repeat(shares)
+    for code in range(len(first)):
+        sizes = [np.sum(by_class[fold::n_folds] == code) for fold in range(n_folds)]
+        numbers = np.arange(n_folds).repeat(sizes)
         random.shuffle(numbers)
-        folds[classes == each] = numbers
+        folds[classes == code] = numbers
     return folds
 
 
 def _warn_of_few(counts: Integers, target: Target, n_folds: int) -> None:
-    """Say where folds can heed classes in part only, or not at all."""
+    """Warn if folds can be stratified in part only, or not at all."""
     if counts.max() < n_folds:
         warn(
             Setting("folds", int(n_folds)),

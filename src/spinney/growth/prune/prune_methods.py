@@ -1,23 +1,106 @@
-"""Pruning by name: what each method needs, and which one a recipe ends with."""
+"""Pruning by name: the table of methods, the shortest of them, and that of a recipe."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney.errors import Setting, phrase, refusal, refuse_unknown
+from spinney._support.checks import is_whole
+from spinney._support.ties import TOLERANCE
+from spinney.errors import ParameterError, Setting, phrase, refusal, refuse_unknown
 from spinney.growth.prune.by_validation import EncodedRows, pre_pruning, reduced_error
 from spinney.growth.prune.cost_complexity import cost_complexity
-from spinney.growth.prune.equal_leaves import simplify
 from spinney.growth.prune.error_based import collapse, error_based
-from spinney.growth.prune.manual import manual
 from spinney.growth.prune.mdl import mdl
 from spinney.growth.prune.mutable_nodes import NodeRecounter
 from spinney.growth.prune.pessimistic import pessimistic
 from spinney.growth.prune.prune_record import Pruned, Steps
+from spinney.growth.prune.risk import leaf_risks
+from spinney.growth.prune.walks import RunningSum, Verdict, bottom_up, pruned_by
 from spinney.recipes import Recipe
 from spinney.sources import Counts
 from spinney.trees import Tree
+
+
+def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> Pruned:
+    """Return the tree with these nodes as leaves, with a record of each cut.
+
+    The deepest are cut first, so that each step shows its own effect.
+    """
+    chosen = {_checked(tree, number) for number in _as_list(nodes)}
+    risks = RunningSum(tree, leaf_risks(tree, costs))
+
+    def judge(node: int) -> Verdict | None:
+        return (risks.total, risks.after(node), True) if node in chosen else None
+
+    return pruned_by(tree, bottom_up(tree, judge, risks), "training risk")
+
+
+def _as_list(nodes: object) -> list[Any]:
+    if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
+        raise refusal(
+            Setting("nodes", nodes),
+            "must be a list of numbers of nodes, such as [3, 7]",
+        )
+    numbers = list(nodes)
+    if not numbers:
+        raise refusal(
+            Setting("nodes", []),
+            "names no node",
+            "give the numbers of nodes to cut, such as [3, 7]",
+        )
+    return numbers
+
+
+def _checked(tree: Tree, number: Any) -> int:
+    if not is_whole(number) or not 0 <= number < len(tree):
+        raise ParameterError(
+            Setting("nodes"),
+            f": there is no node {number!r}: they are numbered from 0, the root, to "
+            f"{len(tree) - 1}, in printing order",
+        )
+    if tree.nodes[int(number)].is_leaf:
+        raise ParameterError(
+            Setting("nodes"),
+            f": node {number} is a leaf: name a node that has branches",
+        )
+    return int(number)
+
+
+def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
+    """Return the tree with sibling leaves of one prediction joined, repeatedly.
+
+    The label of a row at one of them does not change; its probabilities become those of
+    all rows at the parent. (A row that a missing value divides among these and other
+    leaves is labelled by all of them together, so that its label may change.) A step's
+    ``before`` is the number of different predictions of the children, ``after`` is 1.
+    """
+    numeric, children = tree.schema.target.is_numeric, tree.nodes.children
+    predicted = list(tree.arrays.predicted if numeric else tree.nodes.labels)
+    cuts: set[int] = set()
+
+    def judge(node: int) -> Verdict | None:
+        below = children[node]
+        if not all(child in cuts or not children[child] for child in below):
+            return None
+        labels = [predicted[child] for child in below]
+        # The parent must predict the same too, which rounding might prevent.
+        pruned = _n_different([*labels, predicted[node]]) == 1
+        if pruned:
+            cuts.add(node)
+        return float(_n_different(labels)), 1.0, pruned
+
+    steps = bottom_up(tree, judge, RunningSum(tree, leaf_risks(tree, costs)))
+    return pruned_by(tree, steps, "different labels of the leaves")
+
+
+def _n_different(predicted: list[float]) -> int:
+    """Return how many labels or numbers differ by more than rounding."""
+    return 1 + sum(
+        high - low > TOLERANCE * max(abs(low), abs(high))
+        for low, high in pairwise(sorted(predicted))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +110,18 @@ class Method:
     Parameters
     ----------
     name : str
-        What users call it.
+        Its name for users.
     function : callable
         From a tree and the options below to a :class:`Pruned`.
     needs : tuple of str
-        The options without which it cannot work; of names joined by "|" one.
+        The required options; of names joined by "|" one.
     takes : tuple of str
         Further options.
     numeric : bool
-        Whether it works where the target is a number.
+        Whether it works for a numeric target.
     by_means : bool
-        Whether it takes the leaves of such a tree for means, which linear models
-        are not.
+        Whether it treats the leaves of such a tree as means, so that it does not work
+        for linear models.
     """
 
     name: str
@@ -50,7 +133,7 @@ class Method:
 
     @property
     def options(self) -> frozenset[str]:
-        """All options that it knows."""
+        """All its options."""
         needed = (name for names in self.needs for name in names.split("|"))
         return frozenset((*needed, *self.takes))
 
@@ -85,9 +168,8 @@ METHODS = {
 }
 
 
-# What a recipe may end with and needs nothing but the tree and its source;
-# cost complexity asks for rows (growth.folds), M5's pruning for linear models
-# (growth.model_trees).
+# A recipe's methods that need nothing but the tree and its source. Cost complexity
+# needs rows (growth.folds), M5's pruning needs linear models (growth.model_trees).
 AFTER_GROWING = ("collapse", "error-based", "pessimistic", "mdl", "simplify")
 
 
@@ -99,13 +181,13 @@ def pruned_after_growing(
     class_weights: Floats | None = None,
     validation: EncodedRows | None = None,
 ) -> Pruned:
-    """Prune a tree as its recipe says: by the rows that it was grown on, or by others.
+    """Prune a tree by its recipe's method, on its training rows or validation rows.
 
-    A tree that predicts numbers stays as it is where a method counts errors.
+    A regression tree stays as it is if the method counts errors.
     """
     if validation is not None:
-        by_hand = recipe.pruning == "cost-complexity" and "rule" in recipe.given
-        rule = {"rule": recipe.rule} if by_hand else {}
+        has_rule = recipe.pruning == "cost-complexity" and "rule" in recipe.given
+        rule = {"rule": recipe.rule} if has_rule else {}
         return pruned(tree, recipe.pruning, validation=validation, **rule)
     numeric = tree.schema.target.is_numeric
     if recipe.pruning not in AFTER_GROWING or (

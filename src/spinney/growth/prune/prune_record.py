@@ -1,4 +1,4 @@
-"""The record of pruning: what each step did to the error."""
+"""The record of pruning: the steps, and the error before and after each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PruneStep:
-    """One node examined, and what changing it does.
+    """One node that pruning examined, and the effect of changing it.
 
     Parameters
     ----------
@@ -26,21 +26,20 @@ class PruneStep:
     condition : str
         The branch that leads to it.
     before, after : float
-        What the method goes by, named by ``measure``, without and with the change.
-        The change is that the node becomes a leaf; for ``"pre-pruning"``, which
-        comes from above, that it is split.
+        The method's ``measure`` without and with the change. The change is that the
+        node becomes a leaf; for ``"pre-pruning"``, which is top-down, that it is split.
     pruned : bool
         Whether it became a leaf.
     action : str
-        What error-based pruning did: "collapsed", "replaced", "raised" or "kept";
+        The action of error-based pruning: "collapsed", "replaced", "raised" or "kept";
         empty for other methods.
     measure : str
-        What ``before`` and ``after`` are.
+        The name of ``before`` and ``after``.
     risk_before, risk_after : float
-        The training error of the whole tree without and with the change: the weight
-        of the rows in error, their cost, or the sum of squares. A row that a missing
-        value divides counts by its parts, while ``score`` asks for its one label.
-        NaN where it is not known: the counts do not tell how linear models err.
+        The training risk of the whole tree without and with the change: the weight of
+        the rows in error, their cost, or the sum of squares. A row that a missing value
+        divides counts by its fractions, while ``score`` uses its one label. NaN if
+        unknown: the counts do not give the errors of linear models.
     """
 
     node: int
@@ -58,12 +57,12 @@ class Steps(InNotebooks, Sequence[PruneStep]):
     """The steps of pruning in their order; ``print`` shows them as a table."""
 
     def __init__(self, steps: Iterable[PruneStep]) -> None:
-        # An iterator is a record that nobody has asked for yet.
-        self._given = steps if isinstance(steps, Iterator) else tuple(steps)
+        # An iterator is a record that nobody has read yet.
+        self._source = steps if isinstance(steps, Iterator) else tuple(steps)
 
     @cached_property
     def _steps(self) -> tuple[PruneStep, ...]:
-        return tuple(self._given)
+        return tuple(self._source)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Steps, (self._steps,)
@@ -129,12 +128,12 @@ class Steps(InNotebooks, Sequence[PruneStep]):
 
 
 def _action(step: PruneStep) -> str:
-    """Return what a step did: "pruned" or "kept", or a word of its method's."""
+    """Return the action of a step: "pruned", "kept" or its method's word."""
     return step.action or ("pruned" if step.pruned else "kept")
 
 
 def _known(measure: float) -> float | None:
-    """Return a measure; None where it is NaN, as a risk of linear models is."""
+    """Return a measure, None for NaN: the risk of linear models is unknown."""
     return None if isnan(measure) else measure
 
 
@@ -146,8 +145,7 @@ def _text(measure: float) -> str:
 class Pruned:
     """The result of every pruning: the smaller tree and the steps that led to it.
 
-    Each step says what it did to the error. ``sequence`` is the table of subtrees of
-    ``"cost-complexity"``, None for other methods.
+    ``sequence`` is the table of subtrees of ``"cost-complexity"``, None for others.
     """
 
     tree: Tree

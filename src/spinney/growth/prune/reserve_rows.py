@@ -1,10 +1,10 @@
-"""Rows that are reserved to prune by, drawn by what is in them.
+"""Validation rows that are reserved for pruning, stratified and drawn by their cells.
 
-The rows are put in order by their class, or by tenths of their numbers, and within
-those shuffled from an order that depends on their cells only. Going through them, a row
-is reserved where that brings the weight reserved so far nearer to its share. So every
-class gives its share but for a row, a table with its rows shuffled gives the same
-rows, and the first of a class, which might be its only one, is left to grow on.
+The rows are sorted by class, or by deciles of their numbers, and within those shuffled
+from an order that depends on their cells only. In this order a row is reserved if that
+brings the weight reserved so far nearer to its share. So every class gives its share
+but for a row, and a shuffled table gives the same rows. The first row of a class, which
+might be its only one, is left for growing.
 """
 
 from typing import Any
@@ -18,16 +18,16 @@ from spinney._support.row_order import order_of
 from spinney.errors import Setting, refusal
 from spinney.sources.rows import TrainingSet
 
-# Into so many groups of equal size numbers are put, if there are enough of them.
-QUANTILES, FEWEST_IN_QUANTILE = 10, 10
+# Groups of equal size for numbers, if there are enough of them.
+QUANTILES, MIN_IN_QUANTILE = 10, 10
 
 
 def check_share(share: Any) -> None:
-    """Refuse a share that is none."""
+    """Refuse a share that is not between 0 and 1."""
     if not 0 < as_real(share) < 1:
         raise refusal(
             Setting("validation_share", share),
-            "must be a share of the rows, between 0 and 1",
+            "must be a fraction of the rows, between 0 and 1",
             "0.3 reserves three rows of ten",
         )
 
@@ -44,7 +44,7 @@ def reserved(
     share : float
         Between 0 and 1; one that reserves no row is refused.
     seed : int
-        What is drawn by; the same seed gives the same rows, in any order.
+        The same seed gives the same rows, in any order.
     """
     check_share(share)
     weights = training.own_weights
@@ -52,35 +52,30 @@ def reserved(
     np.random.RandomState(seed).shuffle(order)
     strata = _strata(training)
     order = order[np.argsort(strata[order], kind="stable")]
-    chosen = np.zeros(len(order), np.bool_)
-    former, seen, taken = -1, 0.0, 0.0
+    is_reserved = np.zeros(len(order), np.bool_)
+    previous, weight_seen, weight_reserved = -1, 0.0, 0.0
     columns = order, strata[order], weights[order]
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for row, stratum, weight in rows:
-        seen += weight
-        if stratum == former and taken + weight / 2 <= share * seen:
-            chosen[row] = True
-            taken += weight
-        former = stratum
-    if not chosen.any():
-        _refuse_none(training, share)
-    return chosen
+        weight_seen += weight
+        if stratum == previous and weight_reserved + weight / 2 <= share * weight_seen:
+            is_reserved[row] = True
+            weight_reserved += weight
+        previous = stratum
+    if not is_reserved.any():
+        raise refusal(
+            Setting("validation_share", share),
+            f"of {len(order)} rows reserves none that a class can spare",
+            "give a larger share, or more rows",
+        )
+    return is_reserved
 
 
 def _strata(training: TrainingSet) -> Integers:
-    """Return the class of each row, or which quantile its number is in."""
+    """Return the class of each row, or the quantile of its number."""
     if not training.schema.target.is_numeric:
         return np.asarray(training.classes, np.int64)
     numbers = training.classes
-    n_groups = min(QUANTILES, max(1, len(numbers) // FEWEST_IN_QUANTILE))
+    n_groups = min(QUANTILES, max(1, len(numbers) // MIN_IN_QUANTILE))
     rank = np.searchsorted(np.sort(numbers), numbers)
     return np.asarray(rank * n_groups // len(numbers), np.int64)
-
-
-def _refuse_none(training: TrainingSet, share: float) -> None:
-    n_rows = len(training.classes)
-    raise refusal(
-        Setting("validation_share", share),
-        f"of {n_rows} rows reserves none that a class can spare",
-        "give a larger share, or more rows",
-    )

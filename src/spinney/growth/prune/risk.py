@@ -1,9 +1,9 @@
-"""The training error of nodes and trees, from the counts at the nodes alone.
+"""The training risk R(t) of nodes and trees, from the counts at the nodes alone.
 
-The risk of a node as a leaf is the weight of its rows that are not of its label,
-under a cost matrix what they cost, and for a number the squared errors Σ w (y − v)².
-Weights are those at the nodes, which class weights have multiplied. The counts do not
-tell how a linear model errs: its risk is NaN, not known.
+The risk of a node as a leaf is the weight of its rows in error, under a cost matrix
+their cost, and for a number the squared errors Σ w (y − v)². Weights are those at the
+nodes, which class weights have multiplied. The counts do not give the errors of a
+linear model: its risk is NaN.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data import Target
-from spinney.trees import (
-    Tree,
-    ratio_of,
-    spread_of,
-)
+from spinney.trees import Tree, ratio_of, spread_of
 
 
 def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
@@ -38,14 +34,14 @@ def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
     return np.asarray((weights * matrix[tree.nodes.labels]).sum(axis=1))
 
 
-def risk_of(
+def leaf_risk(
     weights: Floats, label: int, costs: Sequence[Sequence[float]] | None = None
 ) -> float:
     """Return the risk of a leaf with these class weights and this label.
 
-    >>> risk_of(np.array([3.0, 1.0]), 0)
+    >>> leaf_risk(np.array([3.0, 1.0]), 0)
     1.0
-    >>> risk_of(np.array([3.0, 1.0]), 0, [[0, 5], [1, 0]])
+    >>> leaf_risk(np.array([3.0, 1.0]), 0, [[0, 5], [1, 0]])
     5.0
     """
     if costs is None:
@@ -54,7 +50,7 @@ def risk_of(
 
 
 def leaf_errors(tree: Tree) -> Floats:
-    """Return the weight of the rows that each node labels wrong, or the squares."""
+    """Return the weight of the rows in error at each node, or the squared errors."""
     target, arrays = tree.schema.target, tree.arrays
     weights = np.array(arrays.weights, np.float64)
     if target.is_numeric:
@@ -73,7 +69,7 @@ def squared_errors(moments: Floats, values: Floats) -> Floats:
     return np.asarray(spread_of(moments) + weight * (values - mean) ** 2)
 
 
-def below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats:
+def sums_below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats:
     """Return for each node the sum over its leaves, and over the splits below it."""
     sums, children = as_leaf.tolist(), tree.nodes.children
     for node in reversed(range(len(sums))):
@@ -84,7 +80,7 @@ def below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats
 
 
 def costs_of(target: Target, costs: Floats | None = None) -> Floats | None:
-    """Return the costs to go by: those given, or those of the target, if any."""
+    """Return the cost matrix: that given, or that of the target, if any."""
     if costs is not None:
         return costs
     return None if target.costs is None else np.array(target.costs)

@@ -1,8 +1,8 @@
-"""Walks that prune: up from the leaves, or down from the root.
+"""Walks that prune: bottom-up from the leaves, or top-down from the root.
 
-On the way up the deepest nodes come first, each level from left to right. When a node
-is looked at, everything below it has been decided, so a node that becomes a leaf
-exactly where that does not cost more makes the smallest of the cheapest subtrees.
+Bottom-up, a node is judged when everything below it has been decided. If nodes become
+leaves exactly where that does not cost more, the result is the smallest of the cheapest
+subtrees.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -13,54 +13,50 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
-from spinney.growth.prune.risk import below
+from spinney.growth.prune.risk import sums_below
 from spinney.trees import Tree, cut
 
 
 def deepest_first(tree: Tree) -> list[int]:
-    """Return the inner nodes in the order of this module."""
-    arrays = tree.arrays
-    inner = np.flatnonzero(arrays.inner)
-    order: list[int] = inner[np.lexsort((inner, -arrays.depth[inner]))].tolist()
+    """Return the inner nodes, deepest first, each level from left to right."""
+    inner = np.flatnonzero(tree.arrays.inner)
+    order: list[int] = inner[np.lexsort((inner, -tree.arrays.depth[inner]))].tolist()
     return order
 
 
 class RunningSum:
-    """A sum over the leaves and splits of a tree, as pruned so far.
-
-    Nodes are to be asked about deepest first.
-    """
+    """A sum over the leaves and splits of a tree as pruned so far, deepest first."""
 
     def __init__(
         self, tree: Tree, as_leaf: Floats, of_split: Floats | None = None
     ) -> None:
         self.children, self.as_leaf = tree.nodes.children, as_leaf.tolist()
         self.of_split = [0.0] * len(tree) if of_split is None else of_split.tolist()
-        self.below = below(tree, as_leaf, of_split).tolist()
+        self.below = sums_below(tree, as_leaf, of_split).tolist()
         self.total = self.below[0]
 
     def as_tree(self, node: int) -> float:
         """Return the sum at a node, if it stays as it is."""
-        below = sum(self.below[child] for child in self.children[node])
-        return float(self.of_split[node] + below)
+        children = sum(self.below[child] for child in self.children[node])
+        return float(self.of_split[node] + children)
 
     def after(self, node: int) -> float:
         """Return the whole sum, if a node becomes a leaf."""
         return float(self.total - self.as_tree(node) + self.as_leaf[node])
 
     def decide(self, node: int, *, pruned: bool) -> None:
-        """Take note of what becomes of a node."""
+        """Keep a node, or make it a leaf."""
         if pruned:
             self.total = self.after(node)
         self.below[node] = self.as_leaf[node] if pruned else self.as_tree(node)
 
 
-Judgement = tuple[float, float, bool]
-"""What a step says of a node: before, after, and whether it becomes a leaf."""
+Verdict = tuple[float, float, bool]
+"""A method's measure before and after a step, and whether the node becomes a leaf."""
 
 
-class Judged(NamedTuple):
-    """What a step says, and the training risk before and after it."""
+class PruneDecision(NamedTuple):
+    """The verdict on a node, and the training risk before and after the step."""
 
     node: int
     before: float
@@ -72,23 +68,23 @@ class Judged(NamedTuple):
 
 def bottom_up(
     tree: Tree,
-    judge: Callable[[int], Judgement | None],
-    errors: RunningSum,
+    judge: Callable[[int], Verdict | None],
+    risks: RunningSum,
     *,
     unit: float = 1.0,
-) -> list[Judged]:
+) -> list[PruneDecision]:
     """Judge every inner node after those below it.
 
-    A node of which ``judge`` says None stays, without a step. ``errors`` are the
+    A node for which ``judge`` returns None stays, without a step. ``risks`` sums the
     training risk, which steps have divided by ``unit``.
     """
     steps = []
     for node in deepest_first(tree):
-        judgement = judge(node)
-        if judgement is not None:
-            risks = errors.total / unit, errors.after(node) / unit
-            steps.append(Judged(node, *judgement, *risks))
-        errors.decide(node, pruned=judgement is not None and judgement[2])
+        verdict = judge(node)
+        if verdict is not None:
+            before, after = risks.total / unit, risks.after(node) / unit
+            steps.append(PruneDecision(node, *verdict, before, after))
+        risks.decide(node, pruned=verdict is not None and verdict[2])
     return steps
 
 
@@ -109,11 +105,11 @@ def cheapest(
     tree : Tree
         The tree.
     as_leaf, of_split : arrays, one number per node
-        What a node costs as a leaf, and what its split costs beside its children.
+        The cost of a node as a leaf, and of its split beside its children.
     risks : array
         The training risk of each node as a leaf, for the record.
     measure : str
-        What the record calls costs, divided by ``scale``.
+        The name of costs in the record, divided by ``scale``.
     scale : float
         A negative one turns costs into merits.
     cut_ties : bool
@@ -130,7 +126,7 @@ def cut_down_to(
 ) -> Pruned:
     """Prune to given leaves, which are those that cost the least.
 
-    The record is made when somebody asks for it, as of :func:`cheapest`.
+    The record, that of :func:`cheapest`, is made on first access.
     """
 
     def record() -> Iterator[PruneStep]:
@@ -149,15 +145,20 @@ def _by_cost(
     scale: float = 1.0,
     cut_ties: bool = True,
     leaves: Collection[int] | None = None,
-) -> list[Judged]:
-    """Judge nodes by cost; where ``leaves`` are given, only those below them."""
+) -> list[PruneDecision]:
+    """Judge nodes by cost; if ``leaves`` are given, only those below them."""
     costs = RunningSum(tree, as_leaf, of_split)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
     fixed: Collection[int] = () if leaves is None else leaves
-    free = range(len(tree)) if leaves is None else _at_or_below(tree, leaves)
+    free: Collection[int] = range(len(tree))
+    if leaves is not None:  # those, and the nodes below; a node stands after its parent
+        free = below = set[int]()
+        for node, parent in enumerate(tree.arrays.parent.tolist()):
+            if node in leaves or parent in below:
+                below.add(node)
 
-    def judge(node: int) -> Judgement:
+    def judge(node: int) -> Verdict:
         before, after = costs.total, costs.after(node)
         saved = costs.as_tree(node) - costs.as_leaf[node]
         cheap = saved >= -margin if cut_ties else saved > margin
@@ -168,24 +169,15 @@ def _by_cost(
     return bottom_up(tree, judge, RunningSum(tree, risks))
 
 
-def _at_or_below(tree: Tree, numbers: Collection[int]) -> set[int]:
-    """Return these nodes and all below them; a node stands after its parent."""
-    below: set[int] = set()
-    for node, parent in enumerate(tree.arrays.parent.tolist()):
-        if node in numbers or parent in below:
-            below.add(node)
-    return below
-
-
 def top_down(
-    tree: Tree, judge: Callable[[int, Sequence[int]], Judged], measure: str
+    tree: Tree, judge: Callable[[int, Sequence[int]], PruneDecision], measure: str
 ) -> Pruned:
-    """Return the tree without what lies below the nodes that are judged to be leaves.
+    """Return the tree with the nodes as leaves that ``judge`` prunes.
 
     ``judge`` sees inner nodes and their children a level at a time, each before those
     below it.
     """
-    children, steps, level = tree.nodes.children, list[Judged](), [0]
+    children, steps, level = tree.nodes.children, list[PruneDecision](), [0]
     while level:
         following: list[int] = []
         for node in level:
@@ -197,15 +189,16 @@ def top_down(
     return pruned_by(tree, steps, measure)
 
 
-def pruned_by(tree: Tree, steps: Sequence[Judged], measure: str) -> Pruned:
-    """Return the tree with the nodes as leaves that some steps pruned, and these."""
+def pruned_by(tree: Tree, steps: Sequence[PruneDecision], measure: str) -> Pruned:
+    """Return the tree with the nodes as leaves that steps pruned, and the steps."""
     cuts = {step.node for step in steps if step.pruned}
-    record = Steps(recorded(tree, steps, measure))
-    return Pruned(cut(tree, cuts), record)
+    return Pruned(cut(tree, cuts), Steps(recorded(tree, steps, measure)))
 
 
-def recorded(tree: Tree, steps: Sequence[Judged], measure: str) -> Iterator[PruneStep]:
-    """Give steps as a person reads them; ``measure`` is what they went by."""
+def recorded(
+    tree: Tree, steps: Sequence[PruneDecision], measure: str
+) -> Iterator[PruneStep]:
+    """Give steps for the record; ``measure`` names their before and after."""
     for node, before, after, pruned, risk_before, risk_after in steps:
         yield PruneStep(
             node,

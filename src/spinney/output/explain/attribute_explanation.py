@@ -38,12 +38,12 @@ LIMIT = 100
 
 # How the ways of each form are called.
 NAMES = {
-    Form.THRESHOLD: "cut",
-    Form.ORDERED: "cut of the order of means",
-    Form.PREFIX: "subset",
-    Form.SUBSET: "subset",
-    Form.MULTIWAY: "way, a branch for each value",
-    Form.MERGED: "way, the groups that merging leads to",
+    Form.THRESHOLD: "split points",
+    Form.ORDERED: "split points in the order of means",
+    Form.PREFIX: "splitting subsets",
+    Form.SUBSET: "splitting subsets",
+    Form.MULTIWAY: "one branch per value",
+    Form.MERGED: "one branch per merged group",
 }
 
 
@@ -222,7 +222,7 @@ def _needs_rows(attribute: Attribute, node: Node, why: str) -> ParameterError:
         Setting("attribute", attribute.name),
         f": at node {node.number} {why}",
         remedy=phrase(
-            "give the table that it was grown on ({}), and its ways are counted there",
+            "pass the training table ({}) to count all splits",
             Setting("data", ...),
         ),
     )
@@ -232,13 +232,13 @@ def _kept_table(model: Model, node: Node, index: int, search: Search) -> CountTa
     """Return the counts by value that a model keeps, or say that it keeps none."""
     attribute = model.schema.attributes[index]
     if attribute.kind == "numeric":
-        why = "the model keeps of a number the counts at its best cut, and no others"
+        why = "the model stores counts of a number at its best threshold only"
         raise _needs_rows(attribute, node, why)
     kept = next((c for c in node.candidates if c.attribute == index), None)
     if kept is None or model.member is not None:
-        raise _needs_rows(attribute, node, "the model keeps no counts of it by value")
+        raise _needs_rows(attribute, node, "the model stores no counts by value")
     if search.recipe.forest:
-        why = "its splits were found on labels that a forest has smoothed"
+        why = "its splits were found on labels smoothed by a forest"
         raise _needs_rows(attribute, node, why)
     return kept.table
 
@@ -250,7 +250,7 @@ def _counted_table(
     if index not in tables:
         raise ParameterError(
             Setting("attribute", attribute.name),
-            ": a sum of numbers, made for another node: ask there",
+            ": constructed for another node: explain it there",
         )
     return tables[index]
 
@@ -262,7 +262,7 @@ def _knowing_root(tree: Tree, index: int, search: Search) -> Search:
         return search
     kept = next((c for c in tree.root.candidates if c.attribute == index), None)
     if kept is None:
-        why = "the model keeps no counts of it over all rows, which decide"
+        why = "the model stores no counts over all rows, which decide"
         raise _needs_rows(tree.schema.attributes[index], tree.root, why)
     return search.with_root_tables(TableBatch.of([{index: kept.table}]), tree.schema)
 
@@ -306,11 +306,11 @@ def _group_text(
 def _remark(attribute: Attribute, ways: AllSplits) -> str:
     """Return why there is nothing to list, or nothing to take."""
     if ways.form is None:
-        return "its rows have one value here, or none that is known: nothing to ask"
+        return "it has at most one known value at this node: no split"
     if not ways.candidates and attribute.kind == "numeric":
-        return "its numbers are too close to each other: nothing to ask"
+        return "its numbers are too close to each other: no split"
     if not ways.candidates:
-        return "all of its values are alike: nothing to ask"
+        return "its values do not differ: no split"
     if ways.best is None:
-        return "every way leaves too few rows in a branch"
+        return "every split leaves too few rows in a branch"
     return ""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from spinney._support.text import figure, shown, signs_to_ascii, weight_text
 from spinney.output.explain.explanation_text import (
+    after_split,
     candidate_text,
     cells_of,
     counts_text,
@@ -34,7 +35,7 @@ def attribute_text(told: "AttributeExplanation", *, ascii_only: bool = False) ->
         lines += ["", *(f"  {line}" for line in _list(told, cells))]
     if told.merging:
         steps = [(m.one, m.other, f"p = {m.p_value:.3g}", m.what) for m in told.merging]
-        lines += ["", "merging, the most alike first"]
+        lines += ["", "merging steps, the most similar groups first"]
         lines += [f"  {line}" for line in cells(steps, [0, 1, 3])]
     lines += _left_out(told)
     if told.remark:
@@ -43,7 +44,7 @@ def attribute_text(told: "AttributeExplanation", *, ascii_only: bool = False) ->
         best = told.best.lines
         working = split_lines(best, told.impurity_name)
         _, *arithmetic = candidate_text(best, cells, working)
-        lines += ["", "the best:", *arithmetic]
+        lines += ["", "best split:", *arithmetic]
     if told.given is not None:
         lines += ["", *given_lines(told.given, cells)]
     text = "\n".join(lines)
@@ -54,10 +55,9 @@ def _title(told: "AttributeExplanation") -> str:
     """Return how many ways there are, and what the counts are."""
     if not told.what:
         return shown(told.attribute)
-    first, _, rest = told.what.partition(" ")
-    plural = "s" if told.n_ways != 1 and not first.endswith(",") else ""
-    rest = f" {rest}" if rest else ""
-    what = f"{shown(told.attribute)}: {told.n_ways} {first}{plural}{rest}"
+    plural = "s" if told.n_ways != 1 else ""
+    splits = f"{told.n_ways} candidate split{plural} ({told.what})"
+    what = f"{shown(told.attribute)}: {splits}"
     if not told.ways or len(told.ways[0].lines.branches) != 2:
         return what
     return f"{what}; on each side {_sides(told)}"
@@ -66,8 +66,8 @@ def _title(told: "AttributeExplanation") -> str:
 def _sides(told: "AttributeExplanation") -> str:
     """Return what is counted on each side of a way."""
     if told.classes == ("mean", "sd"):
-        return "the rows, their mean and standard deviation"
-    return "the rows by class, " + " : ".join(map(shown, told.classes))
+        return "rows, mean and standard deviation"
+    return "class counts " + " : ".join(map(shown, told.classes))
 
 
 def _list(told: "AttributeExplanation", cells: "Cells") -> list[str]:
@@ -102,7 +102,7 @@ def _columns(told: "AttributeExplanation") -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
     if every[0].decreases and every[0].split_impurity is not None:
         after = [line.split_impurity or 0.0 for line in every]
-        columns[f"{told.impurity_name} after"] = _figures(after)
+        columns[after_split(told.impurity_name)] = _figures(after)
     gains = [line.gain for line in every]
     tested = every[0].p_value is not None
     is_merit = not every[0].decreases and not tested
@@ -126,7 +126,7 @@ def _mark(way: "Way") -> str:
     """Return what is to be said of a way."""
     marks = ["best"] if way.best else []
     if way.taken:
-        marks.append("asked here")
+        marks.append("split of this node")
     if not way.allowed:
         marks.append("too few rows")
     return ", ".join(marks)
@@ -138,19 +138,19 @@ def _left_out(told: "AttributeExplanation") -> list[str]:
     others = told.n_ways - len(told.ways)
     if others:
         lines.append(
-            f"{others} others gain no more, or have too few rows: a limit of "
-            f"{told.n_ways} lists them all"
+            f"{others} more gain no more, or have too few rows: limit "
+            f"{told.n_ways} lists all"
         )
     if told.n_subsets > told.n_ways:
-        known = "none of the others can be better"
+        known = "no other can be better"
         if told.searched and told.exact:
-            known = "branch and bound proved that none is better than the best here"
+            known = "branch and bound proved that no other is better"
         elif told.searched:
-            known = "branch and bound gave up, and one of the others may be better"
+            known = "branch and bound stopped early, and another may be better"
         elif not told.exact:
-            known = "the others were not tried, and one of them may be better"
+            known = "the others were not searched, and one may be better"
         lines.append(
-            f"of {told.n_subsets} ways to divide the values in two, those in the order "
-            f"of class shares or means: {known}"
+            f"of {told.n_subsets} splitting subsets, those in the order of class "
+            f"proportions or means: {known}"
         )
     return ["", *lines] if lines else []

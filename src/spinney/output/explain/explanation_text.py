@@ -49,7 +49,14 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     cells = cells_of(ascii_only=ascii_only)
     more: list[tuple[str, ...]] = []
     if node.impurity_name == "entropy":
-        more.append(("surprise, −lg P", *map(_surprise, node.surprise), "", ""))
+        more.append(
+            (
+                "self-information, −log₂ p",
+                *map(_bits_text, node.self_information),
+                "",
+                "",
+            )
+        )
     lines = head_lines(node, cells, more)
     for candidate in node.candidates:
         working = [_fewer_terms(line) for line in working_lines(candidate, node)]
@@ -62,14 +69,15 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
             f"average gain of {_averaged(node)}: "
             f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
         ]
-    lines.append(f"choice: {node.why}")
+    chosen = node.chosen is not None
+    lines.append(f"splitting attribute: {node.why}" if chosen else node.why)
     if not node.competitors and node.chosen is not None:
         lines.append(
-            "its competitors are not kept; with the rows (data) all are counted"
+            "competitors are not stored: pass the training table (data) to count them"
         )
     if node.label_costs and node.chosen is None:
         costs = costs_text(node.classes, node.label_costs, node.label)
-        lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
+        lines.append(f"label: {shown(node.label)}, by least expected cost: {costs}")
     if node.tried:
         lines.append(f"recipe: {tried_text(node.tried)}")
     if node.default_branch is not None:
@@ -98,21 +106,18 @@ def head_lines(
             f"{shown(label)} × {factor:.4g}"
             for label, factor in zip(node.classes, node.altered, strict=True)
         )
-        lead = "altered: " if impurity else ""
-        lines += ["", f"{lead}as errors cost, splits count {factors}"]
+        lines += ["", f"class weights in splits, altered by costs: {factors}"]
     return lines
 
 
-def _surprise(bits: float | None) -> str:
+def _bits_text(bits: float | None) -> str:
     return "∞" if bits is None else f"{bits:.3f}"
 
 
 def given_lines(given: "GivenRows", cells: "Cells") -> list[str]:
     """Return which rows were counted, and where they are."""
-    which = "those" if given.same else "not those"
-    lines = [
-        f"counted on the {given.n_rows} rows given, {which} that the tree was grown on"
-    ]
+    which = "the" if given.same else "not the"
+    lines = [f"counted on the {given.n_rows} rows given, {which} training rows"]
     if given.remark:
         lines.append(f"  {given.remark}")
     texts = [(row.text, _numbers(row.numbers, row.parts)) for row in given.rows]
@@ -176,15 +181,22 @@ def _cells(
 
 def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
     """Return what sends a row whose value is missing."""
-    title = f"where {shown(node.chosen or '')} is missing"
+    name = shown(node.chosen or "")
     if not node.surrogates:
-        return [f"{title}: to {node.default_branch}"]
+        return [f"default branch if {name} is missing: {node.default_branch}"]
     own = next(c for c in node.candidates if c.attribute == node.chosen)
-    rows = [(title, *(b.text for b in own.branches), "agreement", "adjusted")]
+    rows = [
+        (
+            f"surrogates for {name}",
+            *(b.text for b in own.branches),
+            "agreement",
+            "adjusted",
+        )
+    ]
     for surrogate in node.surrogates:
         figures = f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"
         rows.append((f"  {shown(surrogate.attribute)}", *surrogate.branches, *figures))
-    return [*cells(rows), f"  else to {node.default_branch}"]
+    return [*cells(rows), f"  default branch: {node.default_branch}"]
 
 
 def working_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
@@ -252,7 +264,7 @@ def candidate_text(
     lacking = []
     if candidate.missing and not candidate.missing_weight:  # of a forest's tree
         goes = candidate.missing_goes_to
-        lacking = [f"  rows that lack it are counted where they went: {goes}"]
+        lacking = [f"  missing values are counted in their branch: {goes}"]
     elif candidate.missing:
         goes = f"  missing: to {candidate.missing_goes_to}"
         total = weight_text(candidate.missing_weight)
@@ -306,10 +318,11 @@ def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
     if candidate.correction:
         left = candidate.gain - candidate.correction
         lines.append(
-            f"less {candidate.correction:.3f}, the choice among thresholds: {left:.3f}"
+            f"MDL penalty for choosing the threshold: "
+            f"{candidate.gain:.3f} − {candidate.correction:.3f} = {left:.3f}"
         )
     if candidate.decreases and candidate.split_impurity is not None:
-        facts.append(f"{impurity_name} of the split {candidate.split_impurity:.3f}")
+        facts.append(f"{after_split(impurity_name)} {candidate.split_impurity:.3f}")
     if impurity_name == "entropy":
         facts.append(f"split information {candidate.split_information:.3f}")
         facts.append(f"gain ratio {gain_ratio(candidate):.3f}")
@@ -319,42 +332,53 @@ def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
 def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
     """Return what a split lacks, or pays, in the competition of attributes."""
     if candidate.given:
-        return ["given, and not sought here"]
+        return ["forced split, not searched here"]
     lines = []
     left = candidate.gain - candidate.correction
     if node.average_gain is not None and not candidate.competes:
-        lines.append(f"below the average gain {node.average_gain:.3f}: out")
+        lines.append(f"below average gain {node.average_gain:.3f}: not considered")
     if left < node.min_gain and not (node.forest or node.member):
-        lines.append(f"below the least gain {number_text(node.min_gain)}: out")
+        lines.append(f"below minimum gain {number_text(node.min_gain)}: not considered")
     if candidate.price:
         lines.append(
-            f"asking costs {candidate.price:g}: {candidate.merit:.3f} / "
+            f"attribute cost {candidate.price:g}: {candidate.merit:.3f} / "
             f"(1 + {candidate.price:g}) = {candidate.merit / (1 + candidate.price):.3f}"
         )
     if not candidate.exact and candidate.threshold is not None:
         lines.append(
-            "not all cuts of this attribute were tried, once none could win: a better "
-            "one may exist; with the rows (data) all are counted"
+            "not all thresholds were evaluated, as none could win: a better one may "
+            "exist; pass the training table (data) to count all"
         )
     elif candidate.bound is not None:
         short = percent_text(1 - candidate.gain / candidate.bound, 1)
         lines.append(
-            f"of {_ways(candidate)} not proved to be the best: none gains more than "
+            f"not proved to be the best of {_subsets(candidate)}: none gains more than "
             f"{candidate.bound:.3f}, so this is at most {short} below it"
         )
     elif not candidate.exact:
         lines.append(
-            "subset found by ordering the values, not by trying all: a better one "
-            "may exist"
+            "splitting subset found by ordering the values, not by exhaustive search: "
+            "a better one may exist"
         )
     elif len(candidate.values) > MANY_VALUES and len(candidate.branches) == 2:
-        lines.append(f"of {_ways(candidate)} none gains more")
+        lines.append(f"the best of {_subsets(candidate)}")
     return lines
 
 
-def _ways(candidate: "CandidateLines") -> str:
+def _subsets(candidate: "CandidateLines") -> str:
     n_values = len(candidate.values)
-    return f"the 2^{n_values - 1} − 1 ways to part {n_values} values"
+    return f"the 2^{n_values - 1} − 1 splitting subsets of {n_values} values"
+
+
+def after_split(impurity_name: str) -> str:
+    """Return the name of the weighted mean impurity of the branches.
+
+    >>> after_split("entropy"), after_split("Gini index")
+    ('conditional entropy', 'Gini index after split')
+    """
+    if impurity_name == "entropy":
+        return "conditional entropy"
+    return f"{impurity_name} after split"
 
 
 def gain_ratio(candidate: "CandidateLines") -> float:
@@ -378,7 +402,9 @@ def _odd_value(step: "RowStep") -> str:
         return f"  ({step.asks} is missing{goes})"
     if not step.seen:
         value = shown(step.value)
-        return f"  ({step.asks} = {value} was not seen there: as if missing{goes})"
+        return (
+            f"  ({step.asks} = {value} was not seen at this node: as if missing{goes})"
+        )
     return ""
 
 
@@ -391,7 +417,7 @@ def _verdict(row: "RowExplanation") -> str:
     pairs = zip(row.probabilities, row.counted, strict=True)
     if not all(isclose(share, counted, abs_tol=1e-9) for share, counted in pairs):
         counted = _shares(row.classes, row.counted)
-        shares += f", smoothed; the shares of rows are {counted}"
+        shares += f", smoothed; proportions of the training rows: {counted}"
     if row.costs:
         cost = costs_text(row.classes, row.costs, row.label)
         shares += f"; least expected cost: {cost}"
@@ -421,7 +447,7 @@ def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
                 figure(term.product),
             )
         )
-    rows.append(("  together", "", "", figure(model.value)))
+    rows.append(("  sum", "", "", figure(model.value)))
     return _cells(rows, ascii_only=ascii_only)
 
 

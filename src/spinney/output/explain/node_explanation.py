@@ -149,12 +149,12 @@ class NodeExplanation(InNotebooks):
     At the root ``tried`` says by which recipes the tree might have been grown.
     ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
-    where errors have costs. ``surprise`` is −log₂ of the share of each class, whose
-    average is the entropy; None, for infinite, of a class without rows. ``competitors``
-    says whether the splits that lost are among the candidates, as far as is known.
-    ``given`` is about the rows that were given, if any were. ``member`` says of which
-    tree of a forest the node is: such a tree keeps no competitors, and counts rows that
-    lack a value where they went.
+    where errors have costs. ``self_information`` is −log₂ of the share of each class,
+    whose average is the entropy; None, for infinite, of a class without rows.
+    ``competitors`` says whether the splits that lost are among the candidates, as far
+    as is known. ``given`` is about the rows that were given, if any were. ``member``
+    says of which tree of a forest the node is: such a tree keeps no competitors, and
+    counts rows that lack a value where they went.
     """
 
     node: int
@@ -180,7 +180,7 @@ class NodeExplanation(InNotebooks):
     forest: float = 0.0
     label_costs: tuple[float, ...] = ()
     tried: tuple[Tried, ...] = ()
-    surprise: tuple[float | None, ...] = ()
+    self_information: tuple[float | None, ...] = ()
     competitors: bool = True
     given: GivenRows | None = None
     member: Member | None = None
@@ -285,7 +285,9 @@ def explain_node(
         forest=recipe.forest if taught else 0.0,
         label_costs=tree.label_costs(node),
         tried=model.tried if number == 0 else (),
-        surprise=() if tree.schema.target.is_numeric else surprise_of(weighed),
+        self_information=(
+            () if tree.schema.target.is_numeric else self_information_of(weighed)
+        ),
         competitors=counted is not None or _has_competitors(model, node),
         given=given,
         member=member,
@@ -334,10 +336,10 @@ def _has_competitors(model: Model, node: Node) -> bool:
     return not alone or model.fingerprint.n_rows < MANY_ROWS
 
 
-def surprise_of(weights: Sequence[float]) -> tuple[float | None, ...]:
+def self_information_of(weights: Sequence[float]) -> tuple[float | None, ...]:
     """Return −log₂ of the share of each class; None where it has none.
 
-    >>> surprise_of([2, 1, 1, 0])
+    >>> self_information_of([2, 1, 1, 0])
     (1.0, 2.0, 2.0, None)
     """
     total = sum(weights)
@@ -384,7 +386,9 @@ def candidate_lines(
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
     surrogates = search.policy.surrogates
-    absent = "where surrogates send it" if surrogates else "every branch, by shares"
+    absent = (
+        "the branch of a surrogate" if surrogates else "all branches, in proportion"
+    )
     attribute = tree.schema.attributes[split.attribute]
     shown_as = partial(figures_of, target=tree.schema.target)
     branches = tuple(

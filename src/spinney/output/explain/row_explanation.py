@@ -208,4 +208,4 @@ def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
         if own >= 0:
             text = describe(surrogate.split, tree.schema.attributes[attribute], own)
             return f"sent by the surrogate {text}"
-    return "no surrogate is known, sent to the heavier branch"
+    return "no surrogate has a value, sent to the default branch"

@@ -30,7 +30,7 @@ def why(
     """
     if node.chosen is None:
         assert node.reason is not None
-        return f"a leaf: {node.reason.value}"
+        return f"leaf: {node.reason.value}"
     attributes = model.schema.attributes
     name = shown(attributes[node.candidate.attribute].name)
     if node.forced:
@@ -40,20 +40,20 @@ def why(
     if model.recipe.grower.seeks_whole_trees and not recounted:
         what = _asked(model.tree, node, node.candidate)
         instead = _instead(model, node, criterion, able)
-        return f"{what}: a part of the best tree of its size{instead}"
+        return f"{what}: part of the best tree of its size{instead}"
     if model.recipe.grower.streams and not recounted:
-        gained = f"its {criterion.merit_name} is {node.candidate.merit:.3f}"
-        return f"{name}: had proven best when it was asked; on the rows here {gained}"
+        gained = f"{criterion.merit_name} {node.candidate.merit:.3f}"
+        return f"{name}: proved best when the leaf was split; on the rows now {gained}"
     among = " among those of at least average gain" if criterion.average else ""
     if any(attribute.cost for attribute in attributes):
-        among += " for what it costs to ask"
+        among += " per attribute cost"
     paid = paid_above(model.tree, node)
     if model.recipe.forest:
         # The competitors are gone, and on true labels one of them may have been better.
         merit = node.candidate.merit
         return (
-            f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
-            f"as they are its {criterion.merit_name} is {merit:.3f}"
+            f"{name}: chosen{among} on labels smoothed by a forest; on the original "
+            f"labels its {criterion.merit_name} is {merit:.3f}"
         )
     if model.member is not None and not recounted:
         # How many were drawn is the forest's to know.
@@ -65,9 +65,9 @@ def why(
     best = score(node.candidate, model.schema, paid)
     equal = _equal(model.tree, node, criterion, able, paid)
     if recounted and node.chosen not in equal:
-        asks = f"{name}: what the node asks, {best:.3f}; on these rows"
+        asks = f"{name}: the split of the node, {best:.3f}; on these rows"
         if not equal:
-            return f"{asks} nothing would be asked"
+            return f"{asks} there would be no split"
         merit = score(node.candidates[equal[0]], model.schema, paid)
         others = _names(model.tree, node, equal)
         greatest = f"the greatest {criterion.merit_name}{among}, {merit:.3f}"
@@ -77,8 +77,8 @@ def why(
     if equal:
         names, tie = _names(model.tree, node, equal), "tie" + "s" * (len(equal) == 1)
         sentence += (
-            f"; {names} {tie} with it, and the first in the order of preference, then "
-            "of columns, wins"
+            f"; {names} {tie} with it, and the first in the tie-break order, then by "
+            "column, wins"
         )
     return sentence
 
@@ -92,15 +92,15 @@ def _instead(model: Model, node: Node, criterion: Criterion, able: set[int]) -> 
     paid = paid_above(model.tree, node)
     best = _equal(model.tree, node, criterion, competitors, paid)
     if not best:
-        return "; it would have been a leaf"
+        return "; without it, a leaf"
     if node.chosen in best:
-        return ", as it would have been"
+        return ", and also the best split"
     first = node.candidates[best[0]]
     asks = _asked(model.tree, node, first)
     most = max(score(node.candidates[at], model.schema, paid) for at in best)
     merit = f"{criterion.merit_name} {most:.3f}"
-    others = ", or another that ties with it" if len(best) > 1 else ""
-    return f"; it would have been {asks} ({merit}){others}"
+    others = ", or one that ties with it" if len(best) > 1 else ""
+    return f"; without it, {asks} ({merit}){others}"
 
 
 def _asked(tree: Tree, node: Node, candidate: Candidate) -> str:

@@ -81,7 +81,7 @@ def mdl_working(table: CountTable, _branches: Names, _classes: Names) -> list[st
     )
     before = float(description_length(table.total))
     return [
-        f"bits saved a row = ({before:.3f} − ({parts})) / "
+        f"bits saved per row = ({before:.3f} − ({parts})) / "
         f"{weight_text(table.weight)} = {float(mdl(table)):.3f}"
     ]
 

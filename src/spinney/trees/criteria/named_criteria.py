@@ -45,7 +45,7 @@ _OF_CLASSES = (
     _alike(
         "gain",
         gains.gain,
-        "gain",
+        "information gain",
         (impurity.entropy, "entropy"),
         concave=True,
         boundaries=True,
@@ -72,8 +72,8 @@ _OF_CLASSES = (
     _alike(
         "gini",
         gains.gini_gain,
-        "decrease of gini",
-        (impurity.gini, "gini"),
+        "Gini decrease",
+        (impurity.gini, "Gini index"),
         concave=True,
         boundaries=True,
         kernel="GINI",
@@ -81,7 +81,7 @@ _OF_CLASSES = (
     _alike(
         "misclassification",
         gains.misclassification_gain,
-        "decrease of error",
+        "error decrease",
         (impurity.misclassification, "error"),
         concave=True,
         kernel="ERRORS",
@@ -112,7 +112,7 @@ _OF_CLASSES = (
     _alike(
         "mdl",
         tests.mdl,
-        "bits saved a row",
+        "bits saved per row",
         (impurity.description_length, "bits"),
         # A split into all and nothing saves 0. Where every other one saves less, the
         # best of them need not be a prefix.
@@ -146,7 +146,7 @@ _OF_NUMBERS = (
     _alike(
         "variance",
         gains.variance_gain,
-        "decrease of variance",
+        "variance decrease",
         (impurity.variance, "variance"),
         numeric=True,
         # The n − 1 of small branches breaks Breiman's proof, which wants a concave
@@ -157,7 +157,7 @@ _OF_NUMBERS = (
     _alike(
         "squared_error",
         gains.squared_error_gain,
-        "decrease of squared error",
+        "squared error decrease",
         (impurity.squared_error, "squared error"),
         numeric=True,
         unit=impurity.mean_square,
@@ -178,7 +178,7 @@ _OF_NUMBERS = (
     _alike(
         "sdr",
         gains.deviation_gain,
-        "reduction of the standard deviation",
+        "standard deviation reduction",
         (impurity.deviation, "sd"),
         numeric=True,
         # Roots read Σwy² beside Σw and Σwy: the best subset is cut off by a line in the
@@ -191,7 +191,7 @@ _OF_NUMBERS = (
     _alike(
         "variance_root",
         gains.variance_root_gain,
-        "decrease of the fifth root of variance",
+        "decrease of the fifth root of the variance",
         (impurity.variance_root, "fifth root of variance"),
         numeric=True,
         ordered=False,
@@ -228,7 +228,7 @@ def criterion_named(name: "str | Callable[[CountTable], Any]") -> Criterion:
     """Return the criterion of this name, or that of a user's own function.
 
     >>> criterion_named("gini").merit_name
-    'decrease of gini'
+    'Gini decrease'
     >>> criterion_named(lambda table: float(table.sizes.min())).merit_name
     '<lambda>'
     """

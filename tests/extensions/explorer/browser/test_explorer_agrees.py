@@ -28,7 +28,8 @@ MORE = re.compile(r", smoothed from [\d.]+ %|; least expected cost: .*(?=\)$)")
 def random_rows(model, n=ROWS, seed=0):
     """Return rows as the page has them, and as a table: missing and unseen, too."""
     rng = np.random.default_rng(seed)
-    schema, needed = model.schema, model._needed
+    fitted = model._fitted() if hasattr(model, "_fitted") else model
+    schema, needed = model.schema, fitted._needed
     columns = schema.behind(needed)
     cuts = {}
     for tree in trees_of(model):
