@@ -257,7 +257,7 @@ def _pairs(one: Tree, other: Tree) -> Iterator[tuple[Node, Node]]:
 
 def _divides_a_row(tree: Tree) -> bool:
     return any(
-        node.route.final_branch is None and node.candidate.table.missing_rows.any()
+        node.route.fallback_branch is None and node.candidate.table.missing_rows.any()
         for node in tree
         if node.route is not None
     )

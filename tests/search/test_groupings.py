@@ -23,7 +23,7 @@ from spinney.search.groupings import (
     thresholds,
 )
 from spinney.search.value_order import principal_score
-from spinney.sources.base import Request
+from spinney.sources.base import TableRequest
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA
 from spinney.trees.table_batch import TableBatch, joined_batches
@@ -47,7 +47,7 @@ def sides(
     return tuple(tuple(stack.values[goes == side].astype(int)) for side in (0, 1))
 
 
-def every_way(
+def enumerate_splits(
     ways: CandidateSplits, stack: TableBatch
 ) -> list[tuple[tuple[int, ...], ...]]:
     return [sides(ways, stack, way) for way in range(len(ways))]
@@ -73,7 +73,7 @@ def test_the_tolerance_grows_with_the_merit():
 def test_thresholds_cut_between_neighbours():
     stack = alone(CountTable.of([[1, 0], [0, 2], [3, 0]], missing=[1, 0]))
     ways = thresholds(stack)
-    assert every_way(ways, stack) == [((0,), (1, 2)), ((0, 1), (2,))]
+    assert enumerate_splits(ways, stack) == [((0,), (1, 2)), ((0, 1), (2,))]
     assert ways.table.weights.tolist() == [[[1, 0], [3, 2]], [[1, 2], [3, 0]]]
     assert ways.table.rows.tolist() == [[[1, 0], [3, 2]], [[1, 2], [3, 0]]]
     assert ways.table.missing.tolist() == [[1, 0]] * 2
@@ -84,7 +84,7 @@ def test_thresholds_cut_between_neighbours():
 def test_midpoints_of_density_and_sugar():
     # EXPECTED.md, 000: 16 each.
     table = textbook("watermelon_3.0", numeric=("density", "sugar"))
-    stack = joined_batches(table.source.tables([Request(0, (6, 7))]))
+    stack = joined_batches(table.source.tables([TableRequest(0, (6, 7))]))
     ways = thresholds(stack)
     assert ways.owner.tolist() == [0] * 16 + [1] * 16
     cuts = [
@@ -127,11 +127,11 @@ def test_cuts_between_rows_of_one_class_are_left_out():
     stack = alone(CountTable.of([[2, 0], [1, 0], [1, 0], [0, 3], [0, 1], [1, 1]]))
     ways = thresholds(stack, least=np.array([0.0]))
     # The first cut and the last have no neighbour on one side.
-    assert [len(left) for left, _ in every_way(ways, stack)] == [1, 3, 5]
+    assert [len(left) for left, _ in enumerate_splits(ways, stack)] == [1, 3, 5]
     assert ways.left_out.tolist() == [2]
     # A limit makes a cut between others one at the end: three rows on the left.
     ways = thresholds(stack, least=np.array([3.0]))
-    assert [len(left) for left, _ in every_way(ways, stack)] == [1, 2, 3, 4, 5]
+    assert [len(left) for left, _ in enumerate_splits(ways, stack)] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_multiway_has_a_branch_for_absent_values_too():
 def test_an_order_of_all_codes_is_cut_between_those_that_occur():
     stack = alone(CountTable.of([[1, 0], [0, 2], [3, 0]]))
     ways = ordered(stack, np.array([5, 0, 2]))
-    assert every_way(ways, stack) == [((1,), (0, 2)), ((1, 2), (0,))]
+    assert enumerate_splits(ways, stack) == [((1,), (0, 2)), ((1, 2), (0,))]
     assert ways.table.weights[:, 0].tolist() == [[0, 2], [3, 2]]
 
 
@@ -249,7 +249,7 @@ def test_two_classes_need_only_prefixes():
     # Breiman et al. (1984), theorem 4.5: ordered by the share of one class.
     stack = alone(CountTable.of([[1, 1], [3, 0], [0, 3], [1, 2]]))
     ways = prefixes(stack)
-    assert every_way(ways, stack) == [
+    assert enumerate_splits(ways, stack) == [
         ((0, 2, 3), (1,)),
         ((0, 1), (2, 3)),
         ((0, 1, 3), (2,)),
@@ -273,7 +273,7 @@ def test_two_of_many_classes_are_two_classes():
 
 def test_more_classes_need_every_subset_once():
     stack = alone(random_table(4, 3, 0))
-    subsets = every_way(every_subset(stack), stack)
+    subsets = enumerate_splits(every_subset(stack), stack)
     assert len(subsets) == 7
     assert set(subsets) == set(naive_splits.all_subsets(range(4)))
 

@@ -211,7 +211,7 @@ def route(tree: Any, cells: Sequence[Cell]) -> dict[int, float]:
             asked = each.attribute, way_of(each.split), each.reversed
             if branch is None:
                 branch = naive_surrogates.Surrogate(*asked).branch_of(cells)
-        last = way.missing if node.otherwise is None else node.otherwise
+        last = way.missing if node.default_branch is None else node.default_branch
         branch = last if branch is None else branch
         for place, child in enumerate(node.children):
             part = node.split.shares[place] if branch is None else place == branch

@@ -121,9 +121,9 @@ def divide(node: Any, task: Any) -> tuple[list[list[Any]], list[Any]]:
     kinds = [attribute.kind for attribute in task.schema.attributes]
     most = task.recipe.surrogates
     node.surrogates = find(own, node.chosen, node.attributes, kinds, most)
-    node.otherwise = heaviest(own, node.chosen)
+    node.default_branch = heaviest(own, node.chosen)
     branches: list[list[Any]] = [[], []]
     for row in node.rows:
-        sent = branch_of(row[0], node.chosen, node.surrogates, node.otherwise)
+        sent = branch_of(row[0], node.chosen, node.surrogates, node.default_branch)
         branches[sent].append(row)
     return branches, []

@@ -72,7 +72,7 @@ class AllSplits:
     steps: tuple[MergeStep, ...] = ()
 
 
-def every_way(
+def enumerate_splits(
     search: Search, table: CountTable, schema: Schema, index: int, *, most: int
 ) -> AllSplits:
     """Return the ways to split on an attribute, of many the ``most`` that gain most.
@@ -87,12 +87,12 @@ def every_way(
     >>> income = CountTable.of([[2, 2], [1, 3], [2, 4]])
     >>> schema = Schema((Attribute("income", "nominal", tuple("hlm")),), None)
     >>> search = Search.of(RECIPES["cart"], numeric=False)
-    >>> ways = every_way(search, income, schema, 0, most=100)
+    >>> ways = enumerate_splits(search, income, schema, 0, most=100)
     >>> [each.split.groups[0] for each in ways.candidates], ways.best
     ([(0,), (0, 1), (0, 2)], 0)
     """
     stack = TableBatch.of([{index: table}])
-    search = search.knowing(stack, schema)
+    search = search.with_root_tables(stack, schema)
     level = SearchedLevel.of(search, stack)
     counted = level.counted.stack
     if n_different(counted, search)[0] < 2:
@@ -174,7 +174,7 @@ def _copies(
     for first in range(0, len(listed), at_once):
         chosen = listed[first : first + at_once]
         every = np.arange(len(chosen))
-        level = SearchedLevel.of(search, stack.taken(np.zeros(len(chosen), np.int64)))
+        level = SearchedLevel.of(search, stack.take(np.zeros(len(chosen), np.int64)))
         part, best = level.part(search, form, every), BestSoFar.none(level)
         write_down(
             search,
@@ -192,7 +192,7 @@ def _alone(ways: CandidateSplits, chosen: Integers) -> CandidateSplits:
     """Return some ways of one table, each as the only one of a copy of it."""
     goes, n = ways.goes, len(chosen)
     return replace(
-        ways.taken(chosen),
+        ways.take(chosen),
         owner=np.arange(n),
         goes=lambda _: np.concatenate([goes(np.array([way])) for way in chosen]),
         exact=np.repeat(ways.exact, n),
@@ -205,11 +205,11 @@ def _position(winner: Candidate | None, candidates: list[Candidate]) -> int | No
     """Return which of some candidates asks what the winner asks."""
     if winner is None:
         return None
-    same = (same_question(winner.split, each.split) for each in candidates)
+    same = (same_split(winner.split, each.split) for each in candidates)
     return next((at for at, is_it in enumerate(same) if is_it), None)
 
 
-def same_question(one: Split, other: Split) -> bool:
+def same_split(one: Split, other: Split) -> bool:
     """Return whether two splits send every value to the same branch."""
     return _asked(one) == _asked(other)
 

@@ -150,9 +150,9 @@ class SearchedLevel:
     @classmethod
     def of(cls, search: Search, stack: TableBatch) -> "SearchedLevel":
         """Return tables as they are searched; what all rows say of them is known."""
-        coarse, bucket_line = in_buckets(stack, search.at_root.cuts)
-        traits = search.at_root.traits.taken(stack.attribute)
-        if search.at_root.cuts:
+        coarse, bucket_line = in_buckets(stack, search.root_summary.cuts)
+        traits = search.root_summary.traits.take(stack.attribute)
+        if search.root_summary.cuts:
             traits = with_typical_at_nodes(traits, coarse)
         counted = filled(coarse, search.policy, traits)
         return cls(stack, coarse, bucket_line, traits, counted)
@@ -163,8 +163,8 @@ class SearchedLevel:
         return FormPart(
             form,
             tables,
-            self.counted.stack.taken(tables).scaled(search.altered),
-            self.traits.taken(tables),
+            self.counted.stack.take(tables).scaled(search.altered),
+            self.traits.take(tables),
             told[tables],
             self.coarse,
         )
@@ -239,7 +239,7 @@ def propose(
     2.5
     """
     stack = TableBatch.of([{index: table}])
-    splits = best_splits(search.knowing(stack, schema), stack, schema)
+    splits = best_splits(search.with_root_tables(stack, schema), stack, schema)
     return splits.candidate(0) if len(splits) else None
 
 
@@ -310,7 +310,7 @@ def _search_form(
     ways = ways_of_part(search, part)
     allowed = is_allowed(search, part, ways)
     if not allowed.all():
-        ways = ways.taken(np.flatnonzero(allowed))
+        ways = ways.take(np.flatnonzero(allowed))
     if not len(ways):
         return
     gains = np.asarray(criterion.gain(ways.table))
@@ -444,7 +444,7 @@ def _root_ranks(search: Search, stack: TableBatch) -> Integers:
     attribute, codes = stack.attribute[stack.owner], stack.values.astype(np.int64)
     for index in np.unique(stack.attribute).tolist():
         own = attribute == index
-        ranks[own] = search.at_root.statistics[index].ranks[codes[own]]
+        ranks[own] = search.root_summary.statistics[index].ranks[codes[own]]
     return ranks
 
 
@@ -516,7 +516,7 @@ def _next_to_cuts(
     above = np.where(last + 1 < stack.start[1:], last + 1, len(stack.values))
     low, in_order = values[last], np.flatnonzero(best.form == Form.ORDERED)
     if len(in_order):
-        part, lines = stack.taken(in_order), stack.lines_of(in_order)
+        part, lines = stack.take(in_order), stack.lines_of(in_order)
         ranks = np.where(left[lines], _root_ranks(search, part), -1.0)
         low[in_order] = maxima(ranks, part.start)
     return low, least[above]
@@ -547,7 +547,7 @@ def _behind_splits(
     Numbers are counted by branch: of a threshold at the values next to it, of
     intervals at their greatest values.
     """
-    tables, branch = stack.taken(able), branch[stack.lines_of(able)]
+    tables, branch = stack.take(able), branch[stack.lines_of(able)]
     owner, numeric = tables.owner, traits.numeric[able]
     if not numeric.any():
         return tables, branch

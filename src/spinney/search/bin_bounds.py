@@ -75,7 +75,7 @@ def bins_to_open(
     if stack.low is None or not (several := stack.low < stack.values).any():
         return every, closed
     tables = np.unique(stack.owner[several])
-    part = stack.taken(tables)
+    part = stack.take(tables)
     assert part.low is not None
     inside = part.low < part.values
     best = np.full(len(part), -np.inf)

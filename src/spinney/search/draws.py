@@ -20,7 +20,7 @@ FACTOR = 0x2545F4914F6CDD1D
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class NodeSampling:
     """What is drawn at the nodes of one tree.
 
     Parameters
@@ -61,10 +61,10 @@ def drawn(
     return order
 
 
-def drawn_places(
+def sampled_tables(
     stack: TableBatch,
     search: Search,
-    draws: Draws,
+    draws: NodeSampling,
     keys: Sequence[int],
     n_attributes: int,
 ) -> Integers:

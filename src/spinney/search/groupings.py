@@ -105,7 +105,7 @@ class CandidateSplits:
         """How many branches each way has, those without rows too."""
         return int(self.table.weights.shape[1])
 
-    def taken(self, ways: Integers) -> "CandidateSplits":
+    def take(self, ways: Integers) -> "CandidateSplits":
         """Return some of the ways, in this order."""
         goes = self.goes
         return replace(
@@ -430,7 +430,7 @@ def with_missing_at(
     ways: CandidateSplits, chosen: Integers, branches: Integers
 ) -> CandidateSplits:
     """Return some ways, missing rows counted in the given branches; -1 leaves them."""
-    placed = ways.taken(chosen)
+    placed = ways.take(chosen)
     count_missing_at(placed.table, branches)
     return replace(placed, missing_at=branches)
 

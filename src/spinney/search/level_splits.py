@@ -117,7 +117,7 @@ class LevelSplits:
             split: Split
             if self.form[number] == Form.THRESHOLD:
                 split = Threshold(index, thresholds[at], parts[at], missing[at])
-            elif index in self.search.at_root.cuts:
+            elif index in self.search.root_summary.cuts:
                 edges = self._edges(number, table)
                 split = Intervals(index, edges, parts[at], missing[at])
             else:
@@ -157,7 +157,7 @@ class LevelSplits:
 
     def _thresholds(self, numbers: Integers) -> list[float]:
         """Return the threshold of each split, if it is one, as the recipe places it."""
-        at_root, attributes = self.search.at_root, self.schema.attributes
+        at_root, attributes = self.search.root_summary, self.schema.attributes
         thresholds: list[float] = self._middles(numbers).tolist()
         observed = self.search.recipe.thresholds == "observed"
         if not (observed or at_root.cuts):
@@ -180,7 +180,7 @@ class LevelSplits:
 
         A bucket that no row has here lies in the interval above it.
         """
-        cuts = self.search.at_root.cuts[int(self.tables.attribute[number])]
+        cuts = self.search.root_summary.cuts[int(self.tables.attribute[number])]
         n_branches = int(self.n_branches[number])
         if self.form[number] == Form.MULTIWAY:
             edges, n_known = cuts, len(cuts) + 1
@@ -205,7 +205,7 @@ class LevelSplits:
                 branch = np.insert(branch, at, self.missing_at[number])
         if form == Form.ORDERED:
             index = int(self.tables.attribute[number])
-            ranks = self.search.at_root.statistics[index].ranks
+            ranks = self.search.root_summary.statistics[index].ranks
             codes = np.arange(n_codes) if n_codes <= LISTED else codes
             branch = (ranks[codes] > self.low[number]).astype(np.int64)
         order = np.argsort(branch, kind="stable")

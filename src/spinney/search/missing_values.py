@@ -238,7 +238,7 @@ def _joined(
         goes=goes,
         missing_at=np.concatenate([ways.missing_at, more.missing_at]),
     )
-    return both.taken(np.argsort(both.owner, kind="stable"))
+    return both.take(np.argsort(both.owner, kind="stable"))
 
 
 def _arrays(table: CountTable) -> tuple[NDArray[Any], ...]:

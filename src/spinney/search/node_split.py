@@ -140,7 +140,7 @@ class LazyCandidates(Sequence[Candidate]):
         return self._made[line]
 
 
-def under_search(
+def rewritten_decision(
     decision: Decision, search: Search, levels: dict[int, LevelDecisions]
 ) -> Decision | None:
     """Return a decision whose candidates are written as another search writes them.

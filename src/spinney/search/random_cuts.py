@@ -52,7 +52,7 @@ class DrawnSplits(LevelSplits):
         return [c if cut is None else _refined(c, cut) for c, cut in pairs]
 
 
-def splits_of_drawn_cuts(
+def random_cut_splits(
     search: Search, stack: TableBatch, schema: Schema, keys: Sequence[int]
 ) -> DrawnSplits:
     """Return the split of each table at a drawn cut; ``keys`` are those of the nodes.

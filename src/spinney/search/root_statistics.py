@@ -84,7 +84,7 @@ def statistics_by_attribute(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AtRoot:
+class RootSummary:
     """What is known of each attribute from all rows, for the search at every node.
 
     Parameters
@@ -106,7 +106,7 @@ class AtRoot:
 
     def with_tables(
         self, stack: TableBatch, schema: Schema, recipe: Recipe
-    ) -> "AtRoot":
+    ) -> "RootSummary":
         """Return what is known after these tables of all rows have been seen.
 
         What was known of their attributes before stays.
@@ -133,9 +133,11 @@ class AtRoot:
                 traits.n_codes[index] = len(cuts[index]) + 1
             elif numeric:
                 traits.step[index] = recipe.step_of(table.values)
-        return AtRoot(cuts, observed, statistics, traits)
+        return RootSummary(cuts, observed, statistics, traits)
 
-    def says_the_same(self, other: "AtRoot", *, typical: bool, ranks: bool) -> bool:
+    def says_the_same(
+        self, other: "RootSummary", *, typical: bool, ranks: bool
+    ) -> bool:
         """Return whether all rows say the same of the attributes as others do.
 
         What stands for a missing value, and the order of codes by a numeric target,

@@ -37,9 +37,9 @@ from spinney._support.ties import equal_to_best, last_best
 from spinney.data import Schema
 from spinney.search.buckets import in_buckets
 from spinney.search.cut_points import midpoints
-from spinney.search.root_statistics import AtRoot
+from spinney.search.root_statistics import RootSummary
 from spinney.search.tree_search import Search
-from spinney.sources import Agreement, Counts, Surrogates
+from spinney.sources import AgreementRequest, Counts, Surrogates
 from spinney.trees import (
     CountTable,
     Groups,
@@ -83,7 +83,7 @@ def routes_of(
         return [(Route(each.split), None) for each in to_route]
     assert isinstance(source, Surrogates)
     requests = [
-        Agreement(
+        AgreementRequest(
             each.node,
             each.split,
             tuple(index for index in each.attributes if index != each.split.attribute),
@@ -94,7 +94,7 @@ def routes_of(
     most = search.recipe.surrogates
     if most and any(request.attributes for request in requests):
         parts = run_as_they_come(
-            lambda stack: StandIns.of(stack, schema, search.at_root),
+            lambda stack: SurrogateSplits.of(stack, schema, search.root_summary),
             source.agreements(requests),
         )
         ranked = ranked_surrogates(parts, len(to_route), most=most)
@@ -121,7 +121,7 @@ def _heaviest_branches(to_route: Sequence[NodeToRoute]) -> list[int]:
 
 
 def ranked_surrogates(
-    parts: "Sequence[StandIns]", n_nodes: int, *, most: int
+    parts: "Sequence[SurrogateSplits]", n_nodes: int, *, most: int
 ) -> list[list[Surrogate]]:
     """Return the best surrogates of each node, best first."""
     whose = np.concatenate([part.stack.node for part in parts])
@@ -150,7 +150,7 @@ def ranked_surrogates(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StandIns:
+class SurrogateSplits:
     """The question about each attribute that agrees best with its node's split.
 
     Parameters
@@ -175,10 +175,12 @@ class StandIns:
     turned: NDArray[np.bool_]
     goes: Integers
     schema: Schema
-    at_root: AtRoot
+    at_root: RootSummary
 
     @classmethod
-    def of(cls, stack: TableBatch, schema: Schema, at_root: AtRoot) -> "StandIns":
+    def of(
+        cls, stack: TableBatch, schema: Schema, at_root: RootSummary
+    ) -> "SurrogateSplits":
         """Find the best question about each attribute.
 
         Examples
@@ -186,7 +188,7 @@ class StandIns:
         >>> from spinney.data import Attribute
         >>> length = CountTable.of([[3, 0, 0], [2, 1, 0], [0, 4, 0]])
         >>> schema = Schema((Attribute("length", "numeric"),), None)
-        >>> best = StandIns.of(TableBatch.of([{0: length}]), schema, AtRoot())
+        >>> best = SurrogateSplits.of(TableBatch.of([{0: length}]), schema, RootSummary())
         >>> [each.split.threshold for each in best.surrogates(np.array([0]))]
         [1.5]
         """
@@ -249,8 +251,8 @@ class StandIns:
             codes, goes = stack.values[lines].astype(np.int64), self.goes[lines]
             groups = tuple(tuple(codes[goes == side].tolist()) for side in (0, 1))
             return Groups(index, groups, ())
-        if index in self.at_root.cuts:
-            threshold = float(self.at_root.cuts[index][int(threshold)])
+        if index in self.root_summary.cuts:
+            threshold = float(self.root_summary.cuts[index][int(threshold)])
         return Threshold(index, threshold, ())
 
 

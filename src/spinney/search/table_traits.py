@@ -49,7 +49,7 @@ class Traits:
             np.zeros(n_attributes),
         )
 
-    def taken(self, lines: Integers) -> "Traits":
+    def take(self, lines: Integers) -> "Traits":
         """Return some of the lines."""
         own = (getattr(self, field.name)[lines] for field in fields(Traits))
         return Traits(*own)

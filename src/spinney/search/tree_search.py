@@ -11,7 +11,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.recipes import Recipe
 from spinney.search.missing_values import Policy, policy_named
-from spinney.search.root_statistics import AtRoot
+from spinney.search.root_statistics import RootSummary
 from spinney.search.value_order import ENUMERATED
 from spinney.trees import TableBatch
 from spinney.trees.criteria import Criterion
@@ -37,7 +37,7 @@ class Search:
         What class weights are multiplied by besides, to find merits under costs.
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
-    at_root : AtRoot
+    at_root : RootSummary
         What all rows say of each attribute.
     """
 
@@ -48,7 +48,7 @@ class Search:
     class_weights: Floats | None = None
     altered: Floats | None = None
     preference: Sequence[int] = ()
-    at_root: AtRoot = field(default_factory=AtRoot)
+    at_root: RootSummary = field(default_factory=RootSummary)
 
     @classmethod
     def of(cls, recipe: Recipe, *, numeric: bool, **more: Any) -> "Search":
@@ -62,10 +62,10 @@ class Search:
         They are those of all rows, or of an attribute that only one node has.
         """
         return replace(
-            self, at_root=self.at_root.with_tables(stack, schema, self.recipe)
+            self, at_root=self.root_summary.with_tables(stack, schema, self.recipe)
         )
 
-    def finds_the_same(self, other: "Search", schema: Schema) -> bool:
+    def finds_same_splits(self, other: "Search", schema: Schema) -> bool:
         """Return whether both find the same best split of any count table.
 
         Where the search goes by the weight of all rows, or by what they all say of an
@@ -85,8 +85,8 @@ class Search:
                 return False
         if self.total != other.total and self._minds_total(other, schema):
             return False
-        return self.at_root.says_the_same(
-            other.at_root,
+        return self.root_summary.says_the_same(
+            other.root_summary,
             typical=self.policy.by_root,
             ranks=recipe.grouping == "ordered",
         )

@@ -2,7 +2,7 @@
 
 from spinney.sources.base import (
     ROOT,
-    Agreement,
+    AgreementRequest,
     BinnedTables,
     Bins,
     BucketCounts,
@@ -10,13 +10,13 @@ from spinney.sources.base import (
     Formulas,
     NodeBatches,
     Products,
-    Request,
     Source,
     Surrogates,
+    TableRequest,
     TermRequest,
     Totals,
     are_pure,
-    summed,
+    sum_products,
     tables_of,
     take_formulas,
     with_formulas,
@@ -24,7 +24,7 @@ from spinney.sources.base import (
 
 __all__ = [
     "ROOT",
-    "Agreement",
+    "AgreementRequest",
     "BinnedTables",
     "Bins",
     "BucketCounts",
@@ -32,7 +32,7 @@ __all__ = [
     "Formulas",
     "NodeBatches",
     "Products",
-    "Request",
+    "TableRequest",
     "Source",
     "Surrogates",
     "TermRequest",

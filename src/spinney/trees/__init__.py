@@ -4,15 +4,20 @@ from spinney.trees.candidate_arrays import GIVEN, CandidateArrays, joined_candid
 from spinney.trees.certificate import OBJECTIVES, Certificate
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
-from spinney.trees.lazy_nodes import ArrayNodes, FormerNodes, LazyNodes, MadeNodes
+from spinney.trees.lazy_nodes import (
+    ArrayNodes,
+    ExplicitNodes,
+    LazyNodes,
+    RenumberedNodes,
+)
 from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
 from spinney.trees.node import (
     NO_REASON,
     Candidate,
     Node,
     Reason,
+    child_counts,
     reason_codes,
-    shared_out,
 )
 from spinney.trees.split import (
     Groups,
@@ -30,15 +35,20 @@ from spinney.trees.split import (
 )
 from spinney.trees.split_arrays import (
     FORMS,
-    QuestionArrays,
+    RoutingArrays,
     SplitArrays,
-    questions_of_splits,
-    splits_of_questions,
+    routing_of_splits,
+    splits_of_routing,
+)
+from spinney.trees.split_condition import (
+    SplitCondition,
+    outside_quotes,
+    parse_condition,
 )
 from spinney.trees.table_batch import TableBatch, joined_batches
 from spinney.trees.tree import Tree, cut
 from spinney.trees.tree_arrays import (
-    LaterSurrogates,
+    LazySurrogates,
     Links,
     PackedTrees,
     SurrogateArrays,
@@ -50,7 +60,6 @@ from spinney.trees.tree_arrays import (
     surrogate_arrays,
     winner_arrays,
 )
-from spinney.trees.written_question import Question, outside_quotes, read_question
 
 __all__ = [
     "FORMS",
@@ -63,18 +72,18 @@ __all__ = [
     "Certificate",
     "CountTable",
     "FlatModels",
-    "FormerNodes",
+    "RenumberedNodes",
     "Groups",
     "Intervals",
-    "LaterSurrogates",
+    "LazySurrogates",
     "LazyNodes",
     "LinearModel",
     "Links",
-    "MadeNodes",
+    "ExplicitNodes",
     "Node",
     "PackedTrees",
-    "Question",
-    "QuestionArrays",
+    "SplitCondition",
+    "RoutingArrays",
     "Reason",
     "Route",
     "Split",
@@ -103,14 +112,14 @@ __all__ = [
     "outside_quotes",
     "possible_codes",
     "printing_places",
-    "questions_of_splits",
+    "routing_of_splits",
     "range_text",
     "ratio_of",
-    "read_question",
+    "parse_condition",
     "reason_codes",
-    "shared_out",
+    "child_counts",
     "sizes",
-    "splits_of_questions",
+    "splits_of_routing",
     "spread_of",
     "surrogate_arrays",
     "values_text",

@@ -109,13 +109,13 @@ class Candidate:
         """The counts by branch."""
         return branch_table(self.table, self.split)
 
-    def shared_out(self) -> tuple[Floats, Integers]:
+    def child_counts(self) -> tuple[Floats, Integers]:
         """Return the weights and rows of the children, divided rows by their parts."""
-        weights, rows, _ = shared_out([self])
+        weights, rows, _ = child_counts([self])
         return weights, rows
 
 
-def shared_out(
+def child_counts(
     candidates: Sequence[Candidate],
 ) -> tuple[Floats, Integers, Integers]:
     """Return weights and rows of the children of all splits, and where each's begin.
@@ -198,7 +198,7 @@ class Node:
         """How rows leave the node; None at a leaf."""
         if self.split is None:
             return None
-        return Route(self.split, self.surrogates, self.otherwise)
+        return Route(self.split, self.surrogates, self.default_branch)
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:

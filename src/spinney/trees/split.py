@@ -227,14 +227,16 @@ class Route:
     @property
     def described(self) -> Split:
         """The split as it reads: without surrogates the rest takes the last branch."""
-        if self.otherwise is None or self.surrogates:
+        if self.default_branch is None or self.surrogates:
             return self.split
-        return replace(self.split, missing=self.otherwise)
+        return replace(self.split, missing=self.default_branch)
 
     @property
-    def final_branch(self) -> int | None:
+    def fallback_branch(self) -> int | None:
         """The branch of rows that nothing sends; None where they are divided."""
-        return self.split.missing if self.otherwise is None else self.otherwise
+        return (
+            self.split.missing if self.default_branch is None else self.default_branch
+        )
 
 
 def counts_by_branch(

@@ -98,7 +98,7 @@ class SplitArrays:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QuestionArrays:
+class RoutingArrays:
     """Splits as arrays, one line per split.
 
     Parameters
@@ -196,8 +196,8 @@ def _cuts_of(split: Split) -> tuple[float, ...]:
     return split.cuts if isinstance(split, Intervals) else (split.threshold,)
 
 
-def splits_of_questions(
-    questions: QuestionArrays,
+def splits_of_routing(
+    questions: RoutingArrays,
     *,
     n_branches: Integers,
     missing: NDArray[np.integer],
@@ -226,8 +226,8 @@ def splits_of_questions(
     )
 
 
-def questions_of_splits(splits: SplitArrays) -> dict[str, Any]:
-    """Return the fields of ``QuestionArrays`` for splits as files have them."""
+def routing_of_splits(splits: SplitArrays) -> dict[str, Any]:
+    """Return the fields of ``RoutingArrays`` for splits as files have them."""
     grouped, n = splits.grouped, len(splits.form)
     first = starts_of(splits.n_cuts)[:-1][~grouped]
     cut = np.full(n, np.nan)

@@ -159,7 +159,7 @@ class TableBatch:
         counts = self.counts[tables]
         return np.repeat(self.start[tables], counts) + ramps(counts)
 
-    def taken(self, tables: Integers) -> "TableBatch":
+    def take(self, tables: Integers) -> "TableBatch":
         """Return some of the tables, in this order."""
         if len(tables) == len(self) and (tables == np.arange(len(self))).all():
             return self

@@ -18,11 +18,11 @@ from spinney.data import Attribute, Schema
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import (
     ROOT,
-    Agreement,
+    AgreementRequest,
     BinnedTables,
     Products,
-    Request,
     Source,
+    TableRequest,
     TermRequest,
     Totals,
 )
@@ -32,8 +32,8 @@ from spinney.trees import CountTable, Route, TableBatch, joined_batches
 FEW = 20_000
 """Nodes of so many rows are fetched."""
 
-Asked = TypeVar("Asked", Request, Agreement, TermRequest, tuple[int, Route])
-OfTables = TypeVar("OfTables", Request, Agreement)
+Asked = TypeVar("Asked", TableRequest, AgreementRequest, TermRequest, tuple[int, Route])
+OfTables = TypeVar("OfTables", TableRequest, AgreementRequest)
 Answer = TypeVar("Answer")
 
 
@@ -124,7 +124,7 @@ class CachingSource:
         begins = np.searchsorted(lines.node[order], nodes)
         for node, first, last in zip(nodes, begins, ends, strict=True):
             rows = order[first:last]
-            source.hold({node: (rows, lines.weight[rows])})
+            source.assign_rows({node: (rows, lines.weight[rows])})
         return source
 
     def _by_owner(
@@ -176,11 +176,11 @@ class CachingSource:
             if not hold.nodes:
                 hold.source = None
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests."""
         return self._stacks(requests, lambda source, some: source.tables(some))
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests."""
         return self._stacks(requests, lambda source, some: source.agreements(some))
 
@@ -196,7 +196,7 @@ class CachingSource:
                 yield replace(stack, node=numbers[stack.node])
 
     def binned(
-        self, requests: Sequence[Request], n_rows: Sequence[int]
+        self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests; those that are held need no bins."""
         if all(self._owner(request.node) is self._away for request in requests):

@@ -94,7 +94,7 @@ class CountRows:
             value[at], least[at] = high[number], low[number]
         return replace(self, value=value, low=least)
 
-    def taken(self, lines: NDArray[Any]) -> "CountRows":
+    def take(self, lines: NDArray[Any]) -> "CountRows":
         """Return some of the lines."""
         return CountRows(*(getattr(self, each.name)[lines] for each in fields(self)))
 
@@ -140,7 +140,7 @@ class CountRows:
         asked = at < len(keys)
         asked[asked] = keys[order][at[asked]] == own[asked]
         table = order[at[asked]]
-        lines = self if asked.all() else self.taken(asked)
+        lines = self if asked.all() else self.take(asked)
         return _stacked(lines, table, node, attribute, width=width, n=n_outputs)
 
 
@@ -168,7 +168,7 @@ def _stacked(
     lines.put(missing, missing_rows, absent, table[absent])
     known = np.flatnonzero(~absent)
     order = known[np.lexsort((lines.value[known], table[known]))]
-    lines, table = lines.taken(order), table[order]
+    lines, table = lines.take(order), table[order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = (table[1:] != table[:-1]) | (lines.value[1:] != lines.value[:-1])
     weights = np.zeros((np.count_nonzero(first), width))

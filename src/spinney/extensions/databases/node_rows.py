@@ -78,7 +78,7 @@ class Leaving:
     @property
     def divides(self) -> bool:
         """Whether a row whose value is missing goes to several branches."""
-        return self.route.otherwise is None and self.route.split.missing is None
+        return self.route.default_branch is None and self.route.split.missing is None
 
 
 class NodeRows:

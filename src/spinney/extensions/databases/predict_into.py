@@ -7,7 +7,7 @@ from spinney import registry
 from spinney._support.text import first_of
 from spinney.errors import Setting, refusal, warn
 from spinney.models.fitted_model import FittedBase
-from spinney.sources.opened import engine_of
+from spinney.sources.training_data import engine_of
 
 MOST_LISTED = 4  # columns in a warning
 

@@ -74,7 +74,11 @@ def looked_up(
         else:
             codes = np.arange(len(attribute(index).values))
             sides = route.split.branch_of(codes).tolist()
-        absent = route.split.missing if route.otherwise is None else route.otherwise
+        absent = (
+            route.split.missing
+            if route.default_branch is None
+            else route.default_branch
+        )
         branches = [absent if side == NOWHERE else side for side in (*sides, NOWHERE)]
         goes += [
             exp.Null() if branch is None else whole(children.get(branch, nowhere))

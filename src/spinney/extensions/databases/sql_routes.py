@@ -38,10 +38,10 @@ class SqlRoutes:
         A branch that is not among the children leads nowhere.
         """
         split = route.split
-        if route.otherwise is not None:
+        if route.default_branch is not None:
             questions = (split, *route.surrogates)
             goes = [self.branch(question, children) for question in questions]
-            last = whole(children.get(route.otherwise, NOWHERE))
+            last = whole(children.get(route.default_branch, NOWHERE))
             return first_known([*goes, last])
         absent: exp.Expr = exp.Null()
         if split.missing is not None:

@@ -33,21 +33,21 @@ from spinney.extensions.evaluation.variants import WITHOUT_ROWS, Variant
 from spinney.growth.forest import forest_outputs
 from spinney.models import FittedForest, FittedTree, grow_drawn, grow_drawn_forest
 from spinney.recipes import DEFAULT_RECIPE
-from spinney.sources.opened import open_source
 from spinney.sources.rows import (
-    Draw,
+    HashSample,
     SampleableRows,
-    fold_of_rows,
-    mixing_of,
-    share_of_rows,
+    hash_mixing,
+    sample_fold,
+    sample_share,
 )
+from spinney.sources.training_data import open_source
 from spinney.trees.predict import flatten, outputs
 
 FEWEST_FOR_DEFAULT = 60
 ROWS_A_FOLD = 10
 """Where nothing is said, a fold has about so many rows at least."""
 
-PartAway = tuple[int, int, Draw]
+PartAway = tuple[int, int, HashSample]
 """A repeat and a fold, counted from 1, and the draw of the rows to test on."""
 
 
@@ -60,13 +60,13 @@ def evaluate_remote(asked: Experiment) -> Evaluation:
             "leaves out one row after the other, and these stay where they are",
             "take a number of folds",
         )
-    with open_source(asked.table, hashed=True) as opened:
-        assert opened.hashed is not None
+    with open_source(asked.table, sampleable=True) as opened:
+        assert opened.sampleable is not None
         form, n_rows, variants = opened.schema.target, opened.n_rows, asked.variants
         classes = None if form.is_numeric else form.classes
         if asked.by_default and n_rows < FEWEST_FOR_DEFAULT:
             variants = tuple(each for each in variants if each.label == WITHOUT_ROWS)
-        runs = RemoteRuns(opened.hashed, n_rows, asked.costs(classes))
+        runs = RemoteRuns(opened.sampleable, n_rows, asked.costs(classes))
         if scheme.holdout is None and scheme.folds is None:
             folds = max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD))
             scheme = replace(scheme, folds=folds)
@@ -87,7 +87,7 @@ class RemoteRuns:
     def prepared(self, part: PartAway) -> Callable[[Variant], FoldResult]:
         """Return who measures a variant on a part."""
         repeat, fold, tested = part
-        training = self.rows.among(tested.others)
+        training = self.rows.subset(tested.others)
         n_train = training.root().n_rows
         n_test = self.n_rows - n_train
         if not n_train or not n_test:
@@ -103,7 +103,11 @@ class RemoteRuns:
         return result_of
 
     def _measures(
-        self, variant: Variant, training: SampleableRows, tested: Draw, n_test: int
+        self,
+        variant: Variant,
+        training: SampleableRows,
+        tested: HashSample,
+        n_test: int,
     ) -> Measured:
         """Grow a variant on rows, and measure it on others."""
         target = self.rows.schema.target
@@ -114,7 +118,7 @@ class RemoteRuns:
             model, predict = _grown(variant, training)
             seconds, predicting, parts = steady_seconds() - began, 0.0, []
             for piece in tested.pieces(self._n_pieces(n_test)):
-                rows, _ = self.rows.fetched(piece)
+                rows, _ = self.rows.fetch_sample(piece)
                 began = steady_seconds()
                 found = predict(rows.columns, len(rows.classes))
                 predicting += steady_seconds() - began
@@ -138,12 +142,12 @@ class RemoteRuns:
 def parts_by_number(scheme: Scheme) -> Iterator[PartAway]:
     """Give repeats and folds, counted from 1, and the draw of the rows to test on."""
     for repeat in range(1, scheme.repeats + 1):
-        mixing = mixing_of(scheme.seed, repeat)
+        mixing = hash_mixing(scheme.seed, repeat)
         if scheme.holdout is not None:
-            yield repeat, 1, share_of_rows(float(scheme.holdout), mixing)
+            yield repeat, 1, sample_share(float(scheme.holdout), mixing)
             continue
         for fold in range(scheme.n_folds):
-            yield repeat, fold + 1, fold_of_rows(fold, scheme.n_folds, mixing)
+            yield repeat, fold + 1, sample_fold(fold, scheme.n_folds, mixing)
 
 
 def _grown(variant: Variant, rows: SampleableRows) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from spinney.extensions.evaluation.variants import (
     Variant,
     variants_of,
 )
-from spinney.sources.opened import DECLARING, OPENING, TableInput
+from spinney.sources.training_data import DECLARING, OPENING, TableInput
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from spinney.extensions.evaluation.measures import MEASURES
 from spinney.extensions.evaluation.report import in_ascii, signed
 from spinney.extensions.evaluation.results import Evaluation
 from spinney.extensions.evaluation.setup import experiment_of, setup_of
-from spinney.extensions.evaluation.tasks import cut_tasks, row_numbers
+from spinney.extensions.evaluation.tasks import cut_tasks, row_hashing
 from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 
 SCALED = ("seconds", "row_microseconds", "peak_mib")
@@ -164,7 +164,7 @@ def scalability(
     given.setdefault("repeats", USUAL_REPEATS)
     setup = setup_of(experiment_of(recipes, given, data=data, target=target))
     most = min(len(part.train) for part in setup.parts)
-    numbers = _halves(most) if sizes is None else row_numbers(sizes, most)
+    numbers = _halves(most) if sizes is None else row_hashing(sizes, most)
     if len(numbers) < 2:
         remedy = (
             "give more rows, or two sizes, such as ",

@@ -22,7 +22,7 @@ from spinney.extensions.evaluation.tasks import (
     damaged_columns,
     damaged_task,
     plain_task,
-    row_numbers,
+    row_hashing,
 )
 from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
@@ -173,7 +173,7 @@ def learning_curve(
     """
     setup = setup_of(experiment_of(recipe, arguments, data=data, target=target))
     most = min(len(part.train) for part in setup.parts)
-    return setup.run(cut_tasks(setup, row_numbers(sizes, most)))
+    return setup.run(cut_tasks(setup, row_hashing(sizes, most)))
 
 
 def robustness(

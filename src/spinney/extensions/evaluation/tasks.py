@@ -140,7 +140,7 @@ def as_list(name: str, given: Any, example: str) -> list[Any]:
     raise refusal(Setting(name, given), f"must be a list, such as {example}")
 
 
-def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
+def row_hashing(sizes: Sequence[float], most: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
     counts = set()
     for size in as_list("sizes", sizes, "[0.5, 1.0]"):

@@ -15,7 +15,7 @@ from spinney.recipes import (
     default_recipe,
     refuse_uncommon,
 )
-from spinney.sources.opened import DECLARING, OPENING
+from spinney.sources.training_data import DECLARING, OPENING
 
 # What grow grows if no recipe is named, beside the two that everybody knows.
 # CART as it is meant to be used, pruned by folds of the training rows; the recipe alone

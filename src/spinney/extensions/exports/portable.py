@@ -196,7 +196,9 @@ class FormNode:
         """The nodes that rows can go to, rising."""
         below = {child for child, _ in self.parts}
         below.update(child for question in self.questions for child in question.below)
-        return sorted(below if self.otherwise is None else below | {self.otherwise})
+        return sorted(
+            below if self.default_branch is None else below | {self.default_branch}
+        )
 
 
 MOST_PREFIXES = 8
@@ -291,7 +293,9 @@ class Portable:
     @property
     def divides(self) -> bool:
         """Whether a row may come to several leaves of a tree."""
-        return any(node.questions and node.otherwise is None for node in self.nodes)
+        return any(
+            node.questions and node.default_branch is None for node in self.nodes
+        )
 
     @property
     def cost_lines(self) -> list[list[float]] | None:

@@ -12,8 +12,8 @@ from spinney.growth.engine import Engine, choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import JoinedRows, TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 
@@ -41,7 +41,7 @@ class IncrementalGrower:
         return Engine("kept", self._grow)
 
     def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
-        joined, kept = _weighed(self.joined, rows.at_hand.weights, self.kept)
+        joined, kept = _weighed(self.joined, rows.in_memory_rows.weights, self.kept)
         source = IncrementalSource(joined, kept)
         with WITHOUT_LOOPS.running():
             tree = grow_tree(source, recipe, options)

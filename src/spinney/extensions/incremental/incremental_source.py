@@ -10,7 +10,7 @@ When rows come and go, each node knows what changed at it::
 Tables are then changed by these rows alone (``table_change``). A child that has few of
 its rows left is stale, and is counted from its rows, with all below it. Small nodes
 keep rows and no tables. A node without changes is as it was, if the same would be found
-again (``Search.finds_the_same``).
+again (``Search.finds_same_splits``).
 
 All arrays of a kept node stay as they are: an earlier tree can be taken up twice.
 """
@@ -44,8 +44,8 @@ from spinney.extensions.incremental.tree_state import (
     TreeState,
 )
 from spinney.growth.plain.growing_nodes import NodeOutcome
-from spinney.search import Search, same_question, under_search
-from spinney.sources import ROOT, Agreement, Request, Totals
+from spinney.search import Search, rewritten_decision, same_split
+from spinney.sources import ROOT, AgreementRequest, TableRequest, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
 from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
 
@@ -183,7 +183,7 @@ class IncrementalSource:
         self._total = stack
         return stack
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, in one stack."""
         parts, to_count = [], []
         for number, request in enumerate(requests):
@@ -198,7 +198,7 @@ class IncrementalSource:
             asked = [request for _, request in to_count]
             counted = joined_batches(self._part(asked).tables(asked))
             for at, (number, request) in enumerate(to_count):
-                own = counted.taken(np.flatnonzero(counted.node == at))
+                own = counted.take(np.flatnonzero(counted.node == at))
                 parts.append(of_node(own, request.attributes, number))
                 node = self._nodes[request.node]
                 whole = not node.attributes or node.attributes == request.attributes
@@ -206,13 +206,15 @@ class IncrementalSource:
                     node.tables = parts[-1]
         yield joined_batches(parts)
 
-    def _part(self, requests: "Sequence[Request | Agreement]") -> MemorySource:
+    def _part(
+        self, requests: "Sequence[TableRequest | AgreementRequest]"
+    ) -> MemorySource:
         """Return a source of the rows of some nodes alone."""
         members = [self._nodes[request.node].members for request in requests]
         start = starts_of(np.array([len(each) for each in members], dtype=np.int64))
         rows = np.concatenate([each.rows for each in members])
-        part = self._joined.rows.taken(rows).source()
-        part.hold(
+        part = self._joined.rows.take(rows).source()
+        part.assign_rows(
             {
                 request.node: (np.arange(start[at], start[at + 1]), each.weights)
                 for at, (request, each) in enumerate(
@@ -277,7 +279,7 @@ class IncrementalSource:
 
     # Surrogates
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch, in one stack."""
         most = max((request.split.n_branches for request in requests), default=0)
         parts, to_count = [], []
@@ -294,7 +296,7 @@ class IncrementalSource:
             asked = [request for _, request in to_count]
             counted = joined_batches(self._part(asked).agreements(asked))
             for at, (number, request) in enumerate(to_count):
-                own = counted.taken(np.flatnonzero(counted.node == at))
+                own = counted.take(np.flatnonzero(counted.node == at))
                 stack = of_node(own, request.attributes, number)
                 node = self._nodes[request.node]
                 if len(node.members) > FEW_ROWS and request.split.n_branches == most:
@@ -302,13 +304,13 @@ class IncrementalSource:
                 parts.append(with_branches(stack, most))
         yield joined_batches(parts)
 
-    def _agreed(self, node: _Node, request: Agreement) -> TableBatch | None:
+    def _agreed(self, node: _Node, request: AgreementRequest) -> TableBatch | None:
         """Return how attributes agreed with a split, after what changed at its node."""
         before, split = node.before, request.split
         if before is None or before.agreed is None or self._joined.is_recoded:
             return None
         asked, stack = before.agreed
-        if not same_question(asked, split):
+        if not same_split(asked, split):
             return None
         if not set(request.attributes) <= set(stack.attribute.tolist()):
             return None
@@ -317,7 +319,7 @@ class IncrementalSource:
         n_branches = split.n_branches
 
         def amounts(rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
-            branches = self._all.goes(split, rows)
+            branches = self._all.split_branches(split, rows)
             branches = np.where(branches < 0, n_branches, branches)
             return in_columns(branches, weights, n_branches + 1)
 
@@ -330,7 +332,7 @@ class IncrementalSource:
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        self._all.hold(
+        self._all.assign_rows(
             {
                 node: (members.rows, members.weights)
                 for node, _ in routes
@@ -370,7 +372,7 @@ class IncrementalSource:
             return before.sent == route
         if route.surrogates or before.sent.surrogates or before.tables is None:
             return False
-        if node.tables is None or not same_question(before.sent.split, route.split):
+        if node.tables is None or not same_split(before.sent.split, route.split):
             return False
         return not any(
             stack.missing_rows[stack.attribute == route.split.attribute].any()
@@ -384,7 +386,7 @@ class IncrementalSource:
         assert parent.before is not None
         change, nodes = parent.change, {}
         came, went = (
-            self._all.branches(route, each.rows) if len(each) else each.rows
+            self._all.route_branches(route, each.rows) if len(each) else each.rows
             for each in (change.added, change.removed)
         )
         for branch, child in children.items():
@@ -396,8 +398,8 @@ class IncrementalSource:
             own = change
             if len(change):
                 own = Change(
-                    change.added.taken(came == branch),
-                    change.removed.taken(went == branch),
+                    change.added.take(came == branch),
+                    change.removed.take(went == branch),
                 )
             nodes[child] = _Node(before, own)
         return nodes
@@ -415,7 +417,7 @@ class IncrementalSource:
         Only a child that was kept is ``matched`` to one.
         """
         members, nodes = parent.members, {}
-        branches = self._all.branches(route, members.rows)
+        branches = self._all.route_branches(route, members.rows)
         absent = branches < 0
         had = parent.before.children if matched and parent.before is not None else {}
         whose = ChildrenBefore(had)
@@ -466,7 +468,7 @@ class IncrementalSource:
             prices = any(attribute.cost for attribute in self.schema.attributes)
             same = rewritten = False
             if earlier is not None and not prices:
-                same = search.finds_the_same(earlier, self.schema)
+                same = search.finds_same_splits(earlier, self.schema)
                 if same and search.recipe.thresholds == "observed":
                     rewritten = not _same_values(earlier, search)
             self._same = search, same, rewritten
@@ -474,7 +476,7 @@ class IncrementalSource:
 
     def _rewritten(self, found: NodeOutcome, search: Search) -> NodeOutcome | None:
         """Return what was found, with thresholds where all rows put them now."""
-        decision = under_search(found.decision, search, self._levels)
+        decision = rewritten_decision(found.decision, search, self._levels)
         if decision is None or found.route is None:
             return None if decision is None else replace(found, decision=decision)
         assert decision.chosen is not None
@@ -517,8 +519,8 @@ class IncrementalSource:
 
 def _same_values(one: Search, other: Search) -> bool:
     """Return whether all rows have the same values, as they had."""
-    values = other.at_root.observed
+    values = other.root_summary.observed
     return all(
         np.array_equal(own, values[index])
-        for index, own in one.at_root.observed.items()
+        for index, own in one.root_summary.observed.items()
     )

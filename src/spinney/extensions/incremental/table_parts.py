@@ -40,7 +40,7 @@ def are_numeric(schema: Schema, attributes: Integers) -> NDArray[np.bool_]:
 def of_node(stack: TableBatch, attributes: tuple[int, ...], number: int) -> TableBatch:
     """Return the tables of some attributes, as those of a node of this number."""
     wanted = np.flatnonzero(np.isin(stack.attribute, attributes))
-    stack = stack.taken(wanted)
+    stack = stack.take(wanted)
     return replace(stack, node=np.full(len(stack), number))
 
 

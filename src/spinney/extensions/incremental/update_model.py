@@ -21,7 +21,6 @@ from spinney.extensions.incremental.grow_again import (
 from spinney.growth import Model, UpdateState
 from spinney.models import grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import (
     Batch,
     JoinedRows,
@@ -33,6 +32,7 @@ from spinney.sources.rows import (
     moved_target,
     row_weights,
 )
+from spinney.sources.training_data import TrainingData
 
 
 def update_model(
@@ -77,7 +77,7 @@ def grow_joined(
     joined, tree = _measured(joined, kept), kept.tree
     if joined.rows.schema.target.origin != kept.training.schema.target.origin:
         tree = None
-    rows = joined.rows.taken(joined.staying) if len(joined.removed) else joined.rows
+    rows = joined.rows.take(joined.staying) if len(joined.removed) else joined.rows
     if tree is None and going_on:
         going_on = can_cache_counts(rows, kept.recipe)
     if whole is None and going_on:

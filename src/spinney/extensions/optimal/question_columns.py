@@ -21,7 +21,7 @@ from spinney.data import Attribute
 from spinney.errors import DataError
 from spinney.search import midpoint
 from spinney.sources.rows import TrainingSet
-from spinney.trees import Question
+from spinney.trees import SplitCondition
 
 # So many values of a nominal attribute are tried in all subsets: 63 questions.
 MOST_IN_SUBSETS = 7
@@ -55,7 +55,7 @@ class QuestionColumn:
     known: NDArray[np.bool_] | None = None
     missing: int | None = None
 
-    def question(self, rows: Integers, upto: int) -> tuple[Question, bool]:
+    def question(self, rows: Integers, upto: int) -> tuple[SplitCondition, bool]:
         """Return what parts these rows of a node at a rank, as a person would ask.
 
         Where all known values are on one side, the question is whether there is one.
@@ -65,13 +65,13 @@ class QuestionColumn:
         ranks = self.ranks[known]
         left, right = ranks[ranks <= upto], ranks[ranks > upto]
         if not len(left) or not len(right):
-            return Question(self.attribute, cut=np.inf, missing=1), not len(left)
+            return SplitCondition(self.attribute, cut=np.inf, missing=1), not len(left)
         if self.values is None:
-            return Question(self.attribute, None, self.codes, self.missing), False
+            return SplitCondition(self.attribute, None, self.codes, self.missing), False
         first = int(self.missing == 0)
         low, high = (int(rank) - first for rank in (left.max(), right.min()))
         cut = midpoint(float(self.values[low]), float(self.values[high]))
-        return Question(self.attribute, cut, (), self.missing), False
+        return SplitCondition(self.attribute, cut, (), self.missing), False
 
 
 def question_columns(training: TrainingSet) -> list[QuestionColumn]:

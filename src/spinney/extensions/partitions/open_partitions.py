@@ -54,16 +54,16 @@ from spinney.sources.rows import (
     check_numbers,
     check_total,
 )
-from spinney.sources.rows.hashed_rows import (
-    HashedInMemory,
-    Roles,
-    RowsAway,
-    Wanted,
-    check_reserved,
-    most_lines,
-)
 from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.row_draws import share_of_rows
+from spinney.sources.rows.row_hashing import sample_share
+from spinney.sources.rows.sampleable_rows import (
+    ColumnRoles,
+    HashedTrainingSet,
+    RemoteData,
+    Wanted,
+    check_reserved_share,
+    max_rows_in_memory,
+)
 from spinney.sources.rows.training_rows import TrainingSet, missing_targets
 from spinney.sources.rows.weight_checks import check_least, nothing_weighs
 
@@ -75,8 +75,13 @@ FEW_ROWS = 200_000
 
 @contextmanager
 def opened_rows(
-    data: Any, roles: Roles, wanted: Wanted, *, engine: str, connection: Any = None
-) -> Iterator[RowsAway]:
+    data: Any,
+    roles: ColumnRoles,
+    wanted: Wanted,
+    *,
+    engine: str,
+    connection: Any = None,
+) -> Iterator[RemoteData]:
     """Give the rows of a table in parts, which its workers count."""
     if wanted.budget:  # 0 is kept to: no row comes here, unless all parts are here
         raise refusal(
@@ -143,8 +148,8 @@ def _no_file(path: str) -> DataError:
 
 
 def count_partitions(
-    executor: Executor, parts: Sequence[Any], roles: Roles, wanted: Wanted
-) -> RowsAway:
+    executor: Executor, parts: Sequence[Any], roles: ColumnRoles, wanted: Wanted
+) -> RemoteData:
     """Return parts as a source, and what tells their rows from others."""
     first = roles if roles.identifiers else replace(roles, complete=False)
     read, facts = _read(executor, parts, first)
@@ -166,11 +171,11 @@ def count_partitions(
     few = {i: c.numbers for i, c in numbers.items() if c.is_all}
     coded = [executor.submit(code_rows, part, schema, edges, few) for part in read]
     share = wanted.share(facts.n_rows, target)
-    most = most_lines(wanted.room, schema)
+    most = max_rows_in_memory(wanted.room, schema)
     comes = executor.is_far and facts.n_rows <= min(FEW_ROWS, most)
     if comes and share is None:
         return _at_hand(all_rows(executor, coded), wanted)
-    if share is None and not wanted.hashed:
+    if share is None and not wanted.sampleable:
         return _counted(PartitionedSource(executor, coded, schema, edges))
     ranges = {i: c.range for i, c in numbers.items()}
     ranges[-1] = facts.named(roles.target).range
@@ -178,28 +183,28 @@ def count_partitions(
         executor, coded, schema, edges, ranges, most_rows=most, seed=wanted.seed
     )
     if share is None:
-        return _counted(hashed.source, hashed=hashed)
-    draw = share_of_rows(share)
-    left = hashed.taken([draw.others])
+        return _counted(hashed.source, sampleable=hashed)
+    draw = sample_share(share)
+    left = hashed.take([draw.others])
     n_reserved = facts.n_rows - left.root().n_rows
-    check_reserved(share, n_reserved, facts.n_rows, most)
-    reserved = hashed.fetched(draw)[0]
+    check_reserved_share(share, n_reserved, facts.n_rows, most)
+    reserved = hashed.fetch_sample(draw)[0]
     if comes:
-        return _at_hand(hashed.fetched(draw.others)[0], wanted, reserved=reserved)
+        return _at_hand(hashed.fetch_sample(draw.others)[0], wanted, reserved=reserved)
     return _counted(left, reserved=reserved)
 
 
-def _at_hand(rows: TrainingSet, wanted: Wanted, **others: Any) -> RowsAway:
+def _at_hand(rows: TrainingSet, wanted: Wanted, **others: Any) -> RemoteData:
     """Return rows that have come here, and what tells them from others."""
     totals = rows.source().root()
     _check_labels(rows.schema.target, totals)
     origin = totals.fingerprint()
-    hashed = HashedInMemory(rows, origin) if wanted.hashed else None
-    return RowsAway(origin, training=rows, hashed=hashed, **others)
+    hashed = HashedTrainingSet(rows, origin) if wanted.sampleable else None
+    return RemoteData(origin, training=rows, sampleable=hashed, **others)
 
 
 def _read(
-    executor: Executor, parts: Sequence[Any], roles: Roles
+    executor: Executor, parts: Sequence[Any], roles: ColumnRoles
 ) -> tuple[list[Any], PartitionFacts]:
     """Let parts be read; return them, and what is known of all."""
     read = [executor.submit(read_rows, part, roles) for part in parts]
@@ -208,8 +213,8 @@ def _read(
 
 
 def _without_identifiers(
-    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: Roles
-) -> Roles:
+    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
+) -> ColumnRoles:
     """Return roles in which columns are ignored that only tell rows apart.
 
     They are those that are left out in memory.
@@ -220,14 +225,14 @@ def _without_identifiers(
     return replace(roles, declared=ignored)
 
 
-def _attributes(facts: PartitionFacts, roles: Roles) -> list[ColumnFacts]:
+def _attributes(facts: PartitionFacts, roles: ColumnRoles) -> list[ColumnFacts]:
     """Return the columns that are neither target nor weight."""
     ours = (roles.target, roles.weight)
     return [each for each in facts.columns if each.name not in ours]
 
 
 def _issue_facts(
-    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: Roles
+    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
 ) -> list[IssueFacts]:
     """Return what issues are told by."""
     columns = _attributes(facts, roles)
@@ -275,11 +280,11 @@ def _are_whole(numbers: Floats) -> bool:
     return bool((numbers == np.floor(numbers)).all())
 
 
-def _counted(source: PartitionedSource, **others: Any) -> RowsAway:
+def _counted(source: PartitionedSource, **others: Any) -> RemoteData:
     """Return parts that are counted, and what tells their rows from others."""
     totals = source.root()
     _check_labels(source.schema.target, totals)
-    return RowsAway(totals.fingerprint(), source, **others)
+    return RemoteData(totals.fingerprint(), source, **others)
 
 
 def _check_labels(target: Target, totals: Totals) -> None:
@@ -298,7 +303,7 @@ def _attribute(column: ColumnFacts) -> Attribute:
     return attribute_of(column.column)
 
 
-def _tell(facts: PartitionFacts, roles: Roles) -> None:
+def _tell(facts: PartitionFacts, roles: ColumnRoles) -> None:
     """Say what the parts have said, and refuse rows that no tree can be grown on."""
     for said in facts.warnings:
         if isinstance(said, SpinneyNote):
@@ -329,7 +334,7 @@ def _tell(facts: PartitionFacts, roles: Roles) -> None:
     check_least(facts.least)
 
 
-def target_of_partitions(facts: PartitionFacts, roles: Roles) -> Target:
+def target_of_partitions(facts: PartitionFacts, roles: ColumnRoles) -> Target:
     """Return the target of all parts."""
     declared: Declarations = roles.declared
     column = facts.named(roles.target).column

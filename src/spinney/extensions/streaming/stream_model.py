@@ -14,7 +14,6 @@ from spinney.extensions.streaming.growing_stream import GrowingStream
 from spinney.extensions.streaming.stream_limits import refuse_options
 from spinney.growth import Model, UpdateState
 from spinney.recipes import Recipe
-from spinney.sources.opened import TableInput, engine_of
 from spinney.sources.rows import (
     Batch,
     TrainingSet,
@@ -24,6 +23,7 @@ from spinney.sources.rows import (
     rows_in_memory,
     warn_of_one_answer,
 )
+from spinney.sources.training_data import TableInput, engine_of
 
 # Rows that are read at a time: some megabytes.
 BATCH_ROWS = 50_000
@@ -94,7 +94,7 @@ def begin_stream(
     refuse_options(given)
     stream = GrowingStream(rows.schema, recipe)
     stream.learn(rows)
-    kept = UpdateState(rows.taken(slice(0, 0)), recipe, {}, weight, stream=stream)
+    kept = UpdateState(rows.take(slice(0, 0)), recipe, {}, weight, stream=stream)
     return _as_it_is(kept)
 
 
@@ -108,7 +108,7 @@ def learn_batch(model: Model, batch: Batch) -> Model:
     joined = join_rows(kept.training, batch, None)
     stream.recode(joined)
     stream.learn(joined.rows)
-    return _as_it_is(replace(kept, training=joined.rows.taken(slice(0, 0))))
+    return _as_it_is(replace(kept, training=joined.rows.take(slice(0, 0))))
 
 
 def stream_of(model: Model) -> GrowingStream:

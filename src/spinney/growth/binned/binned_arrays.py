@@ -78,7 +78,7 @@ def arrays_of_grown(
 def questions_of(
     records: Shape, lines: Lines, schema: Schema, buckets: Buckets
 ) -> dict[str, Any]:
-    """Return the fields of ``QuestionArrays`` for nodes, or for splits that lost.
+    """Return the fields of ``RoutingArrays`` for nodes, or for splits that lost.
 
     Of a cut between bins of many numbers only the lower edge is known, and cuts there.
     """

@@ -36,7 +36,7 @@ from spinney.recipes import Recipe
 from spinney.trees import (
     CandidateArrays,
     LazyNodes,
-    QuestionArrays,
+    RoutingArrays,
     TreeArrays,
     joined_candidates,
 )
@@ -82,7 +82,9 @@ class GrownNodes(LazyNodes):
         sizes = weights[:, :, 0] if target.is_numeric else weights.sum(axis=2)
         otherwise[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
         return replace(
-            arrays, otherwise=otherwise, surrogates=self.surrogates.arrays(arrays.inner)
+            arrays,
+            default_branch=otherwise,
+            surrogates=self.surrogates.arrays(arrays.inner),
         )
 
     def recounted(self, training: Any) -> "GrownNodes | None":
@@ -149,7 +151,7 @@ class GrownNodes(LazyNodes):
         away = self._absent(inner)
         values = self.shape.real[inner][:, [CUT_LOW, CUT_HIGH]]
         return counted_candidates(
-            QuestionArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
+            RoutingArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
             Sides(values, weights, rows, *away, shares),
             records=taken(self.shape, inner),
             lines=self.lines,

@@ -30,7 +30,7 @@ from spinney.growth.binned.surrogate_finder import (
     own_weights,
     room_for_lines,
 )
-from spinney.trees import LaterSurrogates, SurrogateArrays
+from spinney.trees import LazySurrogates, SurrogateArrays
 
 MOST_KEPT = 2**27  # bytes of a table that is kept until its surrogates are found
 
@@ -135,7 +135,7 @@ class UnfoundSurrogates:
     def arrays(self, inner: NDArray[np.bool_]) -> SurrogateArrays:
         """Return the surrogates of all nodes, of which these are the inner ones."""
         n_attributes = len(self.nominal)
-        return LaterSurrogates(inner, n_attributes, lambda: self.found().arrays(inner))
+        return LazySurrogates(inner, n_attributes, lambda: self.found().arrays(inner))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep no rows in a copy or a pickle."""

@@ -26,8 +26,8 @@ from spinney.search import count_missing_at, policy_named
 from spinney.trees import (
     CandidateArrays,
     CountTable,
-    QuestionArrays,
-    splits_of_questions,
+    RoutingArrays,
+    splits_of_routing,
 )
 from spinney.trees.criteria import Criterion
 
@@ -66,7 +66,7 @@ def competitors_as_arrays(
         heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
         into = np.where(into < 0, heavier, into)
     return counted_candidates(
-        QuestionArrays(**questions_of(records, lines, schema, buckets)),
+        RoutingArrays(**questions_of(records, lines, schema, buckets)),
         sides,
         records=records,
         lines=lines,
@@ -135,7 +135,7 @@ def _merits(
 
 
 def counted_candidates(
-    questions: QuestionArrays,
+    questions: RoutingArrays,
     sides: Sides,
     *,
     records: Shape,
@@ -171,7 +171,7 @@ def counted_candidates(
     return CandidateArrays(
         count=none,
         chosen=none,
-        splits=splits_of_questions(
+        splits=splits_of_routing(
             questions,
             n_branches=np.full(n, 2),
             missing=missing,

@@ -7,7 +7,7 @@ on the seed of the forest and on the number of the tree, and is drawn again wher
 needed: a forest keeps none.
 
 Where rows are away, or ``bootstrap="hash"`` says so, each row is drawn by its number
-(:mod:`spinney.sources.rows.row_numbers`), with its weight and whatever other rows there
+(:mod:`spinney.sources.rows.row_hashing`), with its weight and whatever other rows there
 are: as often as Poisson's law says, or without replacement with one probability. So a
 bag has about as many rows as are to be drawn. One without any row has all of them.
 """
@@ -33,14 +33,14 @@ from spinney.growth.forest.forest_settings import HASH, ForestSettings
 from spinney.growth.kernel_weights import add_up_in_bags
 from spinney.growth.user_options import balanced_weights, in_bounds
 from spinney.sources.rows import (
-    Draw,
-    HashedInMemory,
+    HashedTrainingSet,
+    HashSample,
     SampleableRows,
     TrainingSet,
-    bag_of_rows,
-    mixing_of,
-    numbers_of_rows,
-    share_of_rows,
+    hash_mixing,
+    row_hashes,
+    sample_bag,
+    sample_share,
 )
 
 
@@ -72,14 +72,14 @@ SEEDS_AT_ONCE = 128
 
 # About so many rows are asked about where rows are away.
 MOST_ASKED = 5_000
-_ASKED = mixing_of(MOST_ASKED)
+_ASKED = hash_mixing(MOST_ASKED)
 
 
-def bag_draw(settings: ForestSettings, number: int, n_rows: int) -> Draw:
+def bag_draw(settings: ForestSettings, number: int, n_rows: int) -> HashSample:
     """Return how the bag of a tree is drawn by the numbers of rows."""
     rate = settings.bag_size(n_rows) / n_rows
-    mixing = mixing_of(tree_seeds(settings.seed, number)[1])
-    return bag_of_rows(rate, mixing, replace=settings.replace)
+    mixing = hash_mixing(tree_seeds(settings.seed, number)[1])
+    return sample_bag(rate, mixing, replace=settings.replace)
 
 
 def class_scale(settings: ForestSettings, sums: Floats) -> Floats | None:
@@ -119,13 +119,13 @@ def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags 
     n_rows = totals.n_rows
     if rows.most_rows < min(n_rows, MOST_ASKED + MOST_ASKED // 10):  # about so many
         return None
-    training, numbers = rows.fetched(share_of_rows(MOST_ASKED / n_rows, _ASKED))
+    training, numbers = rows.fetch_sample(sample_share(MOST_ASKED / n_rows, _ASKED))
     of_all = Sampled(numbers, n_rows, totals.weights, totals.weight)
     return ForestBags(training, settings, of_all)
 
 
 def bags_in_memory(
-    rows: TrainingSet | HashedInMemory, settings: ForestSettings
+    rows: TrainingSet | HashedTrainingSet, settings: ForestSettings
 ) -> "ForestBags":
     """Return the bags of rows at hand, which may have numbers."""
     if isinstance(rows, TrainingSet):
@@ -166,7 +166,7 @@ class ForestBags:
         """The numbers of the rows, by which they are drawn."""
         if self.of_all is not None:
             return self.of_all.numbers
-        return numbers_of_rows(self.training)
+        return row_hashes(self.training)
 
     @property
     def row_weight(self) -> float:

@@ -48,18 +48,18 @@ from spinney.sources import (
     ROOT,
     Counts,
     Products,
-    Request,
+    TableRequest,
     TermRequest,
-    summed,
+    sum_products,
     tables_of,
     take_formulas,
     with_formulas,
 )
-from spinney.sources.opened import TrainingData
+from spinney.sources.training_data import TrainingData
 from spinney.trees import (
-    FormerNodes,
     Groups,
     LinearModel,
+    RenumberedNodes,
     Split,
     Term,
     Tree,
@@ -105,7 +105,7 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     it was pruned.
     """
     nodes, arrays = tree.nodes, tree.arrays
-    assert isinstance(nodes, FormerNodes)
+    assert isinstance(nodes, RenumberedNodes)
     assert arrays.outputs is not None
     parent, own = arrays.parent.tolist(), list(map(fits.model, nodes.numbers.tolist()))
     models = _smoothed(parent, own, fits.sizes[nodes.numbers].tolist(), constant)
@@ -125,7 +125,7 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     asked = tree.arrays.asked
     if not asked:
         return {}
-    (tables,) = tables_of(source, [Request(ROOT, tuple(asked))], tree.schema)
+    (tables,) = tables_of(source, [TableRequest(ROOT, tuple(asked))], tree.schema)
     return statistics_by_attribute(tables, tree.schema)
 
 

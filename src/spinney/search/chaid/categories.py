@@ -121,7 +121,7 @@ class Categories:
 
     def portions(self, tables: Integers) -> Portions:
         """Return the portions of some tables, which are all ordered, or all are not."""
-        part, counts = self.stack.taken(tables), self.counts[tables]
+        part, counts = self.stack.take(tables), self.counts[tables]
         missing, most = self.missing[tables], int(counts.max())
         key = part.owner * most + self.portion[self.stack.lines_of(tables)]
         weights = sums_by(key, part.weights, len(tables) * most)

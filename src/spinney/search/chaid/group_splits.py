@@ -49,7 +49,7 @@ def best_of_all(
     weights: Floats, *, most: float, test: Significance
 ) -> tuple[Masks, Floats]:
     """Return the best of all ways to split each group, and its log p."""
-    masks = every_way(weights.shape[1])
+    masks = enumerate_splits(weights.shape[1])
     members = weights.transpose(1, 0, 2).reshape(masks.shape[1], -1)
     sides = np.stack([side.astype(np.float64) @ members for side in (masks, ~masks)])
     ways = sides.reshape(2, len(masks), len(weights), -1).transpose(2, 1, 0, 3)
@@ -76,10 +76,10 @@ def best_by_score(
 
 
 @lru_cache
-def every_way(n: int) -> Masks:
+def enumerate_splits(n: int) -> Masks:
     """Return every way to take the first of n, and not all of them.
 
-    >>> every_way(3).astype(int).tolist()
+    >>> enumerate_splits(3).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [1, 0, 1]]
     """
     numbers = np.arange(2 ** (n - 1) - 1)

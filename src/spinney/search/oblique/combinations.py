@@ -29,7 +29,7 @@ from spinney.search.attribute_split import propose
 from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import combinations
 from spinney.search.tree_search import Search
-from spinney.sources import Counts, Request, TermRequest, tables_of, with_formulas
+from spinney.sources import Counts, TableRequest, TermRequest, tables_of, with_formulas
 from spinney.trees import (
     ArrayNodes,
     Candidate,
@@ -85,7 +85,7 @@ def combined(
     made = [schema.constructed(formula) for formula in formulas]
     for further, attribute in enumerate(made):
         formulas_of.extend(first + further, attribute)
-    request = Request(node, tuple(range(first, first + len(made))))
+    request = TableRequest(node, tuple(range(first, first + len(made))))
     (counted,) = tables_of(source, [request], schema.extended(made))
     competitor = (
         None if decision.chosen is None else decision.candidates[decision.chosen]

@@ -15,9 +15,9 @@ from spinney._support.segments import begins_run, starts_of
 from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     ROOT,
-    Agreement,
+    AgreementRequest,
     Products,
-    Request,
+    TableRequest,
     TermRequest,
     Totals,
     batches_of_terms,
@@ -55,7 +55,7 @@ Tally = Callable[[Integers, Which, int], tuple[Floats, Integers]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class RowAssignment:
     """Where rows stand: those of each node with their weights, and what was made.
 
     ``made`` are the attributes with formulas, by their places.
@@ -161,12 +161,12 @@ class MemorySource:
         return columns, self._targets, weights
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> RowAssignment:
         """Where the rows stand now."""
-        return Standing(dict(self._members), dict(self._made))
+        return RowAssignment(dict(self._members), dict(self._made))
 
     def at(
-        self, standing: Standing, ranked: Mapping[int, Ranked] | None = None
+        self, standing: RowAssignment, ranked: Mapping[int, Ranked] | None = None
     ) -> "MemorySource":
         """Return a source of the same rows that stand elsewhere; this one stays.
 
@@ -188,14 +188,14 @@ class MemorySource:
         tally, number = self._tallied(rows, weights, at_one, lambda own: own, 1)
         return Totals(tally[0], number[0])
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, some attributes at a time."""
         rows, weights, owner = self._level([request.node for request in requests])
         tally = partial(self._tallied, rows, weights)
         return self._stacks(requests, rows, owner, tally)
 
     def tables_in_buckets(
-        self, requests: Sequence[Request], cuts: Mapping[int, Floats]
+        self, requests: Sequence[TableRequest], cuts: Mapping[int, Floats]
     ) -> Iterator[TableBatch]:
         """Give the tables of all requests, those of numbers a line per bucket."""
         rows, weights, owner = self._level([request.node for request in requests])
@@ -227,7 +227,7 @@ class MemorySource:
         tally = partial(self._tallied, rows, weights)
         return _counted([index], [ranked_numbers(numbers)], owner, len(parts), tally)
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch."""
         rows, weights, owner = self._level([request.node for request in requests])
         ends = np.searchsorted(owner, np.arange(len(requests) + 1))
@@ -251,7 +251,7 @@ class MemorySource:
 
     def _stacks(
         self,
-        requests: Sequence[Request | Agreement],
+        requests: Sequence[TableRequest | AgreementRequest],
         rows: Integers,
         owner: Integers,
         tally: Tally,
@@ -449,7 +449,9 @@ class MemorySource:
         if n_groups > 1 or requests[0].complete:
             known = np.ones(len(rows), dtype=bool)
             if requests[0].complete:
-                known = ~np.any([term.absent(cells) for term, cells in pairs], axis=0)
+                known = ~np.any(
+                    [term.is_missing(cells) for term, cells in pairs], axis=0
+                )
             order = np.flatnonzero(known)
             order = order[np.argsort(part[order], kind="stable")]
             part, every, weights = part[order], every[:, order], weights[order]
@@ -480,8 +482,8 @@ class MemorySource:
             if not len(absent):
                 break
             branches[absent] = self.goes(surrogate, rows[absent])
-        if route.final_branch is not None:
-            branches[branches < 0] = route.final_branch
+        if route.fallback_branch is not None:
+            branches[branches < 0] = route.fallback_branch
         return branches
 
     def _tallied(
@@ -506,21 +508,21 @@ def _branch_of_missing(route: Route) -> int:
     """Return the branch that all rows without a value take; -1 if there is none."""
     if route.surrogates:
         return -1
-    if route.final_branch is not None:
-        return route.final_branch
+    if route.fallback_branch is not None:
+        return route.fallback_branch
     shares = route.split.shares
     return shares.index(1.0) if 1.0 in shares else -1
 
 
 def _asked_for(
-    stack: TableBatch, requests: Sequence[Request | Agreement]
+    stack: TableBatch, requests: Sequence[TableRequest | AgreementRequest]
 ) -> TableBatch:
     """Return the tables that were asked for, of all attributes at all nodes."""
     asked = np.zeros((len(requests), 1 + stack.attribute.max(initial=0)), dtype=bool)
     for node, request in enumerate(requests):
         own = [index for index in request.attributes if index < asked.shape[1]]
         asked[node, own] = True
-    return stack.taken(np.flatnonzero(asked[stack.node, stack.attribute]))
+    return stack.take(np.flatnonzero(asked[stack.node, stack.attribute]))
 
 
 def _crossed(

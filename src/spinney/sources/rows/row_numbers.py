@@ -105,7 +105,7 @@ def ranges_of(
     return ranges
 
 
-def row_sums(
+def cell_hash_sums(
     schema: Schema,
     columns: Sequence[NDArray[Any]],
     classes: NDArray[Any],
@@ -138,7 +138,7 @@ def _in_band(cells: Floats, step: float) -> Floats:
     return np.asarray(cells * np.array(factors)[_bands(cells) - first])
 
 
-def copies_among(sums: Floats, weights: Floats | None) -> Integers:
+def rank_copies(sums: Floats, weights: Floats | None) -> Integers:
     """Return which of the equal rows each one is, from 1 on, the lightest first."""
     order = np.argsort(sums, kind="stable")
     if weights is not None:
@@ -156,8 +156,8 @@ def numbers_of(sums: Floats, copies: Integers) -> Floats:
     return behind(behind(sums) + copies * GOLDEN)
 
 
-def numbers_of_rows(rows: TrainingSet, *, seed: int = 0) -> Floats:
+def row_hashes(rows: TrainingSet, *, seed: int = 0) -> Floats:
     """Return the number of each row."""
     ranges = ranges_of(rows.schema, rows.columns, rows.classes)
-    sums = row_sums(rows.schema, rows.columns, rows.classes, ranges, seed=seed)
-    return numbers_of(sums, copies_among(sums, rows.weights))
+    sums = cell_hash_sums(rows.schema, rows.columns, rows.classes, ranges, seed=seed)
+    return numbers_of(sums, rank_copies(sums, rows.weights))

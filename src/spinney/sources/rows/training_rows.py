@@ -59,7 +59,7 @@ class EncodedCells:
     codes: Integers
     ends: Integers
 
-    def taken(self, rows: "NDArray[Any] | slice") -> "EncodedCells":
+    def take(self, rows: "NDArray[Any] | slice") -> "EncodedCells":
         """Return the cells of some rows."""
         return replace(self, codes=self.codes[rows])
 
@@ -97,7 +97,7 @@ class TrainingSet:
             return np.ones(len(self.classes))
         return self.weights
 
-    def taken(self, rows: "NDArray[Any] | slice") -> "TrainingSet":
+    def take(self, rows: "NDArray[Any] | slice") -> "TrainingSet":
         """Return some of the rows (a mask, positions or a slice)."""
         return replace(
             self,
@@ -105,7 +105,7 @@ class TrainingSet:
             classes=self.classes[rows],
             weights=None if self.weights is None else self.weights[rows],
             places=None if self.places is None else self.places[rows],
-            ordered={at: own.taken(rows) for at, own in self.ordered.items()},
+            ordered={at: own.take(rows) for at, own in self.ordered.items()},
         )
 
     @property
@@ -469,7 +469,7 @@ def rows_in_memory(
         places = places[kept]
         weights = None if weights is None else weights[kept]
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
-    tell_doubts(attributes, table[target], declared, places)
+    report_column_issues(attributes, table[target], declared, places)
     rows = training_set(
         attributes,
         classes,
@@ -482,7 +482,7 @@ def rows_in_memory(
     return replace(rows, places=places if rows.places is None else places[rows.places])
 
 
-def tell_doubts(
+def report_column_issues(
     attributes: Table,
     target: Column,
     declared: Declarations,

@@ -20,8 +20,8 @@ from spinney.extensions.clustering.explained.sentences import (
 )
 from spinney.models import FittedTree, grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import as_target, given_weights, training_set
+from spinney.sources.training_data import TrainingData
 
 MARKS_SHOWN = 3
 LEAST_SHARE = 0.02

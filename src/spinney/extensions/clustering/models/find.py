@@ -57,8 +57,8 @@ from spinney.extensions.clustering.prototypes.mixed_distances import (
     Prototypes,
 )
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
-from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import attribute_of
+from spinney.sources.training_data import TableInput, table_of_rows
 
 # How many iterations a start has at most, if nothing is given.
 MAX_ITER, MAX_ITER_MIXED = 300, 100

@@ -27,18 +27,18 @@ from spinney.extensions.clustering.models.find import (
     watch_of,
 )
 from spinney.extensions.clustering.remote_rows import RemoteRows, rows_lacking
-from spinney.sources.opened import TableInput, open_source
 from spinney.sources.rows import (
     Points,
     SampleableRows,
     SummedRows,
     TrainingSet,
-    mixing_of,
-    share_of_rows,
+    hash_mixing,
+    sample_share,
 )
+from spinney.sources.training_data import TableInput, open_source
 
 MOST_SAMPLED = 5_000
-_SAMPLED = mixing_of(2, MOST_SAMPLED)
+_SAMPLED = hash_mixing(2, MOST_SAMPLED)
 
 
 class ClusteredTable(NamedTuple):
@@ -63,9 +63,11 @@ def cluster_table(
     """Find the clusters of a table, in memory or where its rows are."""
     if table.is_remote:
         named = bool(columns)  # as in memory: what is named stays
-        with open_source(table, hashed=True, identifiers=named) as opened:
-            assert opened.hashed is not None
-            fit = clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
+        with open_source(table, sampleable=True, identifiers=named) as opened:
+            assert opened.sampleable is not None
+            fit = clusters_of_hashed(
+                opened.sampleable, plan, columns, progress=progress
+            )
         sample = sampled_table(fit)
         return ClusteredTable(fit, sample, sample, away=True)
     whole, chosen, weights = read_rows(table, columns)
@@ -167,9 +169,9 @@ def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
 def _sample(rows: SampleableRows) -> TrainingSet:
     """Return some of the rows, in the order of their numbers."""
     n_rows = rows.root().n_rows
-    share = share_of_rows(MOST_SAMPLED / n_rows, _SAMPLED)
-    sample, numbers = rows.fetched(share)
-    return sample.taken(np.argsort(numbers, kind="stable"))
+    share = sample_share(MOST_SAMPLED / n_rows, _SAMPLED)
+    sample, numbers = rows.fetch_sample(share)
+    return sample.take(np.argsort(numbers, kind="stable"))
 
 
 def _measured(sample: TrainingSet, chosen: Sequence[int]) -> MeasuredRows:

@@ -55,7 +55,7 @@ class Interval:
         return np.minimum(self.low + part * self.width, self.high)
 
 
-OpenedIntervals = dict[int, dict[int, list[Interval]]]
+OpenIntervals = dict[int, dict[int, list[Interval]]]
 """What is opened, by attribute and by the number of the node's request."""
 
 
@@ -90,7 +90,7 @@ def parts_of_bins(n_rows: Integers) -> Integers:
     return np.minimum(n_rows, share)
 
 
-def intervals_of(stack: TableBatch, opened: NDArray[np.bool_]) -> OpenedIntervals:
+def intervals_of(stack: TableBatch, opened: NDArray[np.bool_]) -> OpenIntervals:
     """Return what the opened lines of a stack are.
 
     Neighbours are one interval, of as many parts as they have together: so where all
@@ -110,7 +110,7 @@ def intervals_of(stack: TableBatch, opened: NDArray[np.bool_]) -> OpenedInterval
         scale = parts / (high - low)
     # Numbers that are too far apart, or too near, cannot be divided.
     parts[(parts == n_rows) | ~((scale > 0) & (scale < np.inf))] = 0
-    answer: OpenedIntervals = {}
+    answer: OpenIntervals = {}
     node, attribute = stack.node[owner[start]], stack.attribute[owner[start]]
     each = (every.tolist() for every in (attribute, node, low, high, parts))
     for index, at, least, most, n_parts in zip(*each, strict=True):
@@ -119,7 +119,7 @@ def intervals_of(stack: TableBatch, opened: NDArray[np.bool_]) -> OpenedInterval
     return answer
 
 
-def are_listed(intervals: OpenedIntervals) -> bool:
+def are_listed(intervals: OpenIntervals) -> bool:
     """Return whether all intervals are opened to their values."""
     return not any(
         interval.parts
@@ -157,9 +157,9 @@ def with_opened(
     )
 
 
-def to_be_opened(
+def openable_tables(
     stack: TableBatch,
-    inside: Callable[[OpenedIntervals], TableBatch],
+    inside: Callable[[OpenIntervals], TableBatch],
     check: Callable[[TableBatch, NDArray[np.bool_]], None] | None = None,
 ) -> BinnedTables:
     """Return tables whose bins can be opened.
@@ -175,6 +175,6 @@ def to_be_opened(
         finer = with_opened(stack, lines, inside(intervals))
         if are_listed(intervals):
             return BinnedTables(finer)
-        return to_be_opened(finer, inside, check)
+        return openable_tables(finer, inside, check)
 
     return BinnedTables(stack, opened)

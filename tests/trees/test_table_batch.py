@@ -36,7 +36,7 @@ def test_what_is_known_of_each_table():
 
 def test_tables_are_taken_in_any_order():
     stack = TableBatch.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
-    taken = stack.taken(np.array([2, 1]))
+    taken = stack.take(np.array([2, 1]))
     assert same(taken.table(0), NOTHING)
     assert same(taken.table(1), SIZE)
     assert stack.lines_of(np.array([1, 0])).tolist() == [2, 3, 4, 0, 1]

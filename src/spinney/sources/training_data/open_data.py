@@ -11,9 +11,14 @@ from spinney.data import Fingerprint, Schema, Table
 from spinney.data.readers import read_table, refuse_file_options
 from spinney.errors import Setting, phrase, refusal
 from spinney.sources.base import Counts
-from spinney.sources.opened.table_input import IN_DATABASES, TableInput
-from spinney.sources.rows.hashed_rows import Reserves, Roles, SampleableRows, Wanted
+from spinney.sources.rows.sampleable_rows import (
+    ColumnRoles,
+    Reserves,
+    SampleableRows,
+    Wanted,
+)
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
+from spinney.sources.training_data.table_input import IN_DATABASES, TableInput
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class TrainingData:
     @cached_property
     def source(self) -> Counts:
         """Who answers a learner's questions; made when somebody asks."""
-        return self.counted or self.at_hand.source()
+        return self.counted or self.in_memory_rows.source()
 
     @property
     def n_rows(self) -> int:
@@ -88,7 +93,7 @@ class TrainingData:
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """What tells the rows from others."""
-        return self.origin or self.at_hand.fingerprint()
+        return self.origin or self.in_memory_rows.fingerprint()
 
 
 @contextmanager
@@ -111,7 +116,7 @@ def open_source(
     ``identifiers`` says whether columns stay that only tell rows apart, and
     ``complete`` that rows which lack a cell are left out.
     """
-    roles = Roles(
+    roles = ColumnRoles(
         table.target,
         table.weight,
         table.declarations,
@@ -137,11 +142,11 @@ def open_source(
     )
     with opened as rows:
         yield TrainingData(
-            rows.training, rows.source, rows.origin, rows.reserved, rows.hashed
+            rows.training, rows.source, rows.origin, rows.reserved, rows.sampleable
         )
 
 
-def _read(table: TableInput, roles: Roles) -> TrainingData:
+def _read(table: TableInput, roles: ColumnRoles) -> TrainingData:
     """Return rows in memory that trees can be grown on."""
     training = rows_in_memory(
         table_of_rows(table),

@@ -23,15 +23,15 @@ from spinney.trees import (
     Candidate,
     CountTable,
     Groups,
-    Question,
     Split,
+    SplitCondition,
     TableBatch,
     Threshold,
 )
 
 
-def given_split(
-    search: Search, table: CountTable, schema: Schema, question: Question
+def split_by_condition(
+    search: Search, table: CountTable, schema: Schema, question: SplitCondition
 ) -> Candidate:
     """Return a question as a split of a node, or refuse it.
 
@@ -40,7 +40,7 @@ def given_split(
     attribute = schema.attributes[question.attribute]
     _refuse_buckets(search, attribute)
     stack = TableBatch.of([{question.attribute: table}])
-    traits = search.at_root.traits.taken(stack.attribute)
+    traits = search.root_summary.traits.take(stack.attribute)
     counted = filled(stack, search.policy, traits)
     branch = question.branch_of(counted.stack.values)
     if question.missing is None:
@@ -49,7 +49,7 @@ def given_split(
     if question.cut == np.inf:
         ways = known_or_missing(counted.stack.scaled(search.altered))
     elif question.missing is not None and stack.lacking[0]:
-        ways = ways.taken(np.flatnonzero(ways.missing_at == question.missing))
+        ways = ways.take(np.flatnonzero(ways.missing_at == question.missing))
     ways = _allowed(search, ways, attribute)
     criterion = search.criterion
     gains = np.asarray(criterion.gain(ways.table))
@@ -88,13 +88,13 @@ def _ways(search: Search, counted: Filled, branch: Integers) -> CandidateSplits:
     ways = ways_of(stack, weights, rows, owner=owner, goes=lambda _: branch)
     ways = placed(ways, stack, search.policy)
     if search.policy.tells and stack.lacking[0]:
-        ways = ways.taken(np.arange(len(ways) - 1))  # not: is it known?
+        ways = ways.take(np.arange(len(ways) - 1))  # not: is it known?
     return ways
 
 
 def _missing_at(
     search: Search,
-    question: Question,
+    question: SplitCondition,
     counted_at: int,
     shares: Floats,
     typical: float,
@@ -109,7 +109,7 @@ def _missing_at(
 
 
 def _split(
-    question: Question,
+    question: SplitCondition,
     attribute: Attribute,
     shares: tuple[float, ...],
     missing: int | None,
@@ -132,7 +132,7 @@ def _refuse_buckets(search: Search, attribute: Attribute) -> None:
 
 
 def _refuse_one_sided(
-    table: CountTable, attribute: Attribute, question: Question
+    table: CountTable, attribute: Attribute, question: SplitCondition
 ) -> None:
     """Refuse a question that sends all known values one way."""
     sides = question.branch_of(table.values)
@@ -163,7 +163,7 @@ def _allowed(
     lighter = own.sizes.min(axis=1)
     allowed = np.flatnonzero(lighter >= least * (1 - TOLERANCE))
     if len(allowed):
-        return ways.taken(allowed)
+        return ways.take(allowed)
     raise ParameterError(
         Setting("force"),
         f": the question about {shown(attribute.name)!r} leaves a side of weight "
