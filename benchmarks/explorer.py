@@ -91,7 +91,7 @@ def measure(browser: Any, leaves: int) -> None:
         some = frames_per_second(page)
         opened = page.evaluate(
             "(() => { const start = performance.now(); [...document.querySelectorAll"
-            "('.tools button')].find((b) => b.textContent === 'Open all').click(); "
+            "('.tools button')].find((b) => b.textContent === 'Expand all').click(); "
             "return performance.now() - start; })()"
         )
         everything = frames_per_second(page)

@@ -8,7 +8,7 @@ both axes are logarithms: the slope is fitted to the least of the repeats at eac
 and again to the last two sizes. Seconds are those of the processor, of all threads
 together, so that other work on the machine says little. Every size is run once before,
 so that nothing is loaded or compiled while it is timed, and trees are grown as those of
-folds are, by one engine whatever their size. docs/complexity.md has what this printed.
+folds are, by one engine whatever their size. docs/complexity.md says what follows.
 """
 
 import argparse
@@ -151,7 +151,7 @@ def _quietly(work: Callable[[Any], Any], cells: Any) -> Any:
 
 
 def lines_of() -> tuple[CostLine, ...]:
-    """Return all lines, in the order of docs/complexity.md."""
+    """Return all lines, in the order of the report."""
     rows = (8000, 16_000, 32_000, 64_000)
     few, many = (2000, 4000, 8000, 16_000), (64_000, 128_000, 256_000, 512_000)
     several, wide = (16_000, 32_000, 64_000, 128_000), (4, 8, 16, 32)

@@ -104,7 +104,7 @@ _HOMES = {
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
     "Node": "spinney.trees.node",
-    "TextFormat": "spinney.data.text_format",
+    "TextFormat": "spinney.data.text_formats",
     "Recipe": "spinney.recipes",
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",

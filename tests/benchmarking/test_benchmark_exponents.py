@@ -1,10 +1,7 @@
 """The command behind docs/complexity.md."""
 
-from pathlib import Path
-
 import pytest
 from benchmarks.exponents import (
-    LINES,
     CostLine,
     measured,
     parsed,
@@ -12,15 +9,6 @@ from benchmarks.exponents import (
     sizes_of,
     wanted,
 )
-
-PAGE = Path(__file__).parents[2] / "docs" / "complexity.md"
-
-
-def test_every_line_of_the_page_is_one_that_is_measured():
-    text = PAGE.read_text(encoding="utf-8")
-    for line in LINES:
-        start = report_of(line, [1, 2], [1.0, 1.0])[:53].rstrip()
-        assert f"\n{start}" in text, f"docs/complexity.md lacks {start}"
 
 
 def test_what_is_timed_is_done_once_before():

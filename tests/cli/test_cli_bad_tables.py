@@ -61,7 +61,7 @@ def test_a_target_that_is_all_declared_missing(refuse):
 def test_a_ragged_line(refuse, row):
     line = refuse(f"size,sort\n1,a\n{row}\n3,b\n")
     assert "line 3" in line
-    assert "mend the line" in line
+    assert "fix the line" in line
 
 
 def test_the_wrong_encoding(refuse):

@@ -9,7 +9,7 @@ GERMAN = (
 )
 
 
-def test_columns_notes_and_doubts(works, write):
+def test_columns_notes_and_warnings(works, write):
     write("t.csv", GERMAN)
     lines = works("look", "t.csv").splitlines()
     assert lines[0] == "2 rows, 3 columns"
@@ -27,9 +27,9 @@ def test_columns_notes_and_doubts(works, write):
     assert lines[4].split()[:2] == ["Tag", "date"]
     assert lines[4].endswith("2026-11-17 … 2026-12-01")
     assert lines[5].endswith("grün 1 (50 %), rot 1 (50 %)")
-    assert lines[lines.index("read so") + 1 :] == [
-        "  what is above the names is passed over (--skip 2)",
-        "  column 1, without a name, numbers or names the rows and is left out",
+    assert lines[lines.index("how it was read") + 1 :] == [
+        "  2 lines above the header were skipped (--skip 2)",
+        "  column 1, without a name, numbers or names the rows and was excluded",
         "  read as numbers: Preis ('3,5 €' is 3.5)",
         "  read as dates: Tag ('17.11.2026' is 2026-11-17)",
     ]
@@ -40,7 +40,7 @@ def test_what_is_said_is_not_noted(works, write):
     said = ("--decimal", ",", "--dates", "dayfirst", "--skip", "2")
     text = works("look", "t.csv", *said)
     assert "read as" not in text
-    assert "passed over" not in text
+    assert "skipped" not in text
 
 
 def test_as_data_and_in_ascii(works, melons):
@@ -48,16 +48,16 @@ def test_as_data_and_in_ascii(works, melons):
     assert data["schema"] == "spinney/look/1"
     assert data["n_rows"] == 17
     assert data["columns"][0]["name"] == "id"
-    assert data["doubts"] == [
-        "column 'id' numbers the rows: leave it out (ignore=['id'])"
+    assert data["warnings"] == [
+        "column 'id' numbers the rows: exclude it (ignore=['id'])"
     ]
     assert works("look", melons, "--ascii").isascii()
 
 
-def test_doubts_name_options(works, write):
+def test_warnings_name_options(works, write):
     write("t.csv", "town,x\n?,1\nRome,2\nUr,2\n")
     assert works("look", "t.csv").splitlines()[-1].strip() == (
-        "'?' is a value like others in 'town': if it stands for missing cells, say so "
+        "'?' is read as a value in 'town': if it means missing, declare it "
         "(--missing '?')"
     )
 
@@ -71,7 +71,7 @@ def test_grow_points_to_it(tool, write):
     write("t.csv", GERMAN + "3;4,5 €;2.12.2026;rot\n4;5,5 €;3.12.2026;rot\n")
     outcome = tool("grow", "t.csv", "--target", "Sorte", "--recipe", "cart")
     assert outcome.code == 0
-    assert outcome.err.startswith("spinney: note: 't.csv': what is above the names")
+    assert outcome.err.startswith("spinney: note: 't.csv': 2 lines above the header")
     assert outcome.err.splitlines()[0].endswith("; spinney look shows more")
 
 
@@ -84,12 +84,12 @@ def test_what_a_recipe_drops_is_no_matter_of_reading(tool, write):
     assert "spinney look" not in notes[0]
 
 
-def test_a_column_that_gives_the_target_away(works, tool, write):
+def test_target_leakage(works, tool, write):
     rows = [f"{place % 2 or ''},{place % 3},{place % 2}" for place in range(200)]
     write("t.csv", "\n".join(["boat,size,alive", *rows]))
     alone = (
-        "column 'boat' alone tells 'alive' in 100 % of rows: if it is not known "
-        "beforehand, leave it out (--ignore boat)"
+        "column 'boat' alone predicts 'alive' in 100 % of rows: possible target "
+        "leakage; exclude it if it is not known beforehand (--ignore boat)"
     )
     assert alone not in works("look", "t.csv")
     assert alone in works("look", "t.csv", "--target", "alive")
@@ -97,14 +97,14 @@ def test_a_column_that_gives_the_target_away(works, tool, write):
         f"spinney: warning: {alone}" in tool("grow", "t.csv", "--target", "alive").err
     )
     given = ("--target", "alive", "--ignore", "boat")
-    assert "alone tells" not in tool("grow", "t.csv", *given).err
+    assert "alone predicts" not in tool("grow", "t.csv", *given).err
     refusal = tool("look", "t.csv", "--target", "alive", "--association")
     assert refusal.code == 2
 
 
 def test_how_whole_numbers_of_a_target_are_read(works, tool, write):
     write("t.csv", "x,stars\n1,1\n2,2\n3,3\n1,1\n2,2\n")
-    reads = "target 'stars' holds 3 different whole numbers, taken as classes"
+    reads = "target 'stars' has 3 different integers, read as classes"
     assert reads in works("look", "t.csv", "--target", "stars")
     outcome = tool("grow", "t.csv", "--target", "stars", "--recipe", "cart")
     assert f"spinney: note: {reads}; " in outcome.err
@@ -114,10 +114,10 @@ def test_how_whole_numbers_of_a_target_are_read(works, tool, write):
     assert "stars" not in tool("grow", "t.csv", *given).err
 
 
-def test_a_comma_that_could_be_another_mark_is_doubted(works, write):
+def test_an_ambiguous_comma_is_reported(works, write):
     write("t.csv", 'price,y\n"1,234",a\n"2,345",b\n')
-    doubt = "where '2,345' may be 2.345: if so, say --decimal ','"
-    assert doubt in works("look", "t.csv")
+    note = "but '2,345' may be 2.345: then set --decimal ','"
+    assert note in works("look", "t.csv")
     assert "may be" not in works("look", "t.csv", "--decimal", ".")
     write("t.csv", 'price,rate,y\n"1,234",1.5 $,a\n"2,345",2.75 $,b\n')
     assert "may be" not in works("look", "t.csv")

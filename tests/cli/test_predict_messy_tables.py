@@ -52,7 +52,7 @@ def test_kept_cells_are_as_written(tool, german):
     assert [row[-1] for row in rows] == CLASSES
     assert outcome.err.count("note: ") == 1
     assert outcome.err.count("without a name, numbers or names the rows") == 1
-    assert outcome.err.count("a second column 'Ort' is called 'Ort_2'") == 1
+    assert outcome.err.count("a second column 'Ort' is renamed 'Ort_2'") == 1
     assert "read as" not in outcome.err  # as the first table was
 
 
@@ -114,7 +114,7 @@ def test_a_workbook(works, refused, german):
     out = works("predict", "m.spinney", path, "--keep", "all")
     assert out == works("predict", "m.spinney", german, "--keep", "all")
     line = refused(2, "predict", "m.spinney", path, "-o", "out.xlsx")
-    assert "'out.xlsx' tells no format: use one of .csv, .tsv" in line
+    assert "'out.xlsx' is no known format: use one of .csv, .tsv" in line
 
 
 LATER = {
@@ -141,7 +141,7 @@ def test_the_cell_that_does_not_fit_is_named_with_its_row(
     assert run([command, model, str(later)]) == 3
     line = capsys.readouterr().err
     assert f"but holds {name!r} in row 1: fix that cell or leave it empty" in line
-    assert line.endswith("grow anew by spinney grow DATA --nominal at\n")
+    assert line.endswith("grow the model again by spinney grow DATA --nominal at\n")
     with pytest.raises(SpinneyError, match=r"spinney\.grow\(data, …, nominal="):
         spinney.load(model).predict(str(later))
 

@@ -37,7 +37,7 @@ def test_tables(folder, table):
     check_formats(model, str(path), name)
 
 
-@pytest.mark.filterwarnings("ignore:target .* read alike", "ignore:.* like others in")
+@pytest.mark.filterwarnings("ignore:target .* look alike", "ignore:.* as a value in")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_classes(folder, kind):
     classes = HOSTILE[kind]
@@ -135,7 +135,7 @@ def test_what_is_refused(refused, kept):
     for arguments, said in (
         (("--keep", "idd"), "no column 'idd' to keep: did you mean 'id'?"),
         (("--keep", "id", "--append"), "--append is --keep all"),
-        (("-o", "out.txt"), "'out.txt' tells no format: use one of .csv, .tsv"),
+        (("-o", "out.txt"), "'out.txt' is no known format: use one of .csv, .tsv"),
         (("-o", "out.csv", "--json"), "has the suffix of csv and would hold json"),
         (("-o", "out.parquet.gz"), "leave .gz out"),
         (("--output-format", "parquet"), "parquet does not go to standard output"),

@@ -15,7 +15,7 @@ DAYS = [
     datetime.date(2026, 12, 1),
     datetime.date(2027, 1, 31),
 ]
-NUMBERS = [1017.77, 5433.86, 3.5]
+NUMBER_FORMATS = [1017.77, 5433.86, 3.5]
 DAY = 86_400
 
 
@@ -51,7 +51,10 @@ def column_of(cells: list[str], delimiter: str = ",") -> bytes:
 def numbers(cells: list[str], told: str | None, *, delimiter: str = ",", **more: Any):
     """Return a table whose column x holds the three numbers."""
     return Messy(
-        column_of(cells, delimiter), {"x": NUMBERS, "y": ["a", "b", "a"]}, told, **more
+        column_of(cells, delimiter),
+        {"x": NUMBER_FORMATS, "y": ["a", "b", "a"]},
+        told,
+        **more,
     )
 
 
@@ -66,7 +69,7 @@ def missing(marker: str) -> Messy:
     cells = ["1", marker, "2.5"]
     columns = {"x": [1, None, 2.5], "y": ["a", "b", "a"]}
     everywhere = "" if marker in ("NA", "-") else "in all columns, as "
-    told = f"taken as missing: {marker!r} {everywhere}in 'x'"
+    told = f"read as missing: {marker!r} {everywhere}in 'x'"
     return Messy(column_of(cells), columns, told)
 
 
@@ -195,7 +198,7 @@ MESSY = {
     "dates in two ways": Messy(
         column_of(["03/04/2026", "05/06/2026"]),
         {"x": ["03/04/2026", "05/06/2026"], "y": ["a", "b"]},
-        "is a date in two ways: say dates='dayfirst' or dates='monthfirst'",
+        "is ambiguous: set dates='dayfirst' or dates='monthfirst'",
     ),
     "dates in two ways, said": Messy(
         column_of(["03/04/2026", "05/06/2026"]),
@@ -229,22 +232,22 @@ MESSY = {
     "zeros before numbers": Messy(
         column_of(["01067", "10115", "80331"]),
         {"x": [1067, 10115, 80331], "y": ["a", "b", "a"]},
-        "without their zeros ('01067' is 1067): if these are names, say nominal=['x']",
+        "('01067' is 1067): for codes or labels declare nominal=['x']",
     ),
     "zeros before a number beside fractions": Messy(
         column_of(["007", "09.5", "12"]),
         {"x": [7, 9.5, 12], "y": ["a", "b", "a"]},
-        "without their zeros ('007' is 7): if these are names, say nominal=['x']",
+        "('007' is 7): for codes or labels declare nominal=['x']",
     ),
     "a space and zeros before a number": Messy(
         column_of([" 007", "8", "12"]),
         {"x": [7, 8, 12], "y": ["a", "b", "a"]},
-        "without their zeros ('007' is 7): if these are names, say nominal=['x']",
+        "('007' is 7): for codes or labels declare nominal=['x']",
     ),
     "a sign and zeros before a number": Messy(
         column_of(["-007", "8", "12"]),
         {"x": [-7, 8, 12], "y": ["a", "b", "a"]},
-        "without their zeros ('-007' is -7): if these are names, say nominal=['x']",
+        "('-007' is -7): for codes or labels declare nominal=['x']",
     ),
     "a zero alone": Messy(
         column_of(["0", "-0", "0e3", "0.0"]),
@@ -269,12 +272,12 @@ MESSY = {
     "a marker among numbers and names": Messy(
         lines("x,y", "1,a", "?,?", "2,b"),
         {"x": [1, None, 2], "y": ["a", None, "b"]},
-        "taken as missing: '?' in all columns, as in 'x'",
+        "read as missing: '?' in all columns, as in 'x'",
     ),
     "NA among numbers and names": Messy(
         lines("x,y", "1,a", "NA,NA", "2,b"),
         {"x": [1, None, 2], "y": ["a", "NA", "b"]},
-        "taken as missing: 'NA' in 'x'",
+        "read as missing: 'NA' in 'x'",
     ),
     "a marker among names is a name": Messy(
         column_of(["red", "NA", "blue"]), {"x": ["red", "NA", "blue"], "y": list("aba")}
@@ -286,10 +289,10 @@ MESSY = {
     "index of pandas": Messy(
         lines(",a,b", "0,1,x", "1,2,y"),
         PLAIN,
-        "names the rows and is left out",
+        "names the rows and was excluded",
     ),
     "index of pandas beside one column": Messy(
-        lines(",b", "0,x", "1,y"), {"b": ["x", "y"]}, "names the rows and is left out"
+        lines(",b", "0,x", "1,y"), {"b": ["x", "y"]}, "names the rows and was excluded"
     ),
     "names that are numbers": Messy(
         lines("2024,2025", "x,1", "y,2"), {"2024": ["x", "y"], "2025": [1, 2]}
@@ -298,20 +301,20 @@ MESSY = {
         lines("Unnamed: 0,a,b", "0,1,x", "1,2,y"), PLAIN, "called 'Unnamed: 0'"
     ),
     "row names of R's write.csv": Messy(
-        lines('"","a","b"', '"r1",1,"x"', '"r2",2,"y"'), PLAIN, "is left out"
+        lines('"","a","b"', '"r1",1,"x"', '"r2",2,"y"'), PLAIN, "was excluded"
     ),
     "row names of R's write.table": Messy(
-        lines("a,b", "r1,1,x", "r2,2,y"), PLAIN, "is left out"
+        lines("a,b", "r1,1,x", "r2,2,y"), PLAIN, "was excluded"
     ),
     "a name twice": Messy(
         lines("a,a,b", "1,3,x", "2,4,y"),
         {"a": [1, 2], "a_2": [3, 4], "b": ["x", "y"]},
-        "a second column 'a' is called 'a_2'",
+        "a second column 'a' is renamed 'a_2'",
     ),
     "a name thrice, and one of the new names": Messy(
         lines("a,a,a_2,a", "1,3,5,7", "2,4,6,8"),
         {"a": [1, 2], "a_3": [3, 4], "a_2": [5, 6], "a_4": [7, 8]},
-        "is called 'a_3'",
+        "is renamed 'a_3'",
     ),
     "a column without a name": Messy(
         lines("a,,b", "1,5,x", "2,5,y"),
@@ -319,22 +322,26 @@ MESSY = {
         "is called 'column 2'",
     ),
     "a delimiter too many in each row": Messy(
-        lines("a,b", "1,x,", "2,y,"), PLAIN, "has no cell and is left out"
+        lines("a,b", "1,x,", "2,y,"), PLAIN, "is empty and was excluded"
     ),
     "a delimiter too many in each line": Messy(
-        lines("a,b,", "1,x,", "2,y,"), PLAIN, "has no cell and is left out"
+        lines("a,b,", "1,x,", "2,y,"), PLAIN, "is empty and was excluded"
     ),
     "a title": Messy(
-        lines("Sales in May", "", *SIMPLE), PLAIN, "is passed over (skip=2)"
+        lines("Sales in May", "", *SIMPLE),
+        PLAIN,
+        "lines above the header were skipped (skip=2)",
     ),
     "a title with empty cells": Messy(
-        lines("Sales in May,", ",", *SIMPLE), PLAIN, "is passed over (skip=2)"
+        lines("Sales in May,", ",", *SIMPLE),
+        PLAIN,
+        "lines above the header were skipped (skip=2)",
     ),
     "titles said": Messy(
         lines("made by,us", "in,May", *SIMPLE), PLAIN, settings={"skip": 2}
     ),
     "empty lines above": Messy(
-        lines("", "", *SIMPLE), PLAIN, "is passed over (skip=2)"
+        lines("", "", *SIMPLE), PLAIN, "lines above the header were skipped (skip=2)"
     ),
     # bytes
     "mixed line ends": Messy(b"a,b\r\n1,x\n2,y\r\n", PLAIN),
@@ -347,7 +354,7 @@ MESSY = {
     "Windows-1252": Messy(
         lines("a,b", "1,café", "2,5 €", encoding="cp1252"),
         {"a": [1, 2], "b": ["café", "5 €"]},
-        "read in encoding='cp1252'",
+        "read with encoding='cp1252'",
     ),
     "latin-1 with a byte that Windows lacks": Messy(
         b"a,b\n1,caf\xe9\n2,\x81\n",

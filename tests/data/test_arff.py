@@ -122,7 +122,7 @@ def test_bad_header(write, header, message):
 def test_a_second_attribute_of_a_name_gets_another(write):
     header = "@attribute a {x, y}\n@attribute a real"
     path = write("twice.arff", arff("x, 1\ny, 2", header))
-    with pytest.warns(SpinneyNote, match="a second column 'a' is called 'a_2'"):
+    with pytest.warns(SpinneyNote, match="a second column 'a' is renamed 'a_2'"):
         table = read_table(path)
     assert table.names == ("a", "a_2")
     assert table["a"].levels == ("x", "y")

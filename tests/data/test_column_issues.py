@@ -16,7 +16,7 @@ from spinney.data.column_issues import (
 )
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
-from spinney.data.text_formats import DIGIT, FORMS, in_python
+from spinney.data.text_formats import CELL_FORMATS, DIGIT, in_python
 from spinney.errors import SpinneyNote, SpinneyWarning
 
 
@@ -26,7 +26,7 @@ def identifier_warnings(table):
 
 
 def number_warnings(table, declared=None, rows=None):
-    issues = {"odd texts": ISSUES["odd texts"]}
+    issues = {"unparsable": ISSUES["unparsable"]}
     found = table_warnings(table, declared, rows, issues)
     return [each for each in found if "reads as text" in str(each)]
 
@@ -35,8 +35,8 @@ def test_text_that_is_all_different_looks_like_an_identifier():
     table = read_table({"name": [f"n{i}" for i in range(10)], "x": list(range(10))})
     (warning,) = identifier_warnings(table)
     assert str(warning) == (
-        "column 'name' looks like an identifier, all 10 values differ: ignore it "
-        "(ignore=['name'])"
+        "column 'name' looks like an identifier with only unique values (10): exclude "
+        "it (ignore=['name'])"
     )
 
 
@@ -63,10 +63,10 @@ def test_missing_cells_do_not_hide_an_identifier():
 @pytest.mark.parametrize(
     ("n_cells", "n_repeats", "told"),
     [
-        (20, 2, "nearly all (18 of 20) values"),
+        (20, 2, "almost only unique values (18 of 20)"),
         (20, 3, None),
         (19, 1, None),
-        (101, 1, "nearly all (100 of 101) values"),
+        (101, 1, "almost only unique values (100 of 101)"),
         (101, 11, None),
     ],
 )
@@ -88,21 +88,21 @@ def test_numbers_kept_from_being_numeric_by_a_text():
         "or the column nominal (nominal=['age'])"
     )
     # A text of a file without types is a number if it looks like one.
-    (warning,) = number_warnings(replace(table, typed=False))
+    (warning,) = number_warnings(replace(table, has_types=False))
     assert str(warning) == (
-        "column 'age' reads as text because of '?' in row 23 and 'NA': mend these "
+        "column 'age' reads as text because of '?' in row 23 and 'NA': fix these "
         "cells, declare them missing (missing_values=['?', 'NA']) or the column "
         "nominal (nominal=['age'])"
     )
 
 
 def test_one_odd_cell_among_few():
-    table = replace(read_table({"size": ["1", "2", "x", "4"]}), typed=False)
+    table = replace(read_table({"size": ["1", "2", "x", "4"]}), has_types=False)
     (warning,) = number_warnings(table)
-    assert "because of 'x' in row 3: mend that cell, declare it missing" in str(warning)
+    assert "because of 'x' in row 3: fix that cell, declare it missing" in str(warning)
     # Where rows were left out, it is the row of the user's table.
     (warning,) = number_warnings(table, rows=np.array([1, 2, 5, 6]))
-    assert "because of 'x' in row 6: mend that cell, declare it missing" in str(warning)
+    assert "because of 'x' in row 6: fix that cell, declare it missing" in str(warning)
 
 
 def test_numbers_left_out_as_an_identifier_say_which_cell_made_them_texts():
@@ -112,7 +112,7 @@ def test_numbers_left_out_as_an_identifier_say_which_cell_made_them_texts():
         assert without_identifiers(table, Declarations()).names == ("other",)
     assert not isinstance(told[0].message, SpinneyNote)  # nobody wants that
     assert str(told[0].message) == (
-        "column 'size' reads as text because of 'x' in row 10, and is left out: "
+        "column 'size' reads as text because of 'x' in row 10, and was excluded: "
         "declare that missing and the column numeric (missing_values=['x'], "
         "numeric=['size']), or the column nominal (nominal=['size'])"
     )
@@ -168,7 +168,7 @@ def test_both_kinds_together():
     assert ["reads as text" in str(warning) for warning in found] == [True, False]
 
 
-@given(data=st.data(), form=st.sampled_from(FORMS))
+@given(data=st.data(), form=st.sampled_from(CELL_FORMATS))
 @settings(max_examples=examples(400))
 def test_what_is_of_some_form_has_a_digit(data, form):
     """So a column of texts without one need not be tried."""

@@ -71,5 +71,5 @@ def test_wrong_encoding(tmp_path):
     with pytest.raises(DataError, match="not text in utf-8"):
         read_costs(path, encoding="utf-8")
     assert "ä" in read_costs(path, encoding="latin-1")
-    with pytest.warns(SpinneyNote, match="read in encoding='cp1252'"):
+    with pytest.warns(SpinneyNote, match="read with encoding='cp1252'"):
         assert "ä" in read_costs(path)

@@ -8,7 +8,7 @@ from spinney.data.declarations import Declarations, declarations_of, parse_value
 from spinney.data.declared_values import (
     MOST_WITHOUT_ROWS,
     merged_values,
-    with_values_of_types,
+    with_type_values,
 )
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError
@@ -74,7 +74,7 @@ def test_values_as_text_may_have_quotes():
 def test_a_type_may_declare_so_many_values_without_rows(more):
     table = read_table({"x": ["a", "b"]})
     named = [f"n{number}" for number in range(MOST_WITHOUT_ROWS + more)]
-    found = with_values_of_types(table, {"x": named})
+    found = with_type_values(table, {"x": named})
     assert len(found["x"].levels) == 2 + (0 if more else MOST_WITHOUT_ROWS)
     assert (len(found.notes), found["x"].declared) == (more, not more)
 

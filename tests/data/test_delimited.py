@@ -344,7 +344,7 @@ def test_folder_missing_file_and_unknown_suffix(tmp_path, write):
         read_table(tmp_path / "none.csv")
     with pytest.raises(DataError, match="there is no file"):
         read_table("a\0.csv")
-    with pytest.raises(DataError, match=r"tells no format.*\.parquet"):
+    with pytest.raises(DataError, match=r"is no known format.*\.parquet"):
         read_table(write("t.docx", "a\n1\n"))
 
 

@@ -34,10 +34,18 @@ def one(connection, values, **declared):
     return columns[0], [cell for (cell,) in cells], load(relation, columns)["x"]
 
 
-NUMBERS = ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "UBIGINT"]
+NUMBER_FORMATS = [
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "UBIGINT",
+]
 
 
-@pytest.mark.parametrize("kind", [*NUMBERS, "FLOAT", "DOUBLE", "DECIMAL(9, 3)"])
+@pytest.mark.parametrize("kind", [*NUMBER_FORMATS, "FLOAT", "DOUBLE", "DECIMAL(9, 3)"])
 def test_numbers(connection, kind):
     column, cells, loaded = one(connection, [f"7::{kind}", "NULL"])
     assert (column.kind, column.unit) == ("numeric", None)
@@ -45,7 +53,7 @@ def test_numbers(connection, kind):
     np.testing.assert_array_equal(loaded.cells, [7.0, np.nan])
 
 
-@pytest.mark.parametrize("kind", [*NUMBERS, "FLOAT", "DOUBLE", "DECIMAL(9, 3)"])
+@pytest.mark.parametrize("kind", [*NUMBER_FORMATS, "FLOAT", "DOUBLE", "DECIMAL(9, 3)"])
 def test_numbers_declared_nominal_are_written_as_integers(connection, kind):
     column, cells, loaded = one(
         connection, [f"7::{kind}", "NULL", f"9::{kind}"], nominal=("x",), missing=("9",)

@@ -13,8 +13,8 @@ from tests.helpers.fuzz import examples
 import spinney
 from spinney import look
 from spinney.data import Declarations, TextFormat
-from spinney.data.duckdb.sql_forms import evidence_in_sql
-from spinney.data.format_inference import evidence_of
+from spinney.data.duckdb.sql_text_formats import infer_candidates_in_sql
+from spinney.data.format_inference import infer_candidates
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyNote
 
@@ -51,7 +51,7 @@ def test_it_can_be_looked_at(write, case):
 
 
 DAYS = [datetime.date(2026, 1, 1) + datetime.timedelta(days=11 * i) for i in range(60)]
-FORMS = {
+CELL_FORMATS = {
     "ISO": (",", "{:.2f}", "%Y-%m-%d", ""),
     "US": (",", "US", "%m/%d/%Y", "N/A"),
     "German": (";", "German", "%d.%m.%Y", "-"),
@@ -60,7 +60,7 @@ FORMS = {
 
 def written(form: str) -> str:
     """Return sixty rows, written as people of a country do."""
-    delimiter, number, date, gap = FORMS[form]
+    delimiter, number, date, gap = CELL_FORMATS[form]
     rows = [delimiter.join(["price", "day", "sold"])]
     for i, day in enumerate(DAYS):
         price = 970.25 + 17.5 * ((i * 37) % 60)
@@ -80,7 +80,7 @@ def test_the_same_rows_give_the_same_tree_in_every_form(write, recipe):
         form: str(
             spinney.grow(write(f"{form}.csv", written(form)), "sold", recipe=recipe)
         )
-        for form in FORMS
+        for form in CELL_FORMATS
     }
     assert trees["ISO"].count("\n") >= 3
     assert trees["US"] == trees["ISO"] == trees["German"]
@@ -127,7 +127,7 @@ def test_what_is_said_of_notation_is_checked():
         ({"decimals": ","}, "did you mean 'decimal'"),
     ):
         with pytest.raises(ParameterError, match=message):
-            TextFormat.of(wrong)
+            TextFormat.from_setting(wrong)
 
 
 CELLS = ["1", "1.5", "1,5", "1,234", "1.234", "1.234,5", "1,234.5", "$5", "5 €", "€6"]
@@ -156,4 +156,4 @@ CELLS += ["11/17/2026 1:05 pm", "١", " 7 ", "USD 8", "1\u00a0234,5", "NA", "12,
 def test_sql_and_python_see_the_same_forms(cells):
     rows = ", ".join(f"('{cell}')" for cell in (c.replace("'", "''") for c in cells))
     texts = DATABASE.sql(f"SELECT * FROM (VALUES {rows}) AS t(c0)")
-    assert evidence_in_sql(texts, ["c0"]).get("c0") == evidence_of(cells)
+    assert infer_candidates_in_sql(texts, ["c0"]).get("c0") == infer_candidates(cells)

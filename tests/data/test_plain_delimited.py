@@ -11,18 +11,18 @@ from spinney.data import Declarations
 from spinney.data.duckdb.columns import load
 from spinney.data.readers import plain_delimited, read_table
 from spinney.data.readers.local_files import LocalFile
-from spinney.data.readers.open_relation import scanned_file
 from spinney.data.readers.plain_delimited import read_plain
+from spinney.data.readers.read import scanned_file
 from spinney.data.reading_notes import ReadingNotes
 
-NUMBERS = ["0", "1", "-2.5", "007", "1e3", "2E-05", "-0", "123456.789", "0.1"]
-NUMBERS += ["3.14159265358979323846", "9007199254740991", "1e-30", "-17"]
+NUMBER_FORMATS = ["0", "1", "-2.5", "007", "1e3", "2E-05", "-0", "123456.789", "0.1"]
+NUMBER_FORMATS += ["3.14159265358979323846", "9007199254740991", "1e-30", "-17"]
 ODD = ["+5", ".5", "5.", " 5", "5 ", "1_000", "inf", "-Infinity", "nan", "NaN", "0x1F"]
 ODD += ["1e999", "1e-999", "1e400", "9007199254740993", "2024-01-31", "12:30", "٣"]
 ODD += ["2024-01-31 10:00:00", "true", "FALSE", "1.5.2", "-", "e5", "1e", "NA", "?"]
 ODD += ["abcd-ef", "infinite", "nano", "no", "é", "x\u2028y", "#", "'", "\\N", "NULL"]
 WORDS = ["red", "green", "Blue", "yes", "no", "a b", " lead", "x"]
-CELLS = st.sampled_from(["", "?", *NUMBERS, *ODD, *WORDS])
+CELLS = st.sampled_from(["", "?", *NUMBER_FORMATS, *ODD, *WORDS])
 
 
 @st.composite
@@ -31,7 +31,13 @@ def files(draw: st.DrawFn) -> str:
     n_rows, width = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     columns = []
     for _ in range(width):
-        kinds = [NUMBERS, WORDS, ["", "?", *NUMBERS], ["", *WORDS], [*NUMBERS, *WORDS]]
+        kinds = [
+            NUMBER_FORMATS,
+            WORDS,
+            ["", "?", *NUMBER_FORMATS],
+            ["", *WORDS],
+            [*NUMBER_FORMATS, *WORDS],
+        ]
         plain = st.sampled_from(draw(st.sampled_from(kinds)))
         cells = draw(st.sampled_from([plain, plain, plain, CELLS]))
         columns.append(draw(st.lists(cells, min_size=n_rows, max_size=n_rows)))

@@ -137,7 +137,7 @@ class Unwilling(float):
     "cell, message",
     [
         (np.timedelta64(3, "s"), "a timedelta64 in row 2"),
-        (Unwilling(2), r"gives no value: RuntimeError\('not today'\)"),
+        (Unwilling(2), r"without a value: RuntimeError\('not today'\)"),
     ],
 )
 def test_cells_that_are_no_numbers_after_all(cell, message):

@@ -20,7 +20,7 @@ def test_a_plain_sheet(tmp_path, values):
 def test_the_first_sheet_that_is_not_empty(tmp_path, values):
     sheets = {"Cover": [], "Data": ROWS, "More": [["x"], [1]]}
     path = write_workbook(tmp_path / "t.xlsx", sheets)
-    with pytest.warns(SpinneyNote, match="of 3 sheets 'Data' is read"):
+    with pytest.warns(SpinneyNote, match="sheet 'Data' is read, one of 3"):
         table = read_table(path)
     assert table.names == ("size", "colour")
 
@@ -34,7 +34,7 @@ def test_titles_texts_and_placeholders(tmp_path, values):
         ["20 €", 7, None],
     ]
     path = write_workbook(tmp_path / "t.xlsx", {"May": rows})
-    said = "passed over .skip=1.; read as numbers: price .*; read as dates: day"
+    said = "header was skipped .skip=1.; read as numbers: price .*; read as dates: day"
     with pytest.warns(SpinneyNote, match=said):
         table = read_table(path)
     assert values(table) == {
@@ -54,7 +54,7 @@ def test_what_is_no_workbook(tmp_path):
     with pytest.raises(DataError, match=r"no Excel workbook .*save it again as"):
         read_table(path)
     empty = write_workbook(tmp_path / "e.xlsx", {"Sheet1": []})
-    with pytest.raises(DataError, match="no line that names the columns"):
+    with pytest.raises(DataError, match="no header with column names"):
         read_table(empty)
 
 

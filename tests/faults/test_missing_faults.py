@@ -112,7 +112,7 @@ def test_fault_16_what_is_missing(nothing):
 def test_fault_16_what_only_looks_missing(tmp_path):
     regions = {"x": ["NA", "NA", "EU", "EU"], "y": AB}
     assert spinney.read_table(regions)["x"].levels == ("EU", "NA")
-    with pytest.warns(SpinneyWarning, match="'NA' is a value like others in 'x'"):
+    with pytest.warns(SpinneyWarning, match="'NA' is read as a value in 'x'"):
         model = grown(pd.DataFrame(regions))
     assert answers(model, regions) == AB
     path = tmp_path / "regions.csv"

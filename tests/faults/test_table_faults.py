@@ -139,7 +139,7 @@ def test_fault_27_labels_that_are_falsy_or_mixed(labels, tmp_path):
     y = [labels[0], labels[0], labels[1], labels[1]]
     rows = {"x": [1, 1, 2, 2], "y": y}
     alike = len(set(map(str, labels))) == 1
-    told = pytest.warns(SpinneyWarning, match="read alike") if alike else nullcontext()
+    told = pytest.warns(SpinneyWarning, match="look alike") if alike else nullcontext()
     with told:
         model = grown(rows)
     assert answers(model, {"x": [1, 2]}) == labels

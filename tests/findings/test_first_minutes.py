@@ -9,7 +9,7 @@ import pytest
 import spinney
 from spinney import DataError, SpinneyNote, SpinneyWarning
 from spinney.cli import run
-from spinney.data.readers.table_head import head_doubt
+from spinney.data.readers.table_head import header_warning
 
 ROWS = ["5.1,3.5,red", "4.9,3.0,blue", "4.7,3.2,red", "6.1,2.9,blue", "5.8,4.0,red"]
 
@@ -23,8 +23,11 @@ def written(tmp_path, lines):
 @pytest.mark.parametrize(
     ("lines", "doubt"),
     [
-        (ROWS, "looks like a row: if it is one, write a line of names above it"),
-        ([row.replace(",", " ") for row in ["a,b,c", *ROWS]], "divided by spaces"),
+        (ROWS, "looks like a row of data: if it is one, add a line of column"),
+        (
+            [row.replace(",", " ") for row in ["a,b,c", *ROWS]],
+            "with spaces between its cells",
+        ),
         ([row.replace(",", ", ") for row in ["a,b,c", *ROWS]], "begin with spaces"),
     ],
     ids=["no names", "spaces alone", "spaces after commas"],
@@ -49,7 +52,7 @@ def test_a_table_whose_first_line_is_odd(tmp_path, lines, doubt):
     ids=["names", "those of pandas", "years", "counts", "texts", "no rows"],
 )
 def test_names_that_are_names(names, rows):
-    assert head_doubt(names, rows) == ""
+    assert header_warning(names, rows) == ""
 
 
 def test_a_model_reads_without_doubts(tmp_path, recwarn):
@@ -66,7 +69,7 @@ def test_fit_doubts_as_grow_does(classes, recwarn):
     spinney.TreeClassifier("cart").fit(frame, classes)
     said = [str(each.message) for each in recwarn]
     assert any("because of 'x' in row 3" in each for each in said)
-    assert any("two classes that read alike" in each for each in said) == (
+    assert any("two classes that look alike" in each for each in said) == (
         "Yes" in classes
     )
 
@@ -148,7 +151,9 @@ def test_a_column_without_cells_that_gets_names():
     first = {"a": [None] * 4, "b": [1, 2, 3, 4], "y": ["p", "q"] * 2}
     more = {"a": ["red"], "b": [5], "y": ["p"]}
     model = spinney.grow(first, "y", recipe="id3", keep_rows=True)
-    remedy = r"holds labels, grow anew by spinney\.grow\(data, …, nominal=\['a'\]\)"
+    remedy = (
+        r"of labels grow the model again by spinney\.grow\(data, …, nominal=\['a'\]\)"
+    )
     with pytest.raises(DataError, match=remedy):
         model.updated(more)
     model = spinney.grow(first, "y", recipe="id3", keep_rows=True, nominal=["a"])

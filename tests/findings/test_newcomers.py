@@ -22,9 +22,9 @@ LABELS = ["a", "b"] * 4
     "model", [spinney.TreeClassifier("cart"), spinney.ForestClassifier(2)]
 )
 def test_fit_doubts_a_question_mark_as_grow_does(model):
-    with pytest.warns(SpinneyWarning, match=r"'\?' is a value like others in 'x'"):
+    with pytest.warns(SpinneyWarning, match=r"'\?' is read as a value in 'x'"):
         model.fit(MARKED, LABELS)
-    with pytest.warns(SpinneyWarning, match=r"'\?' is a value like others in 'x'"):
+    with pytest.warns(SpinneyWarning, match=r"'\?' is read as a value in 'x'"):
         spinney.grow(MARKED.assign(y=LABELS), "y", recipe="cart")
 
 
@@ -39,7 +39,7 @@ def test_classes_that_read_alike(other):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         spinney.grow(data, "sold", recipe="cart")
-    alike = [str(each.message) for each in told if "read alike" in str(each.message)]
+    alike = [str(each.message) for each in told if "look alike" in str(each.message)]
     assert len(alike) == (other != "y es")
 
 
@@ -170,7 +170,7 @@ def test_what_is_evaluated_is_what_would_be_grown(recipes, accuracies):
     """Every recipe leaves out what counts the rows: some were measured with it."""
     drawn = np.random.default_rng(1).random(100)
     table = {"PassengerId": range(1, 101), "x": drawn, "y": ["yes"] * 50 + ["no"] * 50}
-    with pytest.warns(SpinneyWarning, match="the rows and is left out") as told:
+    with pytest.warns(SpinneyWarning, match="the rows and was excluded") as told:
         found = spinney.evaluate(table, "y", recipes)
     assert len(told) == 1
     right = [line["accuracy"] > 0.9 for line in found.as_dict()["table"]]

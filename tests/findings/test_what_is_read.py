@@ -27,14 +27,14 @@ COMMAS = (
 # A later column of three decimals, and what is said of it: by what columns beside it
 # tell, asked about or not, and where nothing tells by what the model remembers.
 LATER = {
-    "size\n1.500\n": ("yes", "size ('1.500' is 1500), where '1.500' may be 1.5"),
+    "size\n1.500\n": ("yes", "size ('1.500' is 1500), but '1.500' may be 1.5"),
     "size,price\n1.500,2.5\n": ("no", "size ('1.500' is 1.5)"),
     "size;price\n1.500;2,5\n": ("yes", None),
     "size,other\n1.500,0.25\n": ("no", "size ('1.500' is 1.5)"),
     'size,price\n"1,500","2,500.5"\n': ("yes", "size ('1,500' is 1500)"),
     "size\n1.500\n2.25\n": ("no", None),
     "size,a,b\n1.500,2.5,$2.5\n": ("no", "size ('1.500' is 1.5)"),
-    'size,a,b\n1.500,2.5,"2,5"\n': ("yes", "where '1.500' may be 1.5"),
+    'size,a,b\n1.500,2.5,"2,5"\n': ("yes", "but '1.500' may be 1.5"),
 }
 
 
@@ -66,11 +66,11 @@ def test_points_of_a_later_table_are_what_it_says_they_are(
 
 # Dates of a later table, and what is said of them by a model of days between dots.
 LATER_DAYS = {
-    "day\n03/04/2026\n": "day ('03/04/2026' is 2026-04-03), where '03/04/2026' may be "
-    "2026-03-04: if so, say dates='monthfirst'",
+    "day\n03/04/2026\n": "day ('03/04/2026' is 2026-04-03), but '03/04/2026' may be "
+    "2026-03-04: then set dates='monthfirst'",
     "day,b\n03/04/2026,17/04/2026\n": None,
     "day,b\n03/04/2026,04/17/2026\n": "day ('03/04/2026' is 2026-03-04)",
-    "day,a,b\n03/04/2026,17/04/2026,04/17/2026\n": "may be 2026-03-04: if so, say",
+    "day,a,b\n03/04/2026,17/04/2026,04/17/2026\n": "may be 2026-03-04: then set",
     "day\n03.04.2026\n": None,
     "day\n2026-04-03\n": None,
 }
@@ -158,7 +158,7 @@ def told_of_counts(grow, *args, **options):
 
 def _left_out_count(name):
     return (
-        f"column '{name}' numbers the rows and is left out; to keep it, declare it "
+        f"column '{name}' numbers the rows and was excluded; to keep it, declare it "
         f"(numeric=['{name}'])"
     )
 
@@ -212,8 +212,7 @@ def test_numbers_that_do_not_count_the_rows(cells, place, tmp_path, request):
 def test_estimators_warn_of_numbers_of_rows(estimator):
     X = pd.DataFrame({"id": range(1000, 1020), "size": COUNTED["size"]})
     warning = (
-        "column 'id' numbers the rows: leave it out of X, or declare it "
-        "(numeric=['id'])"
+        "column 'id' numbers the rows: remove it from X, or declare it (numeric=['id'])"
     )
     assert told_of_counts(estimator().fit, X, COUNTED["sold"]) == [warning]
     declared = estimator(numeric=["id"])
@@ -235,8 +234,8 @@ def test_estimators_warn_of_texts_that_only_tell_rows_apart(estimator):
     assert model.n_features_in_ == 2
     said = [str(each.message) for each in told]
     assert [text for text in said if "excluded from splits" not in text] == [
-        "column 'session_id' looks like an identifier, all 20 values differ: leave it "
-        "out of X, or declare it (nominal=['session_id'])"
+        "column 'session_id' looks like an identifier with only unique values (20): "
+        "remove it from X, or declare it (nominal=['session_id'])"
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -269,7 +268,7 @@ SAMPLED = [number + 100 * (at // 10) for at, number in enumerate(SAMPLED)]
 
 def _left_out_identifier(name):
     return (
-        f"column '{name}' has values of which all 20 differ and is left out; to keep "
+        f"column '{name}' has only unique values (20) and was excluded; to keep "
         f"it, declare it (numeric=['{name}'])"
     )
 
@@ -278,7 +277,7 @@ def told_of_identifiers(grow, *args, **options):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         grow(*args, **options)
-    return [str(each.message) for each in told if "differ" in str(each.message)]
+    return [str(each.message) for each in told if "unique values" in str(each.message)]
 
 
 @pytest.mark.parametrize("name", ["customer_id", "id", "order_no", "sessionId"])
@@ -290,7 +289,9 @@ def test_identifiers_with_gaps_are_left_out(name, recipe):
     assert told == [_left_out_identifier(name)]
     declared = {"recipe": recipe, "numeric": [name]}
     assert told_of_identifiers(spinney.grow, data, "sold", **declared) == []
-    assert f"'{name}' looks like an identifier, all 20" in str(spinney.look(data))
+    assert f"'{name}' looks like an identifier with only unique values (20)" in str(
+        spinney.look(data)
+    )
     assert "identifier" not in str(spinney.look(data, numeric=[name]))
 
 
@@ -336,7 +337,7 @@ def test_the_only_column_stays_though_it_is_an_identifier():
     data = {"id": SAMPLED, "sold": COUNTED["sold"]}
     (told,) = told_of_identifiers(spinney.grow, data, "sold", recipe="cart")
     assert told == (
-        "column 'id' looks like an identifier, all 20 values differ: ignore it "
+        "column 'id' looks like an identifier with only unique values (20): exclude it "
         "(ignore=['id'])"
     )
 
@@ -347,8 +348,8 @@ def test_the_only_column_stays_though_it_is_an_identifier():
 def test_estimators_warn_of_identifiers_with_gaps(estimator):
     X = pd.DataFrame({"customer_id": SAMPLED, "size": COUNTED["size"]})
     assert told_of_identifiers(estimator().fit, X, COUNTED["sold"]) == [
-        "column 'customer_id' looks like an identifier, all 20 values differ: leave it "
-        "out of X, or declare it (numeric=['customer_id'])"
+        "column 'customer_id' looks like an identifier with only unique values (20): "
+        "remove it from X, or declare it (numeric=['customer_id'])"
     ]
     declared = estimator(numeric=["customer_id"])
     assert told_of_identifiers(declared.fit, X, COUNTED["sold"]) == []
@@ -387,14 +388,16 @@ def test_the_shell_leaves_identifiers_of_a_database_out(tmp_path, capfd):
         pd.DataFrame({"id": range(20), **COUNTED}).to_sql("shop", connection)
     asked = ["grow", f"sqlite:///{address}", "--table", "shop", "--target", "sold"]
     assert run([*asked, "--ignore", "index", "-o", str(path)]) == 0
-    assert "'id' numbers the rows and is left out" in capfd.readouterr().err
+    assert "'id' numbers the rows and was excluded" in capfd.readouterr().err
     assert run([*asked, "--recipe", "c4.5", "--ignore", "index"]) == 0
-    assert "'id' numbers the rows and is left out" in capfd.readouterr().err
+    assert "'id' numbers the rows and was excluded" in capfd.readouterr().err
 
 
 def told_of(data, **declared):
     """Return the doubts of a table, as ``look`` and ``grow`` have them."""
-    shown = str(spinney.look(data, "sold", **declared)).partition("doubts\n")[2]
+    shown = str(spinney.look(data, "sold", **declared)).partition(
+        "possible problems\n"
+    )[2]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         spinney.grow(data, "sold", recipe="cart", **declared)
@@ -408,8 +411,8 @@ def test_names_that_may_stand_for_missing_cells_are_doubted(text):
     data = {"country": ["DE", text, "FR", "DE"] * 5, **COUNTED}
     (doubt,) = told_of(data)
     assert doubt == (
-        f"'{text}' is a value like others in 'country': if it stands for missing "
-        f"cells, say so (missing_values=['{text}'])"
+        f"'{text}' is read as a value in 'country': if it means missing, "
+        f"declare it (missing_values=['{text}'])"
     )
     assert told_of(data, nominal=["country"]) == []
     assert told_of(data, missing_values=[text]) == []
@@ -441,7 +444,7 @@ def test_an_odd_time_of_day_is_named():
 def test_zeros_before_numbers_are_told_of_unless_declared(tmp_path):
     path = tmp_path / "shop.csv"
     path.write_text("zip,sold\n01067,no\n10115,no\n80331,yes\n04109,yes\n")
-    told = r"'04109' is 4109\): if these are names, say nominal=\['zip'\]"
+    told = r"'04109' is 4109\): for codes or labels declare nominal=\['zip'\]"
     with pytest.warns(SpinneyNote, match=told):
         model = spinney.grow(path, "sold", recipe="cart")
     assert model.predict(str(path)).tolist() == ["no", "no", "yes", "yes"]  # silently
@@ -483,8 +486,8 @@ def test_what_is_said_of_an_odd_cell_among_dates_of_a_frame_helps(
 ):
     frame = pd.DataFrame({"x": [odd, *(cells * 7)[:19]], **COUNTED})
     (doubt,) = told_of(frame)
-    told = f"column 'x' reads as text because of '{odd}' in row 1: mend that cell and "
-    assert told + f"turn the column into {kind}" in doubt
+    told = f"column 'x' reads as text because of '{odd}' in row 1: fix that cell and "
+    assert told + f"convert the column to {kind}" in doubt
     check_remedies(doubt, frame, kind, tmp_path / "shop.csv", missing=(odd,))
 
 
@@ -501,7 +504,7 @@ def test_a_cell_that_no_clock_or_calendar_has_is_named_in_files(odd, suffix, tmp
     else:
         frame.to_json(path, orient="records", lines=True)
     (doubt,) = told_of(path)
-    told = f"column 'x' reads as text because of '{odd}' in row 1: mend that cell, "
+    told = f"column 'x' reads as text because of '{odd}' in row 1: fix that cell, "
     assert told + "declare it missing" in doubt
     assert told_of(path, missing_values=[odd]) == []
 
@@ -564,7 +567,7 @@ def test_an_odd_cell_among_numbers_is_named_with_a_remedy_that_holds(
         model = spinney.grow(data, "sold", **mended, **how)
     assert model.schema.attributes[0].kind == "numeric"
     because = f"column 'age' reads as text because of 'x'{where}"
-    left_out = [f"{because}, and is left out: {remedy}"]
+    left_out = [f"{because}, and was excluded: {remedy}"]
     assert told == {None: left_out, "c4.5": left_out}
 
 
@@ -584,7 +587,7 @@ def test_a_text_among_numbers_of_a_sheet(tmp_path):
 @pytest.mark.parametrize(
     ("line", "label", "told"),
     [
-        ('{"size": "1.500"}', "yes", "where '1.500' may be 1.5"),
+        ('{"size": "1.500"}', "yes", "but '1.500' may be 1.5"),
         ('{"size": "1.500", "other": "0,25"}', "yes", None),
         ('{"size": "1.500", "other": "$0.25"}', "no", "size ('1.500' is 1.5)"),
     ],

@@ -44,7 +44,7 @@ def test_the_deviance_of_nothing_has_no_sign():
 def test_a_number_is_told_from_classes():
     assert isinstance(spinney.grow(SIZES, "y"), TreeRegressor)
     whole = {**SIZES, "y": [1, 2, 3, 1, 2, 3]}
-    with pytest.warns(SpinneyNote, match="taken as classes"):
+    with pytest.warns(SpinneyNote, match="read as classes"):
         assert isinstance(spinney.grow(whole, "y"), TreeClassifier)
     assert isinstance(spinney.grow(whole, "y", numeric=["y"]), TreeRegressor)
     named = spinney.grow(SIZES, "y", nominal=["y"], recipe="cart")

@@ -13,8 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import spinney
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.schema import Attribute, Fingerprint, Schema, Target
 from spinney.data.table import factorise
 from spinney.errors import ModelFormatError
 from spinney.growth.model import Model

@@ -277,16 +277,16 @@ def test_every_recipe_leaves_out_what_only_tells_rows_apart(recipe):
         model = spinney.grow(IDENTIFIED, "sold", recipe=recipe)
     assert model.schema.names == ("size",)
     assert [str(each.message) for each in told] == [
-        "column 'id' numbers the rows and is left out; to keep it, declare it "
+        "column 'id' numbers the rows and was excluded; to keep it, declare it "
         "(numeric=['id'])",
-        "column 'name' has values of which all 24 differ and is left out; to keep it, "
+        "column 'name' has only unique values (24) and was excluded; to keep it, "
         "declare it (nominal=['name'])",
     ]
 
 
 def test_numbers_of_rows_are_left_out_by_a_recipe_for_numbers():
     rows = {**IDENTIFIED, "sold": [1.5, 2.5, 8.5, 9.5] * 6}
-    with pytest.warns(SpinneyNote, match="is left out"):
+    with pytest.warns(SpinneyNote, match="was excluded"):
         model = spinney.grow(rows, "sold", recipe="m5")
     assert model.schema.names == ("size",)
 

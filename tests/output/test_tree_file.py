@@ -31,8 +31,7 @@ from tests.helpers.models import (
 )
 from tests.helpers.strategies import CLASS_RECIPES, Rows, tables
 
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.schema import Attribute, Fingerprint, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.errors import ModelFormatError
 from spinney.growth.model import Member, Model, Tried

@@ -13,8 +13,7 @@ from tests.properties.test_pruning import COSTS
 from tests.twins import naive_pruning as twins
 from tests.twins.naive import way_of
 
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Schema
+from spinney.data.schema import Fingerprint, Schema
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, SLACK, estimated_errors

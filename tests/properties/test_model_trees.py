@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.twins import naive_m5
 
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.schema import Attribute, Fingerprint, Schema, Target
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource

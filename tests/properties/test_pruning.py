@@ -11,8 +11,7 @@ from tests.helpers.fuzz import examples
 from tests.helpers.strategies import Rows, recipes, tables
 from tests.twins import naive, naive_prune
 
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Schema, Target
+from spinney.data.schema import Fingerprint, Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree

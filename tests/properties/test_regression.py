@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.twins import naive_regression as naive
 
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.schema import Attribute, Fingerprint, Schema, Target
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.file.model_files import load_model, save_model

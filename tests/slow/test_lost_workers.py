@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.extensions.databases.test_bins import RECIPES, rows_of
-from tests.helpers.tables_in_parts import in_arrow, in_parquet
+from tests.helpers.partitioned_tables import in_arrow, in_parquet
 
 import spinney
 from spinney.extensions.partitions import dask_executor

@@ -4,7 +4,7 @@ from contextlib import contextmanager, nullcontext
 
 from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.database_tables import in_postgres, in_sqlite
-from tests.helpers.tables_in_parts import in_arrow
+from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.comparing import opened
 
 N_ROWS = 48

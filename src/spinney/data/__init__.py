@@ -16,11 +16,11 @@ from spinney.data.column_issues import (
     REMOTE_ISSUES,
     SHARE_OF_IDENTIFIERS,
     X_ISSUES,
+    IntegerSummary,
     IssueFacts,
-    WholeNumbers,
     column_warnings,
-    counts_rows,
-    leave_out,
+    exclude_identifiers,
+    numbers_all_rows,
     table_warnings,
     without_identifiers,
 )
@@ -31,21 +31,27 @@ from spinney.data.declarations import (
     check_texts_listed,
     columns_named,
     declarations_of,
-    nothing_left,
+    no_columns_error,
 )
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
-from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.data.schema import Attribute, Schema, Target, missing_columns
+from spinney.data.schema import (
+    Attribute,
+    Fingerprint,
+    Schema,
+    Target,
+    fingerprint_of,
+    missing_columns,
+)
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_leakage import (
-    class_warnings,
-    doubts_of,
     holds_classes,
+    similar_class_warnings,
     target_note,
+    training_warnings,
 )
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.data.times import SECONDS_OF_A_DAY, TIME_UNITS
 
 __all__ = [
@@ -67,6 +73,7 @@ __all__ = [
     "Difference",
     "Fingerprint",
     "Formula",
+    "IntegerSummary",
     "IssueFacts",
     "Linear",
     "Ratio",
@@ -76,35 +83,34 @@ __all__ = [
     "Target",
     "TextFormat",
     "Value",
-    "WholeNumbers",
     "association_of",
     "check_names",
     "check_texts_listed",
-    "class_warnings",
     "coded_column",
     "column_warnings",
     "columns_named",
     "cost_array",
-    "counts_rows",
     "declarations_of",
-    "doubts_of",
+    "exclude_identifiers",
     "factorise",
     "fingerprint_of",
     "holds_classes",
     "is_missing",
-    "leave_out",
     "left_out",
     "level_order",
     "marker_numbers",
     "marker_values",
     "missing_columns",
-    "nothing_left",
+    "no_columns_error",
+    "numbers_all_rows",
     "parse_number",
     "plain_values",
     "refuse_text",
+    "similar_class_warnings",
     "summary_of",
     "table_warnings",
     "target_note",
+    "training_warnings",
     "warn_of_large_integers",
     "without_identifiers",
 ]

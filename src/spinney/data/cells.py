@@ -1,15 +1,15 @@
-"""Cells of any origin made into the columns of a table.
+"""Columns of a table, made of cells of any origin.
 
 Words
 -----
 marker
-    a text the user declared to stand for a missing cell.
+    a missing-value marker: a text that the user declared to be a missing cell.
 family
-    what the cells of a column are before its kind is known: ``text``, ``number``,
+    the type of the cells of a column before its kind is known: ``text``, ``number``,
     ``boolean``, or one of the times ``day``, ``instant`` and ``clock``.
 
-A number, a day and an instant are missing where they equal a marker that reads as
-one; a text where it *is* a marker. The empty text is always missing.
+A number, a day and an instant are missing if they equal a marker that reads as one, a
+text if it *is* a marker. The empty text is always missing.
 """
 
 import datetime
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Kind, Table, Value, factorise, level_order
-from spinney.data.text_formats import DATES_AND_CLOCKS, NUMBERS, Form
+from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBER_FORMATS, CellFormat
 from spinney.data.times import (
     TIME_UNITS,
     as_instant,
@@ -42,14 +42,14 @@ _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 
 
 def is_missing(cell: object) -> bool:
-    """Tell whether a cell of a Python sequence is None, NaN or one of pandas' NA."""
+    """Return whether a cell of a Python sequence is None, NaN or one of pandas' NA."""
     if type(cell).__name__ in _MISSING_TYPES:
         return True
     return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
 
 
 def parse_number(text: str) -> float | None:
-    """Return the number a text is, or None.
+    """Return a text as a number, or None.
 
     >>> parse_number("1e3"), parse_number("1_000"), parse_number("x")
     (1000.0, None, None)
@@ -64,12 +64,8 @@ def parse_number(text: str) -> float | None:
 
 def marker_numbers(markers: Iterable[str], *, unit: str | None) -> tuple[float, ...]:
     """Return the markers that read as numbers (or times) of a column of this unit."""
-    numbers_ = []
-    for marker in markers:
-        number = parse_number(marker) if unit is None else parse_time(marker, unit)
-        if number is not None and number == number:
-            numbers_.append(number)
-    return tuple(numbers_)
+    parsed = (parse_number(m) if unit is None else parse_time(m, unit) for m in markers)
+    return tuple(n for n in parsed if n is not None and n == n)
 
 
 UNBOUNDED = "trees cannot cut at infinity, nor clusters measure a distance to it"
@@ -88,7 +84,7 @@ def refuse_infinity(
     error = InfiniteCellError(
         f"column {name!r} holds {value}",
         remedy=phrase(
-            "{}; declare it missing ({}) or ignore the column ({})",
+            "{}; declare it missing ({}) or exclude the column ({})",
             UNBOUNDED,
             Setting("missing_values", [str(value)]),
             Setting("ignore", [name]),
@@ -101,9 +97,9 @@ def refuse_infinity(
 def refuse_text(
     name: str, value: Value, *, declarations: Declarations, row: int | None = None
 ) -> DataError:
-    """Return the error for a text in a column that was declared numeric."""
+    """Return the error for a text in a column declared numeric."""
     if declarations.only is not None:
-        return refuse_later(name, value, row=row)
+        return refuse_text_for_model(name, value, row=row)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
         remedy=phrase(
@@ -113,38 +109,39 @@ def refuse_text(
     )
 
 
-def culprit(texts: Sequence[str], forms: Iterable[Form]) -> str:
-    """Return which of some texts makes texts of others: one that is in no form.
+def first_unparsable(texts: Sequence[str], formats: Iterable[CellFormat]) -> str:
+    """Return the first text that no format parses, else the first text.
 
-    >>> culprit(["1,5", "x"], NUMBERS), culprit(["1,5"], NUMBERS)
-    ('x', '1,5')
+    >>> first_unparsable(["1,5", "x"], NUMBER_FORMATS)
+    'x'
     """
-    odd = (text for text in texts if not any(form.reads(text) for form in forms))
-    return next(odd, texts[0])
+    unparsable = (t for t in texts if not any(f.can_parse(t) for f in formats))
+    return next(unparsable, texts[0])
 
 
-def refuse_later(
+def refuse_text_for_model(
     name: str, value: Value, kind: str = "numeric", *, row: int | None = None
 ) -> DataError:
-    """Return the error for a text where the model knows numbers or dates.
+    """Return the error for a text in a column of numbers or dates of a model.
 
-    ``row`` is the first that holds it, counted from 1, where rows have an order.
+    ``row`` is the first row that has it, counted from 1, if rows have an order.
     """
     # A column without any cell is one of numbers, too.
     where = "" if row is None else f" in row {row}"
+    step = Step("grow", (Setting("nominal", [name]),), subject="data")
     return DataError(
         f"column {name!r} was {kind} when the model was grown, but holds {value!r}"
         f"{where}",
         remedy=phrase(
-            "fix that cell or leave it empty; if the column holds labels, grow anew by "
-            "{}",
-            Step("grow", (Setting("nominal", [name]),), subject="data"),
+            "fix that cell or leave it empty; for a column of labels grow the model "
+            "again by {}",
+            step,
         ),
     )
 
 
 def refuse_level(name: str, value: Value, levels: Iterable[Value]) -> DataError:
-    """Return the error for a cell that is none of the declared levels."""
+    """Return the error for a cell that is not a declared level."""
     order = " < ".join(map(str, levels))
     return DataError(
         f"column {name!r} holds {value!r}, which is none of its levels {order}",
@@ -161,7 +158,7 @@ def warn_of_large_integers(name: str) -> None:
         f"column {name!r} holds integers beyond 2**53, and different ones become the "
         "same number",
         remedy=phrase(
-            "declare it nominal ({}) or ignore it ({})",
+            "declare it nominal ({}) or exclude it ({})",
             Setting("nominal", [name]),
             Setting("ignore", [name]),
         ),
@@ -182,15 +179,14 @@ def numeric_column(
     """
     # The sum makes a copy, and one zero out of 0.0 and -0.0.
     with np.errstate(over="ignore"):
-        numbers_ = np.asarray(cells).astype(np.float64) + 0.0
-    markers = marker_numbers(missing, unit=unit)
-    if markers:
-        numbers_[np.isin(numbers_, markers)] = np.nan
-    infinite = np.flatnonzero(np.isinf(numbers_))
+        values = np.asarray(cells).astype(np.float64) + 0.0
+    if markers := marker_numbers(missing, unit=unit):
+        values[np.isin(values, markers)] = np.nan
+    infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         first = int(infinite[0])
-        raise refuse_infinity(name, float(numbers_[first]), row=first + 1)
-    return Column(name, "numeric", numbers_, unit=unit)
+        raise refuse_infinity(name, float(values[first]), row=first + 1)
+    return Column(name, "numeric", values, unit=unit)
 
 
 def coded_column(
@@ -205,36 +201,37 @@ def coded_column(
     >>> coded_column("x", ["b", "a", None]).levels
     ('a', 'b')
     """
-    codes, seen = factorise(values)
-    return reorder(name, codes, list(seen), missing=missing, levels=levels)
+    codes, present = factorise(values)
+    return recode_column(name, codes, list(present), missing=missing, levels=levels)
 
 
-def reorder(
+def recode_column(
     name: str,
     codes: NDArray[np.int32],
-    seen: Sequence[Value],
+    present: Sequence[Value],
     *,
     missing: Iterable[str] = (),
     levels: Sequence[Value] | None = None,
 ) -> Column:
-    """Return the column whose cell ``i`` is ``seen[codes[i]]``, its levels in order.
+    """Return the column whose cell ``i`` is ``present[codes[i]]``, its levels in order.
 
-    Texts are seen in their order, as :func:`factorise` gives them.
+    Texts are in their order, as :func:`factorise` returns them.
     """
-    markers = frozenset(missing)
-    if levels is None and set(map(type, seen)) == {str} and markers.isdisjoint(seen):
-        return Column(name, "nominal", codes, tuple(seen))
-    dropped = marker_values(markers)
-    values = [_whole(value) for value in seen]
-    kept = [value for value in values if not is_marker(value, dropped)]
+    texts = frozenset(missing)
+    is_text = set(map(type, present)) == {str}
+    if levels is None and is_text and texts.isdisjoint(present):
+        return Column(name, "nominal", codes, tuple(present))
+    markers = marker_values(texts)
+    values = [_integer_if_whole(value) for value in present]
+    known = [value for value in values if not is_marker(value, markers)]
     if levels is None:
-        ordered = tuple(sorted(kept, key=level_order))
+        ordered = tuple(sorted(known, key=level_order))
     else:
-        ordered = typed_levels(levels, kept)
+        ordered = typed_levels(levels, known)
     code_of = {level_order(level): code for code, level in enumerate(ordered)}
     recode = np.full(len(values) + 1, -1, dtype=np.int32)
     for code, value in enumerate(values):
-        if is_marker(value, dropped):
+        if is_marker(value, markers):
             continue
         if isinstance(value, float) and np.isinf(value):
             raise refuse_infinity(name, value)
@@ -245,39 +242,40 @@ def reorder(
     return Column(name, kind, recode[codes], ordered)
 
 
-def _whole(value: Value) -> Value:
-    """Return a float without a fraction as an int."""
+def _integer_if_whole(value: Value) -> Value:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 
 
 def marker_values(markers: Iterable[str]) -> frozenset[Value]:
-    """Return the values that stand for missing cells: markers, and numbers they are."""
+    """Return the missing-value markers, as texts and as numbers."""
     markers = frozenset(markers)
     return markers | set(marker_numbers(markers, unit=None))
 
 
 def is_marker(value: Value, markers: frozenset[Value]) -> bool:
-    """Tell whether a value is one of those that stand for missing cells."""
+    """Return whether a value is a missing-value marker."""
     return (str(value).lower() if isinstance(value, bool) else value) in markers
 
 
-def typed_levels(levels: Sequence[Value], seen: Sequence[Value]) -> tuple[Value, ...]:
-    """Return declared levels as values of the type that the cells have.
+def typed_levels(
+    levels: Sequence[Value], present: Sequence[Value]
+) -> tuple[Value, ...]:
+    """Return declared levels as values of the type of the cells.
 
-    Where no cell is known they stay as declared, and so does "nan", which is no number.
+    Without known cells they stay as declared, and so does "nan", which is no number.
 
     >>> typed_levels(["1", "2"], [2, 1]), typed_levels(["1", "2"], ["2", "1"])
     ((1, 2), ('1', '2'))
     """
-    if seen and all(isinstance(value, bool) for value in seen):
+    if present and all(isinstance(value, bool) for value in present):
         known: dict[str, Value] = {"true": True, "false": False}
         return tuple(known.get(str(level).lower(), level) for level in levels)
-    if seen and not any(isinstance(value, (bool, str)) for value in seen):
+    if present and not any(isinstance(value, (bool, str)) for value in present):
         parsed = [parse_number(str(level)) for level in levels]
         return tuple(
-            level if number is None or np.isnan(number) else _whole(number)
+            level if number is None or np.isnan(number) else _integer_if_whole(number)
             for level, number in zip(levels, parsed, strict=True)
         )
     return tuple(levels)
@@ -292,7 +290,7 @@ def matched_code(value: Value, code_of: dict[tuple[str, Value], int]) -> int | N
 def column_from_values(
     name: str, values: Sequence[object], declarations: Declarations
 ) -> Column:
-    """Return a column of Python objects, its kind declared or found from the cells.
+    """Return a column of Python objects, of a declared kind or that of its cells.
 
     Examples
     --------
@@ -322,9 +320,12 @@ def table_of(
     column: Callable[[str, Any, Declarations], Column] = column_from_values,
 ) -> Table:
     """Return the table of the columns that are not ignored, each made of its cells."""
-    kept = (name for name in columns if not declarations.ignores(name))
-    made = tuple(column(name, columns[name], declarations) for name in kept)
-    return Table(made, n_rows)
+    made = (
+        column(name, cells, declarations)
+        for name, cells in columns.items()
+        if not declarations.ignores(name)
+    )
+    return Table(tuple(made), n_rows)
 
 
 def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[str]]:
@@ -338,7 +339,7 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
                 f"column {name!r} holds a {kind.__name__} in row {row}; an argument "
                 "must be a string or a number"
             )
-            raise CellError(msg, remedy=_remedy(name))
+            raise CellError(msg, remedy=_convert_or_exclude(name))
         readers[kind] = reader
     if set(readers) <= {str, type(None)}:
         texts = [value or None for value in values]
@@ -348,8 +349,8 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
     try:
         cells = [readers[type(value)][1](value) for value in values]
     except Exception as error:
-        msg = f"column {name!r} holds a cell that gives no value: {error!r}"
-        raise CellError(msg, remedy=_remedy(name)) from error
+        msg = f"column {name!r} holds a cell without a value: {error!r}"
+        raise CellError(msg, remedy=_convert_or_exclude(name)) from error
     families = {
         readers[type(value)][0]
         for value, cell in zip(values, cells, strict=True)
@@ -358,16 +359,13 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
     return cells, families
 
 
-def _remedy(name: str) -> Text:
-    """Return what to do about a column with cells that are no values."""
-    return phrase(
-        "turn it into text, a number or a date, or ignore the column ({})",
-        Setting("ignore", [name]),
-    )
+def _convert_or_exclude(name: str) -> Text:
+    remedy = "convert it to text, a number or a date, or exclude the column ({})"
+    return phrase(remedy, Setting("ignore", [name]))
 
 
 def _reader(kind: type) -> tuple[str, Callable[[Any], Any]] | None:
-    """Return the family of a type of cells and the function that makes them plain."""
+    """Return the family of a type of cells, and their conversion to Python's types."""
     if kind.__name__ in _MISSING_TYPES:
         return "missing", lambda _: None
     if issubclass(kind, (bool, np.bool_)):
@@ -397,15 +395,15 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
     """Return a numeric column of numbers, booleans and texts that read as numbers."""
     markers = frozenset(declarations.missing)
     texts: dict[str, float] = {}
-    unread = []
+    unparsable = []
     for text in dict.fromkeys(cell for cell in cells if isinstance(cell, str)):
         number = np.nan if text in markers else parse_number(text)
         if number is None:
-            unread.append(text)
+            unparsable.append(text)
         else:
             texts[text] = number
-    if unread:
-        text = culprit(unread, NUMBERS)
+    if unparsable:
+        text = first_unparsable(unparsable, NUMBER_FORMATS)
         row = cells.index(text) + 1
         raise refuse_text(name, text, declarations=declarations, row=row)
     if any(
@@ -422,8 +420,10 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
     return numeric_column(name, as_floats, missing=declarations.missing)
 
 
-def _mixed_later(name: str, cells: list[Any], declarations: Declarations) -> DataError:
-    """Return the error of a model for a time among others, or another among times."""
+def _refuse_mixed_times(
+    name: str, cells: list[Any], declarations: Declarations
+) -> DataError:
+    """Return the error for a column of a model that mixes times and other cells."""
     numeric = declarations.kind(name) == "numeric"
     places = [
         place
@@ -431,9 +431,9 @@ def _mixed_later(name: str, cells: list[Any], declarations: Declarations) -> Dat
         if cell is not None and isinstance(cell, _TIMES) is numeric
     ]
     texts = [str(cells[place]) for place in places]
-    text = culprit(texts, DATES_AND_CLOCKS)
+    text = first_unparsable(texts, DATE_AND_TIME_FORMATS)
     kind = "numeric" if numeric else "a date or time"
-    return refuse_later(name, text, kind, row=places[texts.index(text)] + 1)
+    return refuse_text_for_model(name, text, kind, row=places[texts.index(text)] + 1)
 
 
 def _time_column(
@@ -442,10 +442,10 @@ def _time_column(
     """Return a column of days, instants or times of day."""
     if families not in ({"day"}, {"instant"}, {"clock"}, {"day", "instant"}):
         if declarations.only is not None and not families <= set(TIME_UNITS):
-            raise _mixed_later(name, cells, declarations)
+            raise _refuse_mixed_times(name, cells, declarations)
         msg = f"column {name!r} mixes {' and '.join(sorted(families))} cells"
         remedy = phrase(
-            "make them all dates or all text, or ignore the column ({})",
+            "make them all dates or all text, or exclude the column ({})",
             Setting("ignore", [name]),
         )
         raise DataError(msg, remedy=remedy)

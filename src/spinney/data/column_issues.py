@@ -1,7 +1,7 @@
-"""Columns worth a second look before a tree is grown: one table of issues.
+"""Issues of columns, which are checked before a tree is grown.
 
-Each row of :data:`ISSUES` is a kind. Its *problem* says of the facts of a column what
-is odd about it, or "" if nothing is; its *remedy* says what to do. The facts come from
+Each row of :data:`ISSUES` is a kind. Its *problem* describes the issue of a column, or
+is "" if there is none; its *remedy* says what to do. The facts of a column come from
 cells in memory, from an engine, or from all partitions of a table.
 """
 
@@ -17,41 +17,44 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.text import first_of, joined, value_text
 from spinney.data.declarations import Declarations
-from spinney.data.format_inference import LIKELY, SURE, evidence_of
+from spinney.data.format_inference import LIKELY, SURE, infer_candidates
 from spinney.data.table import Column, Table, Value, with_row
 from spinney.data.unparsable_cells import (
     FEWEST_NUMBERS,
     MOST_NAMED,
     MOST_TRIED,
-    odd_remedy,
-    odd_texts,
-    turned,
-    written_as,
+    common_format,
+    conversion,
+    unparsable_cells,
+    unparsable_remedy,
 )
-from spinney.errors import (
-    Setting,
-    SpinneyWarning,
-    Text,
-    note,
-    phrase,
-    warn,
-)
+from spinney.errors import Setting, SpinneyWarning, Text, note, phrase, warn
 
 FEWEST_IDENTIFIERS = 10
-FEWEST_COUNTED = 3  # rows that a column numbers whose name says so
-# Of a smaller table, two like cells are no small share.
+FEWEST_COUNTED = 3  # rows that a column with such a name numbers
+# In a smaller table, two equal cells are no small share.
 FEWEST_CELLS_WITH_REPEATS = 20
 SHARE_OF_IDENTIFIERS = 0.9
-# What columns that number rows are called, in letters alone, and the last word of it.
-COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
-COUNTS |= {"rowindex", "nummer", "编号", "序号"}
-LAST_WORDS = {"id", "no", "nr", "number"}
+# Names of columns that number rows, in letters alone, and last words of such names.
+ROW_NUMBER_NAMES = {
+    "",
+    "id",
+    "index",
+    "no",
+    "nr",
+    "number",
+    "row",
+    "rowid",
+    "rownumber",
+}
+ROW_NUMBER_NAMES |= {"rowindex", "nummer", "编号", "序号"}
+ROW_NUMBER_WORDS = {"id", "no", "nr", "number"}
 FEWEST_INDICES = 20  # of fewer rows, an index may be one of prices
 
 
 @dataclass(frozen=True, slots=True)
-class WholeNumbers:
-    """What is counted of a column whose known cells are all whole numbers."""
+class IntegerSummary:
+    """The counts of a column whose known cells are all integers."""
 
     n_rows: int
     n_known: int
@@ -60,8 +63,8 @@ class WholeNumbers:
     greatest: float
 
     @classmethod
-    def of(cls, column: Column) -> "WholeNumbers | None":
-        """Return what is counted of cells in memory."""
+    def of(cls, column: Column) -> "IntegerSummary | None":
+        """Return the counts of cells in memory; None if not all are integers."""
         known = column.cells[~column.missing]
         if not len(known) or (known != np.floor(known)).any():
             return None
@@ -70,8 +73,8 @@ class WholeNumbers:
         return cls(*sizes, float(different[0]), float(different[-1]))
 
     @property
-    def has_no_gap(self) -> bool:
-        """Whether the numbers count the rows, in any order and from any number on."""
+    def is_consecutive(self) -> bool:
+        """Whether the numbers are consecutive, in any order and from any start."""
         if self.n_rows < FEWEST_COUNTED or self.n_different < self.n_rows:
             return False
         return self.greatest - self.least == self.n_rows - 1
@@ -79,7 +82,7 @@ class WholeNumbers:
 
 @dataclass(frozen=True)
 class IssueFacts:
-    """What is known of a column before a tree is grown.
+    """The facts about a column that issues depend on.
 
     Parameters
     ----------
@@ -88,19 +91,19 @@ class IssueFacts:
     declared : Declarations
         Those of the table.
     values : sequence of Value
-        Those that rows have, of a nominal column; none of others.
+        The values of a nominal column that occur in rows; none for other kinds.
     n_known : int
-        How many cells of a nominal column are not missing.
+        The number of cells of a nominal column that are not missing.
     count : callable
-        Counts a column of numbers; None if not all are whole. It is called where the
-        name says that rows are numbered.
+        Counts a column of numbers; None if not all are integers. It is called only if
+        the name is one of row numbers.
     is_alone : bool
-        Whether no other column is there.
+        Whether the table has no other column.
     column : Column, optional
         The cells, if they are in memory.
     rows : array, optional
-        Where the rows of these cells were in the user's table, if not all are left.
-    typed, as_written : bool
+        The positions of these rows in the user's table, if not all are left.
+    has_types, parses_text : bool
         As those of the ``Table``.
     """
 
@@ -110,94 +113,98 @@ class IssueFacts:
     declared: Declarations
     values: Sequence[Value]
     n_known: int
-    count: Callable[[], WholeNumbers | None]
+    count: Callable[[], IntegerSummary | None]
     is_alone: bool = False
     column: Column | None = None
     rows: Integers | None = None
-    typed: bool = True
-    as_written: bool = False
+    has_types: bool = True
+    parses_text: bool = False
 
     @property
     def is_declared(self) -> bool:
-        """Whether somebody has said what the column is."""
+        """Whether the user declared the kind of the column."""
         return self.declared.kind(self.name) is not None
 
     @property
     def levels(self) -> Sequence[Value]:
-        """All values, those without a row included if that is known."""
+        """All values, including those of no row if they are known."""
         return self.values if self.column is None else self.column.levels
 
     @cached_property
-    def odd_texts(self) -> list[str]:
+    def unparsable(self) -> list[str]:
         """The texts that keep a nominal column from being numeric, if they are few."""
         if not self.values:
             return []
         if self.column is None:
-            return odd_texts(self.values)
-        return odd_texts(self.levels, lambda text: len(self._cells_with(text)) == 1)
+            return unparsable_cells(self.values)
+        return unparsable_cells(
+            self.levels, lambda text: len(self._cells_with(text)) == 1
+        )
 
     @property
-    def odd_in_words(self) -> str:
-        """The first of these texts; one that a single cell holds, with its row."""
-        odd = self.odd_texts
+    def unparsable_in_words(self) -> str:
+        """The first of these texts, with its row if it is in a single cell."""
+        texts = self.unparsable
         words = [
             with_row(text, self._cells_with(text), self.rows)
-            for text in odd[:MOST_NAMED]
+            for text in texts[:MOST_NAMED]
         ]
-        more = len(odd) - MOST_NAMED
+        more = len(texts) - MOST_NAMED
         return joined([*words, *([f"{more} more texts"] if more > 0 else [])])
 
     def _cells_with(self, text: str) -> Integers:
-        """Return the positions of the cells that hold a text, if they are known."""
+        """Return the positions of the cells with a text, if they are known."""
         if self.column is None:
             return np.zeros(0, np.int64)
         return np.flatnonzero(self.column.cells == self.levels.index(text))
 
     @cached_property
-    def whole_numbers(self) -> WholeNumbers | None:
-        """What is counted of a column whose name says that it numbers rows."""
+    def integers(self) -> IntegerSummary | None:
+        """The counts of a column whose name is one of row numbers."""
         if self.kind != "numeric" or self.unit is not None or self.is_declared:
             return None
-        return self.count() if is_called_count(self.name) else None
+        return self.count() if is_row_number_name(self.name) else None
 
     @property
-    def numbers_rows(self) -> bool:
-        """Whether a column beside others counts the rows, and is called so."""
-        numbers = self.whole_numbers
-        if self.is_alone or numbers is None or not numbers.has_no_gap:
+    def is_row_number(self) -> bool:
+        """Whether a column beside others numbers the rows, and has such a name."""
+        numbers = self.integers
+        if self.is_alone or numbers is None or not numbers.is_consecutive:
             return False
-        return is_called_count(self.name, numbers.n_rows)
+        return is_row_number_name(self.name, numbers.n_rows)
 
     @cached_property
     def is_identifier(self) -> bool:
-        """Whether (nearly) all known cells differ, and nothing else explains that.
+        """Whether (nearly) all known cells differ: texts, or integers with gaps.
 
-        They are texts, or whole numbers with gaps in a column called so.
+        Integers count only in a column with the name of an identifier.
         """
         if self.values:
             n_values, n_known = len(self.values), self.n_known
-            return nearly_all(n_values, n_known) and _are_names(self.values)
-        numbers = self.whole_numbers
-        if numbers is None or numbers.has_no_gap or not is_called_identifier(self.name):
+            return nearly_unique(n_values, n_known) and _are_identifiers(self.values)
+        numbers = self.integers
+        if (
+            numbers is None
+            or numbers.is_consecutive
+            or not is_identifier_name(self.name)
+        ):
             return False
-        return nearly_all(numbers.n_different, numbers.n_known)
+        return nearly_unique(numbers.n_different, numbers.n_known)
 
     @property
-    def how_many_differ(self) -> str:
-        """How many cells of an identifier differ, in words."""
+    def n_unique_in_words(self) -> str:
+        """The share of unique values of an identifier, in words."""
         n_different, n_known = len(self.values), self.n_known
-        if self.whole_numbers is not None:
-            n_different = self.whole_numbers.n_different
-            n_known = self.whole_numbers.n_known
+        if self.integers is not None:
+            n_different = self.integers.n_different
+            n_known = self.integers.n_known
         if n_different == n_known:
-            return f"all {n_different}"
-        return f"nearly all ({n_different} of {n_known})"
+            return f"only unique values ({n_different})"
+        return f"almost only unique values ({n_different} of {n_known})"
 
 
 def facts_of(
-    table: Table,
-    declarations: Declarations | None = None,
-    rows: Integers | None = None,
+    table: Table, declarations: Declarations | None = None, rows: Integers | None = None
 ) -> list[IssueFacts]:
     """Return the facts of the columns of a table in memory."""
     return [
@@ -208,97 +215,99 @@ def facts_of(
             declarations or Declarations(),
             column.present if column.kind == "nominal" else (),
             int(np.count_nonzero(~column.missing)),
-            partial(WholeNumbers.of, column),
+            partial(IntegerSummary.of, column),
             is_alone=len(table.columns) < 2,
             column=column,
             rows=rows,
-            typed=table.typed,
-            as_written=table.as_written,
+            has_types=table.has_types,
+            parses_text=table.parses_text,
         )
         for column in table.columns
     ]
 
 
-def nearly_all(n_different: int, n_known: int) -> bool:
-    """Return whether so many of the known cells differ that they tell rows apart.
+def nearly_unique(n_different: int, n_known: int) -> bool:
+    """Return whether so many known cells differ that they identify rows.
 
-    >>> nearly_all(9, 9), nearly_all(10, 10), nearly_all(18, 19), nearly_all(18, 20)
-    (False, True, False, True)
+    >>> nearly_unique(9, 9), nearly_unique(10, 10)
+    (False, True)
+    >>> nearly_unique(18, 19), nearly_unique(18, 20)
+    (False, True)
     """
     if n_different < max(FEWEST_IDENTIFIERS, SHARE_OF_IDENTIFIERS * n_known):
         return False
     return n_different == n_known or n_known >= FEWEST_CELLS_WITH_REPEATS
 
 
-def _are_names(values: Sequence[Value]) -> bool:
+def _are_identifiers(values: Sequence[Value]) -> bool:
     """Return whether values are texts, and neither numbers nor dates.
 
-    Numbers or dates that nobody could read are worth another look, not leaving out;
-    plain numbers are text because somebody has said so.
+    Numbers or dates that were not parsed are an issue, and no reason to exclude the
+    column; plain numbers are text because the user declared them so.
     """
     if not all(isinstance(value, str) for value in values):
         return False
-    seen = evidence_of(islice(map(str, values), MOST_TRIED))
-    return seen is None or (seen.plain and not seen.placeholders)
+    found = infer_candidates(islice(map(str, values), MOST_TRIED))
+    return found is None or (found.is_plain and not found.placeholders)
 
 
-def is_called_count(name: str, n_rows: float = inf) -> bool:
-    """Tell whether a column is called as those are that count so many rows.
+def is_row_number_name(name: str, n_rows: float = inf) -> bool:
+    """Return whether a name is one of columns that number so many rows.
 
-    >>> [is_called_count(name) for name in ("ID", "PassengerId", "order_no", "paid")]
+    >>> [is_row_number_name(name) for name in ("ID", "PassengerId", "order_no", "paid")]
     [True, True, True, False]
-    >>> is_called_count("price index", 4), is_called_count("index", 4)
+    >>> is_row_number_name("price index", 4), is_row_number_name("index", 4)
     (False, True)
-    >>> is_called_count("#"), is_called_count("0")
+    >>> is_row_number_name("#"), is_row_number_name("0")
     (True, False)
     """
-    bare, last = _bare_and_last(name)
+    bare, last = _letters_and_last_word(name)
     is_index = last == "index" and n_rows >= FEWEST_INDICES
-    return bare in COUNTS or last in LAST_WORDS or is_index
+    return bare in ROW_NUMBER_NAMES or last in ROW_NUMBER_WORDS or is_index
 
 
-def is_called_identifier(name: str) -> bool:
-    """Tell whether a column is called as those are whose numbers only tell rows apart.
+def is_identifier_name(name: str) -> bool:
+    """Return whether a name is one of columns whose numbers only identify rows.
 
-    >>> [is_called_identifier(name) for name in ("customer_id", "index", "OrderNo")]
+    >>> [is_identifier_name(name) for name in ("customer_id", "index", "OrderNo")]
     [True, True, True]
-    >>> [is_called_identifier(name) for name in ("price index", "population", "%")]
+    >>> [is_identifier_name(name) for name in ("price index", "population", "%")]
     [False, False, False]
     """
-    bare, last = _bare_and_last(name)
-    return bare in COUNTS - {""} or last in LAST_WORDS
+    bare, last = _letters_and_last_word(name)
+    return bare in ROW_NUMBER_NAMES - {""} or last in ROW_NUMBER_WORDS
 
 
-def _bare_and_last(name: str) -> tuple[str, str]:
+def _letters_and_last_word(name: str) -> tuple[str, str]:
     """Return the letters of a name, or else its digits, and its last word."""
     letters = "".join(filter(str.isalpha, name.lower()))
     *_, last = ["", *map(str.lower, _WORDS.findall(name))]
     return letters or "".join(filter(str.isdigit, name)), last
 
 
-# Letters up to the next that is none, or that is a capital after a small one.
+# Letters up to the next character that is none, or a capital after a small letter.
 _WORDS = re.compile(r"(?:[^\W\d_a-z]+[a-z]*|[a-z]+)")
 
 
-def counts_rows(column: Column, fewest: int = FEWEST_IDENTIFIERS) -> bool:
-    """Tell whether a column counts the rows: from 0 or 1 on, and in their order.
+def numbers_all_rows(column: Column, fewest: int = FEWEST_IDENTIFIERS) -> bool:
+    """Return whether a column numbers the rows in their order, from 0 or 1.
 
-    One whose name says so does it in any order, and from any number on; there are so
-    many rows at the ``fewest`` in others.
+    A column with such a name may do so in any order and from any start; other columns
+    need the ``fewest`` rows.
     """
     cells, n_rows = column.cells, len(column.cells)
     if column.kind != "numeric" or column.unit is not None or n_rows < FEWEST_COUNTED:
         return False
-    if is_called_count(column.name, n_rows):
-        numbers = WholeNumbers.of(column)
-        return numbers is not None and numbers.has_no_gap
+    if is_row_number_name(column.name, n_rows):
+        numbers = IntegerSummary.of(column)
+        return numbers is not None and numbers.is_consecutive
     in_order = n_rows >= fewest and cells[0] in (0, 1)
     return bool(in_order and (np.diff(cells) == 1).all())
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A kind of issue: what is wrong with a column, or "", and what to do about it."""
+    """A kind of issue: the problem of a column, or "", and its remedy."""
 
     problem: Callable[[IssueFacts], str]
     remedy: Callable[[IssueFacts], Text]
@@ -312,73 +321,78 @@ class Issue:
         return SpinneyWarning(words, remedy=self.remedy(facts))
 
 
-def _has_odd_texts(facts: IssueFacts) -> str:
-    if not facts.odd_texts or facts.name in facts.declared.nominal:
+def _has_unparsable(facts: IssueFacts) -> str:
+    if not facts.unparsable or facts.name in facts.declared.nominal:
         return ""
-    return f"reads as text because of {facts.odd_in_words}"
+    return f"reads as text because of {facts.unparsable_in_words}"
 
 
-def _to_mend(facts: IssueFacts) -> Text:
-    odd, how = facts.odd_texts, {"typed": facts.typed, "as_written": facts.as_written}
-    return odd_remedy(facts.name, facts.levels, odd, **how)
+def _unparsable_remedy(facts: IssueFacts) -> Text:
+    return unparsable_remedy(
+        facts.name,
+        facts.levels,
+        facts.unparsable,
+        has_types=facts.has_types,
+        parses_text=facts.parses_text,
+    )
 
 
-def _has_values_alike(facts: IssueFacts) -> str:
-    """Name the first two values that read alike."""
+def _has_similar_values(facts: IssueFacts) -> str:
+    """Name the first two values that look alike."""
     levels = facts.levels
     others = {value_text(each): each for each in levels if not isinstance(each, str)}
     for text in levels:
         if isinstance(text, str) and text in others:
             kind = "truth value" if isinstance(others[text], bool) else "number"
             alike = f"the {kind} {text} and the text {text!r}"
-            return f"holds {alike}, two values that read alike"
+            return f"holds {alike}, two values that look alike"
     return ""
 
 
 def _texts(facts: IssueFacts) -> list[str]:
-    """Return the values of a column of texts alone, which nobody has declared."""
+    """Return the values of an undeclared column of texts alone."""
     is_text = all(isinstance(level, str) for level in facts.levels)
     return [] if facts.is_declared or not is_text else [*map(str, facts.values)]
 
 
-def _is_written(facts: IssueFacts) -> str:
-    """Tell of dates, times of day or numbers that are texts.
+def _has_unconverted_text(facts: IssueFacts) -> str:
+    """Describe dates, times of day or numbers that are texts.
 
-    Files are read so that there are none. Other tables have types, by which a text is a
-    name; plain numbers that are texts have been made so by somebody.
+    Readers of files parse them. Other tables have types, and a text there is a
+    category; plain numbers that are texts were converted on purpose.
     """
     texts = _texts(facts)
-    written = written_as(texts) if len(texts) >= FEWEST_NUMBERS else None
-    if written is None:
+    found = common_format(texts) if len(texts) >= FEWEST_NUMBERS else None
+    if found is None:
         return ""
-    form, seen = written
-    return f"holds {form.kind} as text, such as {seen.example!r}, and each is a name"
+    format, candidates = found
+    example = candidates.example
+    return f"holds {format.kind} as text, such as {example!r}: each is a category"
 
 
-def _to_turn(facts: IssueFacts) -> Text:
-    written = written_as(_texts(facts))
+def _conversion_remedy(facts: IssueFacts) -> Text:
+    found = common_format(_texts(facts))
     return phrase(
-        "turn them into {}, give the table as CSV, where they are read so, or declare "
-        "the column nominal ({})",
-        "" if written is None else turned(*written),
+        "convert them to {}, save the table as CSV, or declare the column nominal ({})",
+        "" if found is None else conversion(*found),
         Setting("nominal", [facts.name]),
     )
 
 
 def _is_identifier(facts: IssueFacts) -> str:
-    if not facts.is_identifier or facts.odd_texts:
+    if not facts.is_identifier or facts.unparsable:
         return ""
-    return f"looks like an identifier, {facts.how_many_differ} values differ"
+    return f"looks like an identifier with {facts.n_unique_in_words}"
 
 
-def _numbers_rows(facts: IssueFacts) -> str:
-    return "numbers the rows" if facts.numbers_rows else ""
+def _is_row_number(facts: IssueFacts) -> str:
+    return "numbers the rows" if facts.is_row_number else ""
 
 
-def _numbers_rows_unnamed(facts: IssueFacts) -> str:
-    if facts.is_declared or facts.numbers_rows or facts.column is None:
+def _is_unnamed_row_number(facts: IssueFacts) -> str:
+    if facts.is_declared or facts.is_row_number or facts.column is None:
         return ""
-    return "numbers the rows" if counts_rows(facts.column) else ""
+    return "numbers the rows" if numbers_all_rows(facts.column) else ""
 
 
 def _has_one_value(facts: IssueFacts) -> str:
@@ -386,56 +400,52 @@ def _has_one_value(facts: IssueFacts) -> str:
         return ""
     known = facts.column.cells[~facts.column.missing]
     if not len(known):
-        return "has no cell"
-    is_same = len(known) > 1 and (known == known[0]).all()
-    return "has the same value in every cell" if is_same else ""
+        return "is empty"
+    is_constant = len(known) > 1 and (known == known[0]).all()
+    return "has the same value in every cell" if is_constant else ""
 
 
-def _ignored(words: str) -> Callable[[IssueFacts], Text]:
-    return lambda facts: phrase(words, Setting("ignore", [facts.name]))
+def _exclude(facts: IssueFacts) -> Text:
+    return phrase("exclude it ({})", Setting("ignore", [facts.name]))
 
 
-def _out_of_x(facts: IssueFacts) -> Text:
-    kept = Setting(facts.kind, [facts.name])
-    return phrase("leave it out of X, or declare it ({})", kept)
-
-
-def _unless_declared(
-    problem: Callable[[IssueFacts], str],
-) -> Callable[[IssueFacts], str]:
-    return lambda facts: "" if facts.is_declared else problem(facts)
+def _remedy_for_x(facts: IssueFacts) -> Text:
+    declared = Setting(facts.kind, [facts.name])
+    return phrase("remove it from X, or declare it ({})", declared)
 
 
 IDENTIFIERS = {
-    "identifier": Issue(_is_identifier, _ignored("ignore it ({})")),
-    "count": Issue(_numbers_rows, _ignored("leave it out ({})")),
+    "identifier": Issue(_is_identifier, _exclude),
+    "row number": Issue(_is_row_number, _exclude),
 }
 ISSUES = {
-    "odd texts": Issue(_has_odd_texts, _to_mend),
-    "alike": Issue(_has_values_alike, lambda _: "make them one"),
-    "written": Issue(_is_written, _to_turn),
+    "unparsable": Issue(_has_unparsable, _unparsable_remedy),
+    "similar values": Issue(_has_similar_values, lambda _: "merge them"),
+    "unconverted text": Issue(_has_unconverted_text, _conversion_remedy),
     **IDENTIFIERS,
 }
-# Those of rows that are not in memory.
-REMOTE_ISSUES = {"odd texts": ISSUES["odd texts"], **IDENTIFIERS}
-# Those of X, which an estimator leaves as it is: later tables have as many columns.
+# Issues of remote rows.
+REMOTE_ISSUES = {"unparsable": ISSUES["unparsable"], **IDENTIFIERS}
+# Issues of X, whose columns an estimator keeps: later tables have as many.
 X_ISSUES = {
-    "odd texts": ISSUES["odd texts"],
-    "written": ISSUES["written"],
-    "count": Issue(_numbers_rows, _out_of_x),
-    "identifier": Issue(_unless_declared(_is_identifier), _out_of_x),
+    "unparsable": ISSUES["unparsable"],
+    "unconverted text": ISSUES["unconverted text"],
+    "row number": Issue(_is_row_number, _remedy_for_x),
+    "identifier": Issue(
+        lambda facts: "" if facts.is_declared else _is_identifier(facts), _remedy_for_x
+    ),
 }
-# Those that only ``look`` tells of.
+# Issues that only ``look`` reports.
 LOOK_ISSUES = {
-    "one value": Issue(_has_one_value, _ignored("leave it out ({})")),
-    "count": Issue(_numbers_rows_unnamed, _ignored("leave it out ({})")),
+    "one value": Issue(_has_one_value, _exclude),
+    "row number": Issue(_is_unnamed_row_number, _exclude),
 }
 
 
 def column_warnings(
     facts: Sequence[IssueFacts], issues: Mapping[str, Issue] = ISSUES
 ) -> list[SpinneyWarning]:
-    """Return the warnings about columns: kind by kind, and of placeholders.
+    """Return the warnings about columns, kind by kind.
 
     Examples
     --------
@@ -448,16 +458,16 @@ def column_warnings(
     >>> for warning in column_warnings(facts_of(read_table(cells))):
     ...     print(str(warning).split(":")[0])
     column 'a' reads as text because of 'x' in row 12
-    column 'b' holds the number 1 and the text '1', two values that read alike
-    column 'c' holds dates as text, such as '2026-12-01', and each is a name
-    column 'd' looks like an identifier, all 12 values differ
+    column 'b' holds the number 1 and the text '1', two values that look alike
+    column 'c' holds dates as text, such as '2026-12-01'
+    column 'd' looks like an identifier with only unique values (12)
     column 'id' numbers the rows
     """
     found = []
     for kind, issue in issues.items():
         warnings = map(issue.warning, facts)
         found += [warning for warning in warnings if warning is not None]
-        if kind == "odd texts":
+        if kind == "unparsable":
             found += placeholder_warnings(facts)
     return found
 
@@ -470,13 +480,13 @@ def table_warnings(
 ) -> list[SpinneyWarning]:
     """Return the warnings about the columns of a table in memory.
 
-    ``rows`` are where those of the table were in that of the user, if not all are left.
+    ``rows`` are their positions in the user's table, if not all are left.
     """
     return column_warnings(facts_of(table, declarations, rows), issues)
 
 
 def look_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
-    """Return what only ``look`` tells of: one warning a column at most."""
+    """Return the warnings that only ``look`` reports, at most one per column."""
     found = []
     for each in facts:
         warnings = (issue.warning(each) for issue in LOOK_ISSUES.values())
@@ -485,52 +495,47 @@ def look_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
 
 
 def placeholder_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
-    """Return one warning of texts that are values and may stand for missing cells.
+    """Return one warning about values that may be missing-value markers.
 
-    There is none of odd texts among numbers, nor of "-" beside "+". Of a column that is
-    declared there is none of what may well be a name, such as ``NA``, which is Namibia.
+    Unparsable cells are not among them, nor is "-" beside "+". In a declared column
+    nothing counts that may be a name, such as ``NA``, which is Namibia.
 
     >>> from spinney.data.readers import read_table
     >>> table = read_table({"sex": ["f", "m", "?"], "town": ["?", "Rome", "Ur"]})
     >>> print(*placeholder_warnings(facts_of(table)))
-    '?' is a value like others in 'sex', 'town': if it stands for missing cells, say \
-so (missing_values=['?'])
+    '?' is read as a value in 'sex', 'town': if it means missing, declare it \
+(missing_values=['?'])
     """
     columns: dict[str, list[str]] = {}
     for each in facts:
         if each.column is None:
             continue
         levels = {*map(str, each.levels)}
-        odd = [] if each.is_declared else each.odd_texts
-        asked = SURE if odd or each.is_declared else SURE | LIKELY
-        asked -= {*odd}  # of which is told as such
+        unparsable = [] if each.is_declared else each.unparsable
+        markers = SURE if unparsable or each.is_declared else SURE | LIKELY
+        markers -= {*unparsable}  # which have a warning of their own
         if "+" in levels:
-            asked -= {"-", "--"}
-        for text in sorted(levels & asked):
+            markers -= {"-", "--"}
+        for text in sorted(levels & markers):
             columns.setdefault(text, []).append(each.name)
     if not columns:
         return []
     texts = [*columns]
     names = dict.fromkeys(name for each in columns.values() for name in each)
-    several = len(texts) > 1
-    are = "are values" if several else "is a value"
     where = first_of([*map(repr, names)], MOST_NAMED)
-    return [
-        SpinneyWarning(
-            f"{joined([*map(repr, texts)])} {are} like others in {where}",
-            remedy=phrase(
-                "if {} for missing cells, say so ({})",
-                "they stand" if several else "it stands",
-                Setting("missing_values", texts),
-            ),
-        )
-    ]
+    are = "are read as values" if len(texts) > 1 else "is read as a value"
+    if_missing = "if they mean missing, declare them ({})"
+    if len(texts) == 1:
+        if_missing = "if it means missing, declare it ({})"
+    remedy = phrase(if_missing, Setting("missing_values", texts))
+    problem = f"{joined([*map(repr, texts)])} {are} in {where}"
+    return [SpinneyWarning(problem, remedy=remedy)]
 
 
 def without_identifiers(
     table: Table, declarations: Declarations, rows: Integers | None = None
 ) -> Table:
-    """Return a table without the columns that tell rows apart; say which they were.
+    """Return a table without its identifiers, and report which they were.
 
     >>> import warnings
     >>> from spinney.data.readers import read_table
@@ -540,35 +545,35 @@ def without_identifiers(
     ...     print(without_identifiers(table, Declarations()).names)
     ...     print(notes[0].message)
     ('size',)
-    column 'id' numbers the rows and is left out; to keep it, declare it \
+    column 'id' numbers the rows and was excluded; to keep it, declare it \
 (numeric=['id'])
     """
-    return table.without(leave_out(facts_of(table, declarations, rows)))
+    return table.without(exclude_identifiers(facts_of(table, declarations, rows)))
 
 
-def leave_out(facts: Sequence[IssueFacts]) -> tuple[str, ...]:
-    """Return the columns that only tell rows apart, and say so; never all columns.
+def exclude_identifiers(facts: Sequence[IssueFacts]) -> tuple[str, ...]:
+    """Return the columns that only identify rows, and report them; never all columns.
 
-    Those are identifiers, and numbers that count the rows. One that is declared stays.
+    They are identifiers and row numbers. A declared column stays.
     """
     found = [each for each in facts if not each.is_declared]
-    found = [each for each in found if each.is_identifier or each.numbers_rows]
+    found = [each for each in found if each.is_identifier or each.is_row_number]
     if len(found) == len(facts):
         return ()
     for each in found:
-        _tell_left_out(each)
+        _report_excluded(each)
     return tuple(each.name for each in found)
 
 
-def _tell_left_out(facts: IssueFacts) -> None:
-    """Say that a column is left out; a warning, if a few texts made numbers texts."""
+def _report_excluded(facts: IssueFacts) -> None:
+    """Report that a column was excluded; as a warning if it has unparsable cells."""
     column = f"column {facts.name!r}"
-    if facts.odd_texts:
-        problem = f"{column} {_has_odd_texts(facts)}, and is left out"
-        warn(problem, remedy=_to_mend(facts))
+    if facts.unparsable:
+        problem = f"{column} {_has_unparsable(facts)}, and was excluded"
+        warn(problem, remedy=_unparsable_remedy(facts))
         return
     why = "numbers the rows"
     if facts.is_identifier:
-        why = f"has values of which {facts.how_many_differ} differ"
+        why = f"has {facts.n_unique_in_words}"
     to_keep = phrase("to keep it, declare it ({})", Setting(facts.kind, [facts.name]))
-    note(f"{column} {why} and is left out; ", to_keep)
+    note(f"{column} {why} and was excluded; ", to_keep)

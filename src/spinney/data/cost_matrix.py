@@ -1,4 +1,4 @@
-"""What errors cost, given as a mapping, an array or a file."""
+"""Misclassification costs, given as a mapping, an array or a file."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the user declares about the columns of a table.
+"""Declarations of the user about the columns of a table.
 
 Declarations overrule what a source says by itself: a number can be declared
 nominal, a text ordinal, a column ignored, a text such as ``NA`` missing.
@@ -12,7 +12,7 @@ from typing import Any
 
 from spinney._support.text import first_of
 from spinney.data.table import Kind, Value
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.errors import (
     DataError,
     ParameterError,
@@ -26,7 +26,7 @@ from spinney.errors import (
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What was declared, by the names of columns.
+    """The declarations of a user, by the names of columns.
 
     Parameters
     ----------
@@ -37,18 +37,18 @@ class Declarations:
     values : mapping of str to tuple of str
         All that nominal columns may hold, by the name of the column.
     missing : tuple of str
-        Texts that stand for a missing cell, in every column. A number or a date
-        is missing where it equals a marker that reads as one.
+        Missing-value markers of every column. A number or a date is missing if it
+        equals a marker that reads as one.
     only : tuple of str, optional
-        The columns that a model looks for: others are left out, and what is
-        declared of a column that is not there is of no concern.
+        The columns that a model needs: others are skipped, and declarations of absent
+        columns are ignored.
     text_format : TextFormat
-        How numbers and dates are written, where somebody has said so.
-    remembered : TextFormat
-        How they were in the table of a model, which holds where cells leave it open.
-    as_written : bool
-        Whether every column is nominal: text stays as it is written. Those that are
-        declared are known by their names, and need not be there.
+        The declared format of numbers and dates.
+    model_format : TextFormat
+        Their format in the table of a model, used if cells are ambiguous.
+    as_text : bool
+        Whether every column is nominal, and text stays as it is written. Declared
+        columns may be absent.
 
     Examples
     --------
@@ -63,34 +63,31 @@ class Declarations:
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
     text_format: TextFormat = field(default_factory=TextFormat)
-    remembered: TextFormat = field(default_factory=TextFormat)
-    as_written: bool = False
+    model_format: TextFormat = field(default_factory=TextFormat)
+    as_text: bool = False
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
-        """The columns of which anything is declared, each as often as it is.
+        """The declared columns, each as often as it is declared.
 
-        One whose values are declared is nominal, and may be said to be.
+        A column with declared values is nominal, and may be declared nominal, too.
         """
         nominal = [name for name in self.nominal if name not in self.values]
         return [*nominal, *self.ordinal, *self.numeric, *self.ignore, *self.values]
 
     @property
-    def heeds_types(self) -> bool:
-        """Whether values count that a table's own types declare.
-
-        They do where something is learnt; a model that reads knows its values.
-        """
-        return self.only is None and not self.as_written
+    def uses_type_values(self) -> bool:
+        """Whether the values of types count; a model knows its own values."""
+        return self.only is None and not self.as_text
 
     def ignores(self, name: str) -> bool:
-        """Return whether a column is left out."""
+        """Return whether a column is skipped."""
         return name in self.ignore or (self.only is not None and name not in self.only)
 
     def kind(self, name: str) -> Kind | None:
         """Return the declared kind of a column, or None."""
-        if self.as_written or name in self.nominal or name in self.values:
+        if self.as_text or name in self.nominal or name in self.values:
             return "nominal"
         if name in self.ordinal:
             return "ordinal"
@@ -99,7 +96,7 @@ class Declarations:
         return None
 
     def levels(self, name: str) -> tuple[str, ...]:
-        """Return the levels or values that are declared of a column, none if not."""
+        """Return the declared levels or values of a column."""
         return self.ordinal.get(name) or self.values.get(name) or ()
 
 
@@ -149,7 +146,7 @@ def _parsed(
     what: str,
     least: int = 1,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the name before the colon, and what the text behind it is divided into."""
+    """Return the name before the colon, and the items behind it."""
     name, _, listed = text.partition(":")
     levels = tuple(level.strip() for level in divide(listed))
     if reason := _unfit(text, name, levels, what, least):
@@ -159,7 +156,7 @@ def _parsed(
 
 
 def _unfit(text: str, name: str, levels: tuple[str, ...], what: str, least: int) -> str:
-    """Return what is wrong with a text that declares levels; "" if nothing is."""
+    """Return the problem of a text that declares levels, or ""."""
     if ":" not in text or not name.strip():
         return "has no 'name:' in front"
     if len(levels) < least:
@@ -170,7 +167,7 @@ def _unfit(text: str, name: str, levels: tuple[str, ...], what: str, least: int)
 
 
 def columns_named(given: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the columns that are named, one by one or with commas between them.
+    """Return the named columns, given one by one or separated by commas.
 
     >>> columns_named(["id,size", "red, green"], ["id", "size", "red, green"])
     ['id', 'size', 'red, green']
@@ -185,7 +182,7 @@ def columns_named(given: Iterable[str], known: Iterable[str]) -> list[str]:
 def check_names(
     names: Sequence[str], declarations: Declarations, *, origin: str = "the table"
 ) -> None:
-    """Raise unless columns have distinct names, and what is declared fits them."""
+    """Raise unless columns have distinct names that fit the declarations."""
     if not names:
         msg = f"{origin} has no columns: give it at least one"
         raise DataError(msg)
@@ -210,7 +207,7 @@ def check_names(
 
 def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:
     """Raise unless every declared column exists and is declared once."""
-    may_lack = declarations.only is not None or declarations.as_written
+    may_lack = declarations.only is not None or declarations.as_text
     known = set(names)
     for name in declarations.names:
         if name not in known and not may_lack:
@@ -247,13 +244,15 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
 
 
 class NoKnownColumnError(DataError):
-    """A table that has no column which a model looks for; its ``names``, if known."""
+    """A table without any column that a model needs; its ``names``, if known."""
 
     names: tuple[str, ...] = ()
 
 
-def nothing_left(declarations: Declarations, names: Iterable[str] = ()) -> DataError:
-    """Return the error of a table without a wanted column; it may have others."""
+def no_columns_error(
+    declarations: Declarations, names: Iterable[str] = ()
+) -> DataError:
+    """Return the error for a table without any column to read."""
     if declarations.only is None:
         return DataError("every column is ignored: leave at least one")
     known = first_of([*map(repr, declarations.only)], 10)
@@ -272,7 +271,7 @@ def declarations_of(
     text_format: TextFormat | Mapping[str, Any] | None = None,
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
 ) -> Declarations:
-    """Return what was declared, in one value."""
+    """Return the declarations as one value."""
     lists = {
         "nominal": nominal,
         "numeric": numeric,
@@ -287,7 +286,7 @@ def declarations_of(
         tuple(numeric),
         tuple(ignore),
         tuple(missing_values),
-        text_format=TextFormat.of(text_format),
+        text_format=TextFormat.from_setting(text_format),
         values=_levels_of("values", values),
     )
 
@@ -301,7 +300,7 @@ def check_texts_listed(name: str, given: Any) -> None:
             raise ParameterError(Setting(name), f": {text!r} is no text")
 
 
-# How each reads as a text, what to give, and an example of both ways to write it.
+# Its parser, what to give, and an example of either text_format.
 _LISTED = {
     "ordinal": (
         parse_ordinal,
@@ -348,7 +347,7 @@ def _levels_of(parameter: str, declared: Any) -> dict[str, tuple[str, ...]]:
 def _each_once(
     parameter: str, pairs: Sequence[tuple[str, tuple[str, ...]]]
 ) -> dict[str, tuple[str, ...]]:
-    """Return pairs as a mapping; one that a column has twice would be lost."""
+    """Return pairs as a mapping; refuse a column that occurs twice."""
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:
             raise ParameterError(

@@ -1,9 +1,9 @@
-"""Values that are declared: what a nominal column may hold, whether a row does or not.
+"""Declared values: all categories that a nominal column may hold.
 
-A user declares them, and then every cell is one of them; or the type of a column does,
-a category of a data frame, an enumeration of DuckDB's, the header of an ARFF file. What
-no row has is kept, so that a tree can answer it, unless a type declares very many: most
-likely those are left over from a larger table, of which these rows are a part.
+A user declares them, and every cell must be one of them; or the type of a column does:
+a category of a data frame, an enumeration of DuckDB, the header of an ARFF file. Unused
+values stay, so that a tree can predict them, unless a type declares very many: those
+are probably left over from a larger table.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,12 +17,12 @@ from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value, level_order
 from spinney.errors import DataError, Setting, Text, phrase
 
-# Of so many values without rows a tree has a leaf each, and is still a tree to read.
+# So many unused values leave a tree readable.
 MOST_WITHOUT_ROWS = 20
 
 
 def with_declared_values(table: Table, declarations: Declarations) -> Table:
-    """Return a table whose columns have the values that a user declares of them.
+    """Return a table whose columns have the values that a user declares.
 
     >>> from spinney.data.table import factorise
     >>> column = Column("sky", "nominal", *factorise(["sunny", "rainy"]))
@@ -46,9 +46,9 @@ def with_declared_values(table: Table, declarations: Declarations) -> Table:
 def with_values(
     column: Column, values: Sequence[Value], markers: Collection[str] = ()
 ) -> Column:
-    """Return a column that may hold these values; refuse a cell that is none of them.
+    """Return a column that may hold these values; refuse other cells.
 
-    What stands for a missing cell is no value.
+    A missing-value marker is no value.
     """
     if column.kind != "nominal":
         msg = (
@@ -79,7 +79,7 @@ def merged_values(
 
 
 def refuse_value(name: str, value: Value, values: Iterable[Value]) -> DataError:
-    """Return the error for a cell that is none of the declared values."""
+    """Return the error for a cell that is not a declared value."""
     listed = first_of([*map(str, values)], 10)
     return DataError(
         f"column {name!r} holds {value!r}, which is none of its values {listed}",
@@ -90,23 +90,24 @@ def refuse_value(name: str, value: Value, values: Iterable[Value]) -> DataError:
     )
 
 
-def with_values_of_types(
+def with_type_values(
     table: Table,
     named: Mapping[str, Sequence[Value]],
     declarations: Declarations | None = None,
 ) -> Table:
-    """Return a table whose nominal columns may hold what their types name.
+    """Return a table whose nominal columns may hold the values of their types.
 
-    A user's word counts more. Where very many values of a column have no row, those
-    are left out, which a note of the table says.
+    Declarations of the user take precedence. If very many values of a column are
+    unused, they are dropped, with a note of the table.
     """
     declarations = declarations or Declarations()
     made, notes = [], list(table.notes)
     for column in table.columns:
         values = named.get(column.name)
-        said = not declarations.heeds_types or column.name in declarations.values
-        if values and column.kind == "nominal" and not said:
-            declared = _with_named(column, values, declarations.missing)
+        from_type = declarations.uses_type_values
+        from_type &= column.name not in declarations.values
+        if values and column.kind == "nominal" and from_type:
+            declared = _with_values_of_type(column, values, declarations.missing)
             n_without = len(declared.without_rows)
             if n_without <= MOST_WITHOUT_ROWS:
                 column = declared
@@ -116,10 +117,10 @@ def with_values_of_types(
     return replace(table, columns=tuple(made), notes=tuple(notes))
 
 
-def _with_named(
+def _with_values_of_type(
     column: Column, values: Sequence[Value], markers: Collection[str]
 ) -> Column:
-    """Return a column that may hold its own values, and those that its type names."""
+    """Return a column that may hold its own values and those of its type."""
     known = set(column.levels)
     if set(map(type, known)) == {str} and known.issuperset(values):
         return replace(column, declared=True)
@@ -127,10 +128,10 @@ def _with_named(
 
 
 def left_out(name: str, n_values: int) -> Text:
-    """Return the note that values without rows are left out."""
+    """Return the note that unused values of a type were dropped."""
     return (
-        f"column {name!r} is of a type with {n_values} values that no row has, which "
-        "are left out; to keep them, declare them (",
+        f"column {name!r}: {n_values} values of its type occur in no row and were "
+        "dropped; to keep them, declare them (",
         Setting("values", ...),
         ")",
     )

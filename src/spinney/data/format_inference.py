@@ -1,53 +1,59 @@
-"""Which form the cells of each column are written in.
+"""Inference of the cell format of each column.
 
 Words
 -----
-evidence
-    the forms that *all* known cells of a column match.
+candidates
+    the formats that *all* known cells of a column match.
 placeholder
-    a text such as ``N/A`` that spreadsheets and people write where there is no number.
-    It is missing where all other cells of its column are numbers or dates; among names
-    it may be a name.
+    a text such as ``N/A`` that spreadsheets and people write instead of a number. It
+    is missing if all other cells of its column are numbers or dates; in a column of
+    names it may be a name.
 
-Where several forms are left, as of ``1,234``, the text_format decides, then the columns
-of which one alone is left, then what a model remembers of its own table, then the
-delimiter: files with decimal commas are divided at semicolons. A date whose day and
-month could change places is in no form until somebody says which comes first.
+If several formats are left, as for ``1,234``, the following decide, in this order: the
+declared ``text_format``, columns with a single candidate, the format of the model's own
+table, the delimiter (files with decimal commas are divided at semicolons). A date whose
+day and month can be exchanged has no format until the user declares the order.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from spinney.data.text_format import DATE_ORDERS, TextFormat
-from spinney.data.text_formats import CURRENCY, FORMS, DateForm, Form, NumberForm
+from spinney.data.text_formats import (
+    CELL_FORMATS,
+    CURRENCY,
+    DATE_ORDERS,
+    CellFormat,
+    DateFormat,
+    NumberFormat,
+    TextFormat,
+)
 
 PLACEHOLDERS = frozenset(
     {"?", "-", "--", ".", "NA", "N/A", "n/a", "na", "<NA>", "NaN", "nan", "NaT"}
     | {"NULL", "Null", "null", "None", "none", "#N/A", "#NA", "#NULL!", "#DIV/0!"}
     | {"#VALUE!", "#REF!", "#NAME?", "#NUM!"}
 )
-# Of these, one that stands for a missing number does so among names, too; "NA" there
-# may be Namibia, and "-" a class.
+# Placeholders that, once missing in one column, are missing in columns of names too:
+# "NA" there may be Namibia, and "-" a class.
 SURE = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
-# And these are worth a question among names, where "none" and "." are none.
+# Placeholders that deserve a warning among names; "none" and "." do not.
 LIKELY = frozenset({"NA", "na", "-", "--", "null", "Null", "NaT"})
 
-
-_NOTHING = TextFormat()
+_UNDECLARED = TextFormat()
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The formats that all cells of a column match, placeholders left out.
+class FormatCandidates:
+    """The cell formats that a column may have, placeholders left out.
 
     Parameters
     ----------
-    forms : collection of Form
-        Those that all cells match, and can be read by.
-    pointed : bool
-        Whether a comma or a point is in any cell, so that the form matters.
-    plain : bool
+    formats : collection of CellFormat
+        Those that all cells match, and can be parsed by.
+    has_marks : bool
+        Whether a cell has a comma or a point, so that the format matters.
+    is_plain : bool
         Whether all cells are numbers as programs write them.
     example : str
         A cell.
@@ -55,44 +61,70 @@ class Evidence:
         Those among the cells.
     """
 
-    forms: Collection[Form]
-    pointed: bool
-    plain: bool
+    formats: Collection[CellFormat]
+    has_marks: bool
+    is_plain: bool
     example: str
     placeholders: tuple[str, ...] = ()
 
+    @property
+    def decimals(self) -> set[str]:
+        """The possible decimal marks, if the format matters.
 
-def may_have_a_form(texts: Iterable[str]) -> bool:
-    """Return whether a form may be that of cells among which are these.
+        >>> sorted(infer_candidates(["1.500"]).decimals)
+        [',', '.']
+        >>> infer_candidates(["1.5"]).decimals
+        {'.'}
+        """
+        if not self.has_marks:
+            return set()
+        return {f.decimal for f in self.formats if isinstance(f, NumberFormat)}
 
-    >>> may_have_a_form(["N/A"]), may_have_a_form(["red", "3"])
+    @property
+    def date_orders(self) -> set[str]:
+        """The possible orders of day and month, if the format matters.
+
+        >>> sorted(infer_candidates(["3/4/2026"]).date_orders)
+        ['dayfirst', 'monthfirst']
+        >>> infer_candidates(["3.4.26"]).date_orders
+        {'dayfirst'}
+        """
+        names = {f.name for f in self.formats if isinstance(f, DateFormat)}
+        return names if names <= set(DATE_ORDERS) else set()
+
+
+def may_match_a_format(texts: Iterable[str]) -> bool:
+    """Return whether some cells of a column leave a format possible.
+
+    >>> may_match_a_format(["N/A"]), may_match_a_format(["red", "3"])
     (True, False)
     """
     known = set(texts) - PLACEHOLDERS
-    return any(all(map(form.matches, known)) for form in FORMS)
+    return any(all(map(format.matches, known)) for format in CELL_FORMATS)
 
 
-def evidence_of(texts: Iterable[str]) -> Evidence | None:
-    """Return what the known cells of a column say; None where they are in no form.
+def infer_candidates(texts: Iterable[str]) -> FormatCandidates | None:
+    """Return the candidates of a column by its known cells; None if there are none.
 
-    >>> [form.decimal for form in evidence_of(["1,017.77", "N/A", "3"]).forms]
+    >>> candidates = infer_candidates(["1,017.77", "N/A", "3"])
+    >>> [format.decimal for format in candidates.formats]
     ['.']
-    >>> evidence_of(["red", "3"]) is None
+    >>> infer_candidates(["red", "3"]) is None
     True
     """
     present = set(texts)
     known = sorted(present - PLACEHOLDERS)
-    forms = [form for form in FORMS if known and all(map(form.reads, known))]
-    if not forms or not signs_agree(known):
+    formats = [f for f in CELL_FORMATS if known and all(map(f.can_parse, known))]
+    if not formats or not have_one_unit(known):
         return None
     if len(known) == 1 < len(present):
-        return None  # of "-" and "1" both may be names
-    pointed = [text for text in known if "," in text or "." in text]
-    return Evidence(
-        forms,
-        pointed=bool(pointed),
-        plain=all(map(_PLAIN.fullmatch, known)),
-        example=max(pointed or known),
+        return None  # "-" and "1" may both be names
+    with_marks = [text for text in known if "," in text or "." in text]
+    return FormatCandidates(
+        formats,
+        has_marks=bool(with_marks),
+        is_plain=all(map(_PLAIN.fullmatch, known)),
+        example=max(with_marks or known),
         placeholders=tuple(sorted(present & PLACEHOLDERS)),
     )
 
@@ -101,129 +133,103 @@ _PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII
 _CURRENCY = re.compile(CURRENCY)
 
 
-def signs_agree(texts: Collection[str]) -> bool:
-    """Return whether all cells are percentages or none is, and of one currency.
+def have_one_unit(texts: Collection[str]) -> bool:
+    """Return whether all cells or none are percentages, and have one currency.
 
-    >>> signs_agree(["5 %", "0.05"]), signs_agree(["$5", "6"])
+    >>> have_one_unit(["5 %", "0.05"]), have_one_unit(["$5", "6"])
     (False, True)
-    >>> signs_agree(["$5", "€6"])
+    >>> have_one_unit(["$5", "€6"])
     False
     """
-    percent = sum("%" in text for text in texts)
+    n_percent = sum("%" in text for text in texts)
     currencies = {sign for text in texts for sign in _CURRENCY.findall(text)}
-    return percent in (0, len(texts)) and len(currencies) < 2
+    return n_percent in (0, len(texts)) and len(currencies) < 2
 
 
-def forms_of(
-    columns: Mapping[str, Evidence],
+def choose_formats(
+    columns: Mapping[str, FormatCandidates],
     text_format: TextFormat,
     delimiter: str = ",",
-    remembered: TextFormat = _NOTHING,
-) -> "dict[str, Form]":
-    """Return the form of each column whose form is known.
+    model_format: TextFormat = _UNDECLARED,
+) -> dict[str, CellFormat]:
+    """Return the format of each column whose format is known.
 
     Examples
     --------
-    >>> seen = {"a": evidence_of(["1,234"]), "b": evidence_of(["2,5"])}
-    >>> {name: form.decimal for name, form in forms_of(seen, TextFormat()).items()}
+    >>> columns = {"a": infer_candidates(["1,234"]), "b": infer_candidates(["2,5"])}
+    >>> chosen = choose_formats(columns, TextFormat())
+    >>> {name: format.decimal for name, format in chosen.items()}
     {'a': ',', 'b': ','}
     """
-    decimal = text_format.decimal or _decimal_of(columns.values(), remembered)
-    dates = (
-        text_format.dates
-        or _only(certain(columns.values(), orders_of))
-        or remembered.dates
-    )
-    thousands = text_format.thousands or remembered.thousands
+    every = columns.values()
+    decimal = text_format.decimal or _infer_decimal(every, model_format)
+    order = _single(unambiguous(each.date_orders for each in every))
+    dates = text_format.dates or order or model_format.dates
+    thousands = text_format.thousands or model_format.thousands
     likely = decimal or ("," if delimiter == ";" else ".")
-    chosen: dict[str, Form] = {}
-    for name, evidence in columns.items():
-        numbers = [form for form in evidence.forms if isinstance(form, NumberForm)]
+    chosen: dict[str, CellFormat] = {}
+    for name, candidates in columns.items():
+        numbers = [f for f in candidates.formats if isinstance(f, NumberFormat)]
         if numbers:
-            # A number as programs write it is taken for one, unless commas are known.
-            by_comma = decimal == "," and evidence.pointed
-            if evidence.plain and not by_comma and not evidence.placeholders:
+            # A number as programs write it is one, unless decimal commas are known.
+            has_comma = decimal == "," and candidates.has_marks
+            if candidates.is_plain and not has_comma and not candidates.placeholders:
                 continue
             chosen[name] = min(
                 numbers,
-                key=lambda form: (
-                    form.decimal != likely,
-                    form.thousands != (thousands or form.thousands),
+                key=lambda format: (
+                    format.decimal != likely,
+                    format.thousands != (thousands or format.thousands),
                 ),
             )
             continue
-        orders = {f.name: f for f in evidence.forms if isinstance(f, DateForm)}
+        orders = {f.name: f for f in candidates.formats if isinstance(f, DateFormat)}
         if len(orders) == 1 or dates in orders:
             chosen[name] = orders.get(dates or "") or next(iter(orders.values()))
     return chosen
 
 
-def markers_of(columns: Mapping[str, Evidence], forms: Collection[str]) -> list[str]:
-    """Return what stands for missing cells in the whole table.
+def table_markers(
+    columns: Mapping[str, FormatCandidates], with_format: Collection[str]
+) -> list[str]:
+    """Return the missing-value markers that hold in the whole table.
 
-    ``forms`` are the columns that have a form, so that placeholders are missing there.
+    They are placeholders of columns ``with_format``, which are missing there.
     """
-    seen = {text for name in forms for text in columns[name].placeholders}
-    return sorted(seen & SURE)
+    found = {text for name in with_format for text in columns[name].placeholders}
+    return sorted(found & SURE)
 
 
-def marks_of(evidence: Evidence) -> set[str]:
-    """Return the marks that may stand before the fractions of a column.
-
-    >>> sorted(marks_of(evidence_of(["1.500"]))), marks_of(evidence_of(["1.5"]))
-    ([',', '.'], {'.'})
-    """
-    if not evidence.pointed:
-        return set()
-    return {form.decimal for form in evidence.forms if isinstance(form, NumberForm)}
+def unambiguous(options: Iterable[set[str]]) -> set[str]:
+    """Return the decimal marks, or orders, that are the only option of a column."""
+    return set().union(*(each for each in options if len(each) == 1))
 
 
-def certain(
-    columns: Iterable[Evidence], ways: Callable[[Evidence], set[str]]
-) -> set[str]:
-    """Return the marks, or orders, of which a column leaves no doubt.
-
-    ``ways`` returns those that a column may have.
-    """
-    found = map(ways, columns)
-    return set().union(*(each for each in found if len(each) == 1))
-
-
-def is_open(columns: Collection[Evidence], text_format: TextFormat) -> bool:
-    """Return whether columns can be read in two ways, and none tells which is right."""
-    orders = [orders_of(each) for each in columns]
-    if (
-        text_format.dates is None
-        and any(orders)
-        and min(map(len, filter(None, orders))) > 1
-    ):
+def is_ambiguous(
+    columns: Collection[FormatCandidates], text_format: TextFormat
+) -> bool:
+    """Return whether columns have several formats, and no column decides."""
+    orders = [each.date_orders for each in columns if each.date_orders]
+    if text_format.dates is None and orders and min(map(len, orders)) > 1:
         return True
-    several = any(len(marks_of(each)) > 1 for each in columns)
-    return text_format.decimal is None and several and not certain(columns, marks_of)
+    decimals = [each.decimals for each in columns]
+    has_several = any(len(each) > 1 for each in decimals)
+    return text_format.decimal is None and has_several and not unambiguous(decimals)
 
 
-def _decimal_of(columns: Collection[Evidence], remembered: TextFormat) -> str | None:
-    """Return what stands before fractions, as columns say or else a model remembers.
+def _infer_decimal(
+    columns: Collection[FormatCandidates], model_format: TextFormat
+) -> str | None:
+    """Return the decimal mark by the columns, or else that of a model's table.
 
-    Numbers as programs write them say it only against what is remembered: beside
-    columns with commas they may be whole, with points between thousands.
+    Numbers as programs write them count only against a model's mark: beside columns
+    with commas they may be whole, with points between thousands.
     """
-    marks = certain((each for each in columns if not each.plain), marks_of)
-    if not marks and remembered.decimal is not None:
-        marks = certain(columns, marks_of)
-    return _only(marks) or remembered.decimal
+    marks = unambiguous(each.decimals for each in columns if not each.is_plain)
+    if not marks and model_format.decimal is not None:
+        marks = unambiguous(each.decimals for each in columns)
+    return _single(marks) or model_format.decimal
 
 
-def orders_of(evidence: Evidence) -> set[str]:
-    """Return the orders that the dates of a column may have, if any matters.
-
-    >>> sorted(orders_of(evidence_of(["3/4/2026"]))), orders_of(evidence_of(["3.4.26"]))
-    (['dayfirst', 'monthfirst'], {'dayfirst'})
-    """
-    names = {form.name for form in evidence.forms if isinstance(form, DateForm)}
-    return names if names <= set(DATE_ORDERS) else set()
-
-
-def _only(found: set[str]) -> str | None:
-    """Return what columns tell, if they agree."""
-    return next(iter(found)) if len(found) == 1 else None
+def _single(values: set[str]) -> str | None:
+    return next(iter(values)) if len(values) == 1 else None

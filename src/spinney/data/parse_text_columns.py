@@ -1,8 +1,7 @@
-"""Cells in memory that are texts, read as the numbers and dates that they are.
+"""Text cells in memory, parsed as numbers and dates.
 
-What DuckDB does for CSV (:mod:`spinney.data.readers.delimited`), for the formats whose
-cells have types of their own: a text there is a number or a date only where all texts
-of its column are.
+It does what DuckDB does for CSV (:mod:`spinney.data.readers.delimited`), for formats
+with typed cells: a text is a number or a date only if all texts of its column are.
 """
 
 import datetime
@@ -13,14 +12,11 @@ from typing import Any
 from spinney.data.declarations import Declarations
 from spinney.data.format_inference import (
     PLACEHOLDERS,
-    Evidence,
-    evidence_of,
-    forms_of,
-    is_open,
-    markers_of,
+    FormatCandidates,
+    infer_candidates,
 )
 from spinney.data.reading_notes import ReadingNotes
-from spinney.data.text_formats import ClockForm, DateForm, Form
+from spinney.data.text_formats import CellFormat, DateFormat, TimeFormat
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 
 _DAY = re.compile(DAY_PATTERN, re.ASCII)
@@ -29,18 +25,18 @@ _INSTANT = re.compile(INSTANT_PATTERN, re.ASCII)
 Cells = list[Any]
 
 
-def read_written(
+def parse_text_columns(
     columns: Mapping[str, Cells], declarations: Declarations, notes: ReadingNotes
 ) -> dict[str, Cells]:
-    """Return columns whose texts are numbers and dates where they are written so.
+    """Return columns whose texts are parsed if all of them are numbers or dates.
 
     >>> columns = {"x": ["1,5", "N/A", "2"], "day": ["17.11.2026", None, None]}
-    >>> read_written(columns, Declarations(), ReadingNotes())
+    >>> parse_text_columns(columns, Declarations(), ReadingNotes())
     {'x': [1.5, None, 2.0], 'day': [datetime.date(2026, 11, 17), None, None]}
     """
-    read = {name: list(cells) for name, cells in columns.items()}
-    evidence: dict[str, Evidence] = {}
-    beside: dict[str, Evidence] = {}  # columns that are left out, and tell of others
+    parsed = {name: list(cells) for name, cells in columns.items()}
+    candidates: dict[str, FormatCandidates] = {}
+    ignored: dict[str, FormatCandidates] = {}  # left out, but decide about others
     for name, cells in columns.items():
         if declarations.kind(name) not in (None, "numeric"):
             continue
@@ -49,54 +45,44 @@ def read_written(
         if not texts:
             continue
         if (times := _iso_times(cells, texts)) is not None:
-            read[name] = times
-        elif (seen := _evidence(cells, texts)) is not None:
-            (beside if declarations.ignores(name) else evidence)[name] = seen
-    if not is_open(evidence.values(), declarations.text_format):
-        beside = {}
-    notes.hear(beside.values())
-    said = (declarations.text_format, ",", declarations.remembered)
-    forms = forms_of(evidence | beside, *said)
-    forms = {name: form for name, form in forms.items() if name in evidence}
-    for name, form in forms.items():
-        read[name] = [_cell(cell, form, declarations) for cell in columns[name]]
-        read[name] = _without_clocks(read[name])
-    for name, each in evidence.items():
-        notes.add_column(name, each, forms.get(name), declarations)
-    markers = {*markers_of(evidence, forms)}
-    if markers:
-        notes.markers = sorted(markers)
-        for name, cells in read.items():
-            read[name] = [None if _is_one_of(cell, markers) else cell for cell in cells]
-    return read
+            parsed[name] = times
+        elif (found := _candidates(cells, texts)) is not None:
+            (ignored if declarations.ignores(name) else candidates)[name] = found
+    formats = notes.choose_formats(candidates, declarations, lambda: ignored)
+    for name, format in formats.items():
+        cells = [_parsed(cell, format, declarations) for cell in columns[name]]
+        parsed[name] = _without_clocks(cells)
+    if markers := notes.markers:
+        for name, cells in parsed.items():
+            parsed[name] = [
+                None if isinstance(cell, str) and cell in markers else cell
+                for cell in cells
+            ]
+    return parsed
 
 
-def _is_one_of(cell: Any, markers: set[str]) -> bool:
-    return isinstance(cell, str) and cell in markers
-
-
-def _evidence(cells: Cells, texts: set[str]) -> Evidence | None:
-    """Return what texts say of their form, numbers beside them being texts, too."""
+def _candidates(cells: Cells, texts: set[str]) -> FormatCandidates | None:
+    """Return the candidates of texts, beside which numbers count as texts."""
     others = [cell for cell in cells if cell is not None and not isinstance(cell, str)]
     if any(type(cell) not in (int, float) for cell in others):
         return None
-    return evidence_of({*texts, *map(repr, others)})
+    return infer_candidates({*texts, *map(repr, others)})
 
 
-def _cell(cell: Any, form: Form, declarations: Declarations) -> Any:
+def _parsed(cell: Any, format: CellFormat, declarations: Declarations) -> Any:
     if not isinstance(cell, str):
         return cell
     if cell in PLACEHOLDERS or cell in declarations.missing or not cell:
         return None
-    if not isinstance(form, DateForm):
-        return form.number(cell)
-    time = form.time(cell)
+    if not isinstance(format, DateFormat):
+        return format.parse(cell)
+    time = format.parse(cell)
     assert time is not None  # as all its cells
-    return time.time() if isinstance(form, ClockForm) else time
+    return time.time() if isinstance(format, TimeFormat) else time
 
 
 def _without_clocks(cells: Cells) -> Cells:
-    """Return instants as days where none has a time of day."""
+    """Return instants as days if none has a time of day."""
     times = [cell for cell in cells if isinstance(cell, datetime.datetime)]
     midnight = datetime.time()
     if not times or any(time.time() != midnight for time in times):
@@ -107,16 +93,16 @@ def _without_clocks(cells: Cells) -> Cells:
 
 
 def _iso_times(cells: Cells, texts: set[str]) -> Cells | None:
-    """Return cells as dates or instants if all of them are such texts of ISO's."""
+    """Return cells as dates or instants if all of them are ISO texts of these."""
     if not set(map(type, cells)) <= {str, type(None)}:
         return None
     if not all(map(_INSTANT.fullmatch, texts)):
         return None
-    read: type[datetime.date] = datetime.datetime
+    kind: type[datetime.date] = datetime.datetime
     if all(map(_DAY.fullmatch, texts)):
-        read = datetime.date
+        kind = datetime.date
     try:
-        times = {text: read.fromisoformat(text) for text in texts}
+        times = {text: kind.fromisoformat(text) for text in texts}
     except ValueError:
         return None
     return [times.get(cell) for cell in cells]

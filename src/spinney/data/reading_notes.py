@@ -1,21 +1,28 @@
-"""What was done to read a table that is not written as programs write them.
+"""Notes about a table whose format differs from what programs write.
 
-A reader notes it; whoever asked for the table hears of it in one line.
+A reader collects them, and the user receives them as one message.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spinney._support.text import first_of, joined
 from spinney.data.declarations import Declarations
 from spinney.data.format_inference import (
-    Evidence,
-    certain,
-    marks_of,
-    orders_of,
+    FormatCandidates,
+    choose_formats,
+    is_ambiguous,
+    table_markers,
+    unambiguous,
 )
-from spinney.data.text_format import DATE_ORDERS, TextFormat
-from spinney.data.text_formats import DATES, NUMBERS, DateForm, Form
+from spinney.data.text_formats import (
+    DATE_FORMATS,
+    DATE_ORDERS,
+    NUMBER_FORMATS,
+    CellFormat,
+    DateFormat,
+    TextFormat,
+)
 from spinney.errors import Setting, Text, note
 
 MOST_NAMED = 3
@@ -23,156 +30,213 @@ MOST_NAMED = 3
 
 @dataclass
 class ReadingNotes:
-    """Notes of one table, and the text_format that its cells were found to have.
+    """Notes of one table, and the format inferred from its cells.
 
     Parameters
     ----------
     quiet : bool
-        Whether a model reads, which has told of placeholders when it was grown.
+        Whether a model reads, whose training reported placeholders already.
 
-    ``markers`` are the placeholders that stand for missing cells in all columns.
+    ``markers`` are the placeholders that are missing cells in all columns.
     """
 
     quiet: bool = False
     notes: list[Text] = field(default_factory=list)
     text_format: TextFormat = field(default_factory=TextFormat)
     markers: list[str] = field(default_factory=list)
-    _forms: dict[str, list[str]] = field(default_factory=dict)
+    _parsed: dict[str, list[str]] = field(default_factory=dict)
     _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
-    _guessed: dict[str, Form] = field(default_factory=dict)
-    _by_memory: dict[str, list[str]] = field(default_factory=dict)
-    # Marks before fractions and orders of dates that a column leaves no doubt of.
-    _told: set[str] = field(default_factory=set)
+    _guessed: dict[str, CellFormat] = field(default_factory=dict)
+    _by_model: dict[str, list[str]] = field(default_factory=dict)
+    # Decimal marks and orders of dates that are the only option of a column.
+    _certain: set[str] = field(default_factory=set)
 
     def add(self, *words: Text) -> None:
-        """Note something."""
+        """Add a note."""
         self.notes.append(words)
 
+    def add_skipped(self, n_lines: int) -> None:
+        """Note that lines above the header were skipped."""
+        was = (
+            "line above the header was"
+            if n_lines == 1
+            else ("lines above the header were")
+        )
+        self.add(f"{n_lines} {was} skipped (", Setting("skip", n_lines), ")")
+
     def add_padded(self, name: str, example: str | None) -> None:
-        """Note that the numbers of a column have zeros before them, as names have.
+        """Note that numbers of a column have leading zeros, as codes have.
 
         >>> notes = ReadingNotes()
         >>> notes.add_padded("zip", "01067")
-        >>> notes.listed()[0][0].split(":")[0]
-        "column 'zip' is read as numbers without their zeros ('01067' is 1067)"
+        >>> notes.all()[0][0]
+        "leading zeros dropped in column 'zip' ('01067' is 1067): for codes or labels \
+declare "
         """
         if example is None or self.quiet:
             return
         number = f"{example.strip()!r} is {int(example)}"
         self.add(
-            f"column {name!r} is read as numbers without their zeros ({number}): if "
-            "these are names, say ",
+            f"leading zeros dropped in column {name!r} ({number}): for codes or labels "
+            "declare ",
             Setting("nominal", [name]),
         )
 
-    def hear(self, columns: Collection[Evidence]) -> None:
-        """Take as told what columns that are not read say of the others."""
-        self._told |= certain(columns, marks_of) | certain(columns, orders_of)
+    def add_certain(self, columns: Iterable[FormatCandidates]) -> None:
+        """Remember the marks and orders that columns leave no choice of."""
+        for each in columns:
+            self._certain |= unambiguous([each.decimals, each.date_orders])
+
+    def choose_formats(
+        self,
+        candidates: Mapping[str, FormatCandidates],
+        declared: Declarations,
+        ignored: Callable[[], Mapping[str, FormatCandidates]],
+        *,
+        delimiter: str = ",",
+        names: Mapping[str, str] | None = None,
+    ) -> dict[str, CellFormat]:
+        """Return the formats of columns, and note them and the markers.
+
+        If the columns are ambiguous, those that are ``ignored`` decide. ``names`` are
+        those by which the user knows the columns.
+        """
+        decisive: Mapping[str, FormatCandidates] = {}
+        if is_ambiguous(candidates.values(), declared.text_format):
+            decisive = ignored()
+        self.add_certain(decisive.values())
+        settings = (declared.text_format, delimiter, declared.model_format)
+        formats = choose_formats({**candidates, **decisive}, *settings)
+        formats = {column: f for column, f in formats.items() if column in candidates}
+        for column, each in candidates.items():
+            name = column if names is None else names[column]
+            self.add_column(name, each, formats.get(column), declared)
+        self.markers = table_markers(candidates, formats)
+        return formats
 
     def add_column(
-        self, name: str, evidence: Evidence, form: Form | None, declared: Declarations
+        self,
+        name: str,
+        candidates: FormatCandidates,
+        format: CellFormat | None,
+        declared: Declarations,
     ) -> None:
-        """Note by which form a column was read, unless somebody has said so.
+        """Note the format by which a column was parsed, unless it was declared.
 
-        Where it is in none, it is one of dates that could be read in two ways, or one
-        of plain numbers.
+        A column without a format has ambiguous dates or plain numbers.
         """
-        given, remembered = declared.text_format, declared.remembered
-        if not evidence.plain or remembered.decimal:
-            self.hear([evidence])
-        in_two_ways = given.decimal is None and len(marks_of(evidence)) > 1
-        if form is None and evidence.plain and in_two_ways and remembered.decimal:
-            form = NUMBERS[0]  # read as programs do, against what a model remembers
-        if form is None:
-            if not evidence.plain:
+        given, of_model = declared.text_format, declared.model_format
+        if not candidates.is_plain or of_model.decimal:
+            self.add_certain([candidates])
+        ambiguous = given.decimal is None and len(candidates.decimals) > 1
+        if format is None and candidates.is_plain and ambiguous and of_model.decimal:
+            format = NUMBER_FORMATS[
+                0
+            ]  # parsed as programs do, unlike the model's table
+        if format is None:
+            if not candidates.is_plain:
                 day, month = (Setting("dates", order) for order in DATE_ORDERS)
-                why = f"{evidence.example!r} is a date in two ways"
-                text = f"column {name!r} stays text, for {why}: say "
+                example = candidates.example
+                text = (
+                    f"column {name!r} is kept as text, {example!r} is ambiguous: set "
+                )
                 self.add(text, day, " or ", month)
             return
-        if evidence.placeholders and not self.quiet:
-            self._placeholders[name] = evidence.placeholders
-        if isinstance(form, DateForm):
-            in_two_ways = given.dates is None and len(orders_of(evidence)) > 1
-            dates = form.name if form.name in DATE_ORDERS else self.text_format.dates
+        if candidates.placeholders and not self.quiet:
+            self._placeholders[name] = candidates.placeholders
+        if isinstance(format, DateFormat):
+            ambiguous = given.dates is None and len(candidates.date_orders) > 1
+            is_order = format.name in DATE_ORDERS
+            dates = format.name if is_order else self.text_format.dates
             self.text_format = replace(self.text_format, dates=dates)
-            plain = self.quiet and form.name not in DATE_ORDERS
-            mark, known = form.name, given.dates or remembered.dates
+            expected = self.quiet and not is_order
+            mark, known = format.name, given.dates or of_model.dates
         else:
-            decimal = form.decimal if evidence.pointed else self.text_format.decimal
+            has_marks = candidates.has_marks
+            decimal = format.decimal if has_marks else self.text_format.decimal
             self.text_format = replace(self.text_format, decimal=decimal)
-            plain = evidence.plain and form.decimal == "." and not in_two_ways
-            mark, known = form.decimal, given.decimal or remembered.decimal
-        if in_two_ways:
-            self._guessed[evidence.example.strip()] = form
-        if plain or (mark == known and not in_two_ways):
+            expected = candidates.is_plain and format.decimal == "." and not ambiguous
+            mark, known = format.decimal, given.decimal or of_model.decimal
+        if ambiguous:
+            self._guessed[candidates.example.strip()] = format
+        if expected or (mark == known and not ambiguous):
             return
-        example = evidence.example
-        read = f"{name} ({example.strip()!r} is {form.shown(example)})"
-        by_memory = mark in (remembered.decimal, remembered.dates)
-        noted = self._by_memory if by_memory else self._forms
-        noted.setdefault(form.kind, []).append(read)
+        example = candidates.example
+        parsed = f"{name} ({example.strip()!r} is {format.describe(example)})"
+        is_by_model = mark in (of_model.decimal, of_model.dates)
+        columns = self._by_model if is_by_model else self._parsed
+        columns.setdefault(format.kind, []).append(parsed)
 
-    def listed(self) -> tuple[Text, ...]:
+    def all(self) -> tuple[Text, ...]:
         """Return all notes."""
         listed: list[Text] = [*self.notes]
-        for kind in {**self._forms, **self._by_memory}:
+        for kind in {**self._parsed, **self._by_model}:
             guess = self._guess(kind)
-            columns = self._by_memory.get(kind, []) if guess else []
-            columns = [*columns, *self._forms.get(kind, [])]
+            columns = self._by_model.get(kind, []) if guess else []
+            columns = [*columns, *self._parsed.get(kind, [])]
             if columns:
-                read = first_of(columns, MOST_NAMED)
-                listed.append((f"read as {kind}: {read}", guess))
+                listed.append(
+                    (f"read as {kind}: {first_of(columns, MOST_NAMED)}", guess)
+                )
         if self._placeholders:
             texts = {text for each in self._placeholders.values() for text in each}
             others = sorted(texts.difference(self.markers))
-            parts = [f"{_in_quotes(others)} in {self._where(others)}"] if others else []
-            if self.markers:
-                where = self._where(self.markers)
-                parts.append(
-                    f"{_in_quotes(self.markers)} in all columns, as in {where}"
+            listed_texts = []
+            if others:
+                listed_texts.append(
+                    f"{_quoted(others)} in {self._columns_with(others)}"
                 )
-            listed.append(f"taken as missing: {', '.join(parts)}")
+            if self.markers:
+                where = self._columns_with(self.markers)
+                every = f"{_quoted(self.markers)} in all columns, as in {where}"
+                listed_texts.append(every)
+            listed.append(f"read as missing: {', '.join(listed_texts)}")
         return tuple(listed)
 
+    def format_of(self, declared: Declarations) -> TextFormat:
+        """Return the format of the table, to be stored in a model."""
+        return declared.text_format.with_defaults(self.text_format).without_skip()
+
     def _guess(self, kind: str) -> Text:
-        """Return what else numbers such as 1,234 may be, or dates, if nothing tells."""
-        for example, form in self._guessed.items():
-            setting, known, other = _two_ways(form)
-            if form.kind == kind and self._told.intersection(known) != {known[0]}:
-                text = f", where {example!r} may be {other.shown(example)}: if so, say "
-                return (text, Setting(setting, known[1]))
+        """Return the other meaning of an ambiguous number or date, unless ruled out."""
+        for example, format in self._guessed.items():
+            setting, values, other = _alternative(format)
+            certain = self._certain.intersection(values)
+            if format.kind == kind and certain != {values[0]}:
+                text = f", but {example!r} may be {other.describe(example)}: then set "
+                return (text, Setting(setting, values[1]))
         return ()
 
-    def _where(self, texts: Iterable[str]) -> str:
+    def _columns_with(self, texts: Collection[str]) -> str:
         """Return the columns that have one of some placeholders."""
-        wanted = set(texts)
         names = [
             repr(name)
             for name, present in self._placeholders.items()
-            if wanted.intersection(present)
+            if set(texts).intersection(present)
         ]
         return first_of(names, MOST_NAMED)
 
 
-def _two_ways(form: Form) -> tuple[str, tuple[str, str], Form]:
-    """Return the setting that tells a form from another, its two values, the other."""
-    if isinstance(form, DateForm):
-        (other,) = (DATES[order] for order in DATE_ORDERS if order != form.name)
-        return "dates", (form.name, other.name), other
-    number = next(each for each in NUMBERS if each.decimal != form.decimal)
-    return "decimal", (form.decimal, number.decimal), number
+def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
+    """Return the setting that decides a format, its two values, the other format."""
+    if isinstance(format, DateFormat):
+        (other,) = (
+            DATE_FORMATS[order] for order in DATE_ORDERS if order != format.name
+        )
+        return "dates", (format.name, other.name), other
+    number = next(each for each in NUMBER_FORMATS if each.decimal != format.decimal)
+    return "decimal", (format.decimal, number.decimal), number
 
 
-def tell(notes: Sequence[Text], origin: str) -> None:
-    """Say in one line what was done to read a file, if anything was."""
+def report_notes(notes: Sequence[Text], origin: str) -> None:
+    """Send the notes about a file as one message, if there are any."""
     if not notes:
         return
-    joined: list[Text] = [notes[0]]
+    words: list[Text] = [notes[0]]
     for each in notes[1:]:
-        joined += ["; ", each]
-    note(f"{origin!r}: ", tuple(joined))
+        words += ["; ", each]
+    note(f"{origin!r}: ", tuple(words))
 
 
-def _in_quotes(texts: Iterable[str]) -> str:
+def _quoted(texts: Iterable[str]) -> str:
     return joined([repr(text) for text in texts])

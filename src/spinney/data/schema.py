@@ -1,4 +1,4 @@
-"""What a table means to a model: attributes, target, and codes for values.
+"""The schema of a model: attributes, target, and codes of values.
 
 A model is grown on codes and keeps the schema, so that any later table, with its
 columns in any order and its values in any coding, is read the same way.
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.text import first_of, shown, signs_to_ascii, value_text
-from spinney.data.cells import culprit, parse_number, refuse_later
+from spinney._version import __version__
+from spinney.data.cells import first_unparsable, parse_number, refuse_text_for_model
 from spinney.data.formula import Conjunction, Difference, moved
 from spinney.data.table import Column, Kind, Value, factorise
-from spinney.data.text_format import TextFormat
-from spinney.data.text_formats import DATES_AND_CLOCKS, NUMBERS
+from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBER_FORMATS, TextFormat
 from spinney.data.times import TIME_UNITS, converted, parse_time
 from spinney.errors import DataError, ParameterError, did_you_mean
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column that a tree may ask about.
+    """A column that a tree may split on.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class Attribute:
     values : tuple
         The values in the order of their codes; empty for a numeric attribute.
     unit : str, optional
-        What a number counts, where the column held dates.
+        The unit of a number, if the column held dates.
     cost : float
-        What it costs to ask for its value, once for each row.
+        The cost of its value, once for each row.
     formula : Formula, optional
-        How it is made of attributes that columns hold; see :mod:`spinney.data.formula`.
+        Its construction from other attributes; see :mod:`spinney.data.formula`.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Attribute:
         object.__setattr__(self, "_codes", codes)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return its name for a person; the signs of a formula in ASCII if asked."""
+        """Return its name for display, the signs of a formula in ASCII on request."""
         name = shown(self.name)
         return signs_to_ascii(name) if ascii_only and self.formula else name
 
@@ -88,7 +88,7 @@ class Attribute:
         return np.array([*code_of, -1], dtype=np.int32)[column.cells]
 
     def all_missing(self, n_rows: int) -> "NDArray[Any]":
-        """Return the cells of a column that is not there."""
+        """Return the cells of an absent column."""
         return np.full(n_rows, np.nan if self.kind == "numeric" else -1)
 
     def _code(self, level: Value) -> int:
@@ -124,27 +124,26 @@ class Attribute:
             return self.all_missing(len(column.cells))
         known = [self._number(value_text(level)) for level in column.levels]
         if None in known:
-            unread = [code for code, number in enumerate(known) if number is None]
-            raise self._misfit(column, unread, first_row)
+            unparsable = [code for code, number in enumerate(known) if number is None]
+            raise self._refuse_text(column, unparsable, first_row)
         return np.array([*known, np.nan], dtype=np.float64)[column.cells]
 
     def _number(self, text: str) -> float | None:
         number = parse_number(text) if self.unit is None else self._time(text)
         return None if number is None or np.isinf(number) else number
 
-    def _misfit(self, column: Column, codes: list[int], first_row: int) -> DataError:
-        """Return the error for the text that keeps a column from being read.
-
-        Dates of any form are not to blame where another text makes them texts.
-        """
-        forms = NUMBERS if self.unit is None else DATES_AND_CLOCKS
+    def _refuse_text(
+        self, column: Column, codes: list[int], first_row: int
+    ) -> DataError:
+        """Return the error for the text that keeps a column from being parsed."""
+        forms = NUMBER_FORMATS if self.unit is None else DATE_AND_TIME_FORMATS
         texts = {code: value_text(column.levels[code]) for code in codes}
-        text = culprit([*texts.values()], forms)
+        text = first_unparsable([*texts.values()], forms)
         code = next(code for code, other in texts.items() if other == text)
         rows = np.flatnonzero(column.cells == code)
         row = int(rows[0]) + first_row if len(rows) else None
         kind = "numeric" if self.unit is None else "a date or time"
-        return refuse_later(self.name, text, kind, row=row)
+        return refuse_text_for_model(self.name, text, kind, row=row)
 
     def _time(self, text: str) -> float | None:
         """Return an ISO date or time, of either form, in this attribute's unit."""
@@ -168,10 +167,10 @@ class Target:
     classes : tuple
         The classes in the order of their codes; empty for a number.
     origin : float, optional
-        For a number: what its moments are measured from. A number near the mean
-        keeps the sums of squares from losing their digits.
+        For a number: the origin of its moments. A number near the mean keeps the
+        digits of sums of squares.
     costs : tuple of tuples, optional
-        ``costs[label][true]``: what the label costs where the class is another.
+        ``costs[label][true]``: the cost of predicting a label for a true class.
     """
 
     name: str
@@ -409,3 +408,31 @@ def missing_columns(
         f"which the table does not have: {hint}add {it}"
         f"{' (empty cells are fine)' if may_be_empty else ''}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The identity of the rows that a model was grown on.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of weight greater than 0 with a known class.
+    weight : float
+        Their weight.
+    digest : str
+        SHA-256 of the schema and the coded rows, in their order. Empty for rows that
+        stayed in a database.
+    version : str
+        The version of Spinney that grew the tree.
+    """
+
+    n_rows: int
+    weight: float
+    digest: str
+    version: str
+
+
+def fingerprint_of(n_rows: int, weight: float, digest: str = "") -> Fingerprint:
+    """Return the fingerprint of rows for a model of this version."""
+    return Fingerprint(n_rows, weight, digest, __version__)

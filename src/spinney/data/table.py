@@ -12,7 +12,7 @@ level
     sorted, so that nothing depends on the order of rows; levels of an ordinal
     column are in their order, low to high.
 declared
-    whether somebody has said what the levels are: those that no row has stay then.
+    whether the user or a type declared the levels; unused levels stay then.
 
 A numeric column holds float64 and NaN where missing. Dates are numeric columns
 that remember their ``unit``.
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.errors import DataError, Text, did_you_mean
 
 if TYPE_CHECKING:
@@ -86,22 +86,21 @@ class Column:
 class Table:
     """Columns of equal length with distinct names.
 
-    ``notes`` say what was done to read it, ``text_format`` how it was written, where
-    that is not how programs write tables, and ``markers`` what was found to stand for
-    missing cells in all columns. ``typed`` says that its cells have types, so that a
-    text such as "7" stays one; those of CSV and TSV are what they look like.
-    ``as_written`` says that texts which all are dates, times of day or numbers such as
-    60,5 were read as those: in CSV, TSV, Excel and JSON lines, but not in data frames.
+    ``notes`` describe how it was read, ``text_format`` how numbers and dates were
+    written, and ``markers`` the missing-value markers found for all columns.
+    ``has_types`` says that its cells have types, so that a text such as "7" stays text;
+    cells of CSV and TSV have none. ``parses_text`` says that columns of dates, times of
+    day or numbers such as 60,5 were parsed: in CSV, TSV, Excel and JSON lines.
     """
 
     columns: tuple[Column, ...]
     n_rows: int
-    first_row: int = 1  # its number in the table that this one is a part of
+    first_row: int = 1  # its number in the table that this one was taken from
     notes: tuple[Text, ...] = field(default=(), compare=False)
     text_format: TextFormat = field(default_factory=TextFormat, compare=False)
     markers: tuple[str, ...] = field(default=(), compare=False)
-    typed: bool = field(default=True, compare=False)
-    as_written: bool = field(default=False, compare=False)
+    has_types: bool = field(default=True, compare=False)
+    parses_text: bool = field(default=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,9 +145,9 @@ class Table:
 
 
 def with_row(text: str, cells: Cells, rows: Cells | None) -> str:
-    """Return a text in quotes, with its row if a single cell holds it.
+    """Return a text in quotes, with its row if it is in a single cell.
 
-    ``rows`` are where those of the table were in that of the user, if not all are left.
+    ``rows`` are their positions in the user's table, if not all are left.
 
     >>> with_row("x", np.array([2]), None), with_row("x", np.array([2, 3]), None)
     ("'x' in row 3", "'x'")
@@ -201,7 +200,7 @@ def factorise(
 def _factorise_alike(
     values: "Sequence[Any]",
 ) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
-    """Do the same, several times faster, where all are texts, or all are int."""
+    """Do the same, several times faster, for values that are all str or all int."""
     levels = tuple(sorted(set(values) - {None}))
     code_of: dict[Any, int] = {level: code for code, level in enumerate(levels)}
     code_of[None] = -1

@@ -1,7 +1,7 @@
-"""How a table was read: its columns at a glance, and what is doubtful about them.
+"""The summary of a table: its columns, how it was read, and warnings.
 
-What a column holds is shown as small bars: of a number the rows in equal parts of its
-range, of names the rows of the commonest ones.
+Small bars show the distribution of a column: the histogram of a number, the rows of the
+most frequent categories.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from spinney._support.text_table import aligned
 from spinney.data.column_issues import facts_of, look_warnings, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
-from spinney.data.target_leakage import doubts_of, target_reading
+from spinney.data.target_leakage import describe_target, training_warnings
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
 from spinney.errors import Part, Text, in_words
 
@@ -37,11 +37,11 @@ BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """One column: its kind, how many cells are missing, how many values there are.
+    """One column: its kind, its numbers of missing cells and of values.
 
-    ``bars`` are numbers of rows; ``examples`` the least, the middle and the greatest of
-    numbers, or the commonest values with their rows; ``without_rows`` the values that
-    are declared and that no row has.
+    ``bars`` are numbers of rows; ``examples`` minimum, median and maximum of numbers,
+    or the most frequent values with their rows; ``without_rows`` declared values of no
+    row.
     """
 
     name: str
@@ -53,20 +53,20 @@ class ColumnSummary:
     without_rows: tuple[Value, ...] = ()
 
     def cells(self, signs: str) -> tuple[str, ...]:
-        """Return its line of the table, bars drawn with these signs."""
+        """Return its line of the printed table, bars drawn with these signs."""
         between = ", " if self.kind in ("nominal", "ordinal") else " … "
         return (
-            _short(shown(self.name), LONGEST_NAME),
+            _shorten(shown(self.name), LONGEST_NAME),
             self.kind,
             str(self.n_missing or ""),
             str(self.n_values),
-            _drawn(self.bars, signs),
-            between.join([*self.examples, *self._named_without_rows()]),
+            _draw(self.bars, signs),
+            between.join([*self.examples, *self._unused_values()]),
         )
 
-    def _named_without_rows(self) -> list[str]:
-        """Return the values that no row has, as examples of what may come."""
-        named = [_short(shown(value)) for value in self.without_rows[:N_NAMED]]
+    def _unused_values(self) -> list[str]:
+        """Return the values of no row as an example."""
+        named = [_shorten(shown(value)) for value in self.without_rows[:N_NAMED]]
         more = len(self.without_rows) - N_NAMED
         named += [f"{more} more"] if more > 0 else []
         return [f"without rows: {', '.join(named)}"] if named else []
@@ -81,15 +81,15 @@ class TableSummary(InNotebooks):
     n_rows : int
     columns : tuple of ColumnSummary
     notes : tuple of Text
-        What was done to read it.
-    doubts : tuple of Text
-        What may be otherwise than it was read, and what to do then.
+        How it was read.
+    warnings : tuple of Text
+        Possible problems, with their remedies.
     """
 
     n_rows: int
     columns: tuple[ColumnSummary, ...]
     notes: tuple[Text, ...]
-    doubts: tuple[Text, ...]
+    warnings: tuple[Text, ...]
 
     def text(
         self,
@@ -98,7 +98,7 @@ class TableSummary(InNotebooks):
         ascii_only: bool = False,
         width: int | None = None,
     ) -> str:
-        """Return it for a person; ``words`` says settings as a front end does.
+        """Return it as text; ``words`` formats settings for a front end.
 
         Lines of the table end at ``width``.
         """
@@ -107,8 +107,9 @@ class TableSummary(InNotebooks):
         lines = [heads, *(column.cells(signs) for column in self.columns)]
         plural = "" if len(self.columns) == 1 else "s"
         parts = [f"{self.n_rows} rows, {len(self.columns)} column{plural}", ""]
-        parts += [_short(line, width) for line in aligned(lines, left=(0, 1, 4, 5))]
-        for title, texts in (("read so", self.notes), ("doubts", self.doubts)):
+        parts += [_shorten(line, width) for line in aligned(lines, left=(0, 1, 4, 5))]
+        titles = {"how it was read": self.notes, "possible problems": self.warnings}
+        for title, texts in titles.items():
             if texts:
                 parts += ["", title, *(f"  {in_words(each, words)}" for each in texts)]
         text = "\n".join(line.rstrip() for line in parts)
@@ -131,14 +132,14 @@ class TableSummary(InNotebooks):
                 for column in self.columns
             ],
             "notes": [in_words(each, str) for each in self.notes],
-            "doubts": [in_words(each, str) for each in self.doubts],
+            "warnings": [in_words(each, str) for each in self.warnings],
         }
 
 
 def summary_of(
     table: Table, declarations: Declarations | None = None, target: str | None = None
 ) -> TableSummary:
-    """Return a table at a glance; where its target is known, how that is read, too.
+    """Return the summary of a table, with its target if that is given.
 
     Examples
     --------
@@ -158,20 +159,19 @@ def summary_of(
         warnings = table_warnings(table, declarations)
     else:
         column, attributes = table[target], table.without([target])
-        warnings = doubts_of(attributes, column, declarations)
-        notes += (target_reading(column, declarations),)
+        warnings = training_warnings(attributes, column, declarations)
+        notes += (describe_target(column, declarations),)
     warnings = [*warnings, *look_warnings(facts_of(attributes, declarations))]
-    doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
-    return TableSummary(
-        table.n_rows, tuple(map(_summary, table.columns)), notes, tuple(doubts)
-    )
+    texts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
+    columns = tuple(map(_column_summary, table.columns))
+    return TableSummary(table.n_rows, columns, notes, tuple(texts))
 
 
-def _summary(column: Column) -> ColumnSummary:
+def _column_summary(column: Column) -> ColumnSummary:
     known = column.cells[~column.missing]
     n_missing = len(column.cells) - len(known)
     if column.kind != "numeric":
-        return _of_names(column, known, n_missing)
+        return _category_summary(column, known, n_missing)
     kind = TIMES.get(column.unit or "", "numeric")
     values = np.unique(known)
     if not len(values):
@@ -179,22 +179,22 @@ def _summary(column: Column) -> ColumnSummary:
     low, high = float(values[0]), float(values[-1])
     bars = [len(known)]
     if high > low:
-        # Halves, since the range of floats near all limits is beyond them.
-        parts = (known / 2 - low / 2) / (high / 2 - low / 2) * N_BARS
-        parts = np.minimum(parts.astype(int), N_BARS - 1)
-        bars = np.bincount(parts, minlength=N_BARS).tolist()
+        # Halves, since the range of the largest floats is no float.
+        bins = (known / 2 - low / 2) / (high / 2 - low / 2) * N_BARS
+        bins = np.minimum(bins.astype(int), N_BARS - 1)
+        bars = np.bincount(bins, minlength=N_BARS).tolist()
     middle = float(np.sort(known)[(len(known) - 1) // 2])
-    shown_as = dict.fromkeys(_number(column, each) for each in (low, middle, high))
+    shown_as = dict.fromkeys(_number_text(column, each) for each in (low, middle, high))
     return ColumnSummary(
         column.name, kind, n_missing, len(values), tuple(bars), tuple(shown_as)
     )
 
 
-def _number(column: Column, number: float) -> str:
+def _number_text(column: Column, number: float) -> str:
     return figure(number) if column.unit is None else number_text(number, column.unit)
 
 
-def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
+def _category_summary(column: Column, known: Any, n_missing: int) -> ColumnSummary:
     counts = np.bincount(known, minlength=len(column.levels))
     order = np.argsort(-counts, kind="stable")
     if column.kind == "ordinal":
@@ -202,7 +202,8 @@ def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
     present = [code for code in order.tolist() if counts[code]]
     named = present[:N_NAMED]
     labels = [
-        written_value(_short(shown(column.levels[code])), listed=True) for code in named
+        written_value(_shorten(shown(column.levels[code])), listed=True)
+        for code in named
     ]
     colon = ends_in_digit(labels)
     examples = [
@@ -223,16 +224,16 @@ def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
     )
 
 
-def _short(text: str, longest: int | None = LONGEST) -> str:
+def _shorten(text: str, longest: int | None = LONGEST) -> str:
     if longest is None or len(text) <= longest:
         return text
     return f"{text[: longest - 1]}…"
 
 
-def _drawn(bars: tuple[int, ...], signs: str) -> str:
-    """Return bars as signs, the tallest full; what has a row has a sign.
+def _draw(bars: tuple[int, ...], signs: str) -> str:
+    """Return bars as signs, the tallest full; a bar with rows has a sign.
 
-    >>> _drawn((8, 1, 0, 4), BARS)
+    >>> _draw((8, 1, 0, 4), BARS)
     '█▁ ▄    '
     """
     top = max(bars, default=0)

@@ -1,14 +1,13 @@
-"""What is doubtful about a target: how it is read, and columns that give it away.
+"""Issues of a target: its kind, similar classes, and target leakage.
 
-A column *gives the target away* where it says, by itself, nearly all there is to say:
-the boat of a passenger, who survived; the tax of a sale, its price. Such a column is
-often known only after the target is, and a tree that asks for it is of no use. No table
-tells whether that is so, so it is a question and nothing is left out.
+A column *leaks* the target if it alone predicts it nearly perfectly: the lifeboat of a
+passenger, who survived; the tax of a sale, its price. Such a column is often known only
+after the target is, and a tree that uses it is useless. No table shows whether that is
+so: the column gets a warning and stays.
 
-Of classes, rows are told by the class that most others of their value have, each row
-by the *other* rows, so that an identifier tells nothing. A missing cell is a value.
-Numbers of many values are taken in parts of equally many rows. Where the target is a
-number, Pearson's r decides.
+A class is predicted by the majority of the *other* rows with the same value, so that an
+identifier predicts nothing. Missing counts as a value. Numbers of many values are
+divided in bins of equally many rows. For a numeric target, Pearson's r decides.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,66 +25,64 @@ from spinney.errors import Setting, SpinneyWarning, Text, phrase
 
 MOST_CLASSES = 20
 MOST_NAMED = 5  # classes
-MOST_NUMBERS = 30  # different whole numbers that may be names
-FEWEST_ROWS = 200  # of fewer, one column often tells a class: in iris, a petal's width
-MOST_ROWS = 10_000  # that are looked at
-N_PARTS = 32
-SHARE_OF_ERRORS = 0.1  # of those that the commonest class makes
+MOST_NUMBERS = 30  # different integers that may be classes
+FEWEST_ROWS = 200  # with fewer, one column often predicts a class: petal width in iris
+MOST_ROWS = 10_000  # that are examined
+N_BINS = 32
+SHARE_OF_ERRORS = 0.1  # of those of the majority class
 LEAST_CORRELATION = 0.95
-FEWEST_LETTERS = 4  # of a word in which one may be a slip
-FEWEST_OF_A_CLASS = 10  # rows, beside which a class of one may be a slip
-TARGET_ISSUES = {kind: ISSUES[kind] for kind in ("odd texts", "alike")}
+FEWEST_LETTERS = 4  # of a word that may have a typo
+FEWEST_OF_A_CLASS = 10  # rows, beside which a class of one row may be a typo
+TARGET_ISSUES = {kind: ISSUES[kind] for kind in ("unparsable", "similar values")}
 
 
 def holds_classes(column: Column, *, numeric: bool = False) -> bool:
-    """Tell whether a target column holds classes, and not numbers to predict.
+    """Return whether a target column holds classes, and not numbers to predict.
 
-    Numbers are classes where there are at most 20 different ones, all whole, unless
-    they were declared ``numeric``.
+    At most 20 different integers are classes, unless they were declared ``numeric``.
     """
     if column.kind != "numeric" or column.unit is not None:
         return True
-    numbers = _numbers(column)
+    numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
     return whole and not numeric and len(numbers) <= MOST_CLASSES
 
 
-def _numbers(column: Column) -> Integers:
+def _different_numbers(column: Column) -> Integers:
     return np.unique(column.cells[~column.missing])
 
 
 def target_note(column: Column, declared: Declarations) -> Text:
-    """Return how a target of whole numbers is read, where that could be otherwise.
+    """Return a note about a target of integers, which may be classes or numbers.
 
-    Two whole numbers are classes, and so many that nobody would name them are numbers.
-    What is declared is as it was declared.
+    There is none about two different integers or very many, nor if it was declared.
 
     >>> from spinney.errors import in_words
     >>> stars = Column("stars", "numeric", np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     >>> print(in_words(target_note(stars, Declarations()), str))
-    target 'stars' holds 5 different whole numbers, taken as classes; to predict a \
-number, say so (numeric=['stars'])
+    target 'stars' has 5 different integers, read as classes; to predict a number, \
+declare it (numeric=['stars'])
     """
     name = column.name
     if column.kind != "numeric" or column.unit is not None or name in declared.numeric:
         return ""
-    numbers = _numbers(column)
+    numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
     if not (whole and 2 < len(numbers) <= MOST_NUMBERS):
         return ""
-    holds = f"target {shown(name)!r} holds {len(numbers)} different whole numbers, "
+    has = f"target {shown(name)!r} has {len(numbers)} different integers, "
     if holds_classes(column):
-        remedy = "taken as classes; to predict a number, say so ({})"
-        return phrase(holds + remedy, Setting("numeric", [name]))
-    remedy = "to be predicted as a number; if they are classes, say so ({})"
-    return phrase(holds + remedy, Setting("nominal", [name]))
+        remedy = "read as classes; to predict a number, declare it ({})"
+        return phrase(has + remedy, Setting("numeric", [name]))
+    remedy = "read as a number; to predict classes, declare it ({})"
+    return phrase(has + remedy, Setting("nominal", [name]))
 
 
-def target_reading(column: Column, declared: Declarations) -> Text:
-    """Return how a target is read, in any case.
+def describe_target(column: Column, declared: Declarations) -> Text:
+    """Return a description of a target as it is read.
 
     >>> sold = Column("sold", "numeric", np.array([0.0, 1.0]))
-    >>> target_reading(sold, Declarations())
+    >>> describe_target(sold, Declarations())
     "target 'sold' is read as 2 classes: 0, 1"
     """
     if reading := target_note(column, declared):
@@ -93,7 +90,7 @@ def target_reading(column: Column, declared: Declarations) -> Text:
     name = shown(column.name)
     if not holds_classes(column, numeric=column.name in declared.numeric):
         return f"target {name!r} is read as a number to predict"
-    classes: list[Value] = _numbers(column).tolist()
+    classes: list[Value] = _different_numbers(column).tolist()
     if column.kind != "numeric":
         classes = [column.levels[int(code)] for code in classes]
     elif column.unit is not None:
@@ -105,34 +102,34 @@ def target_reading(column: Column, declared: Declarations) -> Text:
     return f"target {name!r} is read as {len(texts)} classes: {some}"
 
 
-def doubts_of(
+def training_warnings(
     attributes: Table,
     target: Column,
     declared: Declarations,
     rows: Integers | None = None,
 ) -> list[SpinneyWarning]:
-    """Return all that is doubtful about a table that is to tell a target.
+    """Return all warnings about a training table.
 
-    ``rows`` are where those of the table were in that of the user.
+    ``rows`` are their positions in the user's table, if not all are left.
     """
-    alone = Table((target,), attributes.n_rows, typed=attributes.typed)
+    alone = Table((target,), attributes.n_rows, has_types=attributes.has_types)
     classes = []
     if target.kind != "numeric":
-        classes = class_warnings(target.name, target.levels, target.cells, rows)
+        classes = similar_class_warnings(target.name, target.levels, target.cells, rows)
     return [
         *table_warnings(alone, declared, rows, TARGET_ISSUES),
         *classes,
         *table_warnings(attributes, declared, rows),
-        *target_warnings(attributes, target, declared),
+        *leakage_warnings(attributes, target, declared),
     ]
 
 
-def target_warnings(
+def leakage_warnings(
     attributes: Table, target: Column, declared: Declarations
 ) -> list[SpinneyWarning]:
-    """Return a warning for every column that gives the target away.
+    """Return a warning for every column with possible target leakage.
 
-    There is none of few rows, of a column that is declared, or of the only one.
+    There is none for few rows, for a declared column, or for the only column.
 
     Examples
     --------
@@ -141,16 +138,16 @@ def target_warnings(
     >>> cured = [None if each == "no" else "2026" for each in ill]
     >>> table = read_table({"cured": cured, "age": range(240), "ill": ill})
     >>> attributes = table.without(["ill"])
-    >>> print(*target_warnings(attributes, table["ill"], Declarations()))
-    column 'cured' alone tells 'ill' in 100 % of rows: if it is not known beforehand, \
-leave it out (ignore=['cured'])
+    >>> print(*leakage_warnings(attributes, table["ill"], Declarations()))
+    column 'cured' alone predicts 'ill' in 100 % of rows: possible target leakage; \
+exclude it if it is not known beforehand (ignore=['cured'])
     """
     known = np.flatnonzero(~target.missing)
     if len(known) < FEWEST_ROWS or len(attributes.columns) < 2:
         return []
     rows = known
     if len(known) > MOST_ROWS:
-        # Not each so-manieth row: tables repeat themselves. The seed is of no moment.
+        # Not every n-th row: tables repeat themselves. The seed does not matter.
         rows = np.random.default_rng(0).choice(known, MOST_ROWS, replace=False)
     target = target.take(rows)
     columns = [
@@ -159,60 +156,59 @@ leave it out (ignore=['cured'])
         if declared.kind(column.name) is None
     ]
     if holds_classes(target, numeric=target.name in declared.numeric):
-        of = "rows" if len(rows) == len(known) else f"{len(rows)} rows looked at"
-        telling = {
+        of = "rows" if len(rows) == len(known) else f"{len(rows)} sampled rows"
+        leaks = {
             name: f"in {np.floor(100 * share):.0f} % of {of}"
-            for name, share in _telling_classes(columns, target)
+            for name, share in _class_predictors(columns, target)
         }
     else:
-        telling = {
-            name: f"with r = {r:.3f}" for name, r in _telling_a_number(columns, target)
+        leaks = {
+            name: f"with r = {r:.3f}"
+            for name, r in _correlated_columns(columns, target)
         }
+    remedy = "possible target leakage; exclude it if it is not known beforehand ({})"
     return [
         SpinneyWarning(
-            f"column {shown(name)!r} alone tells {shown(target.name)!r} {how_well}",
-            remedy=phrase(
-                "if it is not known beforehand, leave it out ({})",
-                Setting("ignore", [name]),
-            ),
+            f"column {shown(name)!r} alone predicts {shown(target.name)!r} {how_well}",
+            remedy=phrase(remedy, Setting("ignore", [name])),
         )
-        for name, how_well in telling.items()
+        for name, how_well in leaks.items()
     ]
 
 
-def _telling_classes(
+def _class_predictors(
     columns: list[Column], target: Column
 ) -> Iterator[tuple[str, float]]:
-    """Give the columns that tell nearly all rows, and the share of them."""
+    """Give the columns that alone predict nearly all rows, and the share of these."""
     _, classes = np.unique(target.cells, return_inverse=True)
     n_rows = len(classes)
     n_errors = n_rows - int(np.bincount(classes).max())
     if not n_errors:
-        return  # of one class there is nothing to tell
+        return  # there is only one class
     for column in columns:
-        n_told = _rows_told(_values(column), classes)
-        if n_rows - n_told <= SHARE_OF_ERRORS * n_errors:
-            yield column.name, n_told / n_rows
+        n_right = _n_predicted(_binned_values(column), classes)
+        if n_rows - n_right <= SHARE_OF_ERRORS * n_errors:
+            yield column.name, n_right / n_rows
 
 
-def _values(column: Column) -> Integers:
-    """Return the value of each row as a number from 0; numbers in parts, if many."""
+def _binned_values(column: Column) -> Integers:
+    """Return the value of each row as a number from 0, many numbers by bins."""
     missing = column.missing
     cells = column.cells
     if column.kind == "numeric":
         different = np.unique(cells[~missing])
         cuts = different
-        if len(different) > N_PARTS:
-            shares = np.linspace(0, 1, N_PARTS + 1)[1:-1]
+        if len(different) > N_BINS:
+            shares = np.linspace(0, 1, N_BINS + 1)[1:-1]
             cuts = np.quantile(cells[~missing], shares, method="lower")
         cells = np.searchsorted(cuts, cells, side="left")
     return np.asarray(np.where(missing, 0, cells + 1), np.int64)
 
 
-def _rows_told(values: Integers, classes: Integers) -> int:
-    """Return how many rows have the class that most other rows of their value have.
+def _n_predicted(values: Integers, classes: Integers) -> int:
+    """Return how many rows have the majority class of the other rows of their value.
 
-    A row is among its class; without it, that must still be the commonest.
+    Without the row itself, its class must still be the most frequent one.
     """
     n_values, n_classes = int(values.max()) + 1, int(classes.max()) + 1
     counts = np.bincount(values * n_classes + classes, minlength=n_values * n_classes)
@@ -222,10 +218,10 @@ def _rows_told(values: Integers, classes: Integers) -> int:
     return int(most[most - 1 > next_most].sum())
 
 
-def _telling_a_number(
+def _correlated_columns(
     columns: list[Column], target: Column
 ) -> Iterator[tuple[str, float]]:
-    """Give the numbers that go up and down with the target, and their r."""
+    """Give the numeric columns that correlate with the target, and their r."""
     for column in columns:
         if column.kind == "numeric":
             r = float(association_of([column, target]).values[0, 1])
@@ -233,22 +229,19 @@ def _telling_a_number(
                 yield column.name, r
 
 
-def class_warnings(
-    name: str,
-    classes: Sequence[Value],
-    codes: Integers,
-    rows: Integers | None = None,
+def similar_class_warnings(
+    name: str, classes: Sequence[Value], codes: Integers, rows: Integers | None = None
 ) -> list[SpinneyWarning]:
-    """Return a warning for all classes that may be one, written in different ways.
+    """Return a warning for classes that may be spellings of one class.
 
-    They differ in capitals and spaces only; or one of a single row is a slip of the pen
-    away from one of many. ``codes`` are the class of each row, ``rows`` where
-    these were in the table of the user, if not all are left.
+    They differ in capitals and spaces only; or one of a single row is a typo away from
+    a frequent one. ``codes`` are the class of each row, ``rows`` their positions in the
+    user's table, if not all are left.
 
     >>> sold = np.array([0, 1, 1, 2, 2])
-    >>> print(*class_warnings("sold", ["Yes ", "no", "yes"], sold))
-    target 'sold' holds 'Yes ' in row 1 and 'yes', two classes that read alike: make \
-them one, or ignore this if they differ
+    >>> print(*similar_class_warnings("sold", ["Yes ", "no", "yes"], sold))
+    target 'sold' holds 'Yes ' in row 1 and 'yes', two classes that look alike: merge \
+them if they are one
     """
     texts = {code: text for code, text in enumerate(classes) if isinstance(text, str)}
     if not texts:
@@ -261,51 +254,44 @@ them one, or ignore this if they differ
     n_rows = {plain: counts[each].sum() for plain, each in alike.items()}
     common = [plain for plain in alike if n_rows[plain] >= FEWEST_OF_A_CLASS]
     for plain in [plain for plain in alike if n_rows[plain] == 1]:
-        nearest = next((each for each in common if _is_slip(plain, each)), None)
+        nearest = next((each for each in common if _is_typo(plain, each)), None)
         if nearest is not None:
             alike[nearest] += alike.pop(plain)
-    return [
-        _alike_warning(
-            name,
-            [
-                with_row(texts[code], np.flatnonzero(codes == code), rows)
-                for code in several
-            ],
-        )
-        for several in alike.values()
-        if len(several) > 1
-    ]
+    warnings = []
+    for several in (each for each in alike.values() if len(each) > 1):
+        spellings = [
+            with_row(texts[code], np.flatnonzero(codes == code), rows)
+            for code in several
+        ]
+        number = {2: "two", 3: "three"}.get(len(several), str(len(several)))
+        problem = f"{joined(spellings)}, {number} classes that look alike"
+        words = f"target {name!r} holds {problem}"
+        warnings.append(SpinneyWarning(words, remedy="merge them if they are one"))
+    return warnings
 
 
-def _alike_warning(name: str, classes: list[str]) -> SpinneyWarning:
-    how_many = {2: "two", 3: "three"}.get(len(classes), str(len(classes)))
-    return SpinneyWarning(
-        f"target {name!r} holds {joined(classes)}, {how_many} classes that read alike",
-        remedy="make them one, or ignore this if they differ",
-    )
+def _is_typo(text: str, meant: str) -> bool:
+    """Return whether a word is another one but for a letter missing, added or swapped.
 
+    Digits are no typos, and neither are short words.
 
-def _is_slip(text: str, meant: str) -> bool:
-    """Tell whether a word is another with a letter missing, more, wrong or misplaced.
-
-    Digits are no slips, and neither are short words.
-
-    >>> _is_slip("nien", "nein"), _is_slip("marie", "married"), _is_slip("ab", "ad")
+    >>> _is_typo("nien", "nein"), _is_typo("marie", "married"), _is_typo("ab", "ad")
     (True, False, False)
-    >>> _is_slip("grade 1", "grade 2"), _is_slip("setossa", "setosa")
+    >>> _is_typo("grade 1", "grade 2"), _is_typo("setossa", "setosa")
     (False, True)
     """
     if min(len(text), len(meant)) < FEWEST_LETTERS:
         return False
-    start = _n_shared(text, meant)
-    end = _n_shared(text[start:][::-1], meant[start:][::-1])
-    odd, right = text[start : len(text) - end], meant[start : len(meant) - end]
-    if not (odd + right).isalpha():
+    start = _n_common_letters(text, meant)
+    end = _n_common_letters(text[start:][::-1], meant[start:][::-1])
+    wrong, right = text[start : len(text) - end], meant[start : len(meant) - end]
+    if not (wrong + right).isalpha():
         return False
-    return max(len(odd), len(right)) <= 1 or (len(odd) == 2 and odd == right[::-1])
+    swapped = len(wrong) == 2 and wrong == right[::-1]
+    return max(len(wrong), len(right)) <= 1 or swapped
 
 
-def _n_shared(one: str, other: str) -> int:
-    """Return with how many of the same letters two texts begin."""
+def _n_common_letters(one: str, other: str) -> int:
+    """Return the length of the common prefix of two texts."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

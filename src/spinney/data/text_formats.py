@@ -1,19 +1,114 @@
-r"""The ways in which tables write numbers and dates.
+r"""Formats in which tables write numbers and dates.
 
-A *form* is one way to write a number (``1,017.77``, ``1.017,77``, ``1 017,77``) or a
-date (``17.11.2026``, ``11/17/2026``, ``Nov 17, 2026``): a pattern that its texts match,
-and how they are read. Patterns and formats are written so that Python and DuckDB read
-them alike; :mod:`spinney.data.duckdb.sql_forms` does the same in SQL.
+A *cell format* is one way to write a number (``1,017.77``, ``1.017,77``, ``1 017,77``)
+or a date (``17.11.2026``, ``11/17/2026``, ``Nov 17, 2026``): a pattern for its texts,
+and a way to parse them. Python and DuckDB read the patterns and the formats of
+``strptime`` alike; :mod:`spinney.data.duckdb.sql_text_formats` does the same in SQL.
 """
 
 import datetime
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
-from spinney.data.text_format import DAY_FIRST, MONTH_FIRST
+from spinney.errors import Setting, refusal, refuse_unknown
 
-# Spaces that stand between groups of digits, or before a sign.
+DECIMALS = (".", ",")
+THOUSANDS = (",", ".", " ", "'")
+DAY_FIRST, MONTH_FIRST = DATE_ORDERS = ("dayfirst", "monthfirst")
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """How a table writes numbers and dates, declared by a user or stored in a model.
+
+    Parameters
+    ----------
+    decimal : {".", ","}, optional
+        The decimal mark.
+    thousands : {",", ".", " ", "'"}, optional
+        The mark between groups of three digits.
+    dates : {"dayfirst", "monthfirst"}, optional
+        The order of dates such as ``3/4/2026``.
+    skip : int, optional
+        The number of lines above the header.
+
+    Examples
+    --------
+    >>> TextFormat(decimal=",").thousands is None
+    True
+    >>> TextFormat(decimal=";")
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: decimal=';' is unknown: known: '.', ','
+    """
+
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: str | None = None
+    skip: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values that no cell format has."""
+        known = {"decimal": DECIMALS, "thousands": THOUSANDS, "dates": DATE_ORDERS}
+        for name, values in known.items():
+            value = getattr(self, name)
+            if value is not None and value not in values:
+                refuse_unknown(name, value, values)
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise refusal(
+                Setting("thousands", self.thousands),
+                ("is ", Setting("decimal", self.decimal), " as well"),
+                "give two different marks",
+            )
+        skip = self.skip
+        if skip is not None and (type(skip) is not int or not 0 <= skip <= 10_000):
+            problem = "must be a whole number from 0 to 10000"
+            raise refusal(Setting("skip", skip), problem)
+
+    @classmethod
+    def from_setting(
+        cls, given: "TextFormat | Mapping[str, Any] | None"
+    ) -> "TextFormat":
+        """Return the format that a user gives as such, as a mapping, or not at all."""
+        if given is None:
+            return cls()
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            raise refusal(
+                Setting("text_format", given),
+                "is no text_format",
+                "write TextFormat(decimal=',') or a mapping of such names",
+            )
+        names = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in names:
+                refuse_unknown("text_format", name, names)
+        return cls(**given)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is declared."""
+        return self == TextFormat()
+
+    def without_skip(self) -> "TextFormat":
+        """Return what holds for later tables too, which may have other headers."""
+        return replace(self, skip=None)
+
+    def with_defaults(self, other: "TextFormat") -> "TextFormat":
+        """Return this format, completed by another one.
+
+        >>> declared = TextFormat(dates="dayfirst")
+        >>> declared.with_defaults(TextFormat(",", None, "monthfirst"))
+        TextFormat(decimal=',', thousands=None, dates='dayfirst', skip=None)
+        """
+        declared = {name: v for name, v in asdict(self).items() if v is not None}
+        return replace(other, **declared)
+
+
+# Spaces between groups of digits, or before a sign.
 _SPACE = r"[ \x{00a0}\x{2009}\x{202f}]"
 CURRENCY = r"(?:[$€£¥₹₽₩₺₴₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN)"
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun"]
@@ -21,17 +116,19 @@ _MONTHS += ["jul", "aug", "sep", "oct", "nov", "dec"]
 _NAME = "(?:" + "|".join(f"[{m[0].upper()}{m[0]}]{m[1:]}[a-z]*" for m in _MONTHS) + ")"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _YEAR = r"(?:\d{4}|\d{2})"
-_HALF = r"(?: ?[AaPp][Mm])?"
-_CLOCK = rf"(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?{_HALF})?"
+_AM_PM = r"(?: ?[AaPp][Mm])?"
+_CLOCK = rf"(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?{_AM_PM})?"
 
 
 @dataclass(frozen=True)
-class NumberForm:
-    """A way to write numbers, with a currency's or a percent sign or without.
+class NumberFormat:
+    """A way to write numbers, with or without a currency or a percent sign.
 
-    >>> form = NumberForm(",", ".")
-    >>> form.matches("1.017,77"), form.matches("1,017.77"), form.number("-1.017,5 €")
-    (True, False, -1017.5)
+    >>> format = NumberFormat(",", ".")
+    >>> format.matches("1.017,77"), format.matches("1,017.77")
+    (True, False)
+    >>> format.parse("-1.017,5 €")
+    -1017.5
     """
 
     decimal: str
@@ -41,12 +138,10 @@ class NumberForm:
 
     @cached_property
     def pattern(self) -> str:
-        """What its numbers match, in DuckDB's text_format."""
-        space = self.thousands == " "
-        group, mark = (
-            _SPACE if space else re.escape(self.thousands),
-            f"[{self.decimal}]",
-        )
+        """The pattern of its numbers, as DuckDB writes it."""
+        is_space = self.thousands == " "
+        group = _SPACE if is_space else re.escape(self.thousands)
+        mark = f"[{self.decimal}]"
         # Groups of thousands begin with no 0: that of 0,123 is before a fraction.
         grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+"
         digits = rf"(?:{grouped}|\d+)(?:{mark}\d*)?|{mark}\d+"
@@ -61,30 +156,30 @@ class NumberForm:
         return re.compile(in_python(self.pattern), re.ASCII)
 
     def matches(self, text: str) -> bool:
-        """Return whether a text is a number of this form."""
+        """Return whether a text is a number of this format."""
         return self._compiled.fullmatch(text) is not None
 
-    def reads(self, text: str) -> bool:
-        """Return whether a text is a number: every one that matches."""
-        return self.matches(text)
+    can_parse = matches
 
-    def number(self, text: str) -> float:
-        """Return the number that a text is which matches."""
-        bare = _SIGNS.sub("", text).replace(self.thousands, "")
-        return float(bare.replace(self.decimal, "."))
+    def parse(self, text: str) -> float:
+        """Return the number of a text that matches."""
+        digits = _SIGNS.sub("", text).replace(self.thousands, "")
+        return float(digits.replace(self.decimal, "."))
 
-    def shown(self, text: str) -> str:
-        """Return for a person what a text is read as."""
-        return f"{self.number(text):.12g}"
+    def describe(self, text: str) -> str:
+        """Return the number of a text as a message shows it."""
+        return f"{self.parse(text):.12g}"
 
 
 @dataclass(frozen=True)
-class DateForm:
+class DateFormat:
     """A way to write dates, with a time of day or without.
 
-    >>> form = DATES["dayfirst"]
-    >>> form.matches("17.11.2026"), form.matches("11/17/2026"), form.shown("3/4/26")
-    (True, False, '2026-04-03')
+    >>> format = DATE_FORMATS["dayfirst"]
+    >>> format.matches("17.11.2026"), format.matches("11/17/2026")
+    (True, False)
+    >>> format.describe("3/4/26")
+    '2026-04-03'
     """
 
     name: str
@@ -95,7 +190,7 @@ class DateForm:
 
     @property
     def pattern(self) -> str:
-        """What its dates match, in DuckDB's text_format."""
+        """The pattern of its dates, as DuckDB writes it."""
         return rf"\s*(?:{'|'.join(self.day_patterns)}){_CLOCK}\s*"
 
     @cached_property
@@ -103,88 +198,91 @@ class DateForm:
         return re.compile(self.pattern, re.ASCII)
 
     def matches(self, text: str) -> bool:
-        """Return whether a text is written as dates of this form are."""
+        """Return whether a text has the pattern of this format."""
         return self._compiled.fullmatch(text) is not None
 
-    def reads(self, text: str) -> bool:
-        """Return whether a text matches, and a calendar or a clock has it.
+    def can_parse(self, text: str) -> bool:
+        """Return whether a text matches and is a day of the calendar, or a time.
 
-        >>> [DATES["dayfirst"].reads(f"{day}.02.2026") for day in (28, 31)]
+        >>> [DATE_FORMATS["dayfirst"].can_parse(f"{day}.02.2026") for day in (28, 31)]
         [True, False]
         """
-        return self.matches(text) and self.time(text) is not None
+        return self.matches(text) and self.parse(text) is not None
 
     @property
     def formats(self) -> list[str]:
-        """How ``strptime`` reads its dates, once they are tidy."""
+        """The formats of ``strptime`` for its dates, normalised."""
         return [day + clock for day in self.day_formats for clock in CLOCK_FORMATS]
 
-    def time(self, text: str) -> datetime.datetime | None:
-        """Return the instant that a text is; None where no calendar has it."""
-        tidy = tidied_date(text)
-        clock = (tidy.count(":"), tidy[-1:] in ("m", "M"))
+    def parse(self, text: str) -> datetime.datetime | None:
+        """Return the instant of a text; None if the calendar has no such day."""
+        normalised = normalise_date(text)
+        clock = (normalised.count(":"), normalised[-1:] in ("m", "M"))
         for format in self.formats:
             if (format.count(":"), "%p" in format) != clock:
                 continue
             try:
-                return datetime.datetime.strptime(tidy, format)
+                return datetime.datetime.strptime(normalised, format)
             except ValueError:
                 continue
         return None
 
-    def shown(self, text: str) -> str:
-        """Return for a person what a text is read as."""
-        time = self.time(text)
+    def describe(self, text: str) -> str:
+        """Return the date of a text as a message shows it."""
+        time = self.parse(text)
         assert time is not None
         return time.isoformat(" ") if ":" in text else time.date().isoformat()
 
 
 @dataclass(frozen=True)
-class ClockForm(DateForm):
-    """A way to write times of day, without a date: of some day, which is left out.
+class TimeFormat(DateFormat):
+    """A way to write times of day without a date.
 
-    >>> CLOCK.matches("7:30 pm"), CLOCK.shown("7:30 pm"), CLOCK.time("24:30")
-    (True, '19:30', None)
+    >>> TIME_OF_DAY.matches("7:30 pm"), TIME_OF_DAY.describe("7:30 pm")
+    (True, '19:30')
+    >>> TIME_OF_DAY.parse("24:30") is None
+    True
     """
 
     kind = "times of day"
 
     @property
     def pattern(self) -> str:
-        """What its times match, in DuckDB's text_format."""
-        return rf"\s*(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?{_HALF}\s*"
+        """The pattern of its times, as DuckDB writes it."""
+        return rf"\s*(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?{_AM_PM}\s*"
 
     @property
     def formats(self) -> list[str]:
-        """How ``strptime`` reads its times, once they are tidy."""
+        """The formats of ``strptime`` for its times, normalised."""
         return [clock.strip() for clock in CLOCK_FORMATS if clock]
 
-    def shown(self, text: str) -> str:
-        """Return for a person what a text is read as."""
-        time = self.time(text)
+    def describe(self, text: str) -> str:
+        """Return the time of a text as a message shows it."""
+        time = self.parse(text)
         assert time is not None
         return time.time().isoformat("seconds" if time.second else "minutes")
 
 
-Form = NumberForm | DateForm
+CellFormat = NumberFormat | DateFormat
 
-# Two digits of a year are tried first, for DuckDB takes 26 for the year 26 otherwise.
+# Two digits of a year are tried first: DuckDB takes 26 for the year 26 otherwise.
 CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-# What a date has between its parts becomes a space, and one comes before AM and PM.
-GAPS, HALF_DAY = r"[-/.,\sT]+", r" ?([AaPp][Mm])$"
+# Separators of a date become a space, and a space comes before AM and PM.
+DATE_SEPARATORS, AM_PM_AT_END = r"[-/.,\sT]+", r" ?([AaPp][Mm])$"
 
 
-def tidied_date(text: str) -> str:
-    """Return a date with a space between its parts, ready for its formats.
+def normalise_date(text: str) -> str:
+    """Return a date with single spaces as separators, as its formats expect.
 
-    >>> tidied_date("17-Nov-2026T10:30pm"), tidied_date("Nov. 17, 2026")
+    >>> normalise_date("17-Nov-2026T10:30pm"), normalise_date("Nov. 17, 2026")
     ('17 Nov 2026 10:30 pm', 'Nov 17 2026')
     """
-    return re.sub(HALF_DAY, r" \1", re.sub(GAPS, " ", text.strip(), flags=re.ASCII))
+    spaced = re.sub(DATE_SEPARATORS, " ", text.strip(), flags=re.ASCII)
+    return re.sub(AM_PM_AT_END, r" \1", spaced)
 
 
 def in_python(pattern: str) -> str:
-    """Return a pattern of DuckDB's as Python writes it."""
+    """Return a pattern of DuckDB as Python writes it."""
     return re.sub(r"\\x\{(\w+)\}", r"\\u\1", pattern)
 
 
@@ -192,13 +290,13 @@ SIGNS = rf"{CURRENCY}|{_SPACE}|[%\s]"
 _SIGNS = re.compile(in_python(SIGNS))
 
 
-def _between(marks: str, *parts: str) -> tuple[str, ...]:
-    """Return a pattern of the parts of a date for each mark between them."""
-    return tuple(f"[{mark}]".join(parts) for mark in marks)
+def _date_patterns(separators: str, *parts: str) -> tuple[str, ...]:
+    """Return a pattern of day, month and year for each separator."""
+    return tuple(f"[{separator}]".join(parts) for separator in separators)
 
 
-NUMBERS = tuple(
-    NumberForm(decimal, thousands)
+NUMBER_FORMATS = tuple(
+    NumberFormat(decimal, thousands)
     for decimal, thousands in (
         (".", ","),
         (",", "."),
@@ -207,32 +305,38 @@ NUMBERS = tuple(
         (".", " "),
     )
 )
-# Between dots the day comes first, whoever writes.
-DATES = {
-    form.name: form
-    for form in (
-        DateForm(
-            DAY_FIRST, _between("/.-", _DAY, _MONTH, _YEAR), ("%d %m %y", "%d %m %Y")
+# With dots the day comes first, in every country.
+DATE_FORMATS = {
+    format.name: format
+    for format in (
+        DateFormat(
+            DAY_FIRST,
+            _date_patterns("/.-", _DAY, _MONTH, _YEAR),
+            ("%d %m %y", "%d %m %Y"),
         ),
-        DateForm(
-            MONTH_FIRST, _between("/-", _MONTH, _DAY, _YEAR), ("%m %d %y", "%m %d %Y")
+        DateFormat(
+            MONTH_FIRST,
+            _date_patterns("/-", _MONTH, _DAY, _YEAR),
+            ("%m %d %y", "%m %d %Y"),
         ),
-        DateForm("yearfirst", _between("/.-", r"\d{4}", _MONTH, _DAY), ("%Y %m %d",)),
-        DateForm(
+        DateFormat(
+            "yearfirst", _date_patterns("/.-", r"\d{4}", _MONTH, _DAY), ("%Y %m %d",)
+        ),
+        DateFormat(
             "month by name",
             (rf"{_DAY}[ .-]{{1,2}}{_NAME}[ .,-]{{1,2}}{_YEAR}",),
             ("%d %b %y", "%d %b %Y", "%d %B %y", "%d %B %Y"),
         ),
-        DateForm(
+        DateFormat(
             "name of the month first",
             (rf"{_NAME}[ .]{{1,2}}{_DAY}[ ,]{{1,2}}{_YEAR}",),
             ("%b %d %y", "%b %d %Y", "%B %d %y", "%B %d %Y"),
         ),
     )
 }
-CLOCK = ClockForm("time of day", (), ())
-DATES_AND_CLOCKS: tuple[Form, ...] = (*DATES.values(), CLOCK)
-FORMS: tuple[Form, ...] = (*NUMBERS, *DATES_AND_CLOCKS)
-# Whole numbers with zeros before them, as names have.
+TIME_OF_DAY = TimeFormat("time of day", (), ())
+DATE_AND_TIME_FORMATS: tuple[CellFormat, ...] = (*DATE_FORMATS.values(), TIME_OF_DAY)
+CELL_FORMATS: tuple[CellFormat, ...] = (*NUMBER_FORMATS, *DATE_AND_TIME_FORMATS)
+# Whole numbers with leading zeros, as codes have.
 PADDED = r"\s*[+-]?0[0-9]+\s*"
-DIGIT = re.compile("[0-9]")  # which all that is of some form has
+DIGIT = re.compile("[0-9]")  # which every text of some format has

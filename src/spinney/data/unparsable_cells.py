@@ -4,39 +4,53 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from spinney.data.cells import parse_number
-from spinney.data.format_inference import SURE, Evidence, evidence_of, forms_of
+from spinney.data.format_inference import (
+    SURE,
+    FormatCandidates,
+    choose_formats,
+    infer_candidates,
+)
 from spinney.data.table import Value
-from spinney.data.text_format import DAY_FIRST, TextFormat
-from spinney.data.text_formats import DIGIT, FORMS, NUMBERS, ClockForm, DateForm, Form
+from spinney.data.text_formats import (
+    CELL_FORMATS,
+    DAY_FIRST,
+    DIGIT,
+    NUMBER_FORMATS,
+    CellFormat,
+    DateFormat,
+    TextFormat,
+    TimeFormat,
+)
 from spinney.errors import PythonOnly, Setting, Text, phrase
 
 SHARE_OF_NUMBERS = 0.9
-FEWEST_NUMBERS = 3  # different ones, beside which a single text is odd
+FEWEST_NUMBERS = 3  # different ones, beside which a single text is unparsable
 MOST_NAMED = 5
-MOST_TRIED = 200  # values of a column whose form is looked for
+MOST_TRIED = 200  # values of a column whose format is inferred
 
 
-def odd_texts(
+def unparsable_cells(
     levels: Sequence[Value], is_single: Callable[[str], bool] = lambda _: False
 ) -> list[str]:
-    """Return the texts that keep values from being numbers, where these are few.
+    """Return the texts that keep values from being numbers, if these are few.
 
     They are a tenth of the values at most, or a text in a single cell that
-    :func:`placeholder_warnings` do not tell of. Values that are numbers are no texts.
+    :func:`placeholder_warnings` do not report. Values that are numbers are no texts.
 
-    >>> odd_texts([*map(str, range(9)), "x"]), odd_texts([*range(9), "82 kg"])
+    >>> numbers = [*map(str, range(9))]
+    >>> unparsable_cells([*numbers, "x"]), unparsable_cells([*range(9), "82 kg"])
     (['x'], ['82 kg'])
     """
     if any(isinstance(level, bool) for level in levels):
         return []
     texts = [level for level in levels if isinstance(level, str)]
     n_values, n_typed = len(levels), len(levels) - len(texts)
-    # Numbers and dates of any form have a digit, which is soon seen.
+    # Numbers and dates of any format have a digit, which is a fast test.
     most = n_typed + sum(map(bool, map(DIGIT.search, texts)))
     if most < SHARE_OF_NUMBERS * n_values and most < n_values - 1:
         return []
-    likely = _likely(texts, NUMBERS if n_typed else FORMS)
-    others = [text for text in texts if not likely.reads(text)]
+    likely = _likely_format(texts, NUMBER_FORMATS if n_typed else CELL_FORMATS)
+    others = [text for text in texts if not likely.can_parse(text)]
     n_numbers = n_values - len(others)
     if not others:
         return []
@@ -47,29 +61,32 @@ def odd_texts(
     return others if is_single(others[0]) else []
 
 
-def _likely(texts: Sequence[str], forms: Sequence[Form]) -> Form:
-    """Return the form that most of some texts are in."""
-    return max(forms, key=lambda form: sum(map(form.reads, islice(texts, MOST_TRIED))))
+def _likely_format(texts: Sequence[str], formats: Sequence[CellFormat]) -> CellFormat:
+    """Return the format that parses most of some texts."""
+    return max(formats, key=lambda f: sum(map(f.can_parse, islice(texts, MOST_TRIED))))
 
 
-def odd_remedy(
+def unparsable_remedy(
     name: str,
     levels: Sequence[Value],
-    odd: Sequence[str],
+    unparsable: Sequence[str],
     *,
-    typed: bool,
-    as_written: bool,
+    has_types: bool,
+    parses_text: bool,
 ) -> Text:
-    """Return what to do about odd texts among the values of a column.
+    """Return the remedy for unparsable texts among the values of a column.
 
-    Where cells have types, numbers that are texts become numbers only by declaration,
-    and dates become dates only ``as_written``.
+    In tables with types, numbers that are texts become numbers only by declaration,
+    and dates become dates only if the reader ``parses_text``.
     """
-    missing = Setting("missing_values", odd if len(odd) <= MOST_NAMED else ...)
+    few = len(unparsable) <= MOST_NAMED
+    missing = Setting("missing_values", unparsable if few else ...)
     nominal = Setting("nominal", [name])
-    texts = [str(level) for level in levels if level not in odd]
-    cells, them = ("that cell", "it") if len(odd) == 1 else ("these cells", "them")
-    if typed and texts and parse_number(texts[0]) is not None:
+    texts = [str(level) for level in levels if level not in unparsable]
+    cells, them = (
+        ("that cell", "it") if len(unparsable) == 1 else ("these cells", "them")
+    )
+    if has_types and texts and parse_number(texts[0]) is not None:
         return phrase(
             "declare {} missing and the column numeric ({}, {}), or the column nominal "
             "({})",
@@ -78,48 +95,44 @@ def odd_remedy(
             Setting("numeric", [name]),
             nominal,
         )
-    if typed and not as_written:
+    if has_types and not parses_text:
+        found = common_format(texts) or (_likely_format(texts, CELL_FORMATS), None)
         return phrase(
-            "mend {} and turn the column into {}, give the table as CSV and declare {} "
+            "fix {} and convert the column to {}, save the table as CSV and declare {} "
             "missing ({}), or declare the column nominal ({})",
             cells,
-            turned(*(written_as(texts) or (_likely(texts, FORMS), None))),
+            conversion(*found),
             them,
             missing,
             nominal,
         )
-    return phrase(
-        "mend {}, declare {} missing ({}) or the column nominal ({})",
-        cells,
-        them,
-        missing,
-        nominal,
-    )
+    remedy = "fix {}, declare {} missing ({}) or the column nominal ({})"
+    return phrase(remedy, cells, them, missing, nominal)
 
 
-def written_as(texts: Sequence[str]) -> tuple[Form, Evidence] | None:
-    """Return the form that all texts of a column are in, as a file has it."""
-    if evidence_of(texts[:MOST_TRIED]) is None:
+def common_format(texts: Sequence[str]) -> tuple[CellFormat, FormatCandidates] | None:
+    """Return the format of all texts of a column, if one parses them as in a file."""
+    if infer_candidates(texts[:MOST_TRIED]) is None:
         return None
-    seen = evidence_of(texts)
-    if seen is None or seen.plain:
+    candidates = infer_candidates(texts)
+    if candidates is None or candidates.is_plain:
         return None
-    form = forms_of({"": seen}, TextFormat()).get("")
-    return None if form is None else (form, seen)
+    format = choose_formats({"": candidates}, TextFormat()).get("")
+    return None if format is None else (format, candidates)
 
 
-def turned(form: Form, seen: Evidence | None) -> Text:
-    """Return what texts of a form are to be turned into, and how if that is known.
+def conversion(format: CellFormat, candidates: FormatCandidates | None) -> Text:
+    """Return the type to convert texts to, with the call of pandas if it is known.
 
-    Pandas takes the month for first where it can, and refuses placeholders.
+    Pandas takes the month for first if it can, and refuses placeholders.
     """
-    if not isinstance(form, DateForm):
-        return form.kind
+    if not isinstance(format, DateFormat):
+        return format.kind
     options = ["format='mixed'"]
-    if seen is not None and form.name == DAY_FIRST:
+    if candidates is not None and format.name == DAY_FIRST:
         options.append("dayfirst=True")
-    if seen is not None and seen.placeholders:
+    if candidates is not None and candidates.placeholders:
         options.append("errors='coerce'")
-    time = ".dt.time" if isinstance(form, ClockForm) else ""
-    how = f" (pandas.to_datetime(…, {', '.join(options)}){time})"
-    return (form.kind, PythonOnly(how))
+    time = ".dt.time" if isinstance(format, TimeFormat) else ""
+    call = f" (pandas.to_datetime(…, {', '.join(options)}){time})"
+    return (format.kind, PythonOnly(call))

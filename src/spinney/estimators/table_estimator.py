@@ -23,8 +23,8 @@ from spinney.data import (
     Table,
     Target,
     Value,
-    class_warnings,
     declarations_of,
+    similar_class_warnings,
     table_warnings,
 )
 from spinney.data.readers import read_table
@@ -145,12 +145,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             cells, name if isinstance(name, str) else "y", table.n_rows
         )
         declared = self._declarations(True)
-        doubts = [
+        warnings = [
             *table_warnings(table, declared, issues=X_ISSUES),
-            *class_warnings(target.name, target.classes, codes),
+            *similar_class_warnings(target.name, target.classes, codes),
         ]
-        for doubt in doubts:
-            warn(*doubt.args, remedy=doubt.remedy)
+        for warning in warnings:
+            warn(*warning.args, remedy=warning.remedy)
         weights = None
         if sample_weight is not None:
             weights = given_weights(sample_weight, table.n_rows)

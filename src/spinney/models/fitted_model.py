@@ -17,7 +17,7 @@ from spinney.data.readers import (
     Keep,
     ModelBatches,
     RowReader,
-    batches_by,
+    read_batches_with_schema,
     read_with_schema,
     unseen_values,
 )
@@ -118,7 +118,7 @@ class FittedBase:
 
         ``keep`` names columns, or is "all": their cells come beside, as written.
         """
-        return batches_by(
+        return read_batches_with_schema(
             self.schema,
             self._needed,
             data,

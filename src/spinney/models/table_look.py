@@ -50,8 +50,8 @@ text_format, table
     size    numeric                3  ██     █  1 … 2 … 9
     colour  nominal        1       1  █         red 2 (100 %)
     <BLANKLINE>
-    doubts
-      column 'colour' has the same value in every cell: leave it out (ignore=['colour'])
+    possible problems
+      column 'colour' has the same value in every cell: exclude it (ignore=['colour'])
     """
     given = TableInput.of({**locals(), "target": NO_TARGET})
     return look_at(given, target=target)

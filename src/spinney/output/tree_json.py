@@ -53,7 +53,7 @@ def to_json(model: Model, errors: NodeErrors | None = None) -> str:
     --------
     >>> import json
     >>> from spinney.growth.plain.learner import grow_tree
-    >>> from spinney.data.fingerprint import Fingerprint
+    >>> from spinney.data.schema import Fingerprint
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> from spinney.data.schema import Target
     >>> from spinney.sources.rows.memory import MemorySource

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.database_tables import TABLE, in_postgres
-from tests.helpers.tables_in_parts import in_arrow
+from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.tables_away import placed
 
 import spinney

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.database_tables import in_postgres
-from tests.helpers.tables_in_parts import in_arrow
+from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
 from tests.twins.naive_hash import sample_share
 

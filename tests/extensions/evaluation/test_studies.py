@@ -300,7 +300,7 @@ def test_what_is_odd_is_said_once():
     with pytest.warns(SpinneyWarning) as told:
         spinney.evaluate(rows, "class", ["c4.5", "cart"], folds=3)
     assert [str(w.message).split(":")[0] for w in told] == [
-        "column 'name' has values of which all 90 differ and is left out; to keep it, "
+        "column 'name' has only unique values (90) and was excluded; to keep it, "
         "declare it (nominal=['name'])",
         "column 'age' reads as text because of 'NA' in row 90",
     ]
@@ -321,7 +321,7 @@ def test_all_recipes_are_measured_on_the_same_columns():
     settings = {"folds": 3, "random_state": 1}
     with pytest.warns(SpinneyNote) as told:
         found = spinney.evaluate(IDENTIFIED, "y", recipes, **settings)
-    assert ["is left out" in str(each.message) for each in told] == [True, True]
+    assert ["was excluded" in str(each.message) for each in told] == [True, True]
     expected = spinney.evaluate(without, "y", recipes, **settings)
     assert _qualities(found) == _qualities(expected)
 
@@ -449,7 +449,7 @@ def test_numbers_are_numbers_in_every_part():
     assert found.classes is None
     assert all(result.measures["rmse"] > 0 for result in found.folds)
     few = {"x": [n / 2 for n in range(21)], "y": [1, 2, 4] * 7}
-    with pytest.warns(SpinneyNote, match="3 different whole numbers, taken as classes"):
+    with pytest.warns(SpinneyNote, match="3 different integers, read as classes"):
         assert spinney.evaluate(few, "y", "cart", folds=3).classes == (1, 2, 4)
     declared = spinney.evaluate(few, "y", "cart", folds=3, numeric=["y"])
     assert declared.classes is None

@@ -119,7 +119,7 @@ def test_damage_is_done_to_training_rows_alone(trained):
 def test_noise_makes_numbers_that_are_classes_wrong(trained):
     rows = {"x": [n / 2 for n in range(60)], "y": [3, 5, 9] * 20}
     given = {"noise": [1], "missing": [0], "outliers": [], "folds": 2}
-    with pytest.warns(SpinneyNote, match="taken as classes"):
+    with pytest.warns(SpinneyNote, match="read as classes"):
         spinney.robustness(rows, "y", "cart", **given)
     for plain, noisy in zip(trained[::3], trained[1::3], strict=True):
         assert noisy["y"].levels == (3, 5, 9)

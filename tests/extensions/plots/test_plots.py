@@ -73,7 +73,7 @@ def test_regions_hold_what_is_on_no_axis(iris):
     assert axes.get_ylabel() == "petalwidth"
 
 
-def test_rows_that_differ_from_what_is_held_are_pale():
+def test_rows_that_differ_from_the_fixed_values_are_faded():
     """Of a row that is drawn as others are, the model says what its place does."""
     path = TABLES / "penguins.csv"
     model = spinney.grow(path, "species", recipe="cart")
@@ -93,7 +93,7 @@ def test_rows_that_differ_from_what_is_held_are_pale():
     known = np.isfinite(cells["bill_length_mm"])
     assert pale == (model.predict(cells) != model.predict(path))[known].sum()
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels[-1] == "pale: other values than held"
+    assert labels[-1] == "faded: rows that differ\nin the other variables"
     alone = spinney.grow(path, "species", recipe="cart", max_depth=1)
     axes = plots.regions(alone, path, x="bill_length_mm", y="flipper_length_mm")
     assert all(each.get_alpha() == 1 for each in axes.collections[2:])
@@ -110,9 +110,9 @@ def test_regions_of_forests_and_numbers(forest):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"x": "petal"}, "x='petal' is no numeric attribute.*petal"),
+        ({"x": "petal"}, "x='petal' is not a numeric attribute.*petal"),
         ({"x": "petalwidth", "y": "petalwidth"}, "name two"),
-        ({"fixed": {"colour": 1}}, "no attribute of the model"),
+        ({"fixed": {"colour": 1}}, "not an attribute of the model"),
         ({"fixed": {"petalwidth": 1}}, "on an axis"),
     ],
 )
@@ -165,10 +165,10 @@ def test_pruning_path_has_the_sequence(iris):
     axes = plots.pruning_path(pruned)
     leaves = [row.leaves for row in pruned.sequence_.subtrees]
     assert axes.lines[0].get_xdata().tolist() == leaves
-    assert f"chosen: {pruned.tree.n_leaves}" in axes.get_xlabel()
+    assert f"selected: {pruned.tree.n_leaves}" in axes.get_xlabel()
     errors = [row.error for row in pruned.sequence_.subtrees]
     assert axes.lines[1].get_ydata().tolist() == pytest.approx(errors)
-    assert legend_of(axes)[1].startswith("cross-validated")
+    assert legend_of(axes)[1].startswith("cross-validation")
 
 
 def test_pruning_path_by_validation_rows_has_the_same_unit(iris):
@@ -180,7 +180,7 @@ def test_pruning_path_by_validation_rows_has_the_same_unit(iris):
     assert validation.get_ydata().tolist() == pytest.approx(
         training.get_ydata().tolist()
     )
-    assert legend_of(axes)[1].startswith("on the validation rows")
+    assert legend_of(axes)[1].startswith("validation set")
 
 
 def legend_of(axes):
@@ -218,7 +218,7 @@ def test_roc_of_two_classes_is_of_the_last():
     axes = plots.roc(model, path)
     assert len(axes.lines) == 2
     auc = spinney.score(model, path).measures["auc"]
-    assert f"area {auc:.3f}" in axes.lines[1].get_label()
+    assert f"AUC = {auc:.3f}" in axes.lines[1].get_label()
 
 
 def test_calibration_has_the_shares_by_hand():
@@ -358,7 +358,7 @@ def test_a_tree_from_the_shell_keeps_its_title_and_description(here):
     [
         ("tree iris.spinney -o -", 2, "name a file"),
         ("tree iris.spinney -o tree.gif", 2, ".png, .svg, .pdf"),
-        ("buckets {iris} --column petal", 3, "there is no column 'petal'"),
+        ("buckets {iris} --column petal", 3, "no column 'petal'"),
         ("buckets {iris} --column class", 3, "is nominal"),
         ("iterations {iris} -k 2", 2, "--columns"),
         ("pruning iris.spinney --folds 3", 2, "--data"),

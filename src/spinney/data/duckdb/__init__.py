@@ -12,9 +12,9 @@ from spinney.data.duckdb.columns import (
     translated_errors,
 )
 from spinney.data.duckdb.connection import (
-    counting_by_place,
+    array_aggregation,
     memory_of_connections,
-    own_folder,
+    private_folder,
 )
 from spinney.data.duckdb.sql_text import Family, quote_text
 
@@ -22,13 +22,13 @@ __all__ = [
     "Family",
     "RawColumn",
     "SqlColumn",
+    "array_aggregation",
     "column_of",
-    "counting_by_place",
     "described_column",
     "first_line",
     "is_relation",
     "memory_of_connections",
-    "own_folder",
+    "private_folder",
     "quote_text",
     "refused_cell",
     "selected",

@@ -18,19 +18,15 @@ from numpy.typing import NDArray
 from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
     numeric_column,
+    recode_column,
     refuse_infinity,
     refuse_level,
     refuse_text,
-    reorder,
     typed_levels,
     warn_of_large_integers,
 )
-from spinney.data.declarations import Declarations, check_names, nothing_left
-from spinney.data.declared_values import (
-    merged_values,
-    refuse_value,
-    with_values_of_types,
-)
+from spinney.data.declarations import Declarations, check_names, no_columns_error
+from spinney.data.declared_values import merged_values, refuse_value, with_type_values
 from spinney.data.duckdb.sql_text import (
     Family,
     number_expression,
@@ -83,11 +79,11 @@ class SqlColumn:
     family : str
         How the VARCHAR reads as a value: ``text``, ``number`` or ``boolean``.
     type : str
-        What the relation has there, in SQL.
+        The type of the relation's column, in SQL.
     of_type : bool
-        Whether it is that type which declares the values, and no user.
+        Whether its type declares the values, and not the user.
     as_number : bool
-        Whether the expression of a name that is a number is a DOUBLE after all.
+        Whether categories that are numbers have a DOUBLE as expression.
     """
 
     name: str
@@ -128,7 +124,7 @@ class SqlColumn:
 
 
 def is_relation(data: object) -> bool:
-    """Tell whether data is a DuckDB relation, without importing DuckDB."""
+    """Return whether data is a DuckDB relation, without importing DuckDB."""
     duckdb = sys.modules.get("duckdb")
     return duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation)
 
@@ -146,7 +142,7 @@ def plan(
     relation : DuckDBPyRelation
     declarations : Declarations, optional
     names : sequence of str, optional
-        What the columns are called, where that is not what the relation calls them.
+        The names of the columns, if they differ from those of the relation.
 
     Returns
     -------
@@ -171,7 +167,7 @@ def plan(
         if not declarations.ignores(name)
     ]
     if not raw_columns:
-        raise nothing_left(declarations, names)
+        raise no_columns_error(declarations, names)
     columns = tuple(described_column(raw, declarations) for raw in raw_columns)
     with translated_errors("the table"):
         # A file has its rows in an order, a relation may have none.
@@ -182,11 +178,10 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class RawColumn:
-    """A column as it is in a relation, or in a table of another engine.
+    """A column of a relation, or of a table of another engine.
 
-    ``quoted`` is its name in SQL; ``is_wide`` says that it may hold integers which no
-    float has, ``values`` are those that its type declares. A type of no family has
-    no place in a table.
+    ``quoted`` is its name in SQL; ``is_wide`` is true for integers beyond floats;
+    ``values`` are those of its type. A type without a family is refused.
     """
 
     name: str
@@ -198,12 +193,12 @@ class RawColumn:
 
 
 def family_of(kind: "DuckDBPyType") -> Family | None:
-    """Return what family a type of DuckDB is of, None where it is of none."""
+    """Return the family of a type of DuckDB, None if it has none."""
     return _FAMILIES.get(str(kind.id))
 
 
 def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
-    """Return a column of the relation, unless its type has no place in a table."""
+    """Return a column of the relation; refuse a type without a family."""
     identity = str(kind.id)
     family = _FAMILIES.get(identity)
     if family is None or str(kind) == "JSON":
@@ -212,7 +207,7 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
             "a date"
         )
         remedy = phrase(
-            "ignore it ({}) or select a part of it", Setting("ignore", [name])
+            "exclude it ({}) or select a field of it", Setting("ignore", [name])
         )
         raise DataError(msg, remedy=remedy)
     is_wide = identity in _WIDE_INTEGERS
@@ -222,7 +217,7 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
 
 
 def described_column(raw: RawColumn, declarations: Declarations) -> SqlColumn:
-    """Return one column by its family and what was declared."""
+    """Return one column by its family and the declarations."""
     name, family, markers = raw.name, raw.family, declarations.missing
     assert family is not None
     kind = declarations.kind(name)
@@ -236,7 +231,7 @@ def described_column(raw: RawColumn, declarations: Declarations) -> SqlColumn:
     sample: dict[str, Value] = {"number": 0, "boolean": False, "text": ""}
     levels = typed_levels(declarations.levels(name), [sample[shown]])
     expression = text_expression(raw.quoted, family, markers)
-    of_type = bool(raw.values) and not levels and declarations.heeds_types
+    of_type = bool(raw.values) and not levels and declarations.uses_type_values
     if kind == "nominal":
         named = raw.values if of_type else levels
         levels = merged_values([sample[shown]], named, markers)
@@ -250,9 +245,9 @@ def _check_texts(
     *,
     in_order: bool,
 ) -> None:
-    """Raise for a text that is no number where the column was declared numeric.
+    """Raise for a text that is no number in a column declared numeric.
 
-    A text without a digit comes first: others may be numbers that it made texts.
+    A text without a digit comes first: it may be why others are texts.
     """
     tests, texts = {}, {}
     for raw in raw_columns:
@@ -264,7 +259,7 @@ def _check_texts(
             word = f"CASE WHEN regexp_matches({text}, '[0-9]') THEN NULL ELSE {odd} END"
             tests[raw.name] = f"coalesce(min({word}), min({odd}))"
             texts[raw.name] = text
-    for name, cell in aggregated(relation, tests).items():
+    for name, cell in aggregate(relation, tests).items():
         if cell is None:
             continue
         row = _first_row(relation, texts[name], str(cell)) if in_order else None
@@ -283,10 +278,10 @@ def _check_cells(
     raw_columns: Sequence[RawColumn],
     columns: Sequence[SqlColumn],
 ) -> None:
-    """Raise for a cell that has no place in its column, warn of large integers."""
+    """Raise for an invalid cell of a column, warn of large integers."""
     pairs = list(zip(raw_columns, columns, strict=True))
     tests = {column.name: _refused(raw, column) for raw, column in pairs}
-    answers = aggregated(relation, tests)
+    answers = aggregate(relation, tests)
     for column in columns:
         if (cell := answers[column.name]) is not None:
             raise refused_cell(column, str(cell))
@@ -297,7 +292,7 @@ def _check_cells(
         for raw, column in pairs
         if raw.is_wide and column.kind == "numeric"
     }
-    for name, is_large in aggregated(relation, large).items():
+    for name, is_large in aggregate(relation, large).items():
         if is_large:
             warn_of_large_integers(name)
 
@@ -307,14 +302,13 @@ def _without_unseen_types(
     columns: Sequence[SqlColumn],
     declarations: Declarations,
 ) -> tuple[SqlColumn, ...]:
-    """Return columns whose levels are as declared wherever no cell is known.
+    """Return columns whose levels are as declared if no cell is known.
 
-    Levels have the type of the cells, and a list in memory of nothing but missing
-    cells has none; so the type of a column of the relation does not count either.
+    As in memory, levels have the type of the cells, and missing cells have none.
     """
     typed = [c for c in columns if c.levels and c.family != "text"]
     counts = {column.name: f"count({column.expression})" for column in typed}
-    known = aggregated(relation, counts)
+    known = aggregate(relation, counts)
     return tuple(
         column
         if known.get(column.name) != 0
@@ -325,7 +319,7 @@ def _without_unseen_types(
     )
 
 
-def aggregated(
+def aggregate(
     relation: "DuckDBPyRelation", expressions: Mapping[Key, str]
 ) -> dict[Key, Any]:
     """Return the value of each aggregate by its name, in one pass over the rows."""
@@ -359,7 +353,7 @@ def _refused(raw: RawColumn, column: SqlColumn) -> str:
 
 
 def refused_cell(column: SqlColumn, cell: str) -> DataError:
-    """Return the error for a cell that was found."""
+    """Return the error for an invalid cell."""
     if column.levels:
         refuse = refuse_level if column.kind == "ordinal" else refuse_value
         return refuse(column.name, column.value(cell), column.levels)
@@ -384,7 +378,7 @@ def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:
     )
     table = Table(made, len(made[0].cells) if made else 0)
     named = {column.name: column.levels for column in columns if column.of_type}
-    return with_values_of_types(table, named)
+    return with_type_values(table, named)
 
 
 def selected(
@@ -403,14 +397,14 @@ def _unmasked(column: SqlColumn, fetched: NDArray[Any]) -> NDArray[Any]:
 
 
 def column_of(column: SqlColumn, cells: NDArray[Any] | Sequence[Any]) -> Column:
-    """Return the column of cells that were fetched, NaN or None where missing."""
+    """Return the column of fetched cells, NaN or None where missing."""
     if column.kind == "numeric":
         numbers = np.asarray(cells, dtype=np.float64)
         return numeric_column(column.name, numbers, unit=column.unit)
     codes, texts = factorise(list(cells))
     seen = [column.value(str(text)) for text in texts]
     levels = column.levels if column.kind == "ordinal" else None
-    return reorder(column.name, codes, seen, levels=levels)
+    return recode_column(column.name, codes, seen, levels=levels)
 
 
 def first_line(message: str) -> str:

@@ -43,7 +43,7 @@ def memory_of_connections(n_bytes: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def counting_by_place(connection: "DuckDBPyConnection") -> Iterator[None]:
+def array_aggregation(connection: "DuckDBPyConnection") -> Iterator[None]:
     """Let a connection count by arrays for a while, unless its settings are locked."""
     import duckdb
 
@@ -64,7 +64,7 @@ def counting_by_place(connection: "DuckDBPyConnection") -> Iterator[None]:
 
 
 @contextmanager
-def own_folder(above: str) -> Iterator[Path]:
+def private_folder(above: str) -> Iterator[Path]:
     """Give a folder that nobody else can read, within one that may not be there yet."""
     there = Path(above).exists()
     Path(above).mkdir(parents=True, exist_ok=True)

@@ -15,8 +15,8 @@ from typing import Any, Literal, NoReturn
 
 from spinney.data.cells import parse_number, table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.declared_values import with_values_of_types
-from spinney.data.readers.table_head import different_names
+from spinney.data.declared_values import with_type_values
+from spinney.data.readers.table_head import unique_names
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
 from spinney.errors import DataError
@@ -41,7 +41,7 @@ class _Attribute:
 
 
 class _LineError(Exception):
-    """What is wrong with a line, before its number is known."""
+    """The problem of a line whose number is not yet known."""
 
 
 def read_arff(
@@ -63,7 +63,7 @@ def read_arff(
         else:
             msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
             raise DataError(msg)
-        names = different_names([each.name for each in attributes], notes)
+        names = unique_names([each.name for each in attributes], notes)
         check_names(names, declarations, origin=repr(origin))
         for number, line in lines:
             try:
@@ -74,7 +74,7 @@ def read_arff(
     table = table_of(dict(zip(names, columns, strict=True)), len(rows), declarations)
     levels = [attribute.levels for attribute in attributes]
     named = dict(zip(names, levels, strict=True))
-    table = with_values_of_types(table, named, declarations)
+    table = with_type_values(table, named, declarations)
     notes.notes.extend(table.notes)
     return table
 
@@ -98,7 +98,7 @@ def _header_line(line: str) -> _Attribute | None:
         return None
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
-        msg = f"is no @relation, @attribute or @data: {line[:40]!r}; mend it"
+        msg = f"is no @relation, @attribute or @data: {line[:40]!r}; fix it"
         raise _LineError(msg)
     name, rest = _unquote(match[1]), match[2].strip()
     if rest.startswith("{"):
@@ -128,7 +128,7 @@ def _cells(text: str) -> list[str]:
     while True:
         match = _CELL.match(text, start)
         if match is None:
-            msg = f"cannot be split into cells at {text[start : start + 20]!r}; mend it"
+            msg = f"cannot be split into cells at {text[start : start + 20]!r}; fix it"
             raise _LineError(msg)
         cells.append(match[1].strip())
         start = match.end()
@@ -147,7 +147,7 @@ def _row(line: str, attributes: list[_Attribute]) -> list[Any]:
     if len(cells) != len(attributes):
         msg = (
             "and the header differ in their number of cells, "
-            f"{len(cells)} and {len(attributes)}; mend it"
+            f"{len(cells)} and {len(attributes)}; fix it"
         )
         raise _LineError(msg)
     return [
@@ -163,7 +163,7 @@ def _sparse_row(text: str, attributes: list[_Attribute]) -> list[Any]:
     while text[start:].strip():
         match = _SPARSE_CELL.match(text, start)
         if match is None or int(match[1]) >= len(attributes):
-            msg = f"has no 'index value' at {text[start : start + 20]!r}; mend it"
+            msg = f"has no 'index value' at {text[start : start + 20]!r}; fix it"
             raise _LineError(msg)
         given[int(match[1])] = match[2].strip()
         start = match.end()
@@ -197,7 +197,7 @@ def _value(cell: str, attribute: _Attribute) -> Any:
     if value is None:
         msg = (
             f"holds {text!r} for the {attribute.type} attribute {attribute.name!r}; "
-            "mend the cell or the @attribute line"
+            "fix the cell or the @attribute line"
         )
         raise _LineError(msg)
     return value

@@ -1,9 +1,8 @@
-"""Tables of any size, some rows at a time.
+"""Tables of any size, read in batches.
 
-What is to be known of a whole table, the kinds of its columns and that all cells have
-their place in them, is known before its first rows come. Files that DuckDB reads are
-never all in memory, and neither is a relation where PyArrow is installed; other tables
-are read as a whole and handed out in parts.
+The kinds of columns are known, and all cells checked, before the first batch. Files
+that DuckDB reads are never entirely in memory, nor is a relation if PyArrow is
+installed; other tables are read as a whole and divided.
 """
 
 import os
@@ -23,24 +22,26 @@ from spinney.data.duckdb.columns import (
     translated_errors,
 )
 from spinney.data.readers.local_files import LocalFile, opened_file
-from spinney.data.readers.open_relation import (
+from spinney.data.readers.read import (
     SCANNED,
     OpenRelation,
+    no_rows,
     opened_relation,
+    read_table,
     scanned_file,
+    table_in,
 )
-from spinney.data.readers.read import no_rows, read_table, table_in
-from spinney.data.reading_notes import ReadingNotes, tell
+from spinney.data.reading_notes import ReadingNotes, report_notes
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
 
-# Bytes of text that are sooner read as a whole than PyArrow is imported.
+# Bytes of text that are read faster than PyArrow is imported.
 SMALL_FILE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class ReadColumn:
-    """What is known of a column before its rows come: ``type`` is that of SQL."""
+class BatchColumn:
+    """A column of batches; ``type`` is its type in SQL."""
 
     name: str
     kind: Kind
@@ -49,13 +50,13 @@ class ReadColumn:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading of a table: its columns, and its rows in parts, which are had once.
+    """A table in batches, which can be iterated once.
 
-    ``tables`` are the parts as tables; ``cells`` are the values of each column in them,
-    None where missing, for those who only hand them on.
+    ``tables`` are the batches as tables; ``cells`` are the values of their columns,
+    None where missing, to be passed on.
     """
 
-    columns: tuple[ReadColumn, ...]
+    columns: tuple[BatchColumn, ...]
     tables: Iterator[Table]
     cells: Iterator[list[list[Any]]]
 
@@ -73,18 +74,18 @@ def table_batches(
     format: str | None = None,
     encoding: str | None = None,
 ) -> Iterator[tuple[Reading, ...]]:
-    """Give a reading of a table for each of some declarations, in parts of equal rows.
+    """Give the batches of a table, once for each of some declarations.
 
     Parameters
     ----------
     data : anything that ``read_table`` takes
     *declarations : Declarations
-        How to read it: one reading for each, so that rows can be had in two ways.
-        What is done to read a file is told as it was done for the first.
+        How to read it, so that the same rows can be read in two ways. Notes about a
+        file are those of the first.
     n_rows : int
-        The most rows of a part.
+        The maximum number of rows of a batch.
     format, encoding : str, optional
-        Those of a file, where they cannot be seen.
+        Those of a file, if they cannot be inferred.
 
     Examples
     --------
@@ -105,9 +106,9 @@ def table_batches(
                 stack.enter_context(_of_file(file, declared, each, n_rows))
                 for declared, each in noted
             ]
-            tell(notes.listed(), file.origin)
+            report_notes(notes.all(), file.origin)
         elif is_relation(data) and len(declarations) == 1:
-            # Its connection, which we do not know, has room for one open result.
+            # Its connection, which we do not know, allows one open result.
             relation = opened_relation(
                 data, declarations=declarations[0], format=format, encoding=encoding
             )
@@ -158,9 +159,6 @@ def _numbers(table: Table) -> Floats:
     return np.column_stack([column.cells for column in table.columns])
 
 
-# Readings
-
-
 @contextmanager
 def _of_file(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes, n_rows: int
@@ -180,7 +178,7 @@ def _of_file(
 def _in_parts(table: Table, n_rows: int) -> Reading:
     """Return a reading of a table in memory."""
     columns = tuple(
-        ReadColumn(
+        BatchColumn(
             column.name,
             column.kind,
             "DOUBLE" if column.kind == "numeric" else type_of_values(column.levels),
@@ -213,7 +211,7 @@ def _streamed(
 ) -> Iterator[Reading]:
     """Give a reading of an open relation, whose rows come when they are asked for."""
     columns = tuple(
-        ReadColumn(column.name, column.kind, column.type) for column in opened.columns
+        BatchColumn(column.name, column.kind, column.type) for column in opened.columns
     )
     # A result that is still open would block the connection.
     with (

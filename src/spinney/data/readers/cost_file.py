@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from spinney.data.readers.local_files import STANDARD_INPUT, readable
-from spinney.data.reading_notes import ReadingNotes, tell
+from spinney.data.reading_notes import ReadingNotes, report_notes
 from spinney.errors import DataError, ParameterError
 
 HEADER = ("actual", "predicted", "cost")
@@ -44,7 +44,7 @@ def read_costs(
     notes = ReadingNotes()
     with readable(name, format="csv", encoding=encoding, notes=notes) as local:
         lines = _lines(local, name)
-    tell(notes.listed(), name)
+    report_notes(notes.all(), name)
     costs: dict[str, dict[str, float]] = {}
     for line, cells in lines[1:]:
         actual, predicted, cost = _cells(cells, lines[0][1], f"line {line} of {name!r}")
@@ -66,7 +66,7 @@ def _lines(path: Path, name: str) -> list[tuple[int, list[str]]]:
         try:
             lines = [(reader.line_num, cells) for cells in reader if cells]
         except csv.Error as error:
-            msg = f"{name!r} is no CSV file ({error}): mend line {reader.line_num}"
+            msg = f"{name!r} is no CSV file ({error}): fix line {reader.line_num}"
             raise DataError(msg) from None
     header = [cell.strip().lower() for cell in lines[0][1]] if lines else []
     if sorted(header) != sorted(HEADER):

@@ -18,7 +18,7 @@ from spinney.data.cells import (
     table_of,
 )
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.declared_values import with_values_of_types
+from spinney.data.declared_values import with_type_values
 from spinney.data.duckdb.columns import load, plan, translated_errors
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
@@ -164,7 +164,7 @@ def _with_categories(
             )
             if families <= {"text", "number", "boolean"}:
                 named[column.name] = [value for value in values if value is not None]
-    return with_values_of_types(table, named, declarations)
+    return with_type_values(table, named, declarations)
 
 
 def _too_large(series: "nw.Series[Any]") -> bool:

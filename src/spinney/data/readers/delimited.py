@@ -1,9 +1,8 @@
 """Files of lines and delimiters: CSV and TSV, scanned by DuckDB.
 
-The head and the delimiter are found here, because DuckDB guesses both and renames
-columns without a word; the cells are scanned as text, and the type of each column is
-what all of its cells are: numbers, dates and instants in whatever form they are written
-in, else text as written.
+The header and the delimiter are found here, because DuckDB guesses both and renames
+columns without notice. The cells are scanned as text; a column whose cells are all
+numbers, dates or instants of one format is parsed, and others stay text.
 """
 
 import csv
@@ -17,21 +16,29 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.duckdb.columns import aggregated, first_line
+from spinney.data.duckdb.columns import aggregate, first_line
 from spinney.data.duckdb.connection import connected, literal_path
-from spinney.data.duckdb.sql_forms import evidence_in_sql, form_expression, has_clocks
 from spinney.data.duckdb.sql_text import quote_text
-from spinney.data.format_inference import forms_of, is_open, markers_of, may_have_a_form
+from spinney.data.duckdb.sql_text_formats import (
+    have_times_of_day,
+    infer_candidates_in_sql,
+    parse_expression,
+)
+from spinney.data.format_inference import (
+    FormatCandidates,
+    choose_formats,
+    may_match_a_format,
+)
 from spinney.data.readers.local_files import wrong_encoding
 from spinney.data.readers.table_head import (
-    Facts,
-    head_doubt,
-    head_of,
-    in_doubt,
-    settled_names,
+    CellCounts,
+    find_header,
+    header_warning,
+    resolve_names,
+    unclear_names,
 )
 from spinney.data.reading_notes import ReadingNotes
-from spinney.data.text_formats import PADDED, ClockForm, DateForm, NumberForm
+from spinney.data.text_formats import PADDED, DateFormat, NumberFormat, TimeFormat
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError, Setting
 
@@ -41,7 +48,7 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t|"
 
 _SAMPLE = 100
-_SAMPLE_OF_FORMS = 1_000
+_SAMPLE_OF_FORMATS = 1_000
 _CHUNK = 1 << 20
 _INTEGER = r"\s*[+-]?\d+\s*"
 _OFFSET = r":\d{2}(\.\d+)?(Z|[+-]\d{2}(:?\d{2})?)$"
@@ -49,17 +56,17 @@ _OFFSET = r":\d{2}(\.\d+)?(Z|[+-]\d{2}(:?\d{2})?)$"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a file is divided: at what, the names as written, and where rows begin.
+    """The layout of a file: its delimiter, the names as written, and the first row.
 
-    ``n_titles`` lines stand above the names, ``n_lines`` above the first row. What is
-    doubtful of the names is a ``doubt``, unless somebody has said where they are.
+    ``n_titles`` lines are above the header, ``n_lines`` above the first row.
+    ``warning`` is about a suspicious header, unless the user declared its place.
     """
 
     delimiter: str
     names: tuple[str, ...]
     n_titles: int
     n_lines: int
-    doubt: str = ""
+    warning: str = ""
 
 
 @contextmanager
@@ -87,7 +94,7 @@ def open_delimited(
             scan = _Scan(texts, origin, layout, declarations, notes)
             relation = scan.relation()
         except duckdb.Error as error:
-            reason = _diagnosis(path, layout, str(error))
+            reason = _explain_failure(path, layout, str(error))
             if reason is None:
                 raise wrong_encoding(origin, encoding) from None
             msg = f"{origin!r} is no table: {reason}"
@@ -98,10 +105,7 @@ def open_delimited(
 def layout_of(
     path: Path, origin: str, delimiters: str, skip: int | None = None
 ) -> Layout:
-    """Return the delimiter, the names of the columns, and where rows begin.
-
-    ``skip`` is how many lines stand above the names, where that is known.
-    """
+    """Return the layout of a file; ``skip`` lines are above its header, if given."""
     layouts = [
         layout
         for delimiter in delimiters
@@ -117,17 +121,17 @@ def layout_of(
 def _layout(
     records: Sequence[tuple[int, list[str]]], delimiter: str, skip: int | None
 ) -> tuple[tuple[bool, bool, int], Layout] | None:
-    """Return how a file would be divided at a delimiter, and how well that fits."""
+    """Return the layout of a file by a delimiter, and how well that fits."""
     lines = [line for line, _ in records]
     above = None if skip is None else sum(line <= skip for line in lines)
-    head = head_of([cells for _, cells in records], above)
+    head = find_header([cells for _, cells in records], above)
     if head is None:
         return None
     # Where the sample ends with the names, there are no rows.
     after = [*lines, lines[-1] + 1][head.above + 1]
     below = [cells for _, cells in records[head.above + 1 :]]
-    doubt = head_doubt(head.names, below) if skip is None else ""
-    layout = Layout(delimiter, head.names, lines[head.above] - 1, after - 1, doubt)
+    warning = header_warning(head.names, below) if skip is None else ""
+    layout = Layout(delimiter, head.names, lines[head.above] - 1, after - 1, warning)
     return (head.fits, head.is_first, len(head.names)), layout
 
 
@@ -151,13 +155,13 @@ def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 @contextmanager
 def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path, int]]:
-    """Give the file, and how many lines stand above its rows.
+    """Give the file, and the number of lines above its rows.
 
-    It is a copy where a name is on several lines, or lines end in different ways:
-    DuckDB takes the first line ending for that of all lines, and may find no rows then.
+    It is a copy if a name is on several lines, or lines end in different ways: DuckDB
+    takes the first line ending for that of all lines, and may find no rows then.
     """
-    broken = any("\n" in name or "\r" in name for name in layout.names)
-    if not broken and (_lines_end_alike(path) or _can_scan(path, layout)):
+    has_long_names = any("\n" in name or "\r" in name for name in layout.names)
+    if not has_long_names and (_has_one_line_end(path) or _can_scan(path, layout)):
         yield path, layout.n_lines
         return
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
@@ -172,15 +176,15 @@ def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path,
             try:
                 for line, cells in _records(path, layout.delimiter):
                     if line > layout.n_lines:
-                        writer.writerow(map(_with_one_line_end, cells))
+                        writer.writerow(map(_normalise_line_ends, cells))
             except csv.Error as error:
                 msg = f"{origin!r} cannot be read ({error}): shorten the cell"
                 raise DataError(msg) from None
         yield copy, 0
 
 
-def _lines_end_alike(path: Path) -> bool:
-    """Return whether all lines of a file end in one way."""
+def _has_one_line_end(path: Path) -> bool:
+    """Return whether all lines of a file have the same ending."""
     pairs, returns, feeds = 0, 0, 0
     with open(path, "rb") as file:
         while chunk := file.read(_CHUNK):
@@ -193,17 +197,17 @@ def _lines_end_alike(path: Path) -> bool:
     return (pairs > 0) + (returns > pairs) + (feeds > pairs) < 2
 
 
-def _with_one_line_end(cell: str) -> str:
+def _normalise_line_ends(cell: str) -> str:
     return cell.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _can_scan(path: Path, layout: Layout) -> bool:
-    """Return whether DuckDB takes a file, whose lines may end alike out of quotes."""
+    """Return whether DuckDB scans a file, whose line ends may differ only in quotes."""
     import duckdb
 
     with connected(path) as connection:
         try:
-            aggregated(_texts(connection, path, layout), {"rows": "count(*)"})
+            aggregate(_texts(connection, path, layout), {"rows": "count(*)"})
         except duckdb.Error:
             return False
     return True
@@ -231,9 +235,9 @@ def _texts(
 
 
 class _Scan:
-    """A file of texts whose columns get names and types.
+    """A scanned file whose columns get names and types.
 
-    ``names`` are those of the columns c0, c1 and so on that stay.
+    ``names`` are the names of the columns c0, c1 and so on that stay.
     """
 
     def __init__(
@@ -249,39 +253,35 @@ class _Scan:
         self.names = self._names(origin)
 
     def _names(self, origin: str) -> dict[str, str]:
-        """Return the names of the columns that stay; note what was done to them."""
-        if self.layout.doubt and not self.notes.quiet:
-            self.notes.add(self.layout.doubt)
+        """Return the names of the columns that stay, and note changes."""
+        if self.layout.warning and not self.notes.quiet:
+            self.notes.add(self.layout.warning)
         if self.layout.n_titles and self.declarations.text_format.skip is None:
-            skip = Setting("skip", self.layout.n_titles)
-            self.notes.add("what is above the names is passed over (", skip, ")")
+            self.notes.add_skipped(self.layout.n_titles)
         written = self.layout.names
         tests: dict[Any, str] = {"rows": "count(*)"}
-        for index in in_doubt(written):
+        for index in unclear_names(written):
             tests[index, "cells"] = f"count(c{index})"
             tests[index, "values"] = f"count(DISTINCT c{index})"
-        answers = aggregated(self.texts, tests) if len(tests) > 1 else {}
-        facts = {
-            index: Facts(
+        answers = aggregate(self.texts, tests) if len(tests) > 1 else {}
+        counts = {
+            index: CellCounts(
                 answers["rows"], answers[index, "cells"], answers[index, "values"]
             )
-            for index in in_doubt(written)
+            for index in unclear_names(written)
         }
-        settled = settled_names(written, facts, self.declarations, self.notes)
+        settled = resolve_names(written, counts, self.declarations, self.notes)
         names = {f"c{i}": name for i, name in enumerate(settled) if name is not None}
         origin = f"the header of {origin!r}"
         check_names(list(names.values()), self.declarations, origin=origin)
         return names
 
     def relation(self) -> "DuckDBPyRelation":
-        """Return the columns, each of the type that its cells have."""
-        typed = self._expressions()
-        read = {column: typed.get(column, self._text(column)) for column in self.names}
-        return self.texts.project(
-            ", ".join(
-                f"{expression} AS {column}" for column, expression in read.items()
-            )
-        )
+        """Return the columns, each of the type of its cells."""
+        parsed = self._expressions()
+        cells = {name: parsed.get(name, self._text(name)) for name in self.names}
+        listed = (f"{expression} AS {name}" for name, expression in cells.items())
+        return self.texts.project(", ".join(listed))
 
     def _text(self, column: str) -> str:
         """Return the cells of a column of text, as SQL."""
@@ -293,10 +293,9 @@ class _Scan:
     def _expressions(self) -> dict[str, str]:
         """Return the cells of the columns that are not text, as SQL.
 
-        One pass tells numbers; dates, whole numbers too large to be exact, and numbers
-        and dates in the forms of people are then looked for in the columns that may
-        hold them. What is asked of a column has no FILTER: to plan those takes time by
-        the square of the columns.
+        One pass finds numbers; further passes search the remaining candidates for
+        dates, integers too large to be exact, and formatted numbers and dates. The
+        aggregates have no FILTER, whose planning takes quadratic time in the columns.
         """
         kinds = {
             column: self.declarations.kind(name)
@@ -304,7 +303,7 @@ class _Scan:
             if not self.declarations.ignores(name)
         }
         free = [column for column, kind in kinds.items() if kind is None]
-        # The count is there to scan the file even if all types are declared.
+        # The count scans the file even if all types are declared.
         tests = {("all", "rows"): "count(*)"}
         for column in kinds:
             number = f"TRY_CAST({column} AS DOUBLE)"
@@ -315,8 +314,8 @@ class _Scan:
             # Spaces, signs and 0 come before 1, which spares most cells the pattern.
             padded = f"{column} < '1' AND regexp_full_match({column}, '{PADDED}')"
             tests[column, "padded"] = f"max(CASE WHEN {padded} THEN {column} END)"
-        answers = aggregated(self.texts, tests)
-        # A column is one of numbers also where every cell is missing.
+        answers = aggregate(self.texts, tests)
+        # A column without cells is one of numbers.
         numbers = [
             column
             for column in kinds
@@ -327,11 +326,11 @@ class _Scan:
             greatest = answers[column, "greatest"]
             if greatest is not None and not greatest < LARGEST_EXACT_INTEGER:
                 large.append(column)
-        for column in _of_large_integers(self.texts, set(large).intersection(free)):
+        for column in _large_integer_columns(self.texts, set(large).intersection(free)):
             warn_of_large_integers(self.names[column])
         dated = set(free).difference(numbers)
-        times = _of_times(self.texts, [c for c in dated if answers[c, "dashed"]])
-        written = [
+        times = _time_types(self.texts, [c for c in dated if answers[c, "dashed"]])
+        others = [
             column
             for column, kind in kinds.items()
             if kind in (None, "numeric") and column not in {*numbers, *times}
@@ -341,70 +340,76 @@ class _Scan:
             self.notes.add_padded(self.names[column], answers[column, "padded"])
         return {
             **{column: _cast(column, each) for column, each in types.items()},
-            **self._in_forms(
-                written, [c for c in numbers if kinds[c] in (None, "numeric")]
+            **self._parsed_columns(
+                others, [c for c in numbers if kinds[c] in (None, "numeric")]
             ),
         }
 
-    def _in_forms(
-        self, written: Sequence[str], numbers: Sequence[str]
+    def _parsed_columns(
+        self, others: Sequence[str], numbers: Sequence[str]
     ) -> dict[str, str]:
-        """Return the cells of columns that are written in a form of people, as SQL.
+        """Return the cells of columns of formatted numbers and dates, as SQL.
 
-        ``numbers`` are columns of numbers as programs write them; where commas stand
-        before fractions, their points may be between thousands. Columns that are left
-        out tell how others are written, where these do not.
+        ``numbers`` are columns of numbers as programs write them; in a file with
+        decimal commas, their points may be between thousands.
         """
         declared, delimiter = self.declarations, self.layout.delimiter
-        said = (declared.text_format, delimiter, declared.remembered)
-        known = [c for c in written if self.names[c] in declared.numeric]
-        evidence = evidence_in_sql(self.texts, self._likely(written), known)
-        forms = forms_of(evidence, *said)
-        decimals = {f.decimal for f in forms.values() if isinstance(f, NumberForm)}
-        marks = (declared.text_format.decimal, declared.remembered.decimal, *decimals)
+        numeric = [c for c in others if self.names[c] in declared.numeric]
+        likely = self._with_candidates(others)
+        candidates = infer_candidates_in_sql(self.texts, likely, numeric)
+        settings = (declared.text_format, delimiter, declared.model_format)
+        formats = choose_formats(candidates, *settings)
+        decimals = {f.decimal for f in formats.values() if isinstance(f, NumberFormat)}
+        marks = (declared.text_format.decimal, declared.model_format.decimal, *decimals)
         if "," in marks and numbers:
-            evidence |= evidence_in_sql(self.texts, numbers)
-        beside = {}
-        if is_open(evidence.values(), declared.text_format):
-            ignored = [c for c, name in self.names.items() if declared.ignores(name)]
-            beside = evidence_in_sql(self.texts, self._likely(ignored))
-        forms = forms_of(evidence | beside, *said)
-        forms = {column: form for column, form in forms.items() if column in evidence}
-        self.notes.hear(beside.values())
-        dates = [c for c, form in forms.items() if form.kind == DateForm.kind]
-        clocks = has_clocks(self.texts, dates)
-        for column, each in evidence.items():
-            self.notes.add_column(self.names[column], each, forms.get(column), declared)
-        self.notes.markers = markers_of(evidence, forms)
+            candidates |= infer_candidates_in_sql(self.texts, numbers)
+        formats = self.notes.choose_formats(
+            candidates,
+            declared,
+            self._candidates_of_ignored,
+            delimiter=delimiter,
+            names=self.names,
+        )
+        dates = [c for c, format in formats.items() if format.kind == DateFormat.kind]
+        clocks = have_times_of_day(self.texts, dates)
         expressions = {}
-        for column, form in forms.items():
-            kind = "TIME" if isinstance(form, ClockForm) else "DOUBLE"
+        for column, format in formats.items():
+            kind = "TIME" if isinstance(format, TimeFormat) else "DOUBLE"
             if column in clocks:
                 kind = "TIMESTAMP" if clocks[column] else "DATE"
-            expressions[column] = f"CAST({form_expression(column, form)} AS {kind})"
+            expressions[column] = f"CAST({parse_expression(column, format)} AS {kind})"
         return expressions
 
-    def _likely(self, columns: Iterable[str]) -> list[str]:
-        """Return the columns whose first cells are all in a form, or missing."""
+    def _candidates_of_ignored(self) -> dict[str, FormatCandidates]:
+        names = self.names.items()
+        ignored = [c for c, name in names if self.declarations.ignores(name)]
+        return infer_candidates_in_sql(self.texts, self._with_candidates(ignored))
+
+    def _with_candidates(self, columns: Iterable[str]) -> list[str]:
+        """Return the columns whose first cells leave a format possible."""
         listed = list(columns)
         if not listed:
             return []
-        some = self.texts.limit(_SAMPLE_OF_FORMS).project(", ".join(listed)).fetchall()
+        some = (
+            self.texts.limit(_SAMPLE_OF_FORMATS).project(", ".join(listed)).fetchall()
+        )
         return [
             column
             for column, cells in zip(listed, zip(*some, strict=True), strict=True)
-            if may_have_a_form({cell for cell in cells if cell is not None})
+            if may_match_a_format({cell for cell in cells if cell is not None})
         ]
 
 
-def _of_large_integers(texts: "DuckDBPyRelation", columns: Iterable[str]) -> list[str]:
+def _large_integer_columns(
+    texts: "DuckDBPyRelation", columns: Iterable[str]
+) -> list[str]:
     """Return which of some columns hold whole numbers that floats do not."""
     tests = {
         column: f"bool_or(regexp_full_match({column}, '{_INTEGER}') AND coalesce("
         f"abs(TRY_CAST({column} AS HUGEINT)) > {LARGEST_EXACT_INTEGER}, true))"
         for column in columns
     }
-    return [column for column, is_large in aggregated(texts, tests).items() if is_large]
+    return [column for column, is_large in aggregate(texts, tests).items() if is_large]
 
 
 def _cast(column: str, kind: str) -> str:
@@ -416,7 +421,7 @@ def _cast(column: str, kind: str) -> str:
     return f"CASE WHEN regexp_matches({column}, '{_OFFSET}') THEN {utc} ELSE {cast} END"
 
 
-def _of_times(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, str]:
+def _time_types(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, str]:
     """Return the types of those of some columns that hold days or instants."""
     kinds = {"TIMESTAMP": INSTANT_PATTERN, "DATE": DAY_PATTERN}
     tests = {
@@ -426,12 +431,12 @@ def _of_times(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, st
         for column in columns
         for kind, pattern in kinds.items()
     }
-    answers = aggregated(texts, tests)
+    answers = aggregate(texts, tests)
     # Every day is an instant, too, and the last kind that fits is taken.
     return {column: kind for (column, kind), fits in answers.items() if fits}
 
 
-def _diagnosis(path: Path, layout: Layout, message: str) -> str | None:
+def _explain_failure(path: Path, layout: Layout, message: str) -> str | None:
     """Return why DuckDB could not scan the file; None if the encoding is wrong."""
     if "Maximum line size" in message:
         return "a line is longer than DuckDB reads, 2 million bytes; shorten its cells"
@@ -444,7 +449,7 @@ def _diagnosis(path: Path, layout: Layout, message: str) -> str | None:
                 return (
                     f"line {line} and the header differ in their number of cells, "
                     f"{len(cells)} and {width}; quote a cell that holds the delimiter, "
-                    "or mend the line"
+                    "or fix the line"
                 )
     except UnicodeDecodeError:
         return None

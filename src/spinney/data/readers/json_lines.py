@@ -6,7 +6,7 @@ from typing import Any
 
 from spinney.data.cells import table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.parse_text_columns import read_written
+from spinney.data.parse_text_columns import parse_text_columns
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
 from spinney.errors import DataError
@@ -36,7 +36,9 @@ def read_json_lines(
     check_names(list(columns), declarations, origin=f"{origin!r}")
     for cells in columns.values():
         cells.extend([None] * (rows - len(cells)))
-    return table_of(read_written(columns, declarations, notes), rows, declarations)
+    return table_of(
+        parse_text_columns(columns, declarations, notes), rows, declarations
+    )
 
 
 def _object(line: str, number: int, origin: str) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def _object(line: str, number: int, origin: str) -> dict[str, Any]:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", type(error).__name__)
-        msg = f"line {number} of {origin!r} is not JSON ({reason}): mend the line"
+        msg = f"line {number} of {origin!r} is not JSON ({reason}): fix the line"
         raise DataError(msg) from None
     if not isinstance(row, dict):
         msg = (

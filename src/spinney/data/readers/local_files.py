@@ -28,7 +28,7 @@ from spinney.errors import (
 
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
-# What old programs of Windows write, and what leaves no byte without a meaning.
+# The encoding of old Windows programs, and one that decodes every byte.
 OLD_ENCODINGS = ("cp1252", "latin-1")
 SUFFIXES = {
     ".csv": "csv",
@@ -71,30 +71,25 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     if "://" in path:
         msg = f"{path.partition('://')[0]}://… is an address, and a file is needed"
         elsewhere = (
-            "in databases (docs/databases.md) trees, forests and clusters are grown, "
-            "recipes evaluated, rows predicted and tables looked at; for all else save "
-            "the table as a file"
+            "save the table as a file; docs/databases.md lists what databases do"
         )
         raise DataError(msg, remedy=elsewhere)
     if plain.suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
-        msg = f"the suffix of {path!r} tells no format"
-        remedy = phrase(
-            "use one of {} (.gz after it is fine) or name the format ({})",
-            known,
-            Setting("format", "csv"),
-        )
+        msg = f"the suffix of {path!r} is no known format"
+        words = "use one of {} (.gz after it is fine) or name the format ({})"
+        remedy = phrase(words, known, Setting("format", "csv"))
         raise DataError(msg, remedy=remedy)
     return SUFFIXES[plain.suffix]
 
 
 def origin_of(path: str) -> str:
-    """Return what the user knows a file as."""
+    """Return the name of a file in messages."""
     return "standard input" if path == STANDARD_INPUT else path
 
 
 def refuse_file_options(format: str | None, encoding: str | None) -> None:
-    """Refuse what only a file has, for a table that is none."""
+    """Refuse options of files for a table in memory."""
     for name, value in (("format", format), ("encoding", encoding)):
         if value is not None:
             raise refusal(
@@ -103,10 +98,10 @@ def refuse_file_options(format: str | None, encoding: str | None) -> None:
 
 
 def refuse_text_format(declarations: Declarations, format: str | None) -> None:
-    """Refuse what is said of how cells are written where they have types.
+    """Refuse a declared text format for a table whose cells have types.
 
-    ``format`` is that of a file, None for a table in memory. A model's own text_format
-    is for whatever table it reads.
+    ``format`` is that of a file, None for a table in memory. The format of a model
+    holds for every table.
     """
     if declarations.only is not None:
         return
@@ -124,9 +119,9 @@ def refuse_text_format(declarations: Declarations, format: str | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """A plain file that can be read at ``path``, and what the user knows it as.
+    """A plain file at ``path``, with its name in messages, ``origin``.
 
-    A table in several files has these as ``parts``, the first of them at ``path``.
+    The files of a table in several files are ``parts``, the first of them at ``path``.
     """
 
     path: Path
@@ -144,10 +139,7 @@ def opened_file(
     format: str | None = None,
     encoding: str | None = None,
 ) -> Iterator[tuple[LocalFile, ReadingNotes]]:
-    """Give a table's file for as long as it is read, and notes for whoever reads it.
-
-    A model that reads has told of placeholders when it was grown.
-    """
+    """Give a table's file while it is read, and the notes of its reader."""
     kind = format_of(path, declared=format)
     refuse_text_format(declarations, kind)
     notes = ReadingNotes(quiet=declarations.only is not None)
@@ -167,8 +159,8 @@ def readable(
 ) -> Iterator[Path]:
     """Give a regular, uncompressed file, of UTF-8 if it is a text format.
 
-    It is the file itself where that will do, else a private copy that is removed. An
-    encoding that is not given is found, and noted where it is an old one.
+    It is the file itself if that suffices, else a temporary copy. The encoding is
+    inferred by default, and noted if it is an old one.
     """
     if encoding is not None:
         encoding = _known_encoding(encoding)
@@ -192,7 +184,7 @@ def readable(
         raise DataError(msg) from None
     except UnicodeError:
         raise wrong_encoding(path, encoding) from None
-    except BrokenPipeError:  # of whoever writes what is read here
+    except BrokenPipeError:  # of the program that writes to standard input
         raise
     except OSError as error:
         raise _unreadable(path, error) from None
@@ -263,7 +255,9 @@ def _encoding_of(path: Path, notes: ReadingNotes) -> str:
         if _is_text(path, encoding):
             break
     if encoding != UTF8:
-        notes.add("its text is read in ", Setting("encoding", encoding))
+        notes.add(
+            "the file is not UTF-8 and is read with ", Setting("encoding", encoding)
+        )
     return encoding
 
 
@@ -315,7 +309,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
 
 
 def _unreadable(path: str, error: OSError) -> DataError:
-    """Return the error for a file that the operating system will not give."""
+    """Return the error for a file that the operating system refuses."""
     if isinstance(error, FileNotFoundError):
         return DataError(
             f"there is no file {path!r}", remedy="check its name and folder"

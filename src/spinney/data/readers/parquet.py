@@ -55,7 +55,7 @@ class _Described:
     types: "tuple[DuckDBPyType, ...]"
 
     def layout(self) -> tuple[Any, ...]:
-        """Return what files share that are read together."""
+        """Return the key of files that are read together."""
         return self.file.keys, self.names, self.written, tuple(map(str, self.types))
 
 
@@ -130,7 +130,7 @@ def _check_names(file: _Described, first: _Described) -> None:
         if more and not lacks:
             differs = f"has a column {more[0]!r} that is not in"
         msg = f"{str(file.file.path)!r} {differs} {str(first.file.path)!r}"
-        remedy = "name files of the same columns, or write them anew with these"
+        remedy = "name files of the same columns, or write them again with these"
         raise DataError(msg, remedy=remedy)
 
 

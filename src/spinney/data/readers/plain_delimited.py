@@ -1,4 +1,4 @@
-"""Small CSV and TSV files in which nothing is in doubt, read without DuckDB.
+"""Small CSV and TSV files that are unambiguous, read without DuckDB.
 
 To load DuckDB and to plan its queries takes a fifth of a second, which is most of what
 a command over a few rows takes. So a small file is looked at first: where it has no
@@ -16,7 +16,7 @@ from spinney.data.cells import LARGEST_EXACT_INTEGER, table_of
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.readers.delimited import DELIMITERS, layout_of
-from spinney.data.readers.table_head import in_doubt
+from spinney.data.readers.table_head import unclear_names
 from spinney.data.table import Table
 from spinney.data.text_formats import PADDED
 
@@ -38,15 +38,15 @@ def read_plain(
     lines = _lines(path)
     if len(lines) < 2:
         return None
-    if not (declarations.text_format.is_empty and declarations.remembered.is_empty):
+    if not (declarations.text_format.is_empty and declarations.model_format.is_empty):
         return None
     layout = layout_of(path, origin, "\t" if kind == "tsv" else DELIMITERS)
     rows, names = [line.split(layout.delimiter) for line in lines], [*layout.names]
     if rows[0] != names or any(len(row) != len(names) for row in rows):
         return None
-    if in_doubt(names) or len(set(names)) < len(names):
+    if unclear_names(names) or len(set(names)) < len(names):
         return None
-    if layout.doubt and declarations.only is None:
+    if layout.warning and declarations.only is None:
         return None
     check_names(names, declarations, origin=f"the header of {origin!r}")
     missing, columns = {"", *declarations.missing}, {}

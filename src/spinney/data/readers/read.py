@@ -1,39 +1,43 @@
-"""The one door for tables: files, frames, arrays, dictionaries and relations."""
+"""The reader of tables: files, data frames, arrays, dictionaries and relations."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.data.declarations import Declarations, check_declarations, nothing_left
+from spinney.data.declarations import Declarations, check_declarations, no_columns_error
 from spinney.data.declared_values import with_declared_values
-from spinney.data.duckdb.columns import is_relation, load, plan
+from spinney.data.duckdb.columns import SqlColumn, is_relation, load, plan
 from spinney.data.readers.arff import read_arff
+from spinney.data.readers.delimited import DELIMITERS, open_delimited
 from spinney.data.readers.json_lines import read_json_lines
 from spinney.data.readers.local_files import (
     LocalFile,
+    format_of,
     opened_file,
     refuse_file_options,
     refuse_text_format,
 )
-from spinney.data.readers.open_relation import (
-    SCANNED,
-    opened_relation,
-    scanned_file,
-)
+from spinney.data.readers.parquet import open_parquet
 from spinney.data.readers.plain_delimited import read_plain
 from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
-from spinney.data.reading_notes import ReadingNotes, tell
+from spinney.data.reading_notes import ReadingNotes, report_notes
 from spinney.data.table import Table
-from spinney.errors import DataError, Setting, note, refusal
+from spinney.data.text_formats import TextFormat
+from spinney.errors import DataError, ParameterError, Setting, note, refusal
 
-# The others are scanned by DuckDB.
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+SCANNED = ("csv", "tsv", "parquet")
+"""The formats of files that DuckDB reads."""
 _READERS = {"arff": read_arff, "jsonl": read_json_lines, "xlsx": read_workbook}
-# Texts that all are dates, or numbers as people write them, are read as such there.
-AS_WRITTEN = ("csv", "tsv", "jsonl", "xlsx")
+# Formats whose columns of texts are parsed as dates and formatted numbers.
+PARSES_TEXT = ("csv", "tsv", "jsonl", "xlsx")
 
 
 def read_table(
@@ -53,12 +57,12 @@ def read_table(
         narwhals knows, anything with an Arrow stream, a NumPy array of two dimensions
         (columns x0, x1, ...), a dictionary of columns, a DuckDB relation.
     declarations : Declarations, optional
-        Kinds of columns, columns to ignore, texts that stand for missing cells, and
-        how numbers and dates are written.
+        Kinds of columns, columns to ignore, missing-value markers, and formats of
+        numbers and dates.
     format : {"csv", "tsv", "parquet", "jsonl", "arff", "xlsx"}, optional
-        The format of a file, where its suffix does not tell.
+        The format of a file, if not that of its suffix.
     encoding : str, optional
-        The encoding of a text file; found by what is in it if not given.
+        The encoding of a text file; by default inferred from its contents.
 
     Returns
     -------
@@ -88,38 +92,37 @@ def read_table(
         refuse_text_format(declared, None)
         table = _read_object(data, declared)
     if not table.columns:
-        raise nothing_left(declared)
+        raise no_columns_error(declared)
     return with_declared_values(table, declared)
 
 
-def read_part(part: Any, declarations: Declarations) -> Table:
-    """Return a part of a table, which may have no rows: a Parquet file, or an object.
+def read_partition(data: Any, declarations: Declarations) -> Table:
+    """Return a partition, which may have no rows: a Parquet file, or an object.
 
-    What a column is must be told by its type: other parts are read elsewhere.
+    The types of its columns decide their kinds: other partitions are read elsewhere.
     """
-    if not isinstance(part, (str, os.PathLike)):
-        table = _read_object(part, declarations)
+    if not isinstance(data, (str, os.PathLike)):
+        table = _read_object(data, declarations)
     else:
         with opened_relation(
-            part, declarations=declarations, format="parquet"
+            data, declarations=declarations, format="parquet"
         ) as opened:
             table = load(opened.relation, opened.columns)
     return with_declared_values(table, declarations)
 
 
 def _read_object(data: Any, declarations: Declarations) -> Table:
-    """Return the table in an object in memory."""
+    """Return the table in an object in memory, and report its notes."""
     if isinstance(data, Table):
         check_declarations(declarations, data.names)
         return data.without(filter(declarations.ignores, data.names))
-    table = _made_of(data, declarations)
+    table = _convert_object(data, declarations)
     for each in table.notes:
         note(each)
     return table
 
 
-def _made_of(data: Any, declarations: Declarations) -> Table:
-    """Return the table that is made of an object in memory."""
+def _convert_object(data: Any, declarations: Declarations) -> Table:
     if isinstance(data, np.ndarray):
         return read_array(data, declarations=declarations)
     if isinstance(data, Mapping):
@@ -153,17 +156,15 @@ def _read_file(
     options: Any = {"format": format, "encoding": encoding}
     with opened_file(path, declarations, **options) as (file, notes):
         table = table_in(file, declarations, notes)
-    listed = notes.listed()
-    tell(listed, file.origin)
-    text_format = declarations.text_format.over(notes.text_format).later()
-    markers = tuple(notes.markers)
+    listed = notes.all()
+    report_notes(listed, file.origin)
     return replace(
         table,
         notes=listed,
-        text_format=text_format,
-        markers=markers,
-        typed=file.format not in ("csv", "tsv"),
-        as_written=file.format in AS_WRITTEN,
+        text_format=notes.format_of(declarations),
+        markers=tuple(notes.markers),
+        has_types=file.format not in ("csv", "tsv"),
+        parses_text=file.format in PARSES_TEXT,
     )
 
 
@@ -176,14 +177,14 @@ def table_in(file: LocalFile, declarations: Declarations, notes: ReadingNotes) -
     if not table.n_rows:
         raise no_rows(file.origin)
     if not table.columns:
-        raise nothing_left(declarations)
+        raise no_columns_error(declarations)
     return table
 
 
 def _without_duckdb(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes
 ) -> Table | None:
-    """Return the table in a file; None where DuckDB is to read it."""
+    """Return the table in a file; None if DuckDB is to read it."""
     if file.format == "parquet":
         return None
     if file.format in SCANNED:
@@ -197,3 +198,85 @@ def _without_duckdb(
 def no_rows(origin: str) -> DataError:
     """Return the error of a file without rows."""
     return DataError(f"{origin!r} has no rows: give it at least one")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRelation:
+    """A relation, its columns as SQL, and the connection to bind values to.
+
+    ``has_types`` is as in a :class:`~spinney.data.Table`.
+    """
+
+    relation: "DuckDBPyRelation"
+    columns: tuple[SqlColumn, ...]
+    connection: "DuckDBPyConnection | None"
+    markers: tuple[str, ...]
+    text_format: TextFormat = field(default_factory=TextFormat)
+    has_types: bool = True
+
+
+@contextmanager
+def opened_relation(
+    data: Any,
+    *,
+    declarations: Declarations,
+    format: str | None = None,
+    encoding: str | None = None,
+    connection: "DuckDBPyConnection | None" = None,
+) -> Iterator[OpenRelation]:
+    """Open a CSV, TSV or Parquet file, several of Parquet, or take a relation."""
+    if not isinstance(data, (str, os.PathLike)):
+        if not is_relation(data):
+            raise _no_relation(type(data).__name__)
+        refuse_file_options(format, encoding)
+        refuse_text_format(declarations, None)
+        columns = plan(data, declarations)
+        yield OpenRelation(data, columns, connection, declarations.missing)
+        return
+    path = os.fspath(data)
+    kind = format_of(path, declared=format)
+    if kind not in SCANNED:
+        raise _no_relation(kind)
+    # Without a declared format, other files of a folder are skipped.
+    options: Any = {"format": format, "encoding": encoding}
+    with (
+        opened_file(path, declarations, **options) as (file, notes),
+        scanned_file(file, declarations, notes) as opened,
+    ):
+        report_notes(notes.all(), file.origin)
+        yield opened
+
+
+@contextmanager
+def scanned_file(
+    file: LocalFile, declarations: Declarations, notes: ReadingNotes
+) -> Iterator[OpenRelation]:
+    """Open a file of a format that DuckDB reads."""
+    if file.format == "parquet":
+        scanned = open_parquet(file.path, file.origin, file.parts)
+    else:
+        scanned = open_delimited(
+            file.path,
+            file.origin,
+            declarations=declarations,
+            delimiters="\t" if file.format == "tsv" else DELIMITERS,
+            encoding=file.encoding,
+            notes=notes,
+        )
+    with scanned as (owner, relation, names):
+        columns = plan(relation, declarations, names=names)
+        text_format = notes.format_of(declarations)
+        markers = (*declarations.missing, *notes.markers)
+        has_types = file.format == "parquet"
+        yield OpenRelation(relation, columns, owner, markers, text_format, has_types)
+
+
+def _no_relation(what: str) -> ParameterError:
+    return refusal(
+        Setting("source", "duckdb"),
+        f"cannot count {what} data",
+        (
+            "pass a CSV, TSV or Parquet file or a DuckDB relation, or use ",
+            Setting("source", "memory"),
+        ),
+    )

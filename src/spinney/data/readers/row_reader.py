@@ -1,9 +1,8 @@
-"""One row, read as a model reads a table of that row, and much sooner.
+"""Fast reading of single rows, as a model reads a table of that row.
 
-A number is a number and needs no more than a look. Of other values the code is kept
-once it is known: at first those of the values that the model has seen as text, and
-then those of every row that was read as a table. That is the way of a row with a cell
-of which nothing is kept, and so is it refused, or warned of, as the table would be.
+A number is used as it is. The codes of other values are cached: at first those of the
+training values, and then those of every row that was read as a table. A row with an
+uncached cell is read as a table, and so gets the same errors and warnings.
 """
 
 import datetime
@@ -21,10 +20,10 @@ from spinney.errors import DataError
 
 NAN = float("nan")
 LARGEST = float(np.finfo(np.float64).max)
-MOST_KEPT = 10_000  # values of a column whose codes are kept
+MOST_CACHED = 10_000  # values of a column whose codes are cached
 
-# Equal values of one of these types are read alike, so that their cell can be kept.
-_KEPT = {str, bool, int, float, datetime.date}
+# Equal values of one of these types are read alike, so that their cell can be cached.
+_CACHED_TYPES = {str, bool, int, float, datetime.date}
 _PLAIN: Mapping[type, Any] = {
     np.float64: float,
     np.float32: float,
@@ -36,7 +35,7 @@ _PLAIN: Mapping[type, Any] = {
 
 
 class Absent:
-    """In place of a value that a row has not."""
+    """Placeholder for an absent value of a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +47,9 @@ class RowReader:
     schema : Schema
         That of the model.
     needed : collection of int
-        The attributes that are asked about.
+        The attributes that the model uses.
     optional : collection of int
-        Those of them that a row may lack.
+        Those of them that may be absent.
     """
 
     schema: Schema
@@ -59,12 +58,12 @@ class RowReader:
 
     @cached_property
     def columns(self) -> list[int]:
-        """The attributes whose cells are read, rising; formulas are none of them."""
+        """The ascending indices of the attributes to read, without formulas."""
         return self.schema.behind(self.needed)
 
     @cached_property
     def _plans(self) -> tuple[tuple[str, bool, dict[Any, float]], ...]:
-        """Of each column: its name, whether it is of plain numbers, and known cells."""
+        """The name of each column, whether it has plain numbers, and cached cells."""
         required = [index for index in self.needed if index not in self.optional]
         lacking = set(self.columns).difference(self.schema.behind(required))
         plans = []
@@ -78,7 +77,7 @@ class RowReader:
         return tuple(plans)
 
     def _known_cells(self, attribute: Attribute) -> dict[Any, float]:
-        """Return the cells that are known of a column beforehand: by type and value."""
+        """Return the initial cache of a column: cells by type and value."""
         known: dict[Any, float] = {(type(None), None): NAN}
         for code, value in enumerate(attribute.values):
             if type(value) is str:
@@ -87,7 +86,7 @@ class RowReader:
 
     @cached_property
     def _markers(self) -> frozenset[float]:
-        """The numbers that stand for a missing cell."""
+        """The numbers that are missing-value markers."""
         return frozenset(marker_numbers(self.schema.markers, unit=None))
 
     @cached_property
@@ -120,7 +119,7 @@ class RowReader:
                     cells.append(NAN if value in markers else float(value))
                 else:
                     cells.append(known[kind, value])
-        except (KeyError, TypeError):  # a value that is new, or none that can be kept
+        except (KeyError, TypeError):  # a value that is new or cannot be cached
             plain = {name: _plain(value) for name, value in values.items()}
             if any(plain[name] is not values[name] for name in plain):
                 return self.cells(plain)
@@ -147,7 +146,7 @@ class RowReader:
         return dict(zip(self._names, values, strict=True))
 
     def _cells_as_table(self, values: Mapping[Any, Any]) -> list[float]:
-        """Read a row as a table, and keep what it says of values."""
+        """Read a row as a table, and cache its cells."""
         target = self.schema.target.name
         table = read_with_schema(
             self.schema,
@@ -162,7 +161,7 @@ class RowReader:
             if coded[index].dtype.kind != "f" and cell < 0:
                 cell = NAN
             cells.append(cell)
-            _keep(values.get(plan[0]), cell, plan)
+            _cache(values.get(plan[0]), cell, plan)
         return cells
 
     def coded(self, cells: list[float]) -> list[Any]:
@@ -182,9 +181,9 @@ def _plain(value: Any) -> Any:
     return _PLAIN[type(value)](value) if type(value) in _PLAIN else value
 
 
-def _keep(value: Any, cell: float, plan: tuple[str, bool, dict[Any, float]]) -> None:
-    """Keep the cell of a value, where equal ones are read alike."""
+def _cache(value: Any, cell: float, plan: tuple[str, bool, dict[Any, float]]) -> None:
+    """Cache the cell of a value, if equal ones are read alike."""
     _, is_number, known = plan
-    kind, full = type(value), len(known) >= MOST_KEPT
-    if kind in _KEPT and not full and not (is_number and kind in (int, float)):
+    kind, full = type(value), len(known) >= MOST_CACHED
+    if kind in _CACHED_TYPES and not full and not (is_number and kind in (int, float)):
         known[kind, value] = cell

@@ -10,17 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
-from spinney.data.declarations import (
-    Declarations,
-    NoKnownColumnError,
-    columns_named,
-)
-from spinney.data.readers.batches import ReadColumn, Reading, table_batches
+from spinney.data.declarations import Declarations, NoKnownColumnError, columns_named
+from spinney.data.readers.batches import BatchColumn, Reading, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.errors import DataError, SpinneyNote, did_you_mean
 
 Keep = Sequence[str] | Literal["all"]
@@ -48,7 +44,7 @@ def read_with_schema(
     The table is written as ``text_format`` says, and where neither that nor its cells
     tell, as that of the schema.
     """
-    source = data, format, encoding, TextFormat.of(text_format)
+    source = data, format, encoding, TextFormat.from_setting(text_format)
     columns = _Columns(schema, needed, optional, may_be_empty, also, target, *source)
     with columns.said_by_the_model():
         table = read_table(
@@ -64,18 +60,18 @@ class ModelBatches:
 
     Parameters
     ----------
-    kept : tuple of ReadColumn
+    kept : tuple of BatchColumn
         What is known of the columns that are kept.
     parts : iterator of pairs
         Some rows as the model reads them, a Table, and the cells of kept columns.
     """
 
-    kept: tuple[ReadColumn, ...]
+    kept: tuple[BatchColumn, ...]
     parts: Iterator[tuple[Table, list[list[Any]]]]
 
 
 @contextmanager
-def batches_by(
+def read_batches_with_schema(
     schema: Schema,
     needed: Collection[int],
     data: Any,
@@ -93,9 +89,9 @@ def batches_by(
 
     ``keep`` names columns whose cells come beside them as they are written.
     """
-    source = data, format, encoding, TextFormat.of(text_format)
+    source = data, format, encoding, TextFormat.from_setting(text_format)
     columns = _Columns(schema, needed, optional, may_be_empty, also, False, *source)
-    declared = [columns.declared, *([columns.as_written(keep)] if keep else [])]
+    declared = [columns.declared, *([columns.as_text(keep)] if keep else [])]
     with (
         columns.said_by_the_model(),
         table_batches(
@@ -141,10 +137,10 @@ class _Columns:
             declared,
             only=only,
             text_format=self.text_format,
-            remembered=self.schema.text_format,
+            model_format=self.schema.text_format,
         )
 
-    def as_written(self, keep: Keep) -> Declarations:
+    def as_text(self, keep: Keep) -> Declarations:
         """Return how columns that are kept are read, of the same table.
 
         The columns of the model are among them, so that the table has one at least,
@@ -156,10 +152,10 @@ class _Columns:
             nominal=tuple(dict.fromkeys(known)),
             only=only,
             text_format=self.text_format,
-            as_written=True,
+            as_text=True,
         )
 
-    def kept(self, reading: Reading, keep: Keep) -> tuple[ReadColumn, ...]:
+    def kept(self, reading: Reading, keep: Keep) -> tuple[BatchColumn, ...]:
         """Return the columns to keep, in the order that they are named in."""
         if keep == "all":
             return reading.columns
@@ -199,7 +195,7 @@ class _Columns:
             yield
         except InfiniteCellError as error:
             where = "" if error.row is None else f" in row {error.row}"
-            remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
+            remedy = f"{UNBOUNDED}; fix that cell, or remove the row"
             raise DataError(*error.args, where, remedy=remedy) from None
         except NoKnownColumnError as error:
             lacking = self.schema.behind(self.required)

@@ -1,7 +1,7 @@
-"""Where the names of columns are in a file, and which of them can stay.
+"""The header of a file: its place, and the names of its columns.
 
-Above the names there may be titles. R writes a line of names that lacks one for the
-names of rows, and pandas an empty one for its index. Whatever is mended is noted.
+Titles may stand above it. R writes a header that lacks a name for the names of rows,
+and pandas an empty name for its index. Each correction is noted.
 """
 
 from collections import Counter
@@ -14,10 +14,10 @@ from spinney.data.declarations import Declarations
 from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.reading_notes import ReadingNotes
 
-MOST_TITLES = 20
-MOST_SHOWN = 4  # names in a doubt about them
-SHARE_OF_CELLS = 2 / 3  # of names, in a line that is more like a row
-# What pandas calls an index that it has written and read again.
+MOST_TITLE_LINES = 20
+MOST_SHOWN = 4  # names in a warning
+SHARE_OF_CELLS = 2 / 3  # of the names of a header that looks like a row
+# The name that pandas gives to an index that it wrote and read.
 PANDAS_INDEX = "Unnamed: 0"
 
 
@@ -28,11 +28,11 @@ class Head:
     Parameters
     ----------
     above : int
-        How many records stand above it.
+        The number of records above it.
     names : tuple of str
-        A name for each cell of a row, empty where none is written.
+        A name for each cell of a row, empty if none is written.
     fits : bool
-        Whether there are several columns, and all records below are equally long.
+        Whether it has several columns, and all records below are equally long.
     is_first : bool
         Whether it is the first line, and lacks no name.
     """
@@ -43,14 +43,16 @@ class Head:
     is_first: bool
 
 
-def head_of(records: Sequence[Sequence[str]], above: int | None = None) -> Head | None:
-    """Return the head of some first records; None where all of them are empty.
+def find_header(
+    records: Sequence[Sequence[str]], above: int | None = None
+) -> Head | None:
+    """Return the header of some first records; None if all of them are empty.
 
-    ``above`` says how many records stand above it, if that is known.
+    ``above`` is the number of records above it, if that is known.
 
-    >>> head_of([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
+    >>> find_header([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
     Head(above=2, names=('size', 'price'), fits=True, is_first=False)
-    >>> head_of([["size"], ["a", "1"], ["b", "2"]])
+    >>> find_header([["size"], ["a", "1"], ["b", "2"]])
     Head(above=0, names=('', 'size'), fits=True, is_first=False)
     """
     widths = Counter(len(cells) for cells in records if cells)
@@ -67,7 +69,7 @@ def head_of(records: Sequence[Sequence[str]], above: int | None = None) -> Head 
     )
     equal = {len(cells) for cells in below} <= {width}
     if below and equal and len(names) == width - 1:
-        # The names of rows come first; a delimiter too many comes last.
+        # The names of rows come first; a surplus delimiter comes last.
         ends = any(cells[-1] for cells in below)
         names = ("", *names) if ends else (*names, "")
     fits = width > 1 and equal and len(names) == width
@@ -75,9 +77,9 @@ def head_of(records: Sequence[Sequence[str]], above: int | None = None) -> Head 
 
 
 def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
-    """Return how many first records are titles: what follows them names columns."""
+    """Return the number of title lines above the header."""
     first = next(number for number, cells in enumerate(records) if cells)
-    for number, cells in enumerate(records[: MOST_TITLES + 1]):
+    for number, cells in enumerate(records[: MOST_TITLE_LINES + 1]):
         if width == 1 or len(cells) not in (width, width - 1):
             continue
         several = len(list(filter(None, cells))) > 1
@@ -90,49 +92,48 @@ def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
     return first
 
 
-def head_doubt(names: Sequence[str], below: Sequence[Sequence[str]]) -> str:
-    """Return what is doubtful of a line of names, with the remedy; "" if nothing is.
+def header_warning(names: Sequence[str], below: Sequence[Sequence[str]]) -> str:
+    """Return a warning about a suspicious header, with the remedy; else "".
 
     ``below`` are some records that follow it.
 
-    >>> print(head_doubt(["5.1", "red"], [["4.9", "blue"], ["3.0", "red"]]))
-    the first line ('5.1', 'red') names the columns and looks like a row: if it is \
-one, write a line of names above it
-    >>> print(head_doubt(["size price"], [["1 2"], ["3 4"]]))
-    there is one column, and its cells look divided by spaces: write commas or tabs \
-between them
-    >>> print(head_doubt(["size", " price"], [["1", " 2"]]))
-    cells begin with spaces, which are parts of names and texts: write none after a \
-delimiter
+    >>> print(header_warning(["5.1", "red"], [["4.9", "blue"], ["3.0", "red"]]))
+    the header ('5.1', 'red') looks like a row of data: if it is one, add a line of \
+column names above it
+    >>> print(header_warning(["size price"], [["1 2"], ["3 4"]]))
+    the file has one column, with spaces between its cells: write commas or tabs instead
+    >>> print(header_warning(["size", " price"], [["1", " 2"]]))
+    cells begin with spaces, which stay in names and texts: remove spaces after \
+delimiters
     """
     rows = [cells for cells in below if len(cells) == len(names)]
     if len(names) == 1:
-        n_parts = {len(cells[0].split()) for cells in (names, *rows)}
-        if len(rows) > 1 and len(n_parts) == 1 and n_parts.pop() > 1:
+        n_words = {len(cells[0].split()) for cells in (names, *rows)}
+        if len(rows) > 1 and len(n_words) == 1 and n_words.pop() > 1:
             return (
-                "there is one column, and its cells look divided by spaces: write "
-                "commas or tabs between them"
+                "the file has one column, with spaces between its cells: write commas "
+                "or tabs instead"
             )
         return ""
     if rows and _is_like_a_row(names, rows):
         some = ", ".join(map(repr, names[:MOST_SHOWN]))
         more = ", …" if len(names) > MOST_SHOWN else ""
         return (
-            f"the first line ({some}{more}) names the columns and looks like a row: if "
-            "it is one, write a line of names above it"
+            f"the header ({some}{more}) looks like a row of data: if it is one, add a "
+            "line of column names above it"
         )
     if all(name.startswith(" ") for name in names[1:]):
         return (
-            "cells begin with spaces, which are parts of names and texts: write none "
-            "after a delimiter"
+            "cells begin with spaces, which stay in names and texts: remove spaces "
+            "after delimiters"
         )
     return ""
 
 
 def _is_like_a_row(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether most names are cells: they recur below, or are numbers as these.
+    """Return whether most names look like cells: they recur below, or are numbers too.
 
-    Whole numbers in equal steps are names, such as years, or those that pandas gives.
+    Integers in equal steps are names, such as years, or those of pandas.
     """
     numbers = [n for name in names if (n := parse_number(name)) is not None]
     steps = {after - before for before, after in pairwise(numbers)}
@@ -152,16 +153,16 @@ def _has_numbers(records: Sequence[Sequence[str]]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What is asked of a column without a name: how many cells, and values."""
+class CellCounts:
+    """The counts of a column without a name: rows, known cells, different values."""
 
     n_rows: int
     n_cells: int
     n_values: int
 
 
-def in_doubt(names: Sequence[str]) -> list[int]:
-    """Return the columns of whose cells one must know something to name them."""
+def unclear_names(names: Sequence[str]) -> list[int]:
+    """Return the columns whose name depends on the counts of their cells."""
     return [
         index
         for index, name in enumerate(names)
@@ -169,62 +170,62 @@ def in_doubt(names: Sequence[str]) -> list[int]:
     ]
 
 
-def settled_names(
+def resolve_names(
     names: Sequence[str],
-    facts: Mapping[int, Facts],
+    counts: Mapping[int, CellCounts],
     declarations: Declarations,
     notes: ReadingNotes,
 ) -> list[str | None]:
-    """Return a name for each column, all different; None for one to leave out.
+    """Return a name for each column, all different; None for one to exclude.
 
-    ``facts`` are those of the columns :func:`in_doubt`.
+    ``counts`` are the counts of the columns of :func:`unclear_names`.
     """
     settled: list[str | None] = []
     declared = {*declarations.names, *(declarations.only or ())}
     for index, name in enumerate(names):
         new: str | None = name
-        if index in facts and name not in declared:
-            new = _named(index, name, facts[index], declared, notes)
+        if index in counts and name not in declared:
+            new = _resolve_name(index, name, counts[index], declared, notes)
         if new is not None and new in settled:
-            new = _another(new, {*names, *filter(None, settled)})
-            notes.add(f"a second column {name!r} is called {new!r}")
+            new = _unused_name(new, {*names, *filter(None, settled)})
+            notes.add(f"a second column {name!r} is renamed {new!r}")
         settled.append(new)
     return settled
 
 
-def different_names(names: Sequence[str], notes: ReadingNotes) -> list[str]:
+def unique_names(names: Sequence[str], notes: ReadingNotes) -> list[str]:
     """Return names that all differ, none of them left out."""
-    settled = settled_names(names, {}, Declarations(), notes)
+    settled = resolve_names(names, {}, Declarations(), notes)
     return [name for name in settled if name is not None]
 
 
-def _named(
+def _resolve_name(
     index: int,
     name: str,
-    facts: Facts,
+    counts: CellCounts,
     declared: Collection[str],
     notes: ReadingNotes,
 ) -> str | None:
-    """Return the name of a column that has none, if it is to stay.
+    """Return a name for a column without one; None if it is excluded.
 
-    One that is known by the name it gets, as that of a model's first table, stays.
+    A column stays if the name it gets is declared, as by a model.
     """
     called = f"called {name!r}" if name.strip() else "without a name"
     what = f"column {index + 1}, {called},"
     new = name if name.strip() else f"column {index + 1}"
     if new not in declared:
-        if facts.n_cells == 0:
-            notes.add(f"{what} has no cell and is left out")
+        if counts.n_cells == 0:
+            notes.add(f"{what} is empty and was excluded")
             return None
-        if index == 0 and facts.n_values == facts.n_rows:
-            notes.add(f"{what} numbers or names the rows and is left out")
+        if index == 0 and counts.n_values == counts.n_rows:
+            notes.add(f"{what} numbers or names the rows and was excluded")
             return None
     if new != name:
         notes.add(f"{what} is called {new!r}")
     return new
 
 
-def _another(name: str, taken: set[str]) -> str:
+def _unused_name(name: str, taken: set[str]) -> str:
     number = 2
     while f"{name}_{number}" in taken:
         number += 1

@@ -1,7 +1,7 @@
-"""Excel workbooks: the first sheet that holds anything, by python-calamine.
+"""Excel workbooks: the first sheet that is not empty, read by python-calamine.
 
-The library reads cells as numbers, texts, truths and dates; where the table begins in
-the sheet, and what its texts are, is found as in CSV.
+The library reads cells as numbers, texts, truth values and dates. The header and the
+formats of texts are inferred as in CSV.
 """
 
 import datetime
@@ -10,13 +10,13 @@ from typing import Any
 
 from spinney.data.cells import table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.parse_text_columns import read_written
+from spinney.data.parse_text_columns import parse_text_columns
 from spinney.data.readers.table_head import (
-    Facts,
-    head_doubt,
-    head_of,
-    in_doubt,
-    settled_names,
+    CellCounts,
+    find_header,
+    header_warning,
+    resolve_names,
+    unclear_names,
 )
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
@@ -34,34 +34,37 @@ def read_workbook(
     rows = _rows(path, origin, notes)
     skip = declarations.text_format.skip
     texts = [[_text(cell) for cell in row] for row in rows[: _SAMPLE + (skip or 0)]]
-    head = head_of([cells if any(cells) else [] for cells in texts], skip)
+    head = find_header([cells if any(cells) else [] for cells in texts], skip)
     if head is None:
-        msg = f"{origin!r} has no line that names the columns"
+        msg = f"{origin!r} has no header with column names"
         raise DataError(msg, remedy=("check it, or ", Setting("skip", 0)))
     if head.above and skip is None:
-        above = Setting("skip", head.above)
-        notes.add("what is above the names is passed over (", above, ")")
-    doubt = head_doubt(head.names, texts[head.above + 1 :]) if skip is None else ""
-    if doubt and not notes.quiet:
-        notes.add(doubt)
+        notes.add_skipped(head.above)
+    warning = (
+        header_warning(head.names, texts[head.above + 1 :]) if skip is None else ""
+    )
+    if warning and not notes.quiet:
+        notes.add(warning)
     body = [row for row in rows[head.above + 1 :] if any(map(_text, row))]
     columns = [list(cells) for cells in zip(*body, strict=True)] or [
         [] for _ in head.names
     ]
-    facts = {index: _facts(columns[index]) for index in in_doubt(head.names)}
-    settled = settled_names(head.names, facts, declarations, notes)
+    counts = {
+        index: _cell_counts(columns[index]) for index in unclear_names(head.names)
+    }
+    settled = resolve_names(head.names, counts, declarations, notes)
     named = {
         name: cells
         for name, cells in zip(settled, columns, strict=True)
         if name is not None
     }
     check_names(list(named), declarations, origin=f"the header of {origin!r}")
-    cells = read_written(named, declarations, notes)
+    cells = parse_text_columns(named, declarations, notes)
     return table_of(cells, len(body), declarations)
 
 
 def _rows(path: Path, origin: str, notes: ReadingNotes) -> list[Row]:
-    """Return the rows of the first sheet that has any, equally long."""
+    """Return the rows of the first sheet that is not empty, equally long."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -74,7 +77,8 @@ def _rows(path: Path, origin: str, notes: ReadingNotes) -> list[Row]:
             rows = book.get_sheet_by_name(name).to_python(skip_empty_area=True)
             if rows:
                 if len(book.sheet_names) > 1:
-                    notes.add(f"of {len(book.sheet_names)} sheets {name!r} is read")
+                    n_sheets = len(book.sheet_names)
+                    notes.add(f"sheet {name!r} is read, one of {n_sheets}")
                 return [[_cell(cell) for cell in row] for row in rows]
     except (CalamineError, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
@@ -84,7 +88,7 @@ def _rows(path: Path, origin: str, notes: ReadingNotes) -> list[Row]:
 
 
 def _cell(cell: Any) -> Any:
-    """Return a cell that tables know; None where it is empty."""
+    """Return a cell as a value of a table; None if it is empty."""
     if cell == "" or cell is None:
         return None
     if isinstance(cell, datetime.timedelta):
@@ -93,7 +97,7 @@ def _cell(cell: Any) -> Any:
 
 
 def _text(cell: Any) -> str:
-    """Return a cell as the text by which it names a column."""
+    """Return a cell as the name of a column."""
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -101,6 +105,6 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def _facts(cells: Row) -> Facts:
+def _cell_counts(cells: Row) -> CellCounts:
     known = [_text(cell) for cell in cells if cell is not None]
-    return Facts(len(cells), len(known), len(set(known)))
+    return CellCounts(len(cells), len(known), len(set(known)))

@@ -1,9 +1,14 @@
 """Rows written to files: CSV, TSV, JSON lines and Parquet."""
 
-from spinney.data.writers.cell_texts import guarded, plain_text, printable_text
 from spinney.data.writers.delimited_text import (
+    Batch,
+    Field,
+    RowStream,
+    guarded,
     json_form,
     json_objects,
+    plain_text,
+    printable_text,
     text_rows,
 )
 from spinney.data.writers.output_formats import (
@@ -12,7 +17,6 @@ from spinney.data.writers.output_formats import (
     write_parts,
     write_rows,
 )
-from spinney.data.writers.row_stream import Batch, Field, RowStream
 
 __all__ = [
     "OUTPUT_FORMATS",

@@ -1,17 +1,104 @@
 """Rows as text: CSV, TSV and JSON lines, in UTF-8."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.json_text import json_text
-from spinney.data.writers.cell_texts import (
-    delimited,
-    plain_text,
-    texts_of,
-)
-from spinney.data.writers.row_stream import Batch, RowStream
+from spinney._support.text import shown, value_text
 
+# Every delimiter that a reader may assume, so that none splits a cell.
+_QUOTED = re.compile(r'[,;|"\t\r\n]|^\ufeff')
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+Batch = Sequence[Sequence[Any]]
+"""Some rows: the cells of each column, values of Python, None where missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column to be written; ``type`` is what SQL, and so Parquet, calls its cells."""
+
+    name: str
+    type: str = "VARCHAR"
+
+
+@dataclass(frozen=True, slots=True)
+class RowStream:
+    """Columns and their cells, which can be read once."""
+
+    fields: tuple[Field, ...]
+    batches: Iterable[Batch]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, all different."""
+        return distinct_names([field.name for field in self.fields])
+
+
+def distinct_names(names: Iterable[str], *, by_case: bool = True) -> list[str]:
+    """Return names with a line under those that were there before.
+
+    >>> distinct_names(["leaf", "p(1)", "p(1)", "leaf", "Leaf"])
+    ['leaf', 'p(1)', 'p(1)_', 'leaf_', 'Leaf']
+    >>> distinct_names(["leaf", "Leaf"], by_case=False)
+    ['leaf', 'Leaf_']
+    """
+    distinct: dict[str, str] = {}
+    for name in names:
+        while (key := name if by_case else name.casefold()) in distinct:
+            name += "_"
+        distinct[key] = name
+    return list(distinct.values())
+
+
+def texts_of(cells: Sequence[Any], text: Callable[[Any], str]) -> list[str]:
+    """Return the text of each cell; equal cells are converted once."""
+    kinds = set(map(type, cells))
+    if kinds <= {str, type(None), bool}:
+        known = {cell: text(cell) for cell in set(cells)}
+        return list(map(known.__getitem__, cells))
+    return list(map(text, cells))
+
+
+def plain_text(cell: Any) -> str:
+    """Return a cell as text, nothing where it is missing."""
+    return "" if cell is None else value_text(cell)
+
+
+def guarded(cell: Any) -> str:
+    """Return a cell as text that no spreadsheet takes for a formula.
+
+    >>> guarded("=1+1"), guarded("-1"), guarded(-1.5), guarded("good")
+    ("'=1+1", '-1', '-1.5', 'good')
+    """
+    text = plain_text(cell)
+    risky = isinstance(cell, str) and text.startswith(_FORMULA) and not _number(text)
+    return f"'{text}" if risky else text
+
+
+def printable_text(cell: Any) -> str:
+    """Return a cell as text that a terminal does not obey."""
+    return "" if cell is None else shown(cell)
+
+
+def delimited(text: str) -> str:
+    """Return a text as a cell of CSV or TSV, in quotes where it needs them.
+
+    >>> print(delimited("plain"), delimited('the "a;b" one'))
+    plain "the ""a;b"" one"
+    """
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(text) else text
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def text_rows(

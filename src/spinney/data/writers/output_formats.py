@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from spinney._support.atomic_file import whole_file, write_whole
-from spinney.data.writers.cell_texts import plain_text
-from spinney.data.writers.delimited_text import text_rows
+from spinney.data.writers.delimited_text import RowStream, plain_text, text_rows
 from spinney.data.writers.parquet_rows import write_parquet
-from spinney.data.writers.row_stream import RowStream
 from spinney.errors import ParameterError, refuse_unknown
 
 _SUFFIXES = {
@@ -41,7 +39,7 @@ def output_format_of(path: str | None, *, declared: str | None = None) -> str:
     small = path.lower()
     told = _SUFFIXES.get(Path(small.removesuffix(".gz")).suffix)
     if declared is None and told is None:
-        msg = f"the suffix of {path!r} tells no format"
+        msg = f"the suffix of {path!r} is no known format"
         known = ", ".join(_SUFFIXES)
         remedy = f"use one of {known} (.gz after a text format is fine)"
         raise ParameterError(msg, remedy=remedy)

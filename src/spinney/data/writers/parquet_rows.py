@@ -9,8 +9,12 @@ from pathlib import Path
 
 from spinney.data.duckdb.columns import first_line
 from spinney.data.duckdb.sql_text import quote_identifier, quote_text
-from spinney.data.writers.delimited_text import text_rows
-from spinney.data.writers.row_stream import Field, RowStream, distinct_names
+from spinney.data.writers.delimited_text import (
+    Field,
+    RowStream,
+    distinct_names,
+    text_rows,
+)
 from spinney.errors import ParameterError
 
 ROW_GROUP = 40_960  # rows that DuckDB keeps until it writes them

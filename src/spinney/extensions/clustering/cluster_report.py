@@ -192,9 +192,9 @@ def _warn_of_names(used: "Table") -> None:
 
 def _naming(column: "Column") -> str | None:
     """Return why a column rather names rows, or None where it does not."""
-    from spinney.data import counts_rows
+    from spinney.data import numbers_all_rows
 
-    if counts_rows(column, fewest=5):
+    if numbers_all_rows(column, fewest=5):
         return "numbers the rows"
     n_rows, n_names = len(column.cells), len(column.levels)
     if n_rows <= 2 or column.missing.any() or column.kind != "nominal":

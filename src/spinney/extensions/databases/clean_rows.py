@@ -23,7 +23,7 @@ from spinney.extensions.databases.expressions import (
 
 
 @dataclass(frozen=True, slots=True)
-class CleanRows:
+class TrainingQuery:
     """Attributes, target and weight as expressions over the rows of an engine.
 
     ``cells`` are by the names of columns. ``complete`` leaves out rows that lack one.

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from spinney.data import Schema, Value
-from spinney.extensions.databases.clean_rows import CleanRows
+from spinney.extensions.databases.clean_rows import TrainingQuery
 from spinney.extensions.databases.expressions import (
     bound,
     case,
@@ -30,7 +30,7 @@ FEW = 12
 """So many values are compared one after the other."""
 
 
-def coded_rows(rows: CleanRows, schema: Schema, seen: SeenValues) -> exp.Select:
+def coded_rows(rows: TrainingQuery, schema: Schema, seen: SeenValues) -> exp.Select:
     """Return the select of node, weight, class, a0, a1 and so on, codes for names."""
     coded: dict[str, dict[Raw, int]] = {}
     for index, attribute in enumerate(schema.attributes):

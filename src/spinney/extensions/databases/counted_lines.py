@@ -14,7 +14,7 @@ from spinney.trees import TableBatch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CountedLines:
+class CountRows:
     """Lines of an answer: rows and amounts by attribute, node, column and value.
 
     ``value`` is NaN where it is missing. ``amounts`` are one weight in its ``column``,
@@ -39,7 +39,7 @@ class CountedLines:
         by: bool,
         weighed: bool,
         ranges: bool = False,
-    ) -> "CountedLines":
+    ) -> "CountRows":
         """Read an answer; ``by`` says that it has a column beside the node.
 
         ``weighed`` says that it has weights, where others have numbers of rows;
@@ -62,7 +62,7 @@ class CountedLines:
             return lines
         return lines._spread(floats(low), floats(high))
 
-    def _spread(self, low: Floats, high: Floats) -> "CountedLines":
+    def _spread(self, low: Floats, high: Floats) -> "CountRows":
         """Return bins by the least and the greatest number of all their lines."""
         is_bin = ~np.isnan(low) & ~np.isnan(self.value)
         at = np.flatnonzero(is_bin)
@@ -80,7 +80,7 @@ class CountedLines:
 
     def in_bins(
         self, bins: Mapping[int, tuple[Floats, Floats]], by_value: Sequence[int]
-    ) -> "CountedLines":
+    ) -> "CountRows":
         """Return lines whose values are numbers of bins by the numbers of these.
 
         ``bins`` have the least and the greatest number of each, by attribute; at nodes
@@ -94,12 +94,12 @@ class CountedLines:
             value[at], least[at] = high[number], low[number]
         return replace(self, value=value, low=least)
 
-    def take(self, lines: NDArray[Any]) -> "CountedLines":
+    def take(self, lines: NDArray[Any]) -> "CountRows":
         """Return some of the lines."""
-        return CountedLines(*(getattr(self, each.name)[lines] for each in fields(self)))
+        return CountRows(*(getattr(self, each.name)[lines] for each in fields(self)))
 
     @classmethod
-    def joined(cls, parts: Sequence["CountedLines"]) -> "CountedLines":
+    def joined(cls, parts: Sequence["CountRows"]) -> "CountRows":
         """Return the lines of several answers."""
         if len(parts) == 1:
             return parts[0]
@@ -153,7 +153,7 @@ def _amounts(
 
 
 def _stacked(
-    lines: CountedLines,
+    lines: CountRows,
     table: Integers,
     node: Integers,
     attribute: Integers,

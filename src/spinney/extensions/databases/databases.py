@@ -31,7 +31,7 @@ from spinney.extensions.databases.engines.sqlite_engine import (
     plain_cursor,
 )
 from spinney.extensions.databases.expressions import table as table_named
-from spinney.extensions.databases.open_sql import counted_source, source_in_duckdb
+from spinney.extensions.databases.open_sql import rows_in_duckdb, rows_in_engine
 from spinney.sources.rows.sampleable_rows import ColumnRoles, RemoteData, Wanted
 
 CHANGES = (
@@ -69,7 +69,7 @@ def opened_rows(
             share = wanted.budget.duckdb if wanted.budget else None
             stack.enter_context(memory_of_connections(share))
             opened = opened_relation(data, connection=connection, **roles.reading)
-            rows = source_in_duckdb(stack.enter_context(opened), roles, wanted)
+            rows = rows_in_duckdb(stack.enter_context(opened), roles, wanted)
         else:
             refuse_file_options(roles.format, roles.encoding)
             at = DatabaseTable(data, engine, roles.table)
@@ -81,17 +81,17 @@ def opened_rows(
 def _source_in_database(
     at: DatabaseTable, roles: ColumnRoles, wanted: Wanted
 ) -> Iterator[RemoteData]:
-    with opened_engine(at) as engine:
+    with open_engine(at) as engine:
         columns, cells = engine_columns(engine, roles.declared)
         markers = roles.declared.missing
-        yield counted_source(engine, cells, columns, roles, wanted, markers=markers)
+        yield rows_in_engine(engine, cells, columns, roles, wanted, markers=markers)
 
 
 def table_in_database(
     at: DatabaseTable, declared: Declarations, memory_limit: int | str | None = None
 ) -> Table:
     """Return a table of a database, read into memory."""
-    with opened_engine(at) as engine:
+    with open_engine(at) as engine:
         if isinstance(engine, SqliteEngine):
             return engine.table(declared, memory_limit)
         columns, cells = engine_columns(engine, declared)
@@ -99,7 +99,7 @@ def table_in_database(
 
 
 @contextmanager
-def opened_engine(at: DatabaseTable, *, writes: bool = False) -> Iterator[SqlEngine]:
+def open_engine(at: DatabaseTable, *, writes: bool = False) -> Iterator[SqlEngine]:
     """Give the engine that a table is in, connected for as long as it is needed."""
     if isinstance(at.data, str):
         opened = (
@@ -109,7 +109,7 @@ def opened_engine(at: DatabaseTable, *, writes: bool = False) -> Iterator[SqlEng
         )
         with (
             opened as connection,
-            opened_engine(replace(at, data=connection)) as connected,
+            open_engine(replace(at, data=connection)) as connected,
         ):
             yield connected
         return

@@ -16,7 +16,7 @@ from spinney.data import (
     Table,
     check_names,
     marker_numbers,
-    nothing_left,
+    no_columns_error,
     parse_number,
     refuse_text,
     warn_of_large_integers,
@@ -55,7 +55,7 @@ def engine_columns(
     check_names([raw.name for raw in every], declarations)
     raws = [raw for raw in every if not declarations.ignores(raw.name)]
     if not raws:
-        raise nothing_left(declarations, [raw.name for raw in every])
+        raise no_columns_error(declarations, [raw.name for raw in every])
     for raw in raws:
         if raw.family is None:
             raise no_cell(raw.name, raw.type)

@@ -125,9 +125,7 @@ def total_of(terms: Sequence[exp.Expr]) -> exp.Expr:
     return total
 
 
-def _pairs(
-    every: Sequence[exp.Expr],
-) -> Iterable[tuple[exp.Expr, exp.Expr]]:
+def _pairs(every: Sequence[exp.Expr]) -> Iterable[tuple[exp.Expr, exp.Expr]]:
     return zip(every[::2], every[1::2], strict=False)
 
 

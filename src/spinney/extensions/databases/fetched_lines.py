@@ -16,7 +16,7 @@ from spinney.sources.rows.training_rows import TrainingSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FetchedLines:
+class FetchedRows:
     """Lines as arrays: a row, or a part of one, at a node, with its weight there."""
 
     node: Integers
@@ -25,7 +25,7 @@ class FetchedLines:
     columns: tuple[NDArray[Any], ...]
 
     @classmethod
-    def read(cls, answer: Sequence[Sequence[Any]], schema: Schema) -> "FetchedLines":
+    def read(cls, answer: Sequence[Sequence[Any]], schema: Schema) -> "FetchedRows":
         """Read an answer to ``lines_of``."""
         node, weight, classes, *cells = answer
         as_target = floats if schema.target.is_numeric else integers
@@ -36,7 +36,7 @@ class FetchedLines:
         return cls(integers(node), floats(weight), as_target(classes), columns)
 
     @classmethod
-    def joined(cls, parts: Sequence["FetchedLines"]) -> "FetchedLines":
+    def joined(cls, parts: Sequence["FetchedRows"]) -> "FetchedRows":
         """Return the lines of several answers."""
         if len(parts) == 1:
             return parts[0]

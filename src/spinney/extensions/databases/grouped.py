@@ -75,11 +75,7 @@ class _Wanted:
         return [*map(column, self.keys), named(count_all(), "n"), *numbered]
 
 
-def _in_sets(
-    relation: Relation,
-    columns: Sequence[str],
-    wanted: _Wanted,
-) -> exp.Query:
+def _in_sets(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp.Query:
     which = case(*((_is_by(name), whole(i)) for i, name in enumerate(columns)))
     value = first_known([wanted.typed(column(name)) for name in columns])
     listed = [named(which, "which"), *wanted.measures(), named(value, "value")]

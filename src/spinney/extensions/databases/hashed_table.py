@@ -21,8 +21,8 @@ from spinney.extensions.databases.expressions import (
     table,
     whole,
 )
-from spinney.extensions.databases.fetched_lines import FetchedLines, lines_of
-from spinney.extensions.databases.row_hash import SHARE, TIMES, cells_of, times_taken
+from spinney.extensions.databases.fetched_lines import FetchedRows, lines_of
+from spinney.extensions.databases.row_hash import SHARE, TIMES, cells_of, sampled_rows
 from spinney.extensions.databases.sql_clusters import cluster_sums
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Counts, Totals
@@ -82,7 +82,7 @@ class HashedTable:
     ) -> exp.Select:
         """Return the rows that draws take, with the weights that they have there."""
         names = cells_of(self.schema)
-        taken = times_taken(table(self._base), names, draws)
+        taken = sampled_rows(table(self._base), names, draws)
         weight: exp.Expr = product(column("weight"), double(column(TIMES)))
         if class_weights is not None:
             each = [(whole(code), bound(w)) for code, w in enumerate(class_weights)]
@@ -102,11 +102,11 @@ class HashedTable:
         """Return the rows that draws take, each of them once, and their numbers."""
         engine, names = self._engine, cells_of(self.schema)
         with engine.passing():
-            base = engine.keep(times_taken(table(self._base), names, draws))
+            base = engine.keep(sampled_rows(table(self._base), names, draws))
             (n_rows,) = engine.line(select([count_all()], table(base)))
             check_rows_fit(n_rows, self.most_rows)
             query = lines_of(table(base), self.schema)
             query.append("expressions", column(SHARE))
             *answer, numbers = engine.fetch(query)
-        lines = FetchedLines.read(answer, self.schema)
+        lines = FetchedRows.read(answer, self.schema)
         return lines.training(self.schema), floats(numbers)

@@ -18,14 +18,7 @@ others are kept anew. So the table of all rows, too, may say where they are of l
 rows of the root are then all of its lines, whatever their numbers.
 """
 
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp

@@ -11,13 +11,13 @@ from sqlglot import exp
 from spinney.data import (
     REMOTE_ISSUES,
     Declarations,
+    IntegerSummary,
     IssueFacts,
     Schema,
     TextFormat,
     Value,
-    WholeNumbers,
     column_warnings,
-    leave_out,
+    exclude_identifiers,
     level_order,
     target_note,
 )
@@ -25,7 +25,7 @@ from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, note, warn
 from spinney.extensions.databases.caching_source import CachingSource
-from spinney.extensions.databases.clean_rows import CleanRows
+from spinney.extensions.databases.clean_rows import TrainingQuery
 from spinney.extensions.databases.coded_rows import coded_rows
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
@@ -39,9 +39,13 @@ from spinney.extensions.databases.expressions import (
     table,
     whole,
 )
-from spinney.extensions.databases.fetched_lines import FetchedLines, lines_of
+from spinney.extensions.databases.fetched_lines import FetchedRows, lines_of
 from spinney.extensions.databases.hashed_table import HashedTable
-from spinney.extensions.databases.row_hash import cells_of, sampleable_rows, times_taken
+from spinney.extensions.databases.row_hash import (
+    cells_of,
+    sampleable_rows,
+    sampled_rows,
+)
 from spinney.extensions.databases.sql_formula import finite
 from spinney.extensions.databases.sql_schema import (
     check_weights,
@@ -77,7 +81,7 @@ from spinney.sources.rows.training_rows import (
 
 
 @contextmanager
-def source_in_duckdb(
+def rows_in_duckdb(
     opened: OpenRelation, roles: ColumnRoles, wanted: Wanted
 ) -> Iterator[RemoteData]:
     """Give the rows of a relation."""
@@ -87,7 +91,7 @@ def source_in_duckdb(
         for each, name in zip(opened.columns, relation.columns, strict=True)
     }
     with DuckDBEngine(relation, opened.connection) as engine:
-        yield counted_source(
+        yield rows_in_engine(
             engine,
             cells,
             opened.columns,
@@ -95,11 +99,11 @@ def source_in_duckdb(
             wanted,
             markers=opened.markers,
             text_format=opened.text_format,
-            typed=opened.typed,
+            has_types=opened.has_types,
         )
 
 
-def counted_source(
+def rows_in_engine(
     engine: SqlEngine,
     cells: Mapping[str, exp.Expr],
     columns: Sequence[SqlColumn],
@@ -108,18 +112,18 @@ def counted_source(
     *,
     markers: tuple[str, ...] = (),
     text_format: TextFormat | None = None,
-    typed: bool = True,
+    has_types: bool = True,
 ) -> RemoteData:
     """Return the rows of an engine, counted there or read once.
 
-    ``typed`` says that cells have types, as all but those of text files do.
+    ``has_types`` says that cells have types, as all but those of text files do.
     """
     engine.budget = wanted.budget
     clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(clean)
     n_known = _check_known_classes(clean)
     if not roles.identifiers:
-        clean = _without_identifiers(clean, roles.declared, typed=typed)
+        clean = _without_identifiers(clean, roles.declared, has_types=has_types)
     if roles.complete:
         _note_incomplete(clean)
         clean = replace(clean, complete=True)
@@ -165,7 +169,7 @@ def counted_source(
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-    _warn_of_columns(clean, schema, roles.declared, typed=typed)
+    _warn_of_columns(clean, schema, roles.declared, has_types=has_types)
     return replace(away, reserved=reserved)
 
 
@@ -173,7 +177,7 @@ def _read(
     engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: Wanted
 ) -> tuple[RemoteData, Totals]:
     """Return rows that have room, read once, and their totals."""
-    lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
+    lines = FetchedRows.read(engine.fetch(lines_of(coded, schema)), schema)
     training = lines.training(schema)
     totals = training.source().root()
     origin = totals.fingerprint()
@@ -196,20 +200,20 @@ def _reserved(
     base = _numbered(engine, coded, schema, wanted.seed)
     draw, names = sample_share(share), cells_of(schema)
     lines, left = (
-        select(map(column, names), times_taken(table(base), names, [each]))
+        select(map(column, names), sampled_rows(table(base), names, [each]))
         for each in (draw, draw.others)
     )
     (n_reserved,) = engine.line(select([count_all()], lines.copy()))
     (n_left,) = engine.line(select([count_all()], left.copy()))
     most = max_rows_in_memory(wanted.room, schema)
     check_reserved_share(share, n_reserved, n_reserved + n_left, most)
-    reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
+    reserved = FetchedRows.read(engine.fetch(lines_of(lines, schema)), schema)
     return left, reserved.training(schema)
 
 
 def _without_identifiers(
-    rows: CleanRows, declared: Declarations, *, typed: bool
-) -> CleanRows:
+    rows: TrainingQuery, declared: Declarations, *, has_types: bool
+) -> TrainingQuery:
     """Return rows without the columns that only tell them apart; say which they were.
 
     They are those that are left out in memory.
@@ -220,13 +224,13 @@ def _without_identifiers(
         for index, each in enumerate(rows.attributes)
         if each.kind == "nominal" and declared.kind(each.name) is None
     }
-    names = leave_out(_facts(rows, values, declared, typed=typed))
+    names = exclude_identifiers(_facts(rows, values, declared, has_types=has_types))
     kept = tuple(each for each in rows.attributes if each.name not in names)
     return replace(rows, attributes=kept)
 
 
 def _warn_of_columns(
-    rows: CleanRows, schema: Schema, declared: Declarations, *, typed: bool
+    rows: TrainingQuery, schema: Schema, declared: Declarations, *, has_types: bool
 ) -> None:
     """Warn of columns that only tell rows apart, and of odd texts, as in memory."""
     values = {
@@ -234,17 +238,17 @@ def _warn_of_columns(
         for index, each in enumerate(schema.attributes)
         if each.kind == "nominal" and not rows.attributes[index].levels
     }
-    facts = _facts(rows, values, declared, typed=typed)
+    facts = _facts(rows, values, declared, has_types=has_types)
     for warning in column_warnings(facts, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
 
 
 def _facts(
-    rows: CleanRows,
+    rows: TrainingQuery,
     values: Mapping[int, Sequence[Value]],
     declared: Declarations,
     *,
-    typed: bool,
+    has_types: bool,
 ) -> list[IssueFacts]:
     """Return what is known of columns, of which some have values."""
     known = dict(zip(values, count_known(rows, [*values]), strict=True))
@@ -258,14 +262,14 @@ def _facts(
             known.get(index, 0),
             partial(_whole_numbers, rows, index),
             is_alone=len(rows.attributes) < 2,
-            typed=typed,
-            as_written=not typed,
+            has_types=has_types,
+            parses_text=not has_types,
         )
         for index, each in enumerate(rows.attributes)
     ]
 
 
-def _whole_numbers(rows: CleanRows, index: int) -> WholeNumbers | None:
+def _whole_numbers(rows: TrainingQuery, index: int) -> IntegerSummary | None:
     """Return what is counted of an attribute's numbers, if all of them are whole."""
     number = partial(column, f"c{index}")
     even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
@@ -280,10 +284,10 @@ def _whole_numbers(rows: CleanRows, index: int) -> WholeNumbers | None:
     ]
     *facts, n_even = rows.engine.line(select(asked, rows.select()))
     n_known = facts[1]
-    return WholeNumbers(*facts) if n_known and n_even == n_known else None
+    return IntegerSummary(*facts) if n_known and n_even == n_known else None
 
 
-def _check_known_classes(rows: CleanRows) -> int:
+def _check_known_classes(rows: TrainingQuery) -> int:
     """Say how many rows have no class, return how many have one; refuse no rows."""
     known, n_rows = count_classes(rows)
     if not n_rows:
@@ -294,7 +298,7 @@ def _check_known_classes(rows: CleanRows) -> int:
     return known
 
 
-def _note_incomplete(rows: CleanRows) -> None:
+def _note_incomplete(rows: TrainingQuery) -> None:
     """Tell how many rows lack a cell; refuse if all of them do."""
     names = [column.name for column in rows.attributes]
     known = count_known(rows, range(len(names)))
@@ -307,7 +311,7 @@ def _note_incomplete(rows: CleanRows) -> None:
     note_incomplete(n_rows - n_left, n_rows, lacking, weight=weighs)
 
 
-def _origin(rows: CleanRows, *, from_zero: bool) -> float:
+def _origin(rows: TrainingQuery, *, from_zero: bool) -> float:
     """Return a number near the target's mean; a whole one where all are whole."""
     number, weight = partial(column, "class"), partial(column, "weight")
     even = exp.EQ(this=number(), expression=exp.Floor(this=number()))

@@ -165,7 +165,7 @@ def _ranges(engine: SqlEngine, base: str, names: Sequence[str]) -> dict[str, _Si
     }
 
 
-def times_taken(
+def sampled_rows(
     relation: exp.Query | exp.Table, cells: Sequence[str], draws: Sequence[HashSample]
 ) -> exp.Select:
     """Return cells of rows that draws take, and how often, in the column ``TIMES``.

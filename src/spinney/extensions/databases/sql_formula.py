@@ -5,14 +5,7 @@ import sys
 import numpy as np
 from sqlglot import exp
 
-from spinney.data import (
-    Attribute,
-    Clause,
-    Conjunction,
-    Difference,
-    Linear,
-    Ratio,
-)
+from spinney.data import Attribute, Clause, Conjunction, Difference, Linear, Ratio
 from spinney.extensions.databases.expressions import (
     both,
     bound,

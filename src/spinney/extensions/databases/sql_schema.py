@@ -21,7 +21,7 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
-from spinney.extensions.databases.clean_rows import CleanRows
+from spinney.extensions.databases.clean_rows import TrainingQuery
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
 from spinney.extensions.databases.expressions import (
     case,
@@ -61,7 +61,7 @@ def rows_of(
     *,
     target: str,
     weight: str | None,
-) -> CleanRows:
+) -> TrainingQuery:
     """Tell the attributes from the target and the weight."""
     by_name = {column.name: column for column in columns}
     if target == NO_TARGET:
@@ -71,7 +71,7 @@ def rows_of(
         if name is not None and name not in by_name:
             msg = f"there is no column {name!r}: {did_you_mean(name, by_name)}"
             raise DataError(msg)
-    return CleanRows(
+    return TrainingQuery(
         engine,
         cells,
         tuple(column for column in columns if column.name not in (target, weight)),
@@ -80,7 +80,7 @@ def rows_of(
     )
 
 
-def check_weights(rows: CleanRows) -> None:
+def check_weights(rows: TrainingQuery) -> None:
     """Refuse a weight column with missing or negative rows, or too light ones."""
     if rows.weight is None:
         return
@@ -107,14 +107,14 @@ def check_weights(rows: CleanRows) -> None:
         check_least(float(lightest))
 
 
-def count_classes(rows: CleanRows) -> tuple[int, int]:
+def count_classes(rows: TrainingQuery) -> tuple[int, int]:
     """Return how many rows have a class, and how many there are."""
     known = exp.Count(this=rows.cell(rows.target))
     n_known, n_rows = rows.engine.line(rows.over([known, count_all()]))
     return int(n_known), int(n_rows)
 
 
-def count_known(rows: CleanRows, indices: Sequence[int]) -> list[int]:
+def count_known(rows: TrainingQuery, indices: Sequence[int]) -> list[int]:
     """Return how many rows have a value, for each attribute at these places."""
     if not indices:
         return []
@@ -122,7 +122,7 @@ def count_known(rows: CleanRows, indices: Sequence[int]) -> list[int]:
     return list(map(int, rows.engine.line(select(wanted, rows.select()))))
 
 
-def seen_values(rows: CleanRows) -> SeenValues:
+def seen_values(rows: TrainingQuery) -> SeenValues:
     """Return the values that occur, of the target and of nominal or ordinal columns."""
     columns = {f"c{index}": column for index, column in enumerate(rows.attributes)}
     columns["class"] = rows.target
@@ -169,7 +169,7 @@ def value_of(column: SqlColumn, raw: Any) -> Value:
     return int(raw) if float(raw).is_integer() else float(raw)
 
 
-def target_column(rows: CleanRows, seen: SeenValues) -> Column:
+def target_column(rows: TrainingQuery, seen: SeenValues) -> Column:
     """Return the distinct classes as a column."""
     column, values = rows.target, list(seen.target.values())
     if column.kind == "numeric":
@@ -179,7 +179,7 @@ def target_column(rows: CleanRows, seen: SeenValues) -> Column:
 
 
 def schema_of(
-    rows: CleanRows,
+    rows: TrainingQuery,
     target: Target,
     seen: SeenValues,
     *,

@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from spinney.data import Attribute, Schema
 from spinney.extensions.databases import number_bins
-from spinney.extensions.databases.counted_lines import CountedLines
+from spinney.extensions.databases.counted_lines import CountRows
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats, integers
 from spinney.extensions.databases.expressions import (
     both,
@@ -41,7 +41,7 @@ from spinney.extensions.databases.expressions import (
     summed_up,
     whole,
 )
-from spinney.extensions.databases.fetched_lines import FetchedLines, lines_of
+from spinney.extensions.databases.fetched_lines import FetchedRows, lines_of
 from spinney.extensions.databases.grouped import Relation, grouped_statements
 from spinney.extensions.databases.node_rows import NodeRows
 from spinney.extensions.databases.number_bins import NumberBins, opened_lines
@@ -220,12 +220,12 @@ class SqlSource:
             by=self._by,
             beside=lambda relation: self._bins.keyed(relation, small),
         )
-        coarse = CountedLines.joined(list(lines)).in_bins(ranges, small)
+        coarse = CountRows.joined(list(lines)).in_bins(ranges, small)
         nodes = [node for node, _ in wanted]
 
         def inside(intervals: OpenIntervals) -> TableBatch:
             opened = self._opened(intervals, nodes)
-            return self._stack(CountedLines.joined(opened), wanted)
+            return self._stack(CountRows.joined(opened), wanted)
 
         check = None if self._room is None else self._room.check_bins
         return openable_tables(self._stack(coarse, wanted), inside, check)
@@ -235,14 +235,14 @@ class SqlSource:
         return True
 
     def _stack(
-        self, lines: CountedLines, wanted: Sequence[tuple[int, Sequence[int]]]
+        self, lines: CountRows, wanted: Sequence[tuple[int, Sequence[int]]]
     ) -> TableBatch:
         target = self.schema.target
         return lines.stack(wanted, target.width, target.n_outputs)
 
     def _opened(
         self, intervals: OpenIntervals, nodes: Sequence[int]
-    ) -> list[CountedLines]:
+    ) -> list[CountRows]:
         """Return the lines of what is in opened bins, by one statement."""
         by_node = {
             index: {nodes[at]: listed for at, listed in each.items()}
@@ -261,14 +261,14 @@ class SqlSource:
         )
         return list(parts)
 
-    def fetched(self, nodes: Sequence[int]) -> FetchedLines:
+    def fetched(self, nodes: Sequence[int]) -> FetchedRows:
         """Return the lines of nodes as they are: rows, or parts of rows."""
         answers = [
             self._engine.fetch(lines_of(lines, self.schema))
             for lines in self._rows.lines(nodes)
         ]
-        parts = [FetchedLines.read(answer, self.schema) for answer in answers]
-        return FetchedLines.joined(parts)
+        parts = [FetchedRows.read(answer, self.schema) for answer in answers]
+        return FetchedRows.joined(parts)
 
     def check_memory(self) -> None:
         """Refuse to go on where the limit of memory is used up."""
@@ -306,7 +306,7 @@ class SqlSource:
             for node, route in routes
         }
         asked = {index for _, route in routes for index in route.attributes}
-        lines = CountedLines.joined(
+        lines = CountRows.joined(
             list(
                 self._lines(
                     [node for node, _ in routes],
@@ -409,7 +409,7 @@ class SqlSource:
             asked=asked,
             beside=beside,
         )
-        return CountedLines.joined(list(lines)).stack(wanted, *shape)
+        return CountRows.joined(list(lines)).stack(wanted, *shape)
 
     def _lines(
         self,
@@ -422,7 +422,7 @@ class SqlSource:
         beside: Callable[[Relation], Relation] | None = None,
         ranges: Mapping[str, str] | None = None,
         joined: bool = False,
-    ) -> Iterator[CountedLines]:
+    ) -> Iterator[CountRows]:
         """Give the lines of counts of some columns at nodes.
 
         ``beside`` puts more columns beside those of lines, of what is ``asked``; if
@@ -442,7 +442,7 @@ class SqlSource:
                 one_by_one=joined,
             )
             for statement, group in statements:
-                yield CountedLines.read(
+                yield CountRows.read(
                     self._engine.fetch(statement),
                     [places[name] for name in group],
                     by=by is not None,

@@ -22,7 +22,7 @@ from spinney.errors import ParameterError, Setting, refusal
 from spinney.extensions.databases.databases import (
     DatabaseTable,
     names_in,
-    opened_engine,
+    open_engine,
 )
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.expressions import count_all, named, select, table
@@ -66,7 +66,7 @@ def write_table(
     # A name alone is one of SQLite's main database: none that is attached is replaced.
     schema = schema or ("main" if at.engine == "sqlite" else "")
     target = table(name, schema or None)
-    with opened_engine(at, writes=True) as engine, _at_once(engine):
+    with open_engine(at, writes=True) as engine, _at_once(engine):
         engine.purpose = "write the predictions"
         replaced = _replaced(engine, at, target, Setting("into", into), force=force)
         view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"

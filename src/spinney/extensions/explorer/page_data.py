@@ -125,6 +125,7 @@ def _tree_model_data(
     model: Model, table: Table | None, *, with_rows: bool
 ) -> dict[str, Any]:
     tree, schema = model.tree, model.schema
+    criterion = model.recipe.measure(numeric=schema.target.is_numeric)
     if len(tree) > MOST_NODES:
         msg = (
             f"the tree has {len(tree)} nodes, and a page takes at most {MOST_NODES}: "
@@ -143,6 +144,7 @@ def _tree_model_data(
     return {
         "kind": "tree",
         **_about(schema, model.fingerprint, model.recipe),
+        "merit": criterion.merit_name,
         "schema": schema_data(schema),
         "tree": {
             **nodes_data(arrays, schema.target),

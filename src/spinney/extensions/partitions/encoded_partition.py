@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney.data import Column, Schema, Table
-from spinney.data.readers import read_part
+from spinney.data.readers import read_partition
 from spinney.errors import SpinneyWarning
 from spinney.extensions.partitions.partition_facts import (
     ColumnFacts,
@@ -30,7 +30,7 @@ _LISTENING = Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReadPart:
+class LoadedPartition:
     """The rows of a part that have a class and a weight, and what is known of them."""
 
     table: Table
@@ -41,12 +41,12 @@ class ReadPart:
         return sum(column.cells.nbytes for column in self.table.columns)
 
 
-def read_rows(part: Any, roles: ColumnRoles) -> ReadPart:
+def read_rows(part: Any, roles: ColumnRoles) -> LoadedPartition:
     """Read a part: a Parquet file by its path, or a table as it is."""
     # Whoever asked sits elsewhere: what is said is told to them, with the facts.
     with _LISTENING, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SpinneyWarning)
-        table = read_part(part, roles.declared)
+        table = read_partition(part, roles.declared)
     if roles.target == NO_TARGET:
         cells = np.zeros(table.n_rows, np.int32)
         target = Column(NO_TARGET, "nominal", cells, ("rows",))
@@ -90,11 +90,11 @@ def read_rows(part: Any, roles: ColumnRoles) -> ReadPart:
         TargetSums.of(target.cells, weights) if target.kind == "numeric" else None,
         said,
     )
-    return ReadPart(table, weights, facts)
+    return LoadedPartition(table, weights, facts)
 
 
 def different_numbers(
-    part: ReadPart, name: str, between: tuple[float, float]
+    part: LoadedPartition, name: str, between: tuple[float, float]
 ) -> Floats:
     """Return the different numbers of a column above one number, up to another."""
     cells = part.table[name].cells
@@ -136,7 +136,7 @@ class EncodedPartition:
 
 
 def code_rows(
-    part: ReadPart,
+    part: LoadedPartition,
     schema: Schema,
     edges: Mapping[int, Floats],
     few: Mapping[int, Floats],

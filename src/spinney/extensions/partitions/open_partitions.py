@@ -18,23 +18,16 @@ from spinney.data import (
     REMOTE_ISSUES,
     Attribute,
     Declarations,
+    IntegerSummary,
     IssueFacts,
     Schema,
     Target,
-    WholeNumbers,
     column_warnings,
-    leave_out,
+    exclude_identifiers,
     target_note,
 )
 from spinney.data.readers import refuse_file_options
-from spinney.errors import (
-    DataError,
-    Setting,
-    SpinneyNote,
-    note,
-    refusal,
-    warn,
-)
+from spinney.errors import DataError, Setting, SpinneyNote, note, refusal, warn
 from spinney.extensions.partitions.encoded_partition import (
     N_BINS,
     code_rows,
@@ -99,7 +92,7 @@ def opened_rows(
     refuse_file_options(roles.format, roles.encoding)
     if engine == "parts":
         parts = parts_of(data, engine)
-        yield counted_parts(InThisProcess(), parts, roles, wanted)
+        yield count_partitions(InThisProcess(), parts, roles, wanted)
         return
     from spinney.extensions.partitions.dask_executor import OnDask, dask_client
 
@@ -109,7 +102,7 @@ def opened_rows(
         else:
             parts = parts_of(data, engine)
         executor = OnDask(client)
-        yield counted_parts(executor, parts, roles, wanted)
+        yield count_partitions(executor, parts, roles, wanted)
 
 
 def parts_of(data: Any, engine: str) -> list[Any]:
@@ -154,11 +147,8 @@ def _no_file(path: str) -> DataError:
     return DataError(msg, remedy="check the path")
 
 
-def counted_parts(
-    executor: Executor,
-    parts: Sequence[Any],
-    roles: ColumnRoles,
-    wanted: Wanted,
+def count_partitions(
+    executor: Executor, parts: Sequence[Any], roles: ColumnRoles, wanted: Wanted
 ) -> RemoteData:
     """Return parts as a source, and what tells their rows from others."""
     first = roles if roles.identifiers else replace(roles, complete=False)
@@ -173,7 +163,7 @@ def counted_parts(
     told = [each for each in told if each.name not in by_type]
     for warning in column_warnings(told, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
-    target = agreed_target(facts, roles)
+    target = target_of_partitions(facts, roles)
     columns = _attributes(facts, roles)
     schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
@@ -229,7 +219,7 @@ def _without_identifiers(
 
     They are those that are left out in memory.
     """
-    names = leave_out(_issue_facts(executor, read, facts, roles))
+    names = exclude_identifiers(_issue_facts(executor, read, facts, roles))
     declared = roles.declared
     ignored = replace(declared, ignore=(*declared.ignore, *names))
     return replace(roles, declared=ignored)
@@ -263,7 +253,7 @@ def _issue_facts(
 
 def _whole_numbers(
     executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
-) -> WholeNumbers | None:
+) -> IntegerSummary | None:
     """Return what is counted of a column's numbers, if all of them are whole.
 
     Where they are many, they are counted between some of them, so that few are in
@@ -283,7 +273,7 @@ def _whole_numbers(
     if not (is_whole and column.n_known):
         return None
     ends = column.least, column.greatest
-    return WholeNumbers(n_rows, column.n_known, n_different, *ends)
+    return IntegerSummary(n_rows, column.n_known, n_different, *ends)
 
 
 def _are_whole(numbers: Floats) -> bool:
@@ -344,7 +334,7 @@ def _tell(facts: PartitionFacts, roles: ColumnRoles) -> None:
     check_least(facts.least)
 
 
-def agreed_target(facts: PartitionFacts, roles: ColumnRoles) -> Target:
+def target_of_partitions(facts: PartitionFacts, roles: ColumnRoles) -> Target:
     """Return the target of all parts."""
     declared: Declarations = roles.declared
     column = facts.named(roles.target).column

@@ -1,4 +1,4 @@
-"""Buckets over a histogram of the numbers that they divide."""
+"""Thresholds of buckets over a histogram of the numbers."""
 
 from typing import Any
 
@@ -23,17 +23,17 @@ def buckets(
     name: str = "",
     **more: Any,
 ) -> Any:
-    """Draw the cuts of buckets over a histogram of the numbers.
+    """Draw the thresholds of buckets over a histogram of the numbers.
 
     Parameters
     ----------
     values : array of numbers
-        Missing ones are left out.
+        Missing ones are ignored.
     axes : Axes, optional
     method, n, more
         As for :func:`spinney.discretise`.
     name : str
-        What the numbers are called.
+        The name of the numbers.
 
     Examples
     --------
@@ -42,25 +42,25 @@ def buckets(
     >>> plots.buckets(ages, n=3, name="age").get_title()
     '3 buckets of age by k-means'
     """
-    made = discretise(values, method, **({} if n is None else {"n": n}), **more)
+    bins = discretise(values, method, **({} if n is None else {"n": n}), **more)
     numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
     known = numbers[np.isfinite(numbers)]
     if not len(known):
-        msg = "there is no number to draw: pass some"
+        msg = "there are no numbers to draw: pass at least one"
         raise DataError(msg)
     axes = new_axes(axes)
     bars = min(BARS, max(5, len(np.unique(known))))
     axes.hist(known, bins=bars, color=LIGHT["branch"], edgecolor="white", linewidth=0.4)
-    for cut in made.cuts:
+    for cut in bins.cuts:
         axes.axvline(cut, color=colour_of(5), linewidth=1.3)
-    edges = np.concatenate([[known.min()], made.cuts, [known.max()]])
+    edges = np.concatenate([[known.min()], bins.cuts, [known.max()]])
     top = axes.get_ylim()[1]
-    if len(made) <= 12:
-        for low, high, count in zip(edges, edges[1:], made.counts, strict=False):
+    if len(bins) <= 12:
+        for low, high, count in zip(edges, edges[1:], bins.counts, strict=False):
             look = {"ha": "center", "va": "bottom", "fontsize": 7}
             axes.text((low + high) / 2, top, f"{count:g}", **look)
     of = f" of {name}" if name else ""
-    title = f"{len(made)} buckets{of} by {made.method}"
+    title = f"{len(bins)} buckets{of} by {bins.method}"
     titled(axes, title, x=name, y="rows")
     axes.set_title(title, fontsize=9, pad=16)
     return axes

@@ -1,4 +1,4 @@
-"""Plots of a model alone: the tree, what its attributes are worth, how far to prune."""
+"""Plots of a model alone: tree, variable importance, error by number of leaves."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ from spinney.extensions.plots.plot_axes import (
 )
 from spinney.growth.prune import leaf_risks, sequence_of
 
-__all__ = ["importances", "need", "pruning_path", "tree"]
+__all__ = ["check_kind", "importances", "pruning_path", "tree"]
 
 MOST_BARS = 30
-JUDGED = {"folds": "cross-validated", "validation": "on the validation rows"}
+ERROR_LABELS = {"folds": "cross-validation", "validation": "validation set"}
 
 
 def tree(
@@ -49,31 +49,31 @@ def tree(
     >>> [text.get_text() for text in axes.texts][-2:]
     ['yes', '3 rows · 50 %']
     """
-    need(model, "tree", "tree")
+    check_kind(model, "tree", "tree")
     picture = model.plot(style=style, horizontal=horizontal, max_depth=max_depth)
     return draw_svg(picture.svg, axes)
 
 
 def importances(model: Any, axes: Any = None, *, most: int = MOST_BARS) -> Any:
-    """Draw how important each attribute is, of a forest with the spread over trees.
+    """Draw the importance of each attribute; for a forest, with the spread over trees.
 
     Parameters
     ----------
     model : fitted tree or forest
     axes : Axes, optional
     most : int
-        How many attributes at most, the most important first.
+        The greatest number of attributes; the most important come first.
     """
-    need(model, "importances", "tree", "forest")
+    check_kind(model, "importances", "tree", "forest")
     if model.kind == "forest":
         ranked = list(model.importances().ranked())
     else:
-        worth, attributes = model.tree.importances, model.schema.attributes
-        order = np.argsort(-worth, kind="stable")
-        ranked = [(attributes[i].text(), float(worth[i]), 0.0) for i in order]
-    shown_ones = ranked[:most]
-    axes = new_axes(axes, (5.2, 0.9 + 0.24 * len(shown_ones)))
-    names, means, spreads = zip(*reversed(shown_ones), strict=True)
+        importances, attributes = model.tree.importances, model.schema.attributes
+        order = np.argsort(-importances, kind="stable")
+        ranked = [(attributes[i].text(), float(importances[i]), 0.0) for i in order]
+    shown = ranked[:most]
+    axes = new_axes(axes, (5.2, 0.9 + 0.24 * len(shown)))
+    names, means, spreads = zip(*reversed(shown), strict=True)
     spread = {"xerr": spreads} if model.kind == "forest" else {}
     look = {
         "color": colour_of(0),
@@ -83,22 +83,22 @@ def importances(model: Any, axes: Any = None, *, most: int = MOST_BARS) -> Any:
     }
     axes.barh([short(name, 30) for name in names], means, **spread, **look)
     axes.set_xlim(left=0)
-    rest = len(ranked) - len(shown_ones)
+    rest = len(ranked) - len(shown)
     more = f", {rest} more not shown" if rest else ""
-    spread_over = " ± standard deviation over trees" if model.kind == "forest" else ""
-    title = f"what decides {short(model.schema.target.name, 30)}{more}"
-    return titled(axes, title, x=f"share of gain{spread_over}")
+    spread_over = " ± SD over trees" if model.kind == "forest" else ""
+    title = f"variable importance for {short(model.schema.target.name, 30)}{more}"
+    return titled(axes, title, x=f"decrease in impurity (normalised){spread_over}")
 
 
 def pruning_path(model: Any, axes: Any = None) -> Any:
-    """Draw risk by the number of leaves, along the cost-complexity sequence.
+    """Draw the relative error by number of leaves along the cost-complexity sequence.
 
-    The risk by folds or by validation rows has its standard error, and the line one
-    standard error above its least is where the usual rule chooses. All risks are shares
-    of what the root has on the training rows. A model that was not pruned by cost
-    complexity has its training risk only.
+    All errors are relative to that of the root on the training rows. The error by
+    cross-validation or on a validation set has its standard error. The dotted line is
+    one standard error above its minimum (1-SE rule). A model that was not pruned by
+    cost complexity has its training error only.
     """
-    need(model, "pruning_path", "tree")
+    check_kind(model, "pruning_path", "tree")
     sequence = model.sequence_
     if sequence is None:
         sequence = sequence_of(model.tree, leaf_risks(model.tree))
@@ -112,11 +112,11 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
         color=colour_of(1),
         markersize=3,
         linewidth=1.2,
-        label="on the training rows",
+        label="training set",
     )
     if sequence.judged_by is not None:
         root_error = sequence.root_risk / (sequence.weight or 1.0) or 1.0
-        errors, deviations = (each / root_error for each in sequence.mean_errors())
+        errors, deviations = (rate / root_error for rate in sequence.mean_errors())
         axes.errorbar(
             leaves,
             errors,
@@ -126,7 +126,7 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
             markersize=4,
             linewidth=1.4,
             capsize=2,
-            label=f"{JUDGED[sequence.judged_by]}, ± its standard error",
+            label=f"{ERROR_LABELS[sequence.judged_by]} ± standard error",
         )
         best = int(np.argmin(errors))
         limit = errors[best] + deviations[best]
@@ -134,20 +134,20 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
     if sequence.chosen is not None:
         chosen = leaves[sequence.chosen]
         axes.axvline(chosen, color=colour_of(5), linestyle="--", linewidth=1)
-        axes.set_xlabel(f"leaves (chosen: {chosen})")
+        axes.set_xlabel(f"leaves (selected: {chosen})")
     axes.set_xscale("log", base=2)
     ticks = sorted({*leaves} if len(leaves) <= 8 else {*leaves[:: len(leaves) // 7]})
     axes.set_xticks(ticks, labels=[str(tick) for tick in ticks])
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     with_legend(axes, loc="upper right")
-    title = f"pruning {short(model.schema.target.name, 30)} by cost complexity"
+    title = f"cost-complexity pruning for {short(model.schema.target.name, 30)}"
     label = axes.get_xlabel() or "leaves"
-    return titled(axes, title, x=label, y="risk, the root's in training is 1")
+    return titled(axes, title, x=label, y="relative error (root node = 1)")
 
 
-def need(model: Any, plot: str, *kinds: str) -> None:
-    """Refuse what is no fitted model of one of these kinds."""
+def check_kind(model: Any, plot: str, *kinds: str) -> None:
+    """Refuse anything but a fitted model of one of these kinds."""
     kind = getattr(model, "kind", None)
     if kind not in kinds:
         wanted = " or a ".join(kinds)

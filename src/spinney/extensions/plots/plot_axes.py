@@ -1,4 +1,4 @@
-"""What all plots share: quiet axes, short names, colours by class."""
+"""Shared functions of all plots: axes, short names, colours by class."""
 
 import re
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from spinney.extensions.pictures.figures import axes_or_new, drawable
 
 __all__ = ["colour_of", "new_axes", "short", "titled", "with_legend"]
 
-MOST_SIGNS = 60
+MAX_LENGTH = 60
 SMALL, SMALLER = 8, 7
 
 
 def new_axes(axes: Any, size: tuple[float, float] = (5.2, 4.0)) -> Any:
-    """Return the axes to draw on, with small figures and no box around them."""
+    """Return the axes to draw on, with small tick labels and no box."""
     axes = axes_or_new(axes, size)
     axes.tick_params(labelsize=SMALLER)
     axes.spines[["top", "right"]].set_visible(False)
@@ -23,18 +23,17 @@ def new_axes(axes: Any, size: tuple[float, float] = (5.2, 4.0)) -> Any:
 
 
 def titled(axes: Any, title: str, x: str = "", y: str = "") -> Any:
-    """Return axes with a title and what they measure."""
-    axes.set_title(short(title, 2 * MOST_SIGNS), fontsize=SMALL + 1, wrap=True)
+    """Return axes with a title and axis labels."""
+    axes.set_title(short(title, 2 * MAX_LENGTH), fontsize=SMALL + 1, wrap=True)
     axes.set_xlabel(short(x), fontsize=SMALL)
     axes.set_ylabel(short(y), fontsize=SMALL)
     return axes
 
 
-def short(text: Any, most: int = MOST_SIGNS) -> str:
-    r"""Return a name in printable signs, its end left out where it is long.
+def short(text: Any, most: int = MAX_LENGTH) -> str:
+    r"""Return a name in printable characters, shortened if it is long.
 
-    A dollar is only a dollar: Matplotlib would take what is between two for a formula,
-    and fail where it is none. One that is marked so already stays as it is.
+    Dollars are escaped once, since Matplotlib reads text between two as a formula.
 
     >>> short("a very long name", 8), short("US$"), short(short("US$"))
     ('a very …', 'US\\$', 'US\\$')
@@ -57,9 +56,9 @@ def with_legend(
     loc: str | None = None,
     title: str | None = None,
 ) -> None:
-    """Add a legend in small letters, beside the axes, or in the corner that is said.
+    """Add a legend in small letters, beside the axes or in a corner.
 
-    Matplotlib is never asked for the best place, which takes long among many rows.
+    ``loc="best"`` is never used: it is slow for many rows.
     """
     beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
     more = {} if handles is None else {"handles": handles}

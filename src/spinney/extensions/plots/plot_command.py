@@ -41,20 +41,20 @@ if TYPE_CHECKING:
 
 __all__ = ["plot"]
 
-MOST_TRACED = 2000  # rows among which the ways of centroids are drawn
+MOST_TRACED = 2000  # rows drawn with the paths of centroids
 
 
 class _Kinds(click.Group):
-    """Kinds of plots; ``-o`` and ``--force`` are of each."""
+    """Kinds of plots, each with ``-o`` and ``--force``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the kinds in the order in which they stand here."""
+        """Return the kinds in the order of this module."""
         return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Note which kind runs: messages name its options."""
+        """Note which kind runs, so that messages name its options."""
         name, command, arguments = super().resolve_command(ctx, args)
         if isinstance(ctx.obj, list):
             ctx.obj.append(command)
@@ -101,14 +101,14 @@ def _output(name: str) -> Any:
 
 def _checked(path: str, *, force: bool) -> str:
     if path == STANDARD_OUTPUT:
-        msg = "-o '-': a picture does not go to standard output: name a file"
+        msg = "-o '-': a plot cannot go to standard output: name a file"
         raise ParameterError(msg)
     check_output(path, force=force)
     return path
 
 
 def _check_drawn(paths: list[str]) -> None:
-    """Refuse what cannot be drawn; an .svg of a tree is drawn without Matplotlib."""
+    """Refuse paths that need Matplotlib if it is missing; a tree's .svg does not."""
     check_pictures([path for path in paths if picture_suffix(path) != "svg"])
 
 
@@ -128,10 +128,10 @@ def _write(content: bytes, path: str) -> None:
         "spinney plot learning-curve iris.csv --target class --recipe c4.5",
         "spinney plot elbow points.csv --columns density,sugar",
     ),
-    short_help="Draw trees, regions, curves, confusions, clusters and more.",
+    short_help="Plot trees, decision regions, curves, confusion matrices, clusters.",
 )
 def plot() -> None:
-    """Draw a picture of some KIND by Matplotlib, to a .png, .svg or .pdf file."""
+    """Draw a plot of some KIND by Matplotlib, to a .png, .svg or .pdf file."""
 
 
 _model = click.argument("model")
@@ -139,7 +139,7 @@ _data = click.argument("data")
 _on_table = all_of(_model, _data, rows_options)
 
 
-# Of a model
+# Plots of a model
 
 
 @plot.kind(
@@ -147,12 +147,12 @@ _on_table = all_of(_model, _data, rows_options)
     _model,
     tree_option,
     look_options,
-    click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper."),
+    click.option("--depth", type=click.IntRange(min=0), help="Hide deeper nodes."),
     example="tree melons.spinney --style teaching -o melons.pdf",
     needs=_check_drawn,
 )
 def _tree(model: str, **options: Any) -> Drawing:
-    """Draw the tree of MODEL; of a forest its importances and most typical tree."""
+    """Draw the tree of MODEL; for a forest, importances and a typical tree."""
     fitted = member_of(load(model, "tree", "forest"), model, options["tree"])
     picture: Picture = fitted.plot(**tree_look(options, options["depth"]))
     return picture.content
@@ -165,7 +165,7 @@ def _tree(model: str, **options: Any) -> Drawing:
     example="importances forest.spinney",
 )
 def _importances(model: str, most: int) -> Drawing:
-    """Draw what each attribute is worth in MODEL, a tree or a forest."""
+    """Draw the variable importance of MODEL, a tree or a forest."""
     from spinney.extensions.plots import importances
 
     fitted = load(model, "tree", "forest")
@@ -175,9 +175,7 @@ def _importances(model: str, most: int) -> Drawing:
 @plot.kind(
     "pruning",
     _model,
-    click.option(
-        "--data", help="The table MODEL was grown on, to cross-validate the sequence."
-    ),
+    click.option("--data", help="The training table, to cross-validate the sequence."),
     click.option("--folds", type=click.IntRange(min=2), help="10 by default."),
     weight_option,
     example="pruning melons.spinney --data melons.csv",
@@ -185,12 +183,12 @@ def _importances(model: str, most: int) -> Drawing:
 def _pruning(
     model: str, data: str | None, folds: int | None, weight: str | None
 ) -> Drawing:
-    """Draw risk by the number of leaves, along MODEL's cost-complexity sequence."""
+    """Draw relative error by number of leaves, along the cost-complexity sequence."""
     from spinney.extensions.plots import pruning_path
 
     fitted = load(model, "tree")
     if data is None and (folds is not None or weight is not None):
-        msg = "--folds and --weight are about the rows of --data: name them, too"
+        msg = "--folds and --weight need --data, the training table: give it"
         raise ParameterError(msg)
     if data is not None:
         with progress_bar("growing", after=PATIENCE) as progress:
@@ -204,25 +202,25 @@ def _pruning(
     return drawing(lambda axes: pruning_path(fitted, axes))
 
 
-# Of a model on a table
+# Plots of a model on a table
 
 
 @plot.kind(
     "regions",
     _model,
     _data,
-    click.option("--x", metavar="COLUMN", help="What is drawn across."),
-    click.option("--y", metavar="COLUMN", help="What is drawn upwards."),
+    click.option("--x", metavar="COLUMN", help="The horizontal axis."),
+    click.option("--y", metavar="COLUMN", help="The vertical axis."),
     click.option(
         "--hold",
         multiple=True,
         metavar="COLUMN=VALUE",
-        help="Hold another attribute at a value. Repeatable.",
+        help="Fix another attribute at a value. Repeatable.",
     ),
     example="regions iris.spinney iris.csv --x petallength --y petalwidth",
 )
 def _regions(model: str, data: str, x: str, y: str, hold: tuple[str, ...]) -> Drawing:
-    """Draw what MODEL predicts over two numbers, and the rows of DATA on it."""
+    """Draw decision regions of MODEL over two numeric columns, and DATA's rows."""
     from spinney.cli.shell_settings import pairs_of
     from spinney.extensions.plots import regions
 
@@ -246,12 +244,12 @@ def _on(name: str, meaning: str) -> None:
     plot.kind(name, _on_table, example=f"{name} credit.spinney test.csv")(drawn)
 
 
-_on("confusion", "Draw which classes of DATA are taken for which by MODEL.")
-_on("roc", "Draw the ROC curves of MODEL on DATA.")
-_on("calibration", "Draw the shares that MODEL predicts beside the true ones of DATA.")
+_on("confusion", "Draw the confusion matrix of MODEL on DATA.")
+_on("roc", "Draw the ROC curves of MODEL on DATA, with their AUC.")
+_on("calibration", "Draw observed frequencies in DATA by predicted probability.")
 
 
-# Of a table
+# Plots of a table
 
 
 _study = all_of(
@@ -259,7 +257,7 @@ _study = all_of(
     reading_options,
     recipes_option,
     fold_options,
-    click.option("--measure", help="What is drawn, such as accuracy or auc."),
+    click.option("--measure", help="The measure, such as accuracy or auc."),
 )
 
 
@@ -270,7 +268,7 @@ _study = all_of(
     example="learning-curve iris.csv --target class --recipe cart --recipe c4.5",
 )
 def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
-    """Draw how recipes learn from ever more rows of DATA."""
+    """Draw learning curves of recipes: a measure by the number of training rows."""
     from spinney.extensions import evaluation, plots
 
     more = {"sizes": [size_of(text) for text in sizes]} if sizes else {}
@@ -293,7 +291,7 @@ def _robustness(
     outliers: tuple[float, ...],
     **options: Any,
 ) -> Drawing:
-    """Draw how recipes bear noise, missing values and outliers in DATA."""
+    """Draw the robustness of recipes against noise, missing values and outliers."""
     from spinney.extensions import evaluation, plots
 
     more = {"noise": noise, "missing": missing_rate, "outliers": outliers}
@@ -305,7 +303,7 @@ def _robustness(
 def _studied(
     function: Callable[..., Any], options: dict[str, Any], more: dict[str, Any]
 ) -> Any:
-    """Return what a study of recipes finds; without recipes, of the usual ones."""
+    """Return the study of the recipes given, or of the usual ones."""
     recipes = [variant_of(text) for text in options["recipes"]]
     with progress_bar("growing") as progress:
         return function(
@@ -323,14 +321,14 @@ def _studied(
     _data,
     click.option("--column", required=True, help="The numeric column."),
     click.option("--method", default="k-means", show_default=True),
-    click.option("--buckets", "n", type=int, help="How many."),
+    click.option("--buckets", "n", type=int, help="The number of buckets."),
     reading_options,
     example="buckets iris.csv --column petallength --method equal-width --buckets 4",
 )
 def _buckets(
     data: str, column: str, method: str, n: int | None, **options: Any
 ) -> Drawing:
-    """Draw the buckets of a numeric column of DATA over its histogram."""
+    """Draw the thresholds of a column's buckets over its histogram."""
     from spinney.data.readers import read_table
     from spinney.errors import DataError, did_you_mean
     from spinney.extensions.plots import buckets
@@ -342,10 +340,10 @@ def _buckets(
         encoding=options["encoding"],
     )
     if column not in table.names:
-        msg = f"there is no column {column!r}: {did_you_mean(column, table.names)}"
+        msg = f"no column {column!r}: {did_you_mean(column, table.names)}"
         raise DataError(msg)
     if table[column].kind != "numeric":
-        msg = f"column {column!r} is {table[column].kind}, and buckets are of numbers"
+        msg = f"column {column!r} is {table[column].kind}: choose a numeric column"
         raise DataError(msg)
     cells = table[column].cells
     return drawing(lambda axes: buckets(cells, axes, method=method, n=n, name=column))
@@ -354,11 +352,11 @@ def _buckets(
 _rows = all_of(
     _data,
     click.option("--columns", multiple=True, metavar="A,B", help="Only these columns."),
-    click.option("--standardise", is_flag=True, help="Let columns count alike."),
+    click.option("--standardise", is_flag=True, help="Scale columns to equal spread."),
     click.option("--seed", type=int, default=0, show_default=True),
     reading_options,
 )
-_k = click.option("-k", "--k", type=int, required=True, help="How many clusters.")
+_k = click.option("-k", "--k", type=int, required=True, help="The number of clusters.")
 
 
 @plot.kind("clusters", _rows, _k, example="clusters iris.csv --ignore class -k 3")
@@ -371,11 +369,11 @@ def _clusters(k: int, **options: Any) -> Drawing:
 
 @plot.kind("iterations", _rows, _k, example="iterations iris.csv --ignore class -k 3")
 def _iterations(k: int, **options: Any) -> Drawing:
-    """Draw how the centroids of k-means move among the rows of DATA."""
+    """Draw the paths of the centroids of k-means among the rows of DATA."""
     iterations = registry.load("plot", "iterations")
     trace = _cluster_fit(k, options).trace(MOST_TRACED)
     if trace is None:
-        msg = "iterations are drawn of numbers only: name them by --columns"
+        msg = "iterations need numeric columns: name them by --columns A,B"
         raise ParameterError(msg)
     return drawing(lambda axes: iterations(trace, axes))
 

@@ -6,16 +6,18 @@ from typing import Any
 from spinney import registry
 from spinney.extensions.pictures.figures import figure_bytes, new_figure, picture_suffix
 
-Drawing = Callable[[str], bytes]  # from a path, whose suffix decides, to a picture
+Drawing = Callable[
+    [str], bytes
+]  # from a path, whose suffix is the format, to a picture
 
 
 def drawing(draw: Callable[[Any], Any]) -> Drawing:
-    """Return what makes a picture of what a function draws on axes."""
+    """Return a function that writes what ``draw`` draws as a picture."""
     return lambda path: plot_picture(draw, path)
 
 
 def plot_picture(draw: Callable[[Any], Any], path: str) -> bytes:
-    """Return what a function draws on axes, as a picture."""
+    """Return what ``draw`` draws on axes, as a picture."""
     suffix = picture_suffix(path)
     figure = new_figure()
     draw(figure.subplots())
@@ -23,13 +25,13 @@ def plot_picture(draw: Callable[[Any], Any], path: str) -> bytes:
 
 
 def cluster_picture(fit: Any, path: str) -> bytes:
-    """Return rows by cluster."""
+    """Return the plot of rows by cluster."""
     clusters = registry.load("plot", "clusters")
     return plot_picture(lambda axes: clusters(fit, axes), path)
 
 
 def elbow_picture(choice: Any, k: int, path: str, *, given: bool = False) -> bytes:
-    """Return inertia by k, and below it the measure that decided, if another did."""
+    """Return inertia by k, and below it the measure that chose k, if another."""
     by_k = registry.load("plot", "by_k")
     measures = ["inertia", *([choice.rule] if choice.rule != "elbow" else [])]
     figure = new_figure()

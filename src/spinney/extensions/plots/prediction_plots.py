@@ -25,10 +25,10 @@ MOST_CURVES = 8
 def confusion(
     model: Any, data: Any, axes: Any = None, *, weight: str | None = None
 ) -> Any:
-    """Draw which classes are taken for which.
+    """Draw the confusion matrix.
 
-    A line is a true class, a column what was predicted; cells are as dark as their
-    share of the line, and say the weight of their rows.
+    A line is a true class, a column a predicted one. A cell shows the weight of its
+    rows, and its shade their proportion of the line.
 
     Parameters
     ----------
@@ -41,31 +41,34 @@ def confusion(
     """
     measured: Score = score(model, data, weight=weight)
     if not measured.classes:
-        msg = f"target {measured.target!r} is a number: a confusion is of classes"
+        msg = (
+            f"target {measured.target!r} is a number: a confusion matrix needs classes"
+        )
         raise ParameterError(msg)
     counts, n = measured.confusion, len(measured.classes)
     size = min(3.0 + 0.42 * n, 9.0)
     axes = new_axes(axes, (size + 0.6, size))
     totals = counts.sum(axis=1, keepdims=True)
-    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    proportions = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    axes.imshow(proportions, cmap="Blues", vmin=0, vmax=1)
     names = [short(label, 18) for label in measured.classes]
     angle = 45 if max(map(len, names)) > 6 else 0
     axes.set_xticks(range(n), names, rotation=angle, ha="right" if angle else "center")
     axes.set_yticks(range(n), names)
     if n <= MOST_NUMBERED:
         for (row, column), count in np.ndenumerate(counts):
-            colour = "white" if shares[row, column] > 0.5 else LIGHT["text"]
+            colour = "white" if proportions[row, column] > 0.5 else LIGHT["text"]
             text = weight_text(count) if count else "·"
             look = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
             axes.text(column, row, text, **look)
     right = weight_text(float(np.trace(counts)))
     title = f"{short(measured.target, 30)}: {right} of {weight_text(measured.weight)}"
-    return titled(axes, f"{title} right", x="predicted", y="true")
+    title = f"{title} correctly classified"
+    return titled(axes, title, x="predicted class", y="true class")
 
 
 def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -> Any:
-    """Draw the ROC curves: of two classes that of the last, else each against all.
+    """Draw ROC curves: for two classes that of the last, else each class against all.
 
     Parameters
     ----------
@@ -76,12 +79,13 @@ def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -
     axes = new_axes(axes)
     axes.plot([0, 1], [0, 1], ":", color=LIGHT["axis"], linewidth=1)
     for index, curve in enumerate(curves[:MOST_CURVES]):
-        label = f"{short(curve.label, 24)}: area {curve.area:.3f}"
+        label = f"{short(curve.label, 24)}: AUC = {curve.area:.3f}"
         axes.plot(curve.x, curve.y, color=colour_of(index), linewidth=1.4, label=label)
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-    with_legend(axes, loc="lower right", title=_title_of(curves))
-    title = f"ROC of {short(model.schema.target.name, 30)}"
-    return titled(axes, title, x="share of the others taken for it", y="share found")
+    with_legend(axes, loc="lower right", title=_legend_title(curves))
+    title = f"ROC curve for {short(model.schema.target.name, 30)}"
+    rates = {"x": "false positive rate", "y": "true positive rate (sensitivity)"}
+    return titled(axes, title, **rates)
 
 
 def calibration(
@@ -92,14 +96,14 @@ def calibration(
     n_bins: int = 10,
     weight: str | None = None,
 ) -> Any:
-    """Draw predicted shares beside true ones; dots are as large as their rows weigh.
+    """Draw observed frequencies by predicted probability; dots grow with their rows.
 
     Parameters
     ----------
     model, data, axes, weight
         As for :func:`confusion`.
     n_bins : int
-        How many bins of equal width predicted shares are put in.
+        The number of bins of equal width for predicted probabilities.
     """
     curves = calibration_curves(model, data, n_bins=n_bins, weight=weight)
     axes = new_axes(axes)
@@ -110,11 +114,11 @@ def calibration(
         sizes = 8 + 90 * curve.weights / curve.weights.sum()
         axes.scatter(curve.x, curve.y, s=sizes, color=colour, zorder=3)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    with_legend(axes, loc="upper left", title=_title_of(curves))
-    title = f"calibration of {short(model.schema.target.name, 30)}"
-    return titled(axes, title, x="predicted share", y="true share")
+    with_legend(axes, loc="upper left", title=_legend_title(curves))
+    title = f"calibration for {short(model.schema.target.name, 30)}"
+    return titled(axes, title, x="predicted probability", y="observed frequency")
 
 
-def _title_of(curves: list[Any]) -> str | None:
+def _legend_title(curves: list[Any]) -> str | None:
     rest = len(curves) - MOST_CURVES
     return f"{rest} more classes not shown" if rest > 0 else None

@@ -18,7 +18,7 @@ from spinney.errors import (
     refusal,
 )
 from spinney.extensions.pictures.style_sheet import LIGHT
-from spinney.extensions.plots.model_plots import need
+from spinney.extensions.plots.model_plots import check_kind
 from spinney.extensions.plots.plot_axes import (
     colour_of,
     new_axes,
@@ -30,11 +30,11 @@ from spinney.trees import Threshold, labels_of
 
 __all__ = ["regions"]
 
-STEPS = 300  # of a grid, where the edges of regions are not known or too many
+STEPS = 300  # of a grid, if the edges of regions are unknown or too many
 MOST_ROWS = 5000
 MARGIN = 0.05
 MARKERS = "os^Dv<>p"
-PALE = 0.25  # rows of which the regions say nothing
+FADED = 0.25  # opacity of rows that differ in the fixed variables
 
 
 def regions(
@@ -48,11 +48,10 @@ def regions(
 ) -> Any:
     """Draw what a model predicts over two numeric attributes, and rows on it.
 
-    A tree asks about one attribute at a time, so its regions are rectangles; they are
-    drawn exactly, from its thresholds. Where it asks about further attributes, these
-    are held: numbers at their median, names at the commonest, and the title says so.
-    A row of which the model says otherwise than of its place, for it differs from what
-    is held, is pale.
+    A tree splits on one attribute at a time, so its regions are rectangles, drawn
+    exactly from its thresholds. Other attributes are fixed: numbers at the median,
+    categories at the most frequent; the title names them. A row is faded if its own
+    prediction differs from that of its region, because it differs from a fixed value.
 
     Parameters
     ----------
@@ -61,9 +60,9 @@ def regions(
         The rows to draw; a target column colours them.
     axes : Axes, optional
     x, y : str, optional
-        The attributes; the two most important numbers if not given.
+        The attributes; by default the two most important numeric ones.
     fixed : mapping, optional
-        Values to hold other attributes at.
+        Fixed values of other attributes.
 
     Examples
     --------
@@ -76,22 +75,26 @@ def regions(
     >>> plots.regions(model, fruit).get_xlabel()
     'width'
     """
-    need(model, "regions", "tree", "forest")
+    check_kind(model, "regions", "tree", "forest")
     table = model.read(data, whole=True)
-    x, y = _chosen(model, x, y)
-    held = _held(model.schema, table, {x, y}, dict(fixed or {}))
+    x, y = _axis_names(model, x, y)
+    fixed_values = _fixed_values(model.schema, table, {x, y}, dict(fixed or {}))
     edges = [_edges(model, table, name) for name in (x, y)]
-    cells = _cells(model, edges, (x, y), held)
+    cells = _cells(model, edges, (x, y), fixed_values)
     axes = new_axes(axes)
     handles = _fill(axes, model, edges, cells)
-    handles += _draw_rows(axes, model, table, (x, y), held)
+    handles += _draw_rows(axes, model, table, (x, y), fixed_values)
     if handles:
         with_legend(axes, handles, title=short(model.schema.target.name, 24))
-    asked = {*model.asked}
-    at = [f"{short(n, 20)} = {_text(v)}" for n, v in held.items() if n in asked]
-    title = f"regions of {short(model.schema.target.name, 30)}"
-    title += f", where {', '.join(at[:4])}" if at else ""
-    title += f" and {len(at) - 4} more are held" if len(at) > 4 else ""
+    used = {*model.asked}
+    fixed_texts = [
+        f"{short(name, 20)} = {_text(value)}"
+        for name, value in fixed_values.items()
+        if name in used
+    ]
+    title = f"decision regions of {short(model.schema.target.name, 30)}"
+    title += f" at {', '.join(fixed_texts[:4])}" if fixed_texts else ""
+    title += f" and {len(fixed_texts) - 4} more" if len(fixed_texts) > 4 else ""
     return titled(axes, title, x=x, y=y)
 
 
@@ -101,7 +104,7 @@ def _text(value: Value | None) -> str:
     return figure(value) if isinstance(value, float) else short(value_text(value), 20)
 
 
-def _chosen(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
+def _axis_names(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
     """Return the names of two numeric attributes, the most important by themselves."""
     schema = model.schema
     numeric = [
@@ -111,20 +114,21 @@ def _chosen(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
     ]
     for parameter, name in (("x", x), ("y", y)):
         if name is not None and name not in numeric:
-            problem = "is no numeric attribute of the model"
+            problem = "is not a numeric attribute of the model"
             raise refusal(
                 Setting(parameter, name), problem, did_you_mean(name, numeric)
             )
     if x is not None and x == y:
-        both = (" and ", Setting("y", y), " are one attribute")
+        both = (" and ", Setting("y", y), " are the same attribute")
         raise ParameterError(Setting("x", x), both, remedy="name two")
-    worth = dict(zip((a.name for a in schema.attributes), _worth(model), strict=True))
-    rest = sorted((n for n in numeric if n not in (x, y)), key=lambda n: -worth[n])
+    names = (a.name for a in schema.attributes)
+    importance = dict(zip(names, _importances(model), strict=True))
+    rest = sorted((n for n in numeric if n not in (x, y)), key=lambda n: -importance[n])
     chosen = [name for name in (x, y) if name is not None] + rest
     if len(chosen) < 2:
         msg = (
-            f"regions are drawn over two numeric attributes, and the model has "
-            f"{len(numeric)}: draw the tree instead"
+            f"a region plot needs two numeric attributes, and the model has "
+            f"{len(numeric)}: plot the tree instead"
         )
         raise ParameterError(msg)
     if x is None and y is None:  # in the order of columns
@@ -133,52 +137,52 @@ def _chosen(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
     return (chosen[0], chosen[1]) if x is not None else (chosen[1], chosen[0])
 
 
-def _worth(model: Any) -> Floats:
+def _importances(model: Any) -> Floats:
     if model.kind == "forest":
         return np.asarray(model.importances().mean)
     return np.asarray(model.tree.importances)
 
 
-def _held(
+def _fixed_values(
     schema: Schema, table: Table, free: set[str], fixed: dict[str, Value]
 ) -> dict[str, Value | None]:
-    """Return a value for each attribute that is on neither axis."""
-    held: dict[str, Value | None] = {}
+    """Return a value for each attribute that is on neither axis, by name."""
+    values: dict[str, Value | None] = {}
     for attribute in schema.attributes:
         if attribute.formula is not None or attribute.name in free:
             continue
         if attribute.name in fixed:
-            held[attribute.name] = fixed.pop(attribute.name)
+            values[attribute.name] = fixed.pop(attribute.name)
             continue
         column = table[attribute.name]
         known = column.cells[~column.missing]
         if not len(known):
-            held[attribute.name] = None
+            values[attribute.name] = None
         elif column.kind == "numeric":
-            held[attribute.name] = float(np.median(known))
+            values[attribute.name] = float(np.median(known))
         else:
-            held[attribute.name] = column.levels[int(np.bincount(known).argmax())]
+            values[attribute.name] = column.levels[int(np.bincount(known).argmax())]
     if fixed:
         name = next(iter(fixed))
-        where = "on an axis" if name in free else "no attribute of the model"
+        where = "on an axis" if name in free else "not an attribute of the model"
         raise ParameterError(
             Setting("fixed", {name: fixed[name]}),
             f": {shown(name)!r} is {where}",
             remedy="leave it out",
         )
-    return held
+    return values
 
 
 def _edges(model: Any, table: Table, name: str) -> Floats:
-    """Return where cells begin and end along an attribute: thresholds, or a grid."""
+    """Return the edges of cells along an attribute: thresholds, or a grid."""
     column = table[name]
     known = column.cells[np.isfinite(column.cells)]
     if not len(known):
-        msg = f"column {name!r} has no numbers: there is nothing to draw"
+        msg = f"column {name!r} has no numbers: choose another for x or y"
         raise DataError(msg)
     low, high = float(known.min()), float(known.max())
-    room = (high - low) * MARGIN or abs(low) * MARGIN or 1.0
-    low, high = low - room, high + room
+    margin = (high - low) * MARGIN or abs(low) * MARGIN or 1.0
+    low, high = low - margin, high + margin
     cuts = _thresholds(model, name)
     if cuts is None or len(cuts) > STEPS:
         return np.linspace(low, high, STEPS + 1)
@@ -187,51 +191,48 @@ def _edges(model: Any, table: Table, name: str) -> Floats:
 
 
 def _thresholds(model: Any, name: str) -> Floats | None:
-    """Return the rising thresholds of a tree at an attribute; None if others matter."""
+    """Return the sorted thresholds of an attribute; None if they are not all edges."""
     schema = model.schema
     if model.kind != "tree" or any(a.formula for a in schema.attributes):
         return None
     index = [attribute.name for attribute in schema.attributes].index(name)
-    splits = (node.split for node in model.tree.nodes)
-    asked = [split for split in splits if split is not None]
-    cuts = [
-        split.threshold
-        for split in asked
-        if split.attribute == index and isinstance(split, Threshold)
+    splits = [
+        node.split
+        for node in model.tree.nodes
+        if node.split is not None and node.split.attribute == index
     ]
-    others = any(
-        split.attribute == index and not isinstance(split, Threshold) for split in asked
-    )
-    return None if others else np.unique(np.array(cuts, dtype=np.float64))
+    if not all(isinstance(split, Threshold) for split in splits):
+        return None
+    return np.unique(np.array([split.threshold for split in splits], np.float64))
 
 
 def _cells(
     model: Any,
     edges: list[Floats],
     names: tuple[str, str],
-    held: dict[str, Value | None],
+    fixed: dict[str, Value | None],
 ) -> Floats:
-    """Return what is predicted in the middle of each cell, y × x × outputs."""
-    middles = [(each[1:] + each[:-1]) / 2 for each in edges]
-    across, up = np.meshgrid(*middles)
-    columns = dict(zip(names, (across.ravel(), up.ravel()), strict=True))
-    outputs = model.outputs(_with_held(model, columns, held, across.size))
-    return np.asarray(outputs).reshape(*across.shape, -1)
+    """Return the prediction at the centre of each cell, y × x × outputs."""
+    centres = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
+    x, y = np.meshgrid(*centres)
+    columns = dict(zip(names, (x.ravel(), y.ravel()), strict=True))
+    outputs = model.outputs(_with_fixed(model, columns, fixed, x.size))
+    return np.asarray(outputs).reshape(*x.shape, -1)
 
 
-def _with_held(
-    model: Any, columns: dict[str, Any], held: dict[str, Value | None], n_rows: int
+def _with_fixed(
+    model: Any, columns: dict[str, Any], fixed: dict[str, Value | None], n_rows: int
 ) -> dict[str, Any]:
-    """Return rows of some columns, the others as they are held."""
+    """Return rows of some columns, with fixed values in the others."""
     return {
-        a.name: columns[a.name] if a.name in columns else [held[a.name]] * n_rows
+        a.name: columns[a.name] if a.name in columns else [fixed[a.name]] * n_rows
         for a in model.schema.attributes
         if a.formula is None
     }
 
 
 def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any]:
-    """Fill the cells; return what a legend shows of the classes."""
+    """Fill the cells; return the legend handles of the classes."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
@@ -250,23 +251,23 @@ def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any
     axes.add_collection(
         LineCollection(_borders(edges, labels), colors=LIGHT["frame"], linewidths=0.9)
     )
-    there = np.unique(labels)[:n]
+    drawn_classes = np.unique(labels)[:n]
     return [
         Patch(color=colour_of(c), alpha=0.6, label=short(target.classes[c], 24))
-        for c in there
+        for c in drawn_classes
     ]
 
 
 def _borders(edges: list[Floats], labels: Integers) -> list[Any]:
     """Return the lines between cells of different classes."""
-    across, up = edges
+    xs, ys = edges
     lines: list[Any] = []
     for row, column in np.argwhere(labels[:, 1:] != labels[:, :-1]):
-        at = across[column + 1]
-        lines.append([(at, up[row]), (at, up[row + 1])])
+        x = xs[column + 1]
+        lines.append([(x, ys[row]), (x, ys[row + 1])])
     for row, column in np.argwhere(labels[1:] != labels[:-1]):
-        at = up[row + 1]
-        lines.append([(across[column], at), (across[column + 1], at)])
+        y = ys[row + 1]
+        lines.append([(xs[column], y), (xs[column + 1], y)])
     return lines
 
 
@@ -275,18 +276,17 @@ def _draw_rows(
     model: Any,
     table: Table,
     names: tuple[str, str],
-    held: dict[str, Value | None],
+    fixed: dict[str, Value | None],
 ) -> list[Any]:
-    """Draw rows, each class with a colour and a sign; some of very many.
+    """Draw a sample of rows with a colour and marker per class; return legend handles.
 
-    Those of which the model says otherwise than of the region that they lie in, for
-    what is held is another value with them, are pale. Return what a legend says of it.
+    Rows that are predicted otherwise than their region are faded.
     """
     known = np.isfinite([table[name].cells for name in names]).all(axis=0)
     placed = np.flatnonzero(known)
     some = table.take(placed[:: -(-len(placed) // MOST_ROWS) or 1])
     x, y = (some[name].cells for name in names)
-    elsewhere = _elsewhere(model, some, names, held)
+    is_faded = _is_faded(model, some, names, fixed)
     target = model.schema.target
     look = {"s": 22 if len(x) <= 300 else 7, "linewidths": 0.5, "zorder": 3}
     groups: list[tuple[Any, dict[str, Any]]] = []
@@ -297,33 +297,34 @@ def _draw_rows(
         for code in np.unique(codes[codes >= 0]).tolist():
             marker = MARKERS[code % len(MARKERS)]
             groups.append((codes == code, {"color": colour_of(code), "marker": marker}))
-    for mine, hue in groups:
-        for chosen, alpha in ((mine & elsewhere, PALE), (mine & ~elsewhere, 1.0)):
-            if chosen.any():
+    for in_group, style in groups:
+        for mask, alpha in ((in_group & is_faded, FADED), (in_group & ~is_faded, 1.0)):
+            if mask.any():
                 edge = {"ec": "white"} if alpha == 1 else {}
-                where = x[chosen], y[chosen]
-                axes.scatter(*where, alpha=alpha, **hue, **edge, **look)
-    if not elsewhere.any():
+                axes.scatter(x[mask], y[mask], alpha=alpha, **style, **edge, **look)
+    if not is_faded.any():
         return []
     from matplotlib.lines import Line2D
 
-    label = "pale: other values than held"
-    point = Line2D([], [], color=LIGHT["text"], alpha=PALE, marker="o", label=label)
+    label = "faded: rows that differ\nin the other variables"
+    point = Line2D([], [], color=LIGHT["text"], alpha=FADED, marker="o", label=label)
     point.set(linestyle="none", markersize=4)
     return [point]
 
 
-def _elsewhere(
-    model: Any, table: Table, names: tuple[str, str], held: dict[str, Value | None]
+def _is_faded(
+    model: Any, table: Table, names: tuple[str, str], fixed: dict[str, Value | None]
 ) -> NDArray[np.bool_]:
-    """Return of which rows the model says otherwise than if they were as is held."""
+    """Return which rows are predicted otherwise with the fixed values."""
     target = model.schema.target
-    if target.is_numeric and model.kind == "forest":  # a mean that is never the same
+    if target.is_numeric and model.kind == "forest":  # a mean, hardly ever equal
         return np.zeros(table.n_rows, np.bool_)
-    here = {name: table[name].cells for name in names}
-    as_held = _with_held(model, here, held, table.n_rows)
-    both = [np.asarray(model.outputs(each)) for each in (table, as_held)]
+    columns = {name: table[name].cells for name in names}
+    fixed_rows = _with_fixed(model, columns, fixed, table.n_rows)
+    predicted, of_region = (
+        np.asarray(model.outputs(rows)) for rows in (table, fixed_rows)
+    )
     if target.is_numeric:
-        return np.asarray((both[0] != both[1]).any(axis=1))
-    said, seen = (labels_of(each, target.costs) for each in both)
-    return np.asarray(said != seen)
+        return np.asarray((predicted != of_region).any(axis=1))
+    labels = labels_of(predicted, target.costs)
+    return np.asarray(labels != labels_of(of_region, target.costs))

@@ -54,9 +54,9 @@ def learning_curve(
 def robustness(
     evaluation: Evaluation, axes: Any = None, *, measure: str | None = None
 ) -> Any:
-    """Draw a measure by how much the training rows were damaged.
+    """Draw a measure by the proportion of damaged training rows.
 
-    A colour is a recipe, a kind of line what was injected.
+    A colour is a recipe, a line style a kind of damage.
 
     Parameters
     ----------
@@ -70,22 +70,22 @@ def robustness(
     axes = new_axes(axes)
     kinds = [line["injected"] for line in evaluation.table if line["rate"]]
     for index, recipe in enumerate(evaluation.recipes):
-        mine = [line for line in evaluation.table if line["recipe"] == recipe]
-        whole = [line for line in mine if not line["rate"]]
+        of_recipe = [line for line in evaluation.table if line["recipe"] == recipe]
+        undamaged = [line for line in of_recipe if not line["rate"]]
         for place, kind in enumerate(dict.fromkeys(kinds)):
-            lines = whole + [line for line in mine if line["injected"] == kind]
+            lines = undamaged + [line for line in of_recipe if line["injected"] == kind]
             rates = [100 * line["rate"] for line in lines]
             label, style = f"{recipe}, {kind}", STYLES[place % len(STYLES)]
             _curve(axes, rates, lines, name, index, label, style=style)
     with_legend(axes)
     title = f"robustness of {short(evaluation.target, 30)}"
-    return titled(axes, title, x="damaged, in percent", y=MEASURES[name].title)
+    return titled(axes, title, x="damaged training rows (%)", y=MEASURES[name].title)
 
 
 def _measure(
     evaluation: Evaluation, measure: str | None, condition: str, function: str
 ) -> str:
-    """Return the measure to draw, of an evaluation that has such a condition."""
+    """Return the measure to draw; refuse an evaluation without such a condition."""
     table = evaluation.table if isinstance(evaluation, Evaluation) else None
     if not table or condition not in table[0]:
         msg = f"pass what {function} returns, not {type(evaluation).__name__}"
@@ -95,7 +95,7 @@ def _measure(
     measure_named(measure)
     if measure not in evaluation.measures:
         known = ", ".join(evaluation.measures)
-        msg = f"measure={measure!r} was not measured; there are {known}"
+        msg = f"measure={measure!r} was not measured: choose one of {known}"
         raise ParameterError(msg)
     return measure
 

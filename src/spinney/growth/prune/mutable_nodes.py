@@ -311,7 +311,7 @@ def _finished(
         reason=_reason(mutable) if is_leaf else None,
         model=None,
         surrogates=() if is_leaf else origin.surrogates,
-        otherwise=None if is_leaf else origin.default_branch,
+        default_branch=None if is_leaf else origin.default_branch,
     )
 
 

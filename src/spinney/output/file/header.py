@@ -202,7 +202,7 @@ def _read_text_format(data: object) -> TextFormat:
     if data is None:
         return TextFormat()
     names = tuple(field.name for field in fields(TextFormat))
-    return TextFormat(**members(data, "the text_format", names)).later()
+    return TextFormat(**members(data, "the text_format", names)).without_skip()
 
 
 def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:

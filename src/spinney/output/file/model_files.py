@@ -77,7 +77,7 @@ def save_model(
     >>> import numpy as np
     >>> from spinney.growth.model import Model
     >>> from spinney.growth.plain.learner import grow_tree
-    >>> from spinney.data.fingerprint import Fingerprint
+    >>> from spinney.data.schema import Fingerprint
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> from spinney.data.schema import Attribute, Schema, Target
     >>> from spinney.sources.rows.memory import MemorySource

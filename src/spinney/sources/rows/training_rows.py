@@ -20,10 +20,10 @@ from spinney.data import (
     Table,
     Target,
     Value,
-    doubts_of,
     fingerprint_of,
     holds_classes,
     target_note,
+    training_warnings,
     without_identifiers,
 )
 from spinney.data.readers import read_table
@@ -501,7 +501,7 @@ def report_column_issues(
     """
     if reading := target_note(target, declared):
         note(reading, of_reading=False)
-    for warning in doubts_of(attributes, target, declared, rows):
+    for warning in training_warnings(attributes, target, declared, rows):
         warn(*warning.args, remedy=warning.remedy)
 
 

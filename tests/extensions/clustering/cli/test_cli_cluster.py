@@ -153,7 +153,7 @@ def test_a_mixed_table(works, mixed, write):
 def test_names_of_rows_are_left_out(tool, mixed):
     told = tool("cluster", mixed, "--k", 2)
     assert told.code == 0
-    assert "column 'id' has values of which all 12 differ and is left out" in told.err
+    assert "column 'id' has only unique values (12) and was excluded" in told.err
     assert "--nominal id" in told.err
 
 

@@ -135,4 +135,4 @@ def test_infinity_in_a_later_table(works, refused, write):
     for model, name in (("m", "attr2"), ("t", "petalwidth")):
         line = refused(3, "predict", model, later)
         assert f"column '{name}' holds inf: trees cannot cut at infinity" in line
-        assert line.strip().endswith("; mend that cell, or leave the row out")
+        assert line.strip().endswith("; fix that cell, or remove the row")

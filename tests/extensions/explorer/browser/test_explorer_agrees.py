@@ -162,5 +162,5 @@ def test_a_chain_of_a_thousand_questions(visit):
     model = FittedTree(chain_model(1000))
     page = visit(model.explore().html)
     assert page.evaluate(f"{STATE}.tree.height") == model.tree.height
-    page.get_by_role("button", name="Open all").click()
+    page.get_by_role("button", name="Expand all").click()
     page.keyboard.press("End")

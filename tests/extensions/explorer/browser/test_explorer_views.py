@@ -96,8 +96,8 @@ def test_the_node_panel_says_what_explain_does(melons):
     text = melons.locator("details pre").text_content()
     assert text == str(model.explain(node=node))
     head = melons.locator(".panel-body").inner_text()
-    assert "Candidates" in head
-    assert "cut at 0.3815" in head
+    assert "Candidate splits" in head
+    assert "split point 0.3815" in head
     rules = {
         button.get_attribute("data-rule"): button.get_attribute("data-text")
         for button in melons.locator("[data-rule]").all()
@@ -165,7 +165,7 @@ def test_what_if_lights_divided_paths(visit):
     }
     expected = model.predict_proba(row)[0]
     assert [outputs[code] for code in sorted(outputs)] == expected.tolist()
-    assert page.locator("text=Missing values divide the row").count() == 1
+    assert page.locator("text=Missing values distribute the row").count() == 1
 
 
 def test_a_flip_flips(melons):
@@ -194,7 +194,7 @@ def test_the_slider_prunes_along_the_sequence(visit):
         assert page.evaluate(f"{STATE}.leaves().length") == smaller.tree.n_leaves
         assert f"alpha={alpha}" in page.locator(".command").first.text_content()
     assert page.locator("[role=treeitem]").count() == 1
-    page.click("text=Whole tree again")
+    page.click("text=Reset to the whole tree")
     assert page.evaluate(f"{STATE}.leaves().length") == model.tree.n_leaves
     page.evaluate(f"{STATE}.select(1)")
     page.click("text=Make this a leaf")
@@ -247,7 +247,7 @@ def test_a_histogram_has_its_cut_marked(visit):
     model = MODELS["penguins"]()
     page = visit(model.explore(data=TABLES / "penguins.csv").html)
     figure = page.locator(".histogram")
-    assert figure.get_attribute("aria-label").endswith("cut at 206.5")
+    assert figure.get_attribute("aria-label").endswith("split point 206.5")
     heights = figure.locator("rect").evaluate_all(
         "all => all.map((e) => Number(e.getAttribute('height')))"
     )
@@ -260,7 +260,7 @@ def test_a_histogram_has_its_cut_marked(visit):
     assert "Rows" not in page.locator(".panel-tabs").inner_text()
     panel(page, "about")
     numbers = sum(bool(cuts_of(model.tree, node)) for node in model.tree)
-    said = f"Histograms at {numbers} nodes, and errors, of a table of 344 rows."
+    said = f"Histograms at {numbers} nodes, and errors, on a table of 344 rows."
     assert said in page.locator(".panel-body").inner_text()
 
 
@@ -297,7 +297,7 @@ def test_pictures_are_saved_as_they_are_seen(melons, tmp_path):
 def test_a_forest_is_picked_through(visit):
     model = forest()
     page = visit(model.explore().html)
-    assert "Importance" in page.locator(".panel-body").inner_text()
+    assert "Variable importance" in page.locator(".panel-body").inner_text()
     first = page.evaluate(f"{STATE}.tree.size")
     page.select_option(".picker select", index=3)
     number = page.evaluate(f"{STATE}.data.trees[3].number")
@@ -322,7 +322,7 @@ def test_clusters_have_profiles_and_iterations(visit):
     assert page.locator("[data-output]").text_content() == str(label)
     view(page, "iterations")
     page.click("[aria-label='Next iteration']")
-    assert "every row got its first cluster" in page.locator(".trace").inner_text()
+    assert "first assignment of every row" in page.locator(".trace").inner_text()
     assert page.locator(".trace circle").count() == 150
 
 
@@ -420,7 +420,7 @@ def dragged(page):
 def test_five_thousand_nodes(visit):
     model = large_tree(2500)
     page = visit(model.explore().html)
-    page.get_by_role("button", name="Open all").click()
+    page.get_by_role("button", name="Expand all").click()
     assert page.evaluate("document.querySelector('canvas').style.display") == ""
     page.click("text=Fit")
     colours = set(map(tuple, dragged(page)))
@@ -440,7 +440,7 @@ def test_five_thousand_nodes(visit):
 def test_fifty_thousand_nodes(visit):
     model = large_tree(25_000)
     page = visit(model.explore().html)
-    page.get_by_role("button", name="Open all").click()
+    page.get_by_role("button", name="Expand all").click()
     page.fill("[type=search]", "49000")
     assert selected(page) == 49_000
     panel(page, "prune")
@@ -471,17 +471,17 @@ def test_what_if_says_of_a_number_that_it_cannot_be_read(visit):
     panel(page, "what-if")
     for name in ("size", "day"):
         field = page.locator(f"[data-attribute={name}]")
-        doubt = page.locator(f"label:has([data-attribute={name}]) .doubt")
+        problem = page.locator(f"label:has([data-attribute={name}]) .problem")
         unread = ["1,5", "1.5 cm", "0x10", "Infinity", "20.11.2026", "2026-02-31"]
         for text in unread:
             field.fill(text)
-            assert doubt.inner_text().endswith("counts as missing"), (name, text)
+            assert problem.inner_text().endswith("counts as missing"), (name, text)
             assert field.get_attribute("aria-invalid") == "true"
         field.fill("2026-11-09" if name == "day" else " 7.5e0")
-        assert doubt.inner_text() == ""
+        assert problem.inner_text() == ""
         field.fill("?")
         page.click("button:has-text('Clear')")
-        assert doubt.inner_text() == ""
+        assert problem.inner_text() == ""
 
 
 def test_candidates_say_where_missing_values_go(visit):

@@ -11,9 +11,9 @@ from sqlglot import exp
 from spinney._support.arrays import Floats
 from spinney._support.memory_budget import bytes_of
 from spinney.data.duckdb import (
-    counting_by_place,
+    array_aggregation,
     first_line,
-    own_folder,
+    private_folder,
     quote_text,
 )
 from spinney.errors import DataError
@@ -64,7 +64,7 @@ class DuckDBEngine(SqlEngine):
         if self._connection is not None:
             with self.translated():
                 self._connection.register(self._view, self._relation)
-                self._settings.enter_context(counting_by_place(self._connection))
+                self._settings.enter_context(array_aggregation(self._connection))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,7 +90,7 @@ class DuckDBEngine(SqlEngine):
             number = "SELECT txid_current()"
             first, second = (self._connection.sql(number).fetchall() for _ in range(2))
         if first != second:
-            path = self._settings.enter_context(own_folder(folder)) / "rows.db"
+            path = self._settings.enter_context(private_folder(folder)) / "rows.db"
             name = f"spinney_{token_hex(8)}"
             self.run(f"ATTACH {quote_text(str(path))} AS {name}")
             self._settings.callback(self._detach, name)

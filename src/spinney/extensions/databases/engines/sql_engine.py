@@ -111,10 +111,7 @@ class SqlEngine:
         return exp.Nullif(this=number, expression=nan)
 
     def values(
-        self,
-        lines: Sequence[Sequence[exp.Expr]],
-        names: Sequence[str],
-        alias: str,
+        self, lines: Sequence[Sequence[exp.Expr]], names: Sequence[str], alias: str
     ) -> exp.Expr:
         """Return lines that stand in the statement, as a table under an alias."""
         tuples = [exp.Tuple(expressions=list(line)) for line in lines]

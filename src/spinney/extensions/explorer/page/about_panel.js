@@ -1,11 +1,11 @@
-// What this page is, and what it contains.
+// The contents and keys of this page.
 
 import { element, quiet } from "./dom.js";
 import { countText, plural } from "./numbers.js";
 
 const KEYS = [
-  ["↓ ↑ ← →", "walk: in, out, beside"],
-  ["Enter", "open or close a node"],
+  ["↓ ↑ ← →", "child, parent, sibling"],
+  ["Enter", "expand or collapse a node"],
   ["Home", "the root"],
   ["+ − 0", "zoom in, out, fit"],
   ["drag, wheel", "move, zoom"],
@@ -14,8 +14,8 @@ const KEYS = [
 export function aboutPanel(state, page) {
   return [
     element("h2", {}, "About this page"),
-    element("p", {}, "One file, which fetches nothing and sends nothing."),
-    element("h3", {}, "What it contains"),
+    element("p", {}, "One file that works offline and sends nothing."),
+    element("h3", {}, "Contents"),
     element(
       "ul",
       {},
@@ -47,7 +47,7 @@ function contents(state) {
   } else {
     lines.push(`A tree of ${plural(contains.nodes, "node")}, with the counts at each.`);
     lines.push(
-      `The splits that were considered at ${plural(contains.candidates, "node")}, with their counts.`,
+      `The candidate splits at ${plural(contains.candidates, "node")}, with their counts.`,
     );
     lines.push(`The arithmetic of ${plural(contains.explained, "node")}.`);
     if (contains.of_models) {
@@ -57,15 +57,15 @@ function contents(state) {
     }
     if (contains.counted) {
       lines.push(
-        `Histograms at ${plural(contains.histograms, "node")}, and errors, of a table of ${plural(contains.counted, "row")}.`,
+        `Histograms at ${plural(contains.histograms, "node")}, and errors, on a table of ${plural(contains.counted, "row")}.`,
       );
     }
   }
   lines.push("The names of attributes, their values and the classes.");
   lines.push(
     rows
-      ? `Rows: ${plural(rows.rows, "row")} of a table of ${countText(rows.of_rows)}, cell by cell.`
-      : "No rows: counts of them only.",
+      ? `All cells of ${plural(rows.rows, "row")}, of a table of ${countText(rows.of_rows)}.`
+      : "No rows, only counts.",
   );
   return lines;
 }

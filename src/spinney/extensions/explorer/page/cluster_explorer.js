@@ -1,4 +1,4 @@
-// Clusters: their profiles, which of them a row belongs to, and how they came about.
+// The explorer of clusters: profiles, assignment of a row, iterations.
 
 import { aboutPanel } from "./about_panel.js";
 import { readClusters } from "./clusters.js";
@@ -76,10 +76,10 @@ export class ClusterExplorer extends Frame {
   choose(cluster) {
     this.state.selected = cluster;
     if (this.state.panel === "what-if") this.state.panel = "profile";
-    this.state.say("select");
+    this.state.notify("select");
   }
 
-  // Attributes by clusters: each value, and how far it is from that of all rows.
+  // Attributes × clusters: each centroid's value, and its distance from the mean.
   profiles() {
     const { clusters, state } = this;
     const { schema } = state;
@@ -102,7 +102,7 @@ export class ClusterExplorer extends Frame {
       "scroll profiles",
       "Profiles of clusters",
       quiet(
-        "Centroids; a bar shows how far one is from the mean of all clusters, in standard deviations between them: blue below, orange above.",
+        "Centroids; bars show the distance from the mean of all clusters in standard deviations: blue below, orange above.",
       ),
       table("data profile-table", [null, ...head], lines),
     );
@@ -148,7 +148,7 @@ export class ClusterExplorer extends Frame {
           `${countText(clusters.sizes[cluster])} of ${countText(clusters.total)} rows (${percent(clusters.sizes[cluster] / clusters.total)})`,
         ),
       ),
-      element("h3", {}, "What sets it apart"),
+      element("h3", {}, "Distinguishing attributes"),
       table(
         "counts",
         [],
@@ -172,7 +172,7 @@ export class ClusterExplorer extends Frame {
               "li",
               {},
               button(`cluster ${other}`, () => this.choose(other), { class: "link" }),
-              ` at ${figure(far)}`,
+              `, distance ${figure(far)}`,
             ),
           ),
       ),
@@ -187,14 +187,14 @@ export class ClusterExplorer extends Frame {
     const changed = () => {
       const distances = row.every(Number.isNaN) ? null : clusters.distances(row);
       if (!distances) {
-        const what = clusters.takesMissing ? "what is known" : "every number";
-        const hint = `Fill in ${what} of a row to see its cluster.`;
+        const what = clusters.takesMissing ? "the known values" : "every number";
+        const hint = `Enter ${what} of a row to see its cluster.`;
         replace(answer, quiet(hint));
         return;
       }
       const nearest = distances.indexOf(Math.min(...distances));
       state.selected = nearest;
-      state.say("select");
+      state.notify("select");
       const most = Math.max(...distances) || 1;
       replace(
         answer,

@@ -1,4 +1,4 @@
-// Clusters as the page knows them: centroids, sizes, and how far rows are from them.
+// Clusters of the page: centroids, sizes, and distances of rows from them.
 
 import { rounded, unpack } from "./numbers.js";
 import { theme } from "./theme.js";

@@ -1,4 +1,4 @@
-// Two models beside each other: their sizes, errors and what they ask; one form for both.
+// Two models side by side: sizes, errors, important variables; one linked form.
 
 import { element, plainCell, rowHead, table, tableRow } from "./dom.js";
 import { countText, percent, rounded } from "./numbers.js";
@@ -8,11 +8,11 @@ export function comparison(states) {
   const facts = [
     ["kind", (state) => state.kind],
     ["recipe", (state) => state.data.recipe ?? state.data.method],
-    ["grown on", (state) => `${countText(state.data.grown_on.rows)} rows`],
+    ["training set", (state) => `${countText(state.data.grown_on.rows)} rows`],
     ["leaves", (state) => (state.kind === "tree" ? countText(state.tree.leaves) : "–")],
     ["depth", (state) => (state.kind === "tree" ? String(state.tree.height) : "–")],
     ["training error", trainingError],
-    ["asks most by", mostImportant],
+    ["most important variables", mostImportant],
   ];
   return element(
     "section",
@@ -38,22 +38,22 @@ function trainingError(state) {
   return state.schema.target.costs ? rounded(error) : percent(error);
 }
 
-// The attributes that gained most, by weight times gain.
+// The three attributes of greatest importance, by weight times gain.
 function mostImportant(state) {
   if (state.kind === "clusters") return "–";
   const { attributes } = state.schema;
-  let gained = state.data.importances?.mean;
-  if (!gained) {
+  let importances = state.data.importances?.mean;
+  if (!importances) {
     const { tree } = state;
-    gained = new Array(attributes.length).fill(0);
+    importances = new Array(attributes.length).fill(0);
     for (let node = 0; node < tree.size; node += 1) {
       if (!tree.isLeaf(node))
-        gained[tree.attribute[node]] += tree.weight[node] * Math.max(tree.gain[node], 0);
+        importances[tree.attribute[node]] += tree.weight[node] * Math.max(tree.gain[node], 0);
     }
-    const total = gained.reduce((sum, each) => sum + each, 0) || 1;
-    gained = gained.map((each) => each / total);
+    const total = importances.reduce((sum, each) => sum + each, 0) || 1;
+    importances = importances.map((each) => each / total);
   }
-  return gained
+  return importances
     .map((each, at) => [each, attributes[at].text])
     .sort((one, other) => other[0] - one[0])
     .slice(0, 3)
@@ -62,8 +62,8 @@ function mostImportant(state) {
     .join(", ");
 }
 
-// What is typed into one form is typed into the other, where it has such a field.
-export function tieForms(explorers) {
+// An entry in one form is copied to the other, if it has the field.
+export function linkForms(explorers) {
   if (explorers.length < 2) return;
   explorers.forEach((explorer, at) => {
     const other = explorers[1 - at];

@@ -51,7 +51,7 @@ export function quiet(...content) {
 // a name is null; one with more than a name is its cell.
 export function table(kind, names, lines) {
   const heads = names.map((name) => {
-    if (name === null) return plainCell();
+    if (!name) return name === null && plainCell();
     return name instanceof Node ? name : element("th", { scope: "col" }, name);
   });
   return element(
@@ -158,10 +158,10 @@ export function meter(share, colour) {
 }
 
 // A text for the clipboard; where a browser has none, for the hand.
-export async function copyText(text, said) {
+export async function copyText(text, notice) {
   try {
     await navigator.clipboard.writeText(text);
-    said("Copied.");
+    notice("Copied.");
     return;
   } catch {
     // Pages from a disk, and frames, may not write there.
@@ -172,7 +172,7 @@ export async function copyText(text, said) {
   area.select();
   const done = document.execCommand("copy");
   area.remove();
-  said(done ? "Copied." : "This browser does not let the page copy: mark the text instead.");
+  notice(done ? "Copied." : "This browser does not allow copying: select the text instead.");
 }
 
 export function saveFile(name, content, type) {

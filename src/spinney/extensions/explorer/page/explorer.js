@@ -1,4 +1,4 @@
-// The explorer of one model: views of one selection, panels beside them, filters above.
+// The explorer of one model: views, panels, filters, with one selection.
 
 import { aboutPanel } from "./about_panel.js";
 import { button, chooser, element, replace, saveFile } from "./dom.js";
@@ -23,7 +23,7 @@ const VIEWS = [
   ["rules", "Rules"],
   ["leaves", "Leaves"],
 ];
-const MAKES = {
+const VIEW_CLASSES = {
   tree: TreeView,
   icicle: IcicleView,
   sunburst: SunburstView,
@@ -52,8 +52,8 @@ export class Explorer extends Frame {
       above: this.crumbs,
       below: this.legend,
     });
-    state.on((changed) => this.heard(changed));
-    // The picture last: what stands round it decides its room.
+    state.on((changed) => this.update(changed));
+    // The picture comes last: its surroundings decide its size.
     this.showPanel();
     this.showCrumbs();
     this.showLegend();
@@ -143,9 +143,9 @@ export class Explorer extends Frame {
     const count = element("output", { class: "quiet" });
     const apply = (change) => {
       state.filter(change);
-      state.say("filter");
+      state.notify("filter");
     };
-    this.countKept = () => {
+    this.showCount = () => {
       const leaves = state.leaves();
       const kept = leaves.filter((node) => state.isKept(node));
       const weight = kept.reduce((sum, node) => sum + state.tree.weight[node], 0);
@@ -160,7 +160,7 @@ export class Explorer extends Frame {
       return element("label", {}, element("span", {}, name), control);
     };
     const range = (name, key, scale, text) => {
-      const said = element("output", {}, text(0));
+      const output = element("output", {}, text(0));
       const control = element("input", {
         type: "range",
         min: "0",
@@ -169,14 +169,14 @@ export class Explorer extends Frame {
         value: "0",
         oninput: () => {
           const value = scale(Number(control.value) / 100);
-          said.textContent = text(value);
+          output.textContent = text(value);
           apply({ [key]: value });
         },
       });
       control.value = "0";
-      return element("label", {}, element("span", {}, name), control, said);
+      return element("label", {}, element("span", {}, name), control, output);
     };
-    const asked = [...new Set(state.tree.attribute)]
+    const used = [...new Set(state.tree.attribute)]
       .filter((index) => index >= 0)
       .sort((one, other) => one - other);
     const bar = element(
@@ -193,19 +193,19 @@ export class Explorer extends Frame {
           "label",
         ),
       select(
-        "Asks",
-        asked.map((index) => [index, schema.attributes[index].text]),
+        "Splits on",
+        used.map((index) => [index, schema.attributes[index].text]),
         "attribute",
       ),
       range(
-        "Support at least",
+        "Minimum support",
         "support",
         (part) => (part ? 10 ** (-4 + 4 * part) : 0),
         (share) => percent(share),
       ),
       !schema.numeric &&
         range(
-          "Confidence at least",
+          "Minimum confidence",
           "confidence",
           (part) => part,
           (share) => percent(share),
@@ -214,26 +214,26 @@ export class Explorer extends Frame {
         "Reset",
         () => {
           bar.reset();
-          for (const said of bar.querySelectorAll("label output"))
-            said.textContent = percent(0);
+          for (const output of bar.querySelectorAll("label output"))
+            output.textContent = percent(0);
           apply({ label: -1, attribute: -1, support: 0, confidence: 0 });
         },
         { class: "small" },
       ),
       count,
     );
-    this.countKept();
+    this.showCount();
     return bar;
   }
 
-  heard(changed) {
+  update(changed) {
     if (changed.has("tree")) {
       this.showFacts();
       this.showView();
       this.showLegend();
     } else if (changed.has("view")) this.showView();
-    else this.view.heard(changed);
-    if (changed.has("filter") || changed.has("tree")) this.countKept();
+    else this.view.update(changed);
+    if (changed.has("filter") || changed.has("tree")) this.showCount();
     if (changed.has("select") || changed.has("tree") || changed.has("prune")) this.showCrumbs();
     const whatIfOnly = this.state.panel === "what-if" && !changed.has("panel");
     if (
@@ -251,7 +251,7 @@ export class Explorer extends Frame {
     const { state } = this;
     this.view?.destroy();
     this.showViewTabs(VIEWS);
-    this.view = new MAKES[state.view](this.stage, state, this.page.say);
+    this.view = new VIEW_CLASSES[state.view](this.stage, state, this.page.notice);
   }
 
   panels() {
@@ -271,15 +271,15 @@ export class Explorer extends Frame {
     const focused = quietly && document.activeElement?.classList.contains("slider");
     this.showPanelTabs(this.panels());
     const content = {
-      node: () => nodePanel(state, this.page.say),
+      node: () => nodePanel(state, this.page.notice),
       "what-if": () => [element("h2", {}, "What if"), this.whatIf.body],
-      prune: () => prunePanel(state, this.page.say),
+      prune: () => prunePanel(state, this.page.notice),
       rows: () => rowsPanel(state),
       about: () => aboutPanel(state, this.page),
       forest: () => forestPanel(state),
     }[state.panel]();
     if (focused && state.panel === "prune") {
-      // The slider stays in the hand that moves it.
+      // The slider that is being moved keeps the focus.
       const old = this.panel.querySelector(".slider");
       replace(this.panel, content);
       this.panel.querySelector(".slider").replaceWith(old);
@@ -358,7 +358,7 @@ export class Explorer extends Frame {
   async save(kind) {
     const scene = this.view.scene();
     if (!scene) {
-      this.page.say("The rules are text: copy them instead.");
+      this.page.notice("Rules are text: copy them instead.");
       return;
     }
     const { shapes, width, height } = scene;
@@ -366,7 +366,7 @@ export class Explorer extends Frame {
     if (kind === "svg")
       saveFile(`${name}.svg`, svgDocument(shapes, width, height), "image/svg+xml");
     else saveFile(`${name}.png`, await pngOf(shapes, width, height), "image/png");
-    this.page.say(`Saved as ${name}.${kind}.`);
+    this.page.notice(`Saved as ${name}.${kind}.`);
   }
 
   paper(on) {
@@ -378,7 +378,7 @@ export class Explorer extends Frame {
     forgetTheme();
     this.showLegend();
     this.showPanel();
-    this.view.heard(new Set(["theme"]));
+    this.view.update(new Set(["theme"]));
   }
 }
 
@@ -391,7 +391,7 @@ function forestPicker(explorer) {
   ]);
   const choose = (at) => {
     state.takeTree(Number(at));
-    state.say("tree");
+    state.notify("tree");
   };
   const select = chooser(names, 0, choose, { "aria-label": "Tree of the forest" });
   const { trees, of_trees: total } = data.contains;
@@ -404,8 +404,8 @@ function forestPicker(explorer) {
       "span",
       { class: "quiet" },
       trees < total
-        ? ` ${trees} of ${total} trees are in this page`
-        : ` of ${total}, those first that ask as most do`,
+        ? ` ${trees} of ${total} trees, sorted by similarity to the forest`
+        : ` of ${total}, sorted by similarity to the forest`,
     ),
   );
 }

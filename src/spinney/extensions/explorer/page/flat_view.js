@@ -48,7 +48,7 @@ export class FlatView {
     this.watch.disconnect();
   }
 
-  heard() {
+  update() {
     this.draw();
   }
 
@@ -97,10 +97,10 @@ export class FlatView {
 
   tooltip(node) {
     const { state } = this;
-    const says = state.stops(node)
+    const result = state.stops(node)
       ? state.label(node)
       : `${state.schema.attributes[state.tree.attribute[node]].text}?`;
     const last = node ? state.tree.condition(node) : "all rows";
-    return `node ${node}: ${last}\n${says} · ${state.tree.weight[node]} rows`;
+    return `node ${node}: ${last}\n${result} · ${state.tree.weight[node]} rows`;
   }
 }

@@ -1,4 +1,4 @@
-// A forest: how important attributes are, with the spread over its trees.
+// A forest: variable importances, with their spread over its trees.
 
 import {
   button,
@@ -28,9 +28,9 @@ export function forestPanel(state) {
   );
   return [
     element("h2", {}, "Forest"),
-    element("h3", {}, "Importance of attributes"),
+    element("h3", {}, "Variable importance"),
     quiet(
-      "The share of all that was gained: the mean over trees, and one standard deviation on either side; the tick is this tree.",
+      "Mean decrease in impurity (normalised) ± SD over trees; the tick is this tree.",
     ),
     table(
       "counts names",
@@ -48,7 +48,7 @@ export function forestPanel(state) {
     element("h3", {}, "Trees"),
     quiet(
       typicalText(data.typical, schema),
-      "those first whose importances are nearest to the mean of all.",
+      "sorted by similarity of importances to the forest.",
     ),
     scrolling(
       "scroll short",
@@ -65,7 +65,7 @@ export function forestPanel(state) {
 function treeLine(state, number, at, sizes) {
   const show = () => {
     state.takeTree(at);
-    state.say("tree");
+    state.notify("tree");
   };
   return element(
     "tr",
@@ -77,11 +77,11 @@ function treeLine(state, number, at, sizes) {
 }
 
 function typicalText(typical, schema) {
-  if (!typical) return "In the order of how they ask, ";
+  if (!typical) return "Trees are ";
   const far = schema.numeric
     ? `with R² ${typical.agreement.toFixed(3)}`
     : `on ${percent(typical.agreement)}`;
-  return `Tree ${typical.number} is the typical one: it agrees with the forest ${far} of ${countText(typical.rows)} rows. Then `;
+  return `Tree ${typical.number} is the typical one: it agrees with the forest ${far} of ${countText(typical.rows)} rows. The others are `;
 }
 
 function whisker(mean, spread, now, most) {

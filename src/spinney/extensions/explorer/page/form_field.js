@@ -1,4 +1,4 @@
-// A field of a row that is filled in by hand: a number, a date, or one of some values.
+// A field of the what-if form: a number, a date, or one of a list of values.
 
 import { chooser, element, replace } from "./dom.js";
 import { numberOf } from "./numbers.js";
@@ -6,12 +6,12 @@ import { numberOf } from "./numbers.js";
 const [MISSING, OTHER] = ["missing", "something else"];
 const MOST_OPTIONS = 1000;
 
-// `set` is told the cell whenever it changes, NaN where it is missing.
+// `set` receives the cell whenever it changes, NaN if it is missing.
 export function formField(attribute, index, set) {
   const listed = !attribute.numeric && attribute.values.length <= MOST_OPTIONS;
-  const doubt = element("small", { class: "doubt", role: "status" });
-  const tell = (text) => replace(doubt, text);
-  const control = listed ? choices(attribute, set) : typed(attribute, set, tell);
+  const problem = element("small", { class: "problem", role: "status" });
+  const showProblem = (text) => replace(problem, text);
+  const control = listed ? choices(attribute, set) : typed(attribute, set, showProblem);
   control.name = `field-${index}`;
   control.dataset.attribute = attribute.name;
   return element(
@@ -19,19 +19,19 @@ export function formField(attribute, index, set) {
     {},
     element("span", { title: attribute.text }, attribute.text),
     control,
-    doubt,
+    problem,
   );
 }
 
 function choices(attribute, set) {
   const known = attribute.values.map((_, code) => [`=${code}`, attribute.valueText(code)]);
-  // A value that no training row had is none that a code stands for.
+  // A value absent from the training set has no code.
   return chooser([["", MISSING], ...known, ["other", OTHER]], "", (value) =>
     set(value.startsWith("=") ? Number(value.slice(1)) : NaN),
   );
 }
 
-// What a time of a unit is called, and how one is written.
+// The name of a unit of time, and an example.
 function timeOf(unit) {
   if (unit.startsWith("days")) return ["date", "2026-12-31"];
   return unit.endsWith("midnight")
@@ -39,7 +39,7 @@ function timeOf(unit) {
     : ["date and time", "2026-12-31T12:00:00"];
 }
 
-function typed(attribute, set, tell) {
+function typed(attribute, set, showProblem) {
   const { numeric, unit } = attribute;
   const [what, such] = unit ? timeOf(unit) : ["number", "3.5"];
   const kind = unit ? { placeholder: such } : { placeholder: MISSING };
@@ -54,8 +54,8 @@ function typed(attribute, set, tell) {
         : attribute.values.findIndex((_, at) => attribute.valueText(at) === input.value);
       const bad = input.value.trim() !== "" && (numeric ? Number.isNaN(code) : code < 0);
       input.setAttribute("aria-invalid", String(bad && numeric));
-      const no = numeric ? `no ${what} such as ${such}` : "a value that no row had";
-      tell(bad ? `${no}: counts as missing` : "");
+      const no = numeric ? `not a ${what} such as ${such}` : "value not in the training set";
+      showProblem(bad ? `${no}: counts as missing` : "");
       set(numeric ? code : code < 0 ? NaN : code);
     },
   });

@@ -59,7 +59,7 @@ export class Frame {
     const { state } = this;
     const choose = (name) => {
       state[key] = name;
-      state.say(key);
+      state.notify(key);
     };
     replace(host, tabs(names.filter(Boolean), state[key], choose, label));
   }

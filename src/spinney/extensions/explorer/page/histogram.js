@@ -1,4 +1,4 @@
-// The number that a node asks for, over rows that the page was made with: bars by class,
+// A histogram of the split's number over the given rows: bars by class,
 // or by the mean of each bin, and marks at the cuts.
 
 import { element, svg, svgLine, svgText } from "./dom.js";
@@ -22,7 +22,7 @@ export function histogramFigure(state, node) {
     viewBox: `0 0 ${BARS.wide} ${BARS.tall + BARS.below}`,
     class: "histogram",
     role: "img",
-    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.bound(cut)[0]).join(", ")}`,
+    "aria-label": `Histogram of ${attribute.text}, split point ${cuts.map((cut) => attribute.bound(cut)[0]).join(", ")}`,
   });
   const most = Math.max(...sizes);
   const wide = BARS.wide / counted.bins.length;
@@ -72,8 +72,8 @@ export function histogramFigure(state, node) {
     element(
       "figcaption",
       { class: "quiet" },
-      `${plural(rows, "row")} of the table that the page was made with`,
-      absent > 0 && `; ${countText(absent)} more lack ${attribute.text}`,
+      `${plural(rows, "row")} of the given table`,
+      absent > 0 && `; ${countText(absent)} more with ${attribute.text} missing`,
     ),
   );
 }

@@ -31,14 +31,14 @@ export class IterationView {
       },
     });
     slider.value = String(now);
-    const said = element("p", { class: "verdict" });
+    const caption = element("p", { class: "verdict" });
     const frame = element("div", { class: "frame" });
     const draw = () => {
       const at = this.step;
       const step = at >= 0 ? trace.steps[at] : null;
-      said.textContent = step
-        ? `iteration ${at + 1} of ${last + 1}: ${at ? `${plural(step.changed, "row")} changed their cluster` : "every row got its first cluster"}; inertia ${figure(step.inertia)}`
-        : "the start: centroids, and no row has a cluster";
+      caption.textContent = step
+        ? `iteration ${at + 1} of ${last + 1}: ${at ? `${plural(step.changed, "row")} changed their cluster` : "first assignment of every row"}; inertia ${figure(step.inertia)}`
+        : "initial centroids; rows are not yet assigned";
       replace(frame, this.scatter(step));
     };
     draw();
@@ -67,13 +67,13 @@ export class IterationView {
           "aria-label": "Next iteration",
         }),
       ),
-      said,
+      caption,
       frame,
       element(
         "p",
         { class: "row" },
-        element("label", {}, "across ", select(0)),
-        element("label", {}, "up ", select(1)),
+        element("label", {}, "x axis ", select(0)),
+        element("label", {}, "y axis ", select(1)),
       ),
     );
   }

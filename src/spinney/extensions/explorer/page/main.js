@@ -1,7 +1,7 @@
 // The page: one model, or two side by side.
 
 import { ClusterExplorer } from "./cluster_explorer.js";
-import { comparison, tieForms } from "./comparison.js";
+import { comparison, linkForms } from "./comparison.js";
 import { button, element, replace } from "./dom.js";
 import { Explorer } from "./explorer.js";
 import { State } from "./state.js";
@@ -9,16 +9,16 @@ import { forgetTheme } from "./theme.js";
 
 const data = JSON.parse(document.getElementById("spinney-data").textContent);
 const root = document.getElementById("explorer");
-const said = element("output", { class: "said", role: "status" });
+const notice = element("output", { class: "notice", role: "status" });
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const explorers = [];
 
 const page = {
   madeBy: data.made_by,
-  say(text) {
-    said.textContent = text;
-    said.classList.add("shown");
-    setTimeout(() => said.classList.remove("shown"), 2500);
+  notice(text) {
+    notice.textContent = text;
+    notice.classList.add("shown");
+    setTimeout(() => notice.classList.remove("shown"), 2500);
   },
 };
 
@@ -50,7 +50,7 @@ function themeButton() {
   return made;
 }
 
-// On paper all is light, and the picture whole.
+// Printed pages are light and show the whole picture.
 for (const [event, on] of [
   ["beforeprint", true],
   ["afterprint", false],
@@ -65,13 +65,13 @@ function start() {
   const hosts = data.models.map(() => element("div", { class: "explorer" }));
   document.body.classList.toggle("two", hosts.length > 1);
   const states = data.models.map((model) => new State(model));
-  replace(root, comparison(states), element("div", { class: "explorers" }, hosts), said);
+  replace(root, comparison(states), element("div", { class: "explorers" }, hosts), notice);
   states.forEach((state, at) => {
-    const offered = { ...page, themeButton: at === hosts.length - 1 ? themeButton : null };
+    const services = { ...page, themeButton: at === hosts.length - 1 ? themeButton : null };
     const Kind = state.kind === "clusters" ? ClusterExplorer : Explorer;
-    explorers.push(new Kind(hosts[at], state, offered));
+    explorers.push(new Kind(hosts[at], state, services));
   });
-  tieForms(explorers);
+  linkForms(explorers);
   root.explorers = explorers;
   root.dataset.ms = String(Math.round(performance.now()));
   root.dataset.ready = "yes";

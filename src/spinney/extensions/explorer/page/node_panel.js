@@ -1,4 +1,4 @@
-// What is known of the selected node: counts, split, competitors, arithmetic, rule.
+// The panel of the selected node: counts, split, competitors, arithmetic, rule.
 
 import {
   button,
@@ -21,7 +21,7 @@ import { momentsOf, readCodes } from "./tree.js";
 const CLASSES_SHOWN = 12;
 const BARS_SHOWN = 24;
 
-export function nodePanel(state, say) {
+export function nodePanel(state, notice) {
   const { tree, selected: node } = state;
   const ends = state.stops(node);
   return [
@@ -32,29 +32,29 @@ export function nodePanel(state, say) {
     candidates(state, node),
     surrogates(state, node),
     arithmetic(state, node),
-    rule(state, node, say),
+    rule(state, node, notice),
     tree.isLeaf(node) ? null : cutting(state, node),
   ];
 }
 
 function heading(state, node, ends) {
   const { tree, schema } = state;
-  const asks = ends ? null : schema.attributes[tree.attribute[node]].text;
+  const attribute = ends ? null : schema.attributes[tree.attribute[node]].text;
   const label = state.label(node);
   return element(
     "header",
     { class: "node-head" },
     quiet(ends ? `Leaf, node ${node}` : `Node ${node}`),
-    element("h2", {}, ends ? label : `${asks}?`),
+    element("h2", {}, ends ? label : `Split on ${attribute}`),
     quiet(
       ends
         ? `predicts ${schema.target.text} = ${label}`
-        : `${tree.branchesOf(node)} branches; as a leaf it would say ${label}`,
+        : `${tree.branchesOf(node)} branches; ${schema.numeric ? "mean" : "majority class"}: ${label}`,
     ),
   );
 }
 
-// What a leaf with a linear model says, term by term.
+// The linear model of a leaf, term by term.
 function linearModel({ models, names }, node) {
   if (!models[node]) return null;
   return section(
@@ -103,7 +103,7 @@ function distribution(state, node) {
         smoothed && numberCell(outputs[code].toFixed(3)),
       ),
     );
-  const heads = ["class", "share", "rows", "percent", ...(smoothed ? ["predicted"] : [])];
+  const heads = ["class", "proportion", "rows", "percent", smoothed && "predicted"];
   const counts = table("counts", heads, lines);
   counts.tHead.className = "aside";
   const more = order.length - CLASSES_SHOWN;
@@ -114,7 +114,7 @@ function distribution(state, node) {
     more > 0 && quiet(`and ${more} more classes`),
     smoothed &&
       quiet(
-        "The last column is what the node predicts: smoothed, or by the rows above.",
+        "Last column: predicted probability, smoothed or, without rows, as of the parent.",
       ),
   );
 }
@@ -143,7 +143,7 @@ function reason(state, node) {
     ? "pruned on this page"
     : code >= 0
       ? state.data.reasons[code]
-      : "it asks nothing";
+      : "it has no split";
   return section("Why a leaf", element("p", {}, why));
 }
 
@@ -196,17 +196,17 @@ function split(state, node) {
   const absent = tree.absent[node];
   const goes = tree.finalBranch(node);
   return section(
-    `Split by ${attribute.text}`,
+    "Branches",
     histogramFigure(state, node),
     table("counts branches", [], lines),
     absent > 0 &&
       quiet(
-        `${countText(absent)} rows lack ${attribute.text}: `,
+        `${attribute.text} is missing in ${countText(absent)} rows: `,
         tree.surrogateCount(node)
-          ? "surrogates send them."
+          ? "surrogates choose the branch."
           : goes < 0
-            ? "they are divided over all branches, by shares."
-            : `they go to ${tree.branchText(node, goes)}.`,
+            ? "they follow all branches, with weights."
+            : `they follow ${tree.branchText(node, goes)}.`,
       ),
   );
 }
@@ -215,7 +215,7 @@ function weightOf(weights, schema) {
   return schema.numeric ? weights[0] : weights.reduce((sum, weight) => sum + weight, 0);
 }
 
-// The mark between two branches of a number: the cut, and its nearest rows.
+// The mark between two branches of a number: the threshold, and its nearest values.
 function threshold(state, node, branch, winner) {
   const { tree, schema } = state;
   const attribute = schema.attributes[tree.attribute[node]];
@@ -235,13 +235,13 @@ function threshold(state, node, branch, winner) {
     element(
       "td",
       { colspan: "3" },
-      element("span", {}, `cut at ${attribute.bound(cut)[0]}`),
+      element("span", {}, `split point ${attribute.bound(cut)[0]}`),
       near && element("span", { class: "quiet" }, ` ${near}`),
     ),
   );
 }
 
-// Classes side by side on one scale for all lines; of numbers mean ± deviation.
+// Class counts on one scale for all lines; mean ± deviation for regression.
 function bars(state, weights, most) {
   const { schema, colours } = state;
   if (schema.numeric) {
@@ -275,7 +275,7 @@ function bars(state, weights, most) {
   return bar;
 }
 
-// The first branch of a candidate, with the missing values that join it; of many, how many.
+// The first branch of a candidate with its missing values; for many, their number.
 function splitText(state, line) {
   if (!line.grouped && line.cuts.length > 1) return `${line.branches} intervals`;
   if (line.grouped && line.groups.every((group) => group.length <= 1))
@@ -285,7 +285,7 @@ function splitText(state, line) {
   return lacks && line.cuts[0] !== Infinity ? `${text} or missing` : text;
 }
 
-// One cut of a number that is no time, which can be told in fewer digits.
+// Whether the split is one threshold of a number, which fewer digits can show.
 function isPlainCut(attribute, { cuts }) {
   return attribute.numeric && !attribute.unit && cuts.length === 1 && cuts[0] !== Infinity;
 }
@@ -304,7 +304,7 @@ function firstGroup(state, { attribute: index, groups, missing, branches }) {
   return `${attribute.among(listed, without)}${branches > 2 ? " …" : ""}`;
 }
 
-// A cut in six digits, or in as many as keep its neighbours on their sides.
+// A threshold in six digits, or as many as separate its neighbouring values.
 function shortCut(cut, values) {
   const below = most(values.filter((value) => value <= cut));
   const above = least(values.filter((value) => value > cut));
@@ -322,14 +322,14 @@ function candidates(state, node) {
     if (tree.isLeaf(node) && !tree.candidates) return null;
     const why =
       state.kind === "forest"
-        ? "Trees of a forest keep the split that won, and not its competitors."
+        ? "Trees of a forest store the best split only, without competitors."
         : tree.isLeaf(node)
           ? null
-          : "The competitors of this node are not in this page, to keep it small.";
+          : "This page omits the competitors of this node, to stay small.";
     return (
       why &&
       section(
-        "Candidates",
+        "Candidate splits",
         quiet(why),
         tree.isLeaf(node) ? null : facts([["gain", figure(tree.gain[node])]]),
       )
@@ -337,10 +337,11 @@ function candidates(state, node) {
   }
   if (!lines.length) return null;
   const most = Math.max(...lines.map(({ merit }) => merit), 1e-300);
+  const withGain = lines.some(({ gain, merit }) => gain !== merit);
   const withP = lines.some(({ pValue }) => pValue !== null);
   const rows = lines.slice(0, 40).map((line) => {
     const attribute = schema.attributes[line.attribute];
-    const asks = splitText(state, line);
+    const text = splitText(state, line);
     return element(
       "tr",
       { class: line.chosen ? "chosen" : null },
@@ -351,12 +352,12 @@ function candidates(state, node) {
         attribute.text,
         element(
           "small",
-          { title: isPlainCut(attribute, line) ? `≤ ${attribute.number(line.cuts[0])}` : asks },
-          ` ${asks}`,
+          { title: isPlainCut(attribute, line) ? `≤ ${attribute.number(line.cuts[0])}` : text },
+          ` ${text}`,
         ),
       ),
       wideCell(meter(line.merit / most, line.chosen ? theme().accent : null)),
-      numberCell(brieflyOf(line.gain), String(line.gain)),
+      withGain && numberCell(brieflyOf(line.gain), String(line.gain)),
       numberCell(
         `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`,
         String(line.merit),
@@ -369,21 +370,21 @@ function candidates(state, node) {
     );
   });
   return section(
-    "Candidates",
+    "Candidate splits",
     table(
       "counts candidates",
-      ["attribute", null, "gain", "merit", ...(withP ? ["p"] : [])],
+      ["attribute", null, withGain && "gain", state.data.merit, withP && "p"],
       rows,
     ),
     lines.length > 40 && quiet(`and ${lines.length - 40} more`),
     lines.some(({ exact }) => !exact) &&
       quiet(
-        "≥: the best of the ways that were looked at; what could not win was not searched to the end.",
+        "≥: the best split found; splits that could not win were not searched exhaustively.",
       ),
   );
 }
 
-// Four digits, of tiny numbers two.
+// Four digits; two for tiny numbers.
 function brieflyOf(number) {
   return Math.abs(number) < 1e-3 && number !== 0 ? number.toExponential(1) : rounded(number);
 }
@@ -410,9 +411,9 @@ function surrogates(state, node) {
   return section(
     "Surrogates",
     quiet(
-      `Where ${schema.attributes[tree.attribute[node]].text} is missing, these send a row to “${tree.answer(tree.childrenOf(node)[0])}”:`,
+      `If ${schema.attributes[tree.attribute[node]].text} is missing, these replace “${tree.answer(tree.childrenOf(node)[0])}”:`,
     ),
-    table("counts", ["question", "agrees", "adjusted"], lines),
+    table("counts", ["split", "agreement", "adjusted"], lines),
   );
 }
 
@@ -426,14 +427,14 @@ function arithmetic(state, node) {
     text
       ? element("pre", { tabindex: "0", "aria-label": "Arithmetic" }, text)
       : quiet(
-          "Not in this page, to keep it small: ",
+          "This page omits it, to stay small: ",
           element("code", {}, `spinney explain MODEL --node ${node}`),
           " prints it.",
         ),
   );
 }
 
-function rule(state, node, say) {
+function rule(state, node, notice) {
   const forms = ["text", "SQL", "Python"].map((form) => [form, state.rule(node, form)]);
   return section(
     "Rule",
@@ -443,7 +444,7 @@ function rule(state, node, say) {
       { class: "row" },
       "Copy as ",
       forms.map(([name, text]) =>
-        button(name, () => copyText(text, say), {
+        button(name, () => copyText(text, notice), {
           class: "small",
           "data-rule": name,
           "data-text": text,
@@ -460,7 +461,7 @@ function cutting(state, node) {
   return element(
     "p",
     { class: "row" },
-    button(cut ? "Grow it back" : "Make this a leaf", () => state.cutHere(node), {
+    button(cut ? "Restore the subtree" : "Make this a leaf", () => state.cutHere(node), {
       class: "small",
     }),
   );

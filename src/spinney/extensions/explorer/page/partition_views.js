@@ -80,7 +80,7 @@ class PartitionView extends FlatView {
     this.state.select(node);
   }
 
-  heard(changed) {
+  update(changed) {
     const { tree, selected } = this.state;
     if (changed.has("reveal") && !(selected >= this.root && selected < tree.end[this.root]))
       this.top = 0;
@@ -90,7 +90,7 @@ class PartitionView extends FlatView {
 
 export class IcicleView extends PartitionView {
   constructor(host, state) {
-    super(host, state, "Icicle: every node as wide as its rows are many");
+    super(host, state, "Icicle: the width of a node is its number of rows");
   }
 
   shapes(width, height) {
@@ -114,13 +114,13 @@ export class IcicleView extends PartitionView {
       const box = { kind: "rect", x, y, width: wide, height: high, node };
       shapes.push({ ...box, fill: hue, opacity: strength, ...edgeOf(state, node, wide) });
       if (wide < 34) continue;
-      const said = shortened(words(state, node), wide - 10, 12, !state.stops(node));
-      if (said.length > 1 && high >= 15) {
+      const label = shortened(words(state, node), wide - 10, 12, !state.stops(node));
+      if (label.length > 1 && high >= 15) {
         shapes.push({
           kind: "text",
           x: x + wide / 2,
           y: y + high / 2 + (high > 34 ? -2 : 4),
-          text: said,
+          text: label,
           size: 12,
           bold: !state.stops(node),
           anchor: "middle",
@@ -162,7 +162,7 @@ export class IcicleView extends PartitionView {
 
 export class SunburstView extends PartitionView {
   constructor(host, state) {
-    super(host, state, "Sunburst: every node as an arc of its rows");
+    super(host, state, "Sunburst: the arc of a node is its number of rows");
   }
 
   shapes(width, height) {
@@ -190,12 +190,12 @@ export class SunburstView extends PartitionView {
           node,
           ...line,
         });
-        const said = telling(words(state, node), 2 * SUMMIT - 14, 12, true);
+        const label = telling(words(state, node), 2 * SUMMIT - 14, 12, true);
         shapes.push({
           kind: "text",
           x: middle[0],
           y: middle[1] + 4,
-          text: said,
+          text: label,
           size: 12,
           bold: true,
           anchor: "middle",
@@ -213,23 +213,23 @@ export class SunburstView extends PartitionView {
         node,
         ...line,
       });
-      const turn = 2 * Math.PI * ((from + to) / 2) - Math.PI / 2;
+      const angle = 2 * Math.PI * ((from + to) / 2) - Math.PI / 2;
       const centre = inner + ring / 2;
       // A level line of text has the ring's room across it, and the chord's along it.
       const chord = 2 * centre * Math.sin(Math.min(Math.PI * (to - from), Math.PI / 2));
       const room = Math.min(
-        (ring - 4) / Math.abs(Math.cos(turn)),
-        (chord - 4) / Math.abs(Math.sin(turn)),
+        (ring - 4) / Math.abs(Math.cos(angle)),
+        (chord - 4) / Math.abs(Math.sin(angle)),
         2.2 * ring,
       );
       if (room < 24 || ring < 15 || chord < 15) continue;
-      const said = telling(words(state, node), room, 11);
-      if (!said) continue;
+      const label = telling(words(state, node), room, 11);
+      if (!label) continue;
       shapes.push({
         kind: "text",
-        x: middle[0] + centre * Math.cos(turn),
-        y: middle[1] + centre * Math.sin(turn) + 4,
-        text: said,
+        x: middle[0] + centre * Math.cos(angle),
+        y: middle[1] + centre * Math.sin(angle) + 4,
+        text: label,
         size: 11,
         anchor: "middle",
         fill: colours.text,
@@ -256,8 +256,8 @@ export class SunburstView extends PartitionView {
 
 // A text that is so short that nothing can be told by it is none.
 function telling(text, room, size, bold = false) {
-  const said = shortened(text, room, size, bold);
-  return said === text || said.length > 5 ? said : "";
+  const label = shortened(text, room, size, bold);
+  return label === text || label.length > 5 ? label : "";
 }
 
 function edgeOf(state, node, room) {
@@ -275,8 +275,8 @@ function arc([x, y], inner, outer, from, to) {
   const whole = to - from > 0.99999;
   const end = whole ? from + 0.99999 : to;
   const point = (radius, share) => {
-    const turn = 2 * Math.PI * share - Math.PI / 2;
-    return `${(x + radius * Math.cos(turn)).toFixed(2)} ${(y + radius * Math.sin(turn)).toFixed(2)}`;
+    const angle = 2 * Math.PI * share - Math.PI / 2;
+    return `${(x + radius * Math.cos(angle)).toFixed(2)} ${(y + radius * Math.sin(angle)).toFixed(2)}`;
   };
   const large = end - from > 0.5 ? 1 : 0;
   return (

@@ -1,4 +1,4 @@
-// Pruning: along the sequence of cost complexity, or node by node, by hand.
+// Pruning along the cost-complexity sequence, or node by node by hand.
 
 import { button, copyText, element, quiet, svg, svgLine, svgText } from "./dom.js";
 import { countText, most, percent, plural, rounded, unpackAll } from "./numbers.js";
@@ -7,7 +7,7 @@ import { theme } from "./theme.js";
 const [WIDTH, HEIGHT] = [320, 150];
 const CURVES = { left: 44, right: 8, top: 10, bottom: 30 };
 
-export function prunePanel(state, say) {
+export function prunePanel(state, notice) {
   const { tree } = state;
   const { sequence } = tree;
   if (!sequence) {
@@ -15,12 +15,12 @@ export function prunePanel(state, say) {
       element("h2", {}, "Pruning"),
       quiet(
         state.kind === "forest"
-          ? "Trees of a forest are not pruned: their votes are."
-          : "There is nothing to prune: the tree is one leaf, or counts alone do not tell the errors of its linear models.",
+          ? "Trees of a forest are not pruned."
+          : "Nothing to prune: the tree is one leaf, or has linear models, whose errors need rows.",
       ),
     ];
   }
-  return [element("h2", {}, "Pruning"), slider(state), curves(state), asCommands(state, say)];
+  return [element("h2", {}, "Pruning"), slider(state), curves(state), asCommands(state, notice)];
 }
 
 // 0 is the tree as it is; then the subtrees by rising α.
@@ -50,8 +50,8 @@ function slider(state) {
       element("strong", {}, plural(leaves, "leaf", "leaves")),
       ` of ${countText(tree.leaves)}`,
       state.step >= 0
-        ? `; a leaf costs α = ${rounded(sequence.alpha[state.step], 6)}`
-        : "; the tree as it is",
+        ? `; complexity parameter α = ${rounded(sequence.alpha[state.step], 6)}`
+        : "; the whole tree",
     ),
     input,
     element(
@@ -63,7 +63,7 @@ function slider(state) {
   );
 }
 
-// Errors are means over rows; of numbers they are shares of the root's.
+// Errors are means over rows; for regression, relative to the root's.
 function series(state) {
   const { tree, schema, data } = state;
   const { sequence } = tree;
@@ -72,7 +72,7 @@ function series(state) {
   const training = Array.from(sequence.errors, (error, at) => [leaves[at], error / unit]);
   const lines = [
     {
-      name: "training rows",
+      name: "training set",
       points: training,
       colour: theme().classes[0],
       dash: [],
@@ -81,8 +81,8 @@ function series(state) {
   ];
   if (sequence.given) {
     lines.push({
-      name: "rows given",
-      points: judged(sequence.given, unit),
+      name: "validation data",
+      points: curveOf(sequence.given, unit),
       colour: theme().classes[5],
       dash: [5, 3],
       now: state.step,
@@ -91,8 +91,8 @@ function series(state) {
   if (data.record) {
     const { by, ...record } = data.record;
     lines.push({
-      name: by === "folds" ? "cross-validated" : "validation rows",
-      points: judged(unpackAll(record), unit),
+      name: by === "folds" ? "cross-validation" : "validation set",
+      points: curveOf(unpackAll(record), unit),
       colour: theme().classes[2],
       dash: [2, 3],
       now: -1,
@@ -101,7 +101,7 @@ function series(state) {
   return lines;
 }
 
-function judged(record, unit) {
+function curveOf(record, unit) {
   const { leaves, errors, deviations } = record;
   return Array.from(leaves, (count, at) => [count, errors[at] / unit, deviations[at] / unit]);
 }
@@ -176,10 +176,10 @@ function curves(state) {
     svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }),
   );
   const unit = schema.numeric
-    ? "Squared error as a share of the root's"
+    ? "Relative squared error (root node = 1)"
     : schema.target.costs
       ? "Mean cost"
-      : "Share of rows in error";
+      : "Misclassification rate";
   return element(
     "figure",
     {},
@@ -198,8 +198,8 @@ function curves(state) {
   );
 }
 
-// Nodes that are cut by hand are named with their numbers in the whole tree, and with
-// them those that the slider cuts: numbers are others once a tree is pruned.
+// Nodes cut by hand, with those that the slider cuts, by their numbers in the whole
+// tree: pruning renumbers nodes.
 function commandsOf(state) {
   const { tree, step } = state;
   if (!state.manual.size) {
@@ -217,10 +217,10 @@ function commandsOf(state) {
   ];
 }
 
-function asCommands(state, say) {
+function asCommands(state, notice) {
   if (!state.pruned)
     return quiet(
-      "Move the slider, or make a node a leaf in its panel; how to have that tree in Python or in the shell then stands here.",
+      "Move the slider, or make a node a leaf in its panel: the code for that tree will appear here.",
     );
   return element(
     "div",
@@ -229,8 +229,8 @@ function asCommands(state, say) {
       element(
         "p",
         { class: "row" },
-        `The same in ${where === "Shell" ? "the shell" : where}: `,
-        button("Copy", () => copyText(command, say), {
+        `In ${where === "Shell" ? "the shell" : where}: `,
+        button("Copy", () => copyText(command, notice), {
           class: "small",
           "aria-label": `Copy the command for ${where}`,
         }),
@@ -241,7 +241,7 @@ function asCommands(state, say) {
       "p",
       { class: "row" },
       button(
-        "Whole tree again",
+        "Reset to the whole tree",
         () => {
           state.manual.clear();
           state.prune(-1);

@@ -1,4 +1,4 @@
-// The rows behind a node, where the page was made with them.
+// The rows at a node, if the page contains rows.
 
 import { button, element, quiet, rowHead, scrolling, table, tableRow } from "./dom.js";
 import { countText, numberText, unpack } from "./numbers.js";
@@ -30,11 +30,11 @@ export function rowsPanel(state) {
   add();
   const some =
     rows.rows < rows.of_rows
-      ? ` This page holds the first ${countText(rows.rows)} of ${countText(rows.of_rows)} rows.`
+      ? ` The page contains the first ${countText(rows.rows)} of ${countText(rows.of_rows)} rows.`
       : "";
   return [
     element("h2", {}, "Rows"),
-    quiet(`${countText(numbers.length)} rows come to ${what}.${some}`),
+    quiet(`${countText(numbers.length)} rows at ${what}.${some}`),
     scrolling("scroll", "Rows", listed),
     more,
   ];

@@ -1,4 +1,4 @@
-// All leaves as rules, one a line, in any order.
+// All leaves as IF-THEN rules, one per line, sorted by any column.
 
 import {
   button,
@@ -18,9 +18,9 @@ import { conditionText, conditionsOf } from "./rules.js";
 const RULES_AT_ONCE = 200;
 
 export class RuleTable {
-  constructor(host, state, say) {
+  constructor(host, state, notice) {
     this.state = state;
-    this.say = say;
+    this.notice = notice;
     this.order = ["support", -1];
     this.shown = RULES_AT_ONCE;
     this.view = scrolling("scroll rules", "Rules");
@@ -30,7 +30,7 @@ export class RuleTable {
 
   destroy() {}
 
-  heard(changed) {
+  update(changed) {
     if (changed.has("select") && !changed.has("shape") && !changed.has("filter")) {
       for (const line of this.view.querySelectorAll("tr[data-node]")) {
         line.classList.toggle("chosen", Number(line.dataset.node) === this.state.selected);
@@ -84,21 +84,21 @@ export class RuleTable {
         "p",
         { class: "quiet row" },
         all === leaves.length
-          ? plural(all, "rule")
-          : `${countText(leaves.length)} of ${plural(all, "rule")}`,
+          ? plural(all, "IF-THEN rule")
+          : `${countText(leaves.length)} of ${plural(all, "IF-THEN rule")}`,
         button(
           "Copy all",
-          () => copyText(leaves.map((node) => state.rule(node)).join("\n"), this.say),
+          () => copyText(leaves.map((node) => state.rule(node)).join("\n"), this.notice),
           { class: "small" },
         ),
       ),
       table(
         "rule-table",
         [
-          head("length", "If", "by the number of questions"),
-          head("label", schema.target.text, "what is predicted"),
-          head("support", "rows", "training rows of the leaf"),
-          head("confidence", schema.numeric ? "sd" : "confidence", "how sure it is"),
+          head("length", "IF", "sort by number of conditions"),
+          head("label", `THEN ${schema.target.text}`, "sort by prediction"),
+          head("support", "rows", "sort by training rows of the leaf (support)"),
+          head("confidence", schema.numeric ? "sd" : "confidence", "sort by confidence"),
         ],
         lines,
       ),
@@ -118,10 +118,10 @@ export class RuleTable {
     const { state } = this;
     const { tree, schema } = state;
     const conditions = conditionsOf(tree, node).map(conditionText);
-    const asked = [];
+    const shownConditions = [];
     conditions.forEach((text, at) => {
-      if (at) asked.push(element("em", {}, " and "));
-      asked.push(element("span", { class: "condition" }, text));
+      if (at) shownConditions.push(element("em", {}, " and "));
+      shownConditions.push(element("span", { class: "condition" }, text));
     });
     const colour = state.colours.node(tree, node)[0];
     const pure = schema.numeric ? tree.moments(node)[1] : tree.confidence(node);
@@ -137,7 +137,7 @@ export class RuleTable {
           class: "link mark",
           "aria-label": `Select node ${node}`,
         }),
-        asked.length ? asked : "always",
+        shownConditions.length ? shownConditions : "always",
       ),
       element(
         "td",

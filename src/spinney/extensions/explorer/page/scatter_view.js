@@ -8,7 +8,7 @@ const PLOT = { left: 64, right: 24, top: 20, bottom: 46 };
 
 export class ScatterView extends FlatView {
   constructor(host, state) {
-    super(host, state, "Leaves by the number of their rows and by their purity");
+    super(host, state, "Leaves by support and purity");
   }
 
   // From below its leaves a node has none: the keys go from leaf to leaf.
@@ -131,7 +131,7 @@ export class ScatterView extends FlatView {
     );
     text(
       [PLOT.left, 13],
-      schema.numeric ? "standard deviation in the leaf" : "share of the leaf's class (purity)",
+      schema.numeric ? "standard deviation in the leaf" : "proportion of the leaf's class (purity)",
       "start",
       true,
     );
@@ -152,6 +152,6 @@ export class ScatterView extends FlatView {
     const pure = schema.numeric
       ? `sd ${rounded(tree.moments(node)[1])}`
       : percent(tree.countedShares(node)[tree.label[node]]);
-    return `${this.state.label(node)}: ${weightText(tree.weight[node])} rows, ${pure}\nnode ${node}, ${tree.depth[node]} questions`;
+    return `${this.state.label(node)}: ${weightText(tree.weight[node])} rows, ${pure}\nnode ${node}, ${tree.depth[node]} splits deep`;
   }
 }

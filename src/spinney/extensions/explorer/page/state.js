@@ -1,4 +1,4 @@
-// One model on the page and what is looked at: every view and panel shows this.
+// One model of the page with its selection, filters and pruning; views and panels show it.
 
 import { unpack } from "./numbers.js";
 import { labelText, rulePython, ruleSql, ruleText } from "./rules.js";
@@ -57,21 +57,21 @@ export class State {
     this.listeners.push(listener);
   }
 
-  // Say what has changed: "select", "shape", "filter", "light", "view", "panel", "tree".
-  say(...what) {
+  // Notify listeners of changes: "select", "shape", "filter", "light", "view", "panel", "tree".
+  notify(...what) {
     const changed = new Set(what);
     for (const listener of this.listeners) listener(changed);
   }
 
   select(node, { reveal = false } = {}) {
     this.selected = node;
-    const said = ["select"];
-    if (reveal && this.reveal(node)) said.push("shape");
+    const changes = ["select"];
+    if (reveal && this.reveal(node)) changes.push("shape");
     if (this.panel !== "node" && this.panel !== "rows") {
       this.panel = "node";
-      said.push("panel");
+      changes.push("panel");
     }
-    this.say(...said, reveal ? "reveal" : "click");
+    this.notify(...changes, reveal ? "reveal" : "click");
   }
 
   // Open all nodes above a node; whether any was closed.
@@ -97,7 +97,7 @@ export class State {
         if (this.tree.end[child] - child > 60) this.closed[child] = 1;
       }
     }
-    this.say("shape");
+    this.notify("shape");
   }
 
   // Close everything below a depth, and open what is above it.
@@ -108,7 +108,7 @@ export class State {
     }
   }
 
-  // Whether a node asks nothing: a leaf, or one that pruning has made one.
+  // Whether a node is a leaf, of the tree or by pruning.
   stops(node) {
     const { tree } = this;
     if (tree.isLeaf(node) || this.manual.has(node)) return true;
@@ -154,12 +154,12 @@ export class State {
     }
     this.kept = new Uint8Array(tree.size);
     for (const leaf of this.leaves()) {
-      const asks = (above) => tree.attribute[above] === attribute && above !== leaf;
+      const splitsOnIt = (above) => tree.attribute[above] === attribute && above !== leaf;
       const fits =
         (label < 0 || tree.label[leaf] === label) &&
         this.share(leaf) >= support &&
         (schema.numeric || tree.confidence(leaf) >= confidence) &&
-        (attribute < 0 || tree.path(leaf).some(asks));
+        (attribute < 0 || tree.path(leaf).some(splitsOnIt));
       if (!fits) continue;
       for (let node = leaf; !this.kept[node]; node = tree.parent[node]) {
         this.kept[node] = 1;
@@ -193,7 +193,7 @@ export class State {
     }
     this.filter({});
     if (this.row) this.light();
-    this.say("shape", "select", "filter", "light", "prune");
+    this.notify("shape", "select", "filter", "light", "prune");
   }
 
   // Nodes whose question, label, condition or number has the words.
@@ -239,7 +239,7 @@ export class State {
   }
 
   // Attributes that are asked about, or read by models and surrogates.
-  asked() {
+  usedAttributes() {
     const used = new Set();
     const trees =
       this.kind === "forest" ? this.data.trees.map((_, at) => this.treeOf(at)) : [this.tree];

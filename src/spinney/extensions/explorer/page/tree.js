@@ -232,11 +232,11 @@ export class Tree extends Questions {
   }
 
   branchText(node, branch) {
-    return conditionText(this.asks(node, branch));
+    return conditionText(this.branchCondition(node, branch));
   }
 
-  // What a branch asks; of values those by which it reads.
-  asks(node, branch) {
+  // The condition of a branch, with the values by which it reads.
+  branchCondition(node, branch) {
     const attribute = this.schema.attributes[this.attribute[node]];
     const missing = this.absent[node] > 0 && this.readMissing(node) === branch;
     if (!this.isGrouped(node)) {
@@ -261,7 +261,7 @@ export class Tree extends Questions {
   // All values that it names, or its one comparison; and whether missing cells join them.
   answerParts(node) {
     const above = this.parent[node];
-    const { attribute, values, without, low, high, missing } = this.asks(
+    const { attribute, values, without, low, high, missing } = this.branchCondition(
       above,
       this.branch[node],
     );

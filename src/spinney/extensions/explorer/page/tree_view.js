@@ -17,14 +17,14 @@ const LEAST_READABLE = 0.8;
 const LEAST_SEEN = 0.05; // below that a node is a pixel
 
 export class TreeView {
-  constructor(host, state, say) {
+  constructor(host, state, notice) {
     this.state = state;
-    this.say = say;
+    this.notice = notice;
     this.stage = new Stage(host, this, `Decision tree for ${state.schema.target.text}`);
     this.stage.tools.append(
-      button("Open all", () => this.openAll(), { title: "Open every node" }),
-      button("Close", () => this.reset(), { title: "Open as deep as fits" }),
-      button("Turn", () => this.turn(), { title: "Grow from left to right, or from the top" }),
+      button("Expand all", () => this.openAll(), { title: "Expand every node" }),
+      button("Collapse", () => this.reset(), { title: "Expand as deep as fits" }),
+      button("Rotate", () => this.rotate(), { title: "Draw from left to right, or from the top" }),
     );
     this.boxes = new Map();
     if (!state.fitted) {
@@ -46,7 +46,7 @@ export class TreeView {
     this.stage.destroy();
   }
 
-  heard(changed) {
+  update(changed) {
     if (changed.has("shape") || changed.has("prune")) {
       const anchor = this.placeOf(this.state.selected);
       this.draw();
@@ -100,7 +100,7 @@ export class TreeView {
     this.draw();
     if (this.stage.fit() > LEAST_SEEN) return;
     this.bringSelected();
-    this.say("All of it is too wide to be seen at once here; icicle and sunburst show it.");
+    this.notice("The whole tree is too wide to show here: use Icicle or Sunburst.");
   }
 
   reset() {
@@ -110,7 +110,7 @@ export class TreeView {
     this.stage.fit();
   }
 
-  turn() {
+  rotate() {
     this.state.horizontal = !this.state.horizontal;
     this.boxes.clear();
     this.reset();
@@ -226,7 +226,7 @@ export class TreeView {
     }
     if (!ends) return `${rowsText(weight)} · ${share}`;
     const right = tree.weightsOf(node)[tree.label[node]];
-    if (!tree.rows[node]) return "no row";
+    if (!tree.rows[node]) return "no rows";
     return `${brief(right)} of ${brief(weight)} · ${share}`;
   }
 
@@ -479,7 +479,7 @@ export class TreeView {
       dash: [3, 2],
       opacity: faded,
       whole: true,
-      title: `Open: ${this.stubs[at]} nodes below`,
+      title: `Expand ${this.stubs[at]} nodes`,
     });
     shapes.push({
       kind: "text",
@@ -492,7 +492,7 @@ export class TreeView {
       opacity: faded,
       node,
       act: "open",
-      title: `Open: ${this.stubs[at]} nodes below`,
+      title: `Expand ${this.stubs[at]} nodes`,
     });
   }
 
@@ -705,9 +705,9 @@ export class TreeView {
       .map((each) => {
         const ends = state.stops(each);
         const siblings = each ? tree.branchesOf(tree.parent[each]) : 1;
-        const says = ends
-          ? `then ${state.label(each)}`
-          : `asks ${state.schema.attributes[tree.attribute[each]].text}`;
+        const result = ends
+          ? `predicts ${state.label(each)}`
+          : `splits on ${state.schema.attributes[tree.attribute[each]].text}`;
         return element(
           "div",
           {
@@ -719,7 +719,7 @@ export class TreeView {
             "aria-selected": String(each === node),
             "aria-expanded": ends ? null : String(!state.closed[each]),
           },
-          `${each ? tree.condition(each) : "all rows"}: ${says}, ${weightText(tree.weight[each])} rows`,
+          `${each ? tree.condition(each) : "all rows"}: ${result}, ${weightText(tree.weight[each])} rows`,
         );
       });
     replace(stage.outline, items);

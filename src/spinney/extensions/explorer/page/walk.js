@@ -46,7 +46,7 @@ function sentTo(tree, row, node) {
   return branch >= 0 ? branch : tree.finalBranch(node);
 }
 
-// What a node predicts of a row.
+// The prediction of a node for a row.
 function outputsAt(tree, row, node) {
   const { models } = tree;
   if (!models || !models.has[node]) return tree.outputsOf(node);
@@ -62,7 +62,7 @@ function outputsAt(tree, row, node) {
   return [sum + models.intercept[node]];
 }
 
-// What is predicted of a row, and by which way.
+// The prediction for a row, and the nodes of its path.
 export function predict(tree, row, stops = (node) => tree.isLeaf(node)) {
   const visits = walk(tree, row, stops);
   const outputs = new Array(tree.schema.outputs).fill(0);
@@ -70,13 +70,13 @@ export function predict(tree, row, stops = (node) => tree.isLeaf(node)) {
   for (const [node, part] of visits) {
     if (!stops(node)) continue;
     ends.push([node, part]);
-    const says = outputsAt(tree, row, node);
-    for (let at = 0; at < outputs.length; at += 1) outputs[at] += says[at] * part;
+    const predicted = outputsAt(tree, row, node);
+    for (let at = 0; at < outputs.length; at += 1) outputs[at] += predicted[at] * part;
   }
   return { outputs, visits, ends, label: labelOf(outputs, tree.schema.target.costs) };
 }
 
-// The vote of trees on a row, each with its shares or with one class.
+// The vote of trees on a row, by class probabilities or by majority.
 export function vote(trees, row, byShare) {
   const { schema } = trees[0];
   const total = new Array(schema.outputs).fill(0);
@@ -91,30 +91,30 @@ export function vote(trees, row, byShare) {
   return { outputs, labels, label: labelOf(outputs) };
 }
 
-// For each attribute the nearest value that changes the answer of `ask(row)`.
+// For each attribute the nearest value that changes the result of `predictedText(row)`.
 const MOST_STEPS = 60;
 
-export function flips(schema, row, columns, cutsOf, ask) {
-  const before = ask(row);
+export function smallestChanges(schema, row, columns, cutsOf, predictedText) {
+  const before = predictedText(row);
   const changes = [];
   for (const index of columns) {
     const attribute = schema.attributes[index];
     const change = attribute.numeric
-      ? numberFlip(row, index, cutsOf(index), ask, before)
-      : valueFlip(row, index, attribute, ask, before);
+      ? nearestNumber(row, index, cutsOf(index), predictedText, before)
+      : nearestValue(row, index, attribute, predictedText, before);
     if (change) changes.push({ index, ...change });
   }
   return changes.sort((one, other) => one.far - other.far);
 }
 
-function valueFlip(row, index, attribute, ask, before) {
+function nearestValue(row, index, attribute, predictedText, before) {
   const order = attribute.values.map((_, code) => code);
   if (attribute.kind === "ordinal") {
     order.sort((one, other) => Math.abs(one - row[index]) - Math.abs(other - row[index]));
   }
   for (const code of order.slice(0, 4 * MOST_STEPS)) {
     if (code === row[index]) continue;
-    const after = ask(withCell(row, index, code));
+    const after = predictedText(withCell(row, index, code));
     if (after !== before) {
       return { value: code, text: `= ${attribute.valueText(code)}`, after, far: 0.5 };
     }
@@ -122,8 +122,8 @@ function valueFlip(row, index, attribute, ask, before) {
   return null;
 }
 
-// Between two neighbouring cuts nothing changes: one number of each interval is enough.
-function numberFlip(row, index, cuts, ask, before) {
+// Between neighbouring thresholds nothing changes: one number per interval suffices.
+function nearestNumber(row, index, cuts, predictedText, before) {
   if (!cuts.length) return null;
   const range = cuts.at(-1) - cuts[0] || Math.abs(cuts[0]) || 1;
   const value = Number.isNaN(row[index]) ? (cuts[0] + cuts.at(-1)) / 2 : row[index];
@@ -131,7 +131,7 @@ function numberFlip(row, index, cuts, ask, before) {
   const above = cuts.filter((cut) => cut >= value);
   let best = null;
   for (const cut of below.slice(0, MOST_STEPS)) {
-    const after = ask(withCell(row, index, cut));
+    const after = predictedText(withCell(row, index, cut));
     if (after !== before) {
       best = {
         value: cut,
@@ -147,7 +147,7 @@ function numberFlip(row, index, cuts, ask, before) {
   for (let at = 0; at < Math.min(above.length, MOST_STEPS); at += 1) {
     const next = at + 1 < above.length ? above[at + 1] : above[at] + range;
     const trial = above[at] + (next - above[at]) / 2;
-    const after = ask(withCell(row, index, trial));
+    const after = predictedText(withCell(row, index, trial));
     const far = (above[at] - value) / range;
     if (best && best.far <= far) break;
     if (after !== before) {

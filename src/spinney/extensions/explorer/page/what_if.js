@@ -1,4 +1,4 @@
-// What if: a row by hand, its way through the tree, and what would change the answer.
+// What if: a row entered by hand, its path, and the changes that change its prediction.
 
 import {
   button,
@@ -14,15 +14,15 @@ import {
 import { formField } from "./form_field.js";
 import { figure, percent, rounded } from "./numbers.js";
 import { swatch } from "./node_panel.js";
-import { flips, predict, vote } from "./walk.js";
+import { predict, smallestChanges, vote } from "./walk.js";
 
-const ENDS_OPENED = 12; // leaves of a divided row whose paths are opened
+const PATHS_OPENED = 12; // leaves of a divided row whose paths are opened
 
 export class WhatIf {
   constructor(state) {
     this.state = state;
     const { schema } = state;
-    this.columns = state.asked();
+    this.columns = state.usedAttributes();
     this.row = new Array(schema.attributes.length).fill(NaN);
     state.light = () => this.light();
     this.answer = element("div", { class: "answer", "aria-live": "polite" });
@@ -31,7 +31,7 @@ export class WhatIf {
       "form",
       { class: "what-if", onsubmit: (event) => event.preventDefault() },
       quiet(
-        "Fill in what is known of a row: its way lights up, and its parts where a missing value divides it.",
+        "Enter the known values of a row: its path is highlighted; missing values follow all branches with weights.",
       ),
       this.answer,
       this.fields,
@@ -56,25 +56,25 @@ export class WhatIf {
   clear() {
     this.row.fill(NaN);
     this.body.reset();
-    this.fields.querySelectorAll(".doubt").forEach((doubt) => replace(doubt));
+    this.fields.querySelectorAll(".problem").forEach((problem) => replace(problem));
     this.fields
       .querySelectorAll("[aria-invalid]")
       .forEach((input) => input.removeAttribute("aria-invalid"));
     this.state.row = null;
     this.state.lit = new Map();
     this.show(null);
-    this.state.say("light");
+    this.state.notify("light");
   }
 
   changed() {
     const { state } = this;
     state.row = this.row.slice();
     this.light();
-    const opened = this.last.ends.slice(0, ENDS_OPENED).filter(([node]) => state.reveal(node));
-    state.say("light", ...(opened.length ? ["shape"] : []), "lit");
+    const opened = this.last.ends.slice(0, PATHS_OPENED).filter(([node]) => state.reveal(node));
+    state.notify("light", ...(opened.length ? ["shape"] : []), "lit");
   }
 
-  // A value of an attribute, as it reads, from a form beside this one.
+  // Take an attribute's value, as text, from the form beside this one.
   take(name, text) {
     for (const control of this.fields.querySelectorAll("select, input")) {
       if (control.dataset.attribute !== name) continue;
@@ -101,11 +101,11 @@ export class WhatIf {
     const stops = (node) => state.stops(node);
     if (state.kind !== "forest") return predict(state.tree, row, stops);
     const trees = state.data.trees.map((_, at) => state.treeOf(at));
-    const whole = vote(trees, row, state.data.votes_by_probability);
-    return { ...predict(state.tree, row, stops), ...whole };
+    const votes = vote(trees, row, state.data.votes_by_probability);
+    return { ...predict(state.tree, row, stops), ...votes };
   }
 
-  ask(row) {
+  predictedText(row) {
     const { label, outputs } = this.predict(row);
     return this.state.schema.numeric ? figure(outputs[0]) : label;
   }
@@ -159,10 +159,9 @@ export class WhatIf {
     }
     if (state.kind === "forest") parts.push(this.agreement(result));
     if (result.ends.length > 1 && state.kind !== "forest") {
-      parts.push(quiet(`Missing values divide the row over ${result.ends.length} leaves.`));
+      parts.push(quiet(`Missing values distribute the row over ${result.ends.length} leaves.`));
     }
-    if (state.pruned)
-      parts.push(quiet("By the tree as it is pruned here."));
+    if (state.pruned) parts.push(quiet("Prediction of the tree as pruned here."));
     parts.push(this.nearest());
     replace(this.answer, parts);
   }
@@ -171,11 +170,11 @@ export class WhatIf {
     const { schema, data } = this.state;
     const total = data.contains.of_trees;
     const some =
-      labels.length < total ? ` (of ${total}; this page holds ${labels.length})` : "";
+      labels.length < total ? ` (of ${total}; ${labels.length} in this page)` : "";
     if (schema.numeric) {
       const sorted = [...labels].sort((one, other) => one - other);
       return quiet(
-        `${labels.length} trees say ${rounded(sorted[0])} to ${rounded(sorted.at(-1))}${some}.`,
+        `${labels.length} trees predict ${rounded(sorted[0])} to ${rounded(sorted.at(-1))}${some}.`,
       );
     }
     const agree = labels.filter((each) => each === label).length;
@@ -196,22 +195,22 @@ export class WhatIf {
       if (!this.cuts.has(index)) this.cuts.set(index, cutsOfAttribute(trees, index));
       return this.cuts.get(index);
     };
-    const changes = flips(schema, state.row, this.columns, cutsOf, (row) => this.ask(row));
-    if (!changes.length) return quiet("No change of a single value changes the answer.");
+    const changes = smallestChanges(schema, state.row, this.columns, cutsOf, (row) => this.predictedText(row));
+    if (!changes.length) return quiet("No change of a single value changes the prediction.");
     return element(
       "details",
       { open: true },
-      element("summary", {}, "What would change the answer"),
+      element("summary", {}, "Changes of one value that change the prediction"),
       element(
         "ul",
         { class: "flips" },
         changes.slice(0, 6).map(({ index, text, sign, cut, after }) => {
           const attribute = schema.attributes[index];
-          const asks = sign === ">" ? attribute.above(cut) : sign && attribute.upTo(cut);
+          const condition = sign === ">" ? attribute.above(cut) : sign && attribute.upTo(cut);
           return element(
             "li",
             {},
-            `${attribute.text} ${asks || text} → `,
+            `${attribute.text} ${condition || text} → `,
             element("strong", {}, schema.classes[after]),
           );
         }),
@@ -224,7 +223,7 @@ function heaviest(ends) {
   return ends.reduce((best, end) => (end[1] > best[1] ? end : best))[0];
 }
 
-// The cuts of an attribute in trees, rising; of formulas there are none to name.
+// The sorted thresholds of an attribute in trees; formulas have none to name.
 function cutsOfAttribute(trees, index) {
   const cuts = new Set();
   for (const tree of trees) {

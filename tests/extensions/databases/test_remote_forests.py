@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from tests.helpers.database_tables import TABLE, in_postgres
-from tests.helpers.tables_in_parts import in_arrow
+from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
 from tests.sources.tables_away import placed, table_of
 
@@ -138,9 +138,9 @@ def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, reques
                 assert names == set(expected.forest_.schema.names)
     assert names == {*columns, "key"} - {"y", "id"}
     for text in (
-        "column 'id' numbers the rows and is left out; to keep it, declare it "
+        "column 'id' numbers the rows and was excluded; to keep it, declare it "
         "(numeric=['id'])",
-        "column 'key' has values of which all 47 differ and is left out; to keep it, "
+        "column 'key' has only unique values (47) and was excluded; to keep it, "
         "declare it (nominal=['key'])",
     ):
         assert (text in told[0]) is True

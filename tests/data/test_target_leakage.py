@@ -15,18 +15,18 @@ from spinney.data.target_leakage import (
     MOST_CLASSES,
     MOST_NUMBERS,
     MOST_ROWS,
-    _rows_told,
-    class_warnings,
+    _n_predicted,
     holds_classes,
+    leakage_warnings,
+    similar_class_warnings,
     target_note,
-    target_warnings,
 )
 from spinney.errors import in_words
 
 
 def warnings_of(columns, target="y", **declared):
     table = read_table({**columns, "other": [1] * len(columns[target])})
-    found = target_warnings(
+    found = leakage_warnings(
         table.without([target]), table[target], Declarations(**declared)
     )
     return [str(each) for each in found]
@@ -48,8 +48,8 @@ def test_a_column_that_is_missing_where_the_target_is_no():
         None if each == "b" else f"{place % 9}" for place, each in enumerate(HALVES)
     ]
     assert warnings_of({"boat": boat, "y": HALVES}) == [
-        "column 'boat' alone tells 'y' in 100 % of rows: if it is not known "
-        "beforehand, leave it out (ignore=['boat'])"
+        "column 'boat' alone predicts 'y' in 100 % of rows: possible target "
+        "leakage; exclude it if it is not known beforehand (ignore=['boat'])"
     ]
 
 
@@ -59,7 +59,7 @@ def test_of_few_rows_nothing_is_said():
 
 def test_the_only_column_is_all_there_is():
     table = read_table({"x": HALVES, "y": HALVES})
-    assert target_warnings(table.without(["y"]), table["y"], Declarations()) == []
+    assert leakage_warnings(table.without(["y"]), table["y"], Declarations()) == []
 
 
 def test_a_declared_column_stays_without_a_word():
@@ -93,7 +93,7 @@ def test_a_number_by_its_threshold():
 def test_rows_of_long_tables_are_looked_at_here_and_there():
     y = ["a", "b", "b"] * MOST_ROWS
     (found,) = warnings_of({"x": y, "y": y})
-    assert "in 100 % of 10000 rows looked at" in found
+    assert "in 100 % of 10000 sampled rows" in found
 
 
 def test_a_number_to_predict():
@@ -101,12 +101,12 @@ def test_a_number_to_predict():
     tax = [0.2 * each for each in price]
     found = warnings_of({"tax": tax, "t": list(range(FEWEST_ROWS)), "y": price})
     assert [each.split(":")[0] for each in found] == [
-        "column 'tax' alone tells 'y' with r = 1.000",
-        "column 't' alone tells 'y' with r = 0.968",
+        "column 'tax' alone predicts 'y' with r = 1.000",
+        "column 't' alone predicts 'y' with r = 0.968",
     ]
 
 
-def test_rows_told_are_those_of_plain_loops():
+def test_n_predicted_are_those_of_plain_loops():
     rng = np.random.default_rng(0)
     for _ in range(50):
         values, classes = rng.integers(0, 6, 30), rng.integers(0, 3, 30)
@@ -119,7 +119,7 @@ def test_rows_told_are_those_of_plain_loops():
             )
             mine = others.pop(int(classes[row]), 0)
             told += mine > max(others.values(), default=0)
-        assert _rows_told(values, classes) == told
+        assert _n_predicted(values, classes) == told
 
 
 def test_whole_numbers_are_classes_if_they_are_few():
@@ -133,12 +133,12 @@ def test_whole_numbers_are_classes_if_they_are_few():
 def test_what_is_said_of_whole_numbers():
     assert note_of(column_of(2)) == ""
     assert note_of(column_of(3)).endswith(
-        "3 different whole numbers, taken as classes; to predict a number, say so "
+        "3 different integers, read as classes; to predict a number, declare it "
         "(numeric=['y'])"
     )
     assert note_of(column_of(MOST_CLASSES + 1)).endswith(
-        "21 different whole numbers, to be predicted as a number; if they are classes, "
-        "say so (nominal=['y'])"
+        "21 different integers, read as a number; to predict classes, declare it "
+        "(nominal=['y'])"
     )
     assert note_of(column_of(MOST_NUMBERS + 1)) == ""
     assert note_of(column_of(3), numeric=("y",)) == ""
@@ -156,7 +156,7 @@ def test_a_debugger_changes_nothing():
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        assert _rows_told(values, classes) == 4
+        assert _n_predicted(values, classes) == 4
     finally:
         sys.settrace(before)
 
@@ -164,9 +164,9 @@ def test_a_debugger_changes_nothing():
 def test_classes_that_may_be_one():
     classes = ["Ja", "ja", "ja ", "nein", "nien", "nie"]
     codes = np.array([0, 2, 4, 5, *[1] * 10, *[3] * 10])
-    first, second = class_warnings("y", classes, codes)
+    first, second = similar_class_warnings("y", classes, codes)
     assert "holds 'Ja' in row 1, 'ja' and 'ja ' in row 2, three classes" in str(first)
     assert "holds 'nein', 'nien' in row 3 and 'nie' in row 4, three" not in str(second)
     assert "holds 'nein' and 'nien' in row 3, two classes" in str(second)
     # One of few rows beside others of few is no slip.
-    assert class_warnings("y", ["nein", "nien"], np.array([0, 0, 1])) == []
+    assert similar_class_warnings("y", ["nein", "nien"], np.array([0, 0, 1])) == []

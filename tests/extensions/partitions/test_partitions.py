@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.extensions.databases.test_bins import RECIPES, rows_of
 from tests.helpers.fuzz import examples
-from tests.helpers.tables_in_parts import in_arrow, in_parquet, in_parts
+from tests.helpers.partitioned_tables import in_arrow, in_parquet, in_parts
 from tests.sources.comparing import assert_same_tree
 
 import spinney
@@ -306,7 +306,7 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
     roles = ColumnRoles("y", "w", Declarations())
     wanted = Wanted(reserves and (lambda *_: reserves), 7, hashed, 2**30)
     here, away = (
-        open_partitions.counted_parts(executor, in_arrow(columns), roles, wanted)
+        open_partitions.count_partitions(executor, in_arrow(columns), roles, wanted)
         for executor in (AsIfFar(), InThisProcess())
     )
     assert (away.training, here.source) == (None, None)
@@ -321,7 +321,9 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
         assert here.sampleable.fingerprint() == away.sampleable.fingerprint()
     for room in (0, 2**10):
         little = Wanted(None, 7, hashed, room)
-        far = open_partitions.counted_parts(AsIfFar(), in_arrow(columns), roles, little)
+        far = open_partitions.count_partitions(
+            AsIfFar(), in_arrow(columns), roles, little
+        )
         assert far.training is None
 
 
@@ -329,7 +331,7 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
     columns = rows_of(3, missing=0.1, n_rows=120)
     roles = ColumnRoles("y", "w", Declarations(numeric=("first",)))
     parts = in_arrow(columns)
-    source = open_partitions.counted_parts(
+    source = open_partitions.count_partitions(
         InThisProcess(), parts, roles, Wanted()
     ).source
     stack = source.binned([TableRequest(ROOT, (0,))], [120]).batch

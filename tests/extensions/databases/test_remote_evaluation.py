@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.helpers.database_tables import TABLE, in_postgres
-from tests.helpers.tables_in_parts import in_arrow
+from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.tables_away import N_ROWS, placed, table_of
 
 import spinney

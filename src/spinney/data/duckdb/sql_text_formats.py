@@ -1,0 +1,143 @@
+"""Format inference and parsing of text columns in SQL.
+
+It returns for columns in DuckDB the candidates that
+:func:`spinney.data.format_inference.infer_candidates` returns for texts in memory.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from spinney.data.duckdb.columns import aggregate
+from spinney.data.duckdb.sql_text import quote_text
+from spinney.data.format_inference import PLACEHOLDERS, FormatCandidates
+from spinney.data.text_formats import (
+    AM_PM_AT_END,
+    CELL_FORMATS,
+    CURRENCY,
+    DATE_SEPARATORS,
+    NUMBER_FORMATS,
+    SIGNS,
+    CellFormat,
+    DateFormat,
+    NumberFormat,
+)
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+_LISTED = ", ".join(map(quote_text, sorted(PLACEHOLDERS)))
+
+
+def infer_candidates_in_sql(
+    texts: "DuckDBPyRelation", columns: Iterable[str], numeric: Collection[str] = ()
+) -> dict[str, FormatCandidates]:
+    """Return the format candidates of columns of text, without those that have none.
+
+    The ``numeric`` columns are known to be numbers.
+    """
+    columns = list(columns)
+    tests = {
+        (column, name): test
+        for column in columns
+        for name, test in _tests(column).items()
+    }
+    answers = aggregate(texts, tests)
+    found = {
+        column: _candidates(
+            {name: answers[column, name] for name in _tests(column)},
+            numeric=column in numeric,
+        )
+        for column in columns
+    }
+    return {column: each for column, each in found.items() if each is not None}
+
+
+def _tests(column: str) -> dict[Any, str]:
+    """Return the aggregates that decide about a column."""
+    known = _known(column)
+    tests: dict[Any, str] = {
+        format: f"bool_and(CASE WHEN {known} IS NOT NULL "
+        f"THEN {_matches(known, format)} END)"
+        for format in CELL_FORMATS
+    }
+    number = f"TRY_CAST({known} AS DOUBLE)"
+    has_marks = f"contains({known}, ',') OR contains({known}, '.')"
+    currency = f"nullif(regexp_extract({known}, {quote_text(CURRENCY)}), '')"
+    tests |= {
+        "cells": f"count({known})",
+        "percent": f"count(CASE WHEN contains({known}, '%') THEN 1 END)",
+        "currencies": f"count(DISTINCT {currency})",
+        "has marks": f"bool_or({has_marks})",
+        "plain": f"count({number}) = count({known})",
+        "varies": f"min({known}) <> max({known})",
+        "example": f"coalesce(max(CASE WHEN {has_marks} THEN {known} END), "
+        f"max({known}))",
+        "placeholders": "list_sort(list(DISTINCT CASE WHEN "
+        f"{column} IN ({_LISTED}) THEN {column} END))",
+    }
+    return tests
+
+
+def _candidates(
+    answers: Mapping[Any, Any], *, numeric: bool
+) -> FormatCandidates | None:
+    formats = [format for format in CELL_FORMATS if answers[format]]
+    placeholders = tuple(filter(None, answers["placeholders"] or ()))
+    if numeric and not answers["cells"]:
+        formats = [*NUMBER_FORMATS]  # nothing but placeholders
+    one_unit = answers["percent"] in (0, answers["cells"]) and answers["currencies"] < 2
+    if not formats or not one_unit:
+        return None
+    if placeholders and not (answers["varies"] or numeric):
+        return None  # "-" and "1" may both be names
+    return FormatCandidates(
+        formats,
+        has_marks=bool(answers["has marks"]),
+        is_plain=answers["plain"],
+        example=answers["example"] or "0",
+        placeholders=placeholders,
+    )
+
+
+def parse_expression(column: str, format: CellFormat) -> str:
+    """Return the cells of a column of text, parsed by a format that they match."""
+    known = _known(column)
+    if isinstance(format, DateFormat):
+        return _parse_date(known, format)
+    return parse_number_in_sql(known, format)
+
+
+def have_times_of_day(
+    texts: "DuckDBPyRelation", columns: Iterable[str]
+) -> dict[str, bool]:
+    """Return which columns of dates have times of day, too."""
+    tests = {column: f"bool_or(contains({column}, ':'))" for column in columns}
+    return {column: bool(has) for column, has in aggregate(texts, tests).items()}
+
+
+def parse_number_in_sql(text: str, format: NumberFormat) -> str:
+    """Return the number of a text that matches."""
+    digits = f"regexp_replace({text}, {quote_text(SIGNS)}, '', 'g')"
+    digits = f"replace({digits}, {quote_text(format.thousands)}, '')"
+    return f"TRY_CAST(replace({digits}, {quote_text(format.decimal)}, '.') AS DOUBLE)"
+
+
+def _known(column: str) -> str:
+    return f"(CASE WHEN {column} IN ({_LISTED}) THEN NULL ELSE {column} END)"
+
+
+def _matches(text: str, format: CellFormat) -> str:
+    """Return whether a text matches a format, and is a day of the calendar."""
+    matches = f"regexp_full_match({text}, {quote_text(format.pattern)})"
+    if isinstance(format, DateFormat):
+        matches += f" AND {_parse_date(text, format)} IS NOT NULL"
+    return matches
+
+
+def _parse_date(text: str, format: DateFormat) -> str:
+    """Return the instant of a text, NULL if the calendar has no such day."""
+    separators, am_pm = quote_text(DATE_SEPARATORS), quote_text(AM_PM_AT_END)
+    normalised = f"regexp_replace(trim({text}), {separators}, ' ', 'g')"
+    normalised = f"regexp_replace({normalised}, {am_pm}, ' \\1')"
+    formats = ", ".join(map(quote_text, format.formats))
+    return f"try_strptime({normalised}, [{formats}])"
