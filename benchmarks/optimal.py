@@ -108,8 +108,8 @@ def flags_of(cells: "pd.Series", quantiles: int | None) -> list[NDArray[np.float
     if quantiles is None:
         flags = [cells == value for value in sorted(cells.dropna().unique())]
     else:
-        shares = np.arange(1, quantiles) / quantiles
-        cuts = np.unique(cells.quantile(shares, interpolation="lower").dropna())
+        sizes = np.arange(1, quantiles) / quantiles
+        cuts = np.unique(cells.quantile(sizes, interpolation="lower").dropna())
         flags = [cells > cut for cut in cuts]
     return [flag.to_numpy(np.float64) for flag in flags if flag.nunique() == 2]
 

@@ -56,9 +56,9 @@ def chosen(
 ) -> Recipe:
     """Return the depth and the price that inner folds take; of equals, small trees."""
     best, taken = -np.inf, Recipe.named("optimal")
-    for depth, price in product(depths, PRICES):
+    for depth, leaf_cost in product(depths, PRICES):
         recipe = Recipe.named("optimal").changed(
-            max_depth=depth, leaf_price=price, time_limit=limit
+            max_depth=depth, leaf_price=leaf_cost, time_limit=limit
         )
         scores = [
             score_of(grown(table.take(one), facts, recipe), table.take(other))

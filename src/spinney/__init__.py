@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         MiniBatchKMeans,
         choose_k,
     )
-    from spinney.extensions.clustering.explained import explain_clusters
+    from spinney.extensions.clustering.explain_clusters import explain_clusters
     from spinney.extensions.clustering.find_clusters import find_clusters
     from spinney.extensions.evaluation import (
         evaluate,

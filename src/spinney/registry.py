@@ -123,7 +123,7 @@ ENTRIES: dict[str, dict[str, str]] = {
         "RuleSet": f"{_PACKAGE}.rulesets:RuleSet",
         "choose_k": f"{_CLUSTERING}.estimators:choose_k",
         "evaluate": f"{_EVALUATION}:evaluate",
-        "explain_clusters": f"{_CLUSTERING}.explained:explain_clusters",
+        "explain_clusters": f"{_CLUSTERING}.explain_clusters:explain_clusters",
         "find_clusters": f"{_CLUSTERING}.find_clusters:find_clusters",
         "learning_curve": f"{_EVALUATION}:learning_curve",
         "plots": f"{_PACKAGE}.plots",

@@ -101,7 +101,7 @@ ENTRIES = {
     "optimal trees": "spinney.extensions.optimal.kernels.solve:search_subtrees",
     "streams": "spinney.extensions.streaming.kernels.learn:learn_rows",
     "predictions": "spinney.trees.predict.compiled.kernels.walk:descend",
-    "clusters": "spinney.extensions.clustering.kernels.assign:settle",
+    "clusters": "spinney.extensions.clustering.kernels.assign:assign_waiting",
 }
 
 

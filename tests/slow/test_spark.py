@@ -6,7 +6,7 @@ from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.spark_session import in_spark, spark_session
 
 import spinney
-from spinney.extensions.clustering.models import find_remote
+from spinney.extensions.clustering.models import cluster_table
 from spinney.sources.rows.sampleable_rows import BYTES
 from spinney.sources.training_data import open_data
 from spinney.testing import assert_same_tree, check_source
@@ -39,7 +39,7 @@ def test_clusters_are_those_of_memory_from_the_same_start(session, monkeypatch):
     random = np.random.default_rng(0)
     columns = {"x": (random.normal(size=60) + 5 * (np.arange(60) % 2)).tolist()}
     columns["z"] = random.normal(size=60).tolist()
-    monkeypatch.setattr(find_remote, "MOST_SAMPLED", 20)
+    monkeypatch.setattr(cluster_table, "MOST_SAMPLED", 20)
     monkeypatch.setattr(open_data, "usual_room", lambda: 40 * BYTES * 5)
     with in_spark(session)(columns) as (data, how):
         clusters = spinney.find_clusters(data, 2, **how).clusters_

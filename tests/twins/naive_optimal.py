@@ -9,33 +9,37 @@ from spinney._support.arrays import Floats, Integers
 
 
 def least_loss(
-    ranks: Integers, losses: Floats, depth: int, price: float = 0.0
+    ranks: Integers, losses: Floats, depth: int, leaf_cost: float = 0.0
 ) -> float:
     """Return the least loss of any tree of a depth; a loss for each row and label."""
-    return _least(ranks, losses, list(range(len(losses))), depth, price)
+    return _least(ranks, losses, list(range(len(losses))), depth, leaf_cost)
 
 
 def _least(
-    ranks: Integers, losses: Floats, rows: Sequence[int], depth: int, price: float
+    ranks: Integers, losses: Floats, rows: Sequence[int], depth: int, leaf_cost: float
 ) -> float:
-    best = min(sum(label[row] for row in rows) for label in losses.T) + price
+    best = min(sum(label[row] for row in rows) for label in losses.T) + leaf_cost
     if depth == 0:
         return float(best)
     for values in ranks:
         for cut in sorted({int(values[row]) for row in rows})[:-1]:
             left = [row for row in rows if values[row] <= cut]
             right = [row for row in rows if values[row] > cut]
-            one = _least(ranks, losses, left, depth - 1, price)
-            two = _least(ranks, losses, right, depth - 1, price)
+            one = _least(ranks, losses, left, depth - 1, leaf_cost)
+            two = _least(ranks, losses, right, depth - 1, leaf_cost)
             best = min(best, one + two)
     return float(best)
 
 
 def least_squares(
-    ranks: Integers, numbers: Floats, weights: Floats, depth: int, price: float = 0.0
+    ranks: Integers,
+    numbers: Floats,
+    weights: Floats,
+    depth: int,
+    leaf_cost: float = 0.0,
 ) -> float:
     """Return the least sum of squares of any tree of a depth."""
-    best = price + float(
+    best = leaf_cost + float(
         np.sum(weights * (numbers - np.average(numbers, weights=weights)) ** 2)
     )
     if depth == 0:
@@ -47,7 +51,11 @@ def least_squares(
                 best,
                 sum(
                     least_squares(
-                        ranks[:, side], numbers[side], weights[side], depth - 1, price
+                        ranks[:, side],
+                        numbers[side],
+                        weights[side],
+                        depth - 1,
+                        leaf_cost,
                     )
                     for side in (left, ~left)
                 ),
@@ -62,12 +70,12 @@ def least_by_leaves(
     depth: int,
     most_leaves: int,
     *,
-    price: float = 0.0,
-    asked: Floats | None = None,
+    leaf_cost: float = 0.0,
+    path_cost: Floats | None = None,
 ) -> list[float]:
     """Return the least loss of trees of at most 1, 2, … leaves.
 
-    A question costs its price, and what it costs to ask about each of its rows.
+    A split costs ``leaf_cost``, and the path cost of each of its rows.
     """
 
     @cache
@@ -76,7 +84,9 @@ def least_by_leaves(
         best = [float(leaf)] * most_leaves
         if depth == 0 or most_leaves == 1:
             return best
-        toll = price + (0.0 if asked is None else sum(asked[row] for row in rows))
+        cost = leaf_cost + (
+            0.0 if path_cost is None else sum(path_cost[row] for row in rows)
+        )
         for values in ranks:
             for cut in sorted({int(values[row]) for row in rows})[:-1]:
                 one, two = (
@@ -89,7 +99,7 @@ def least_by_leaves(
                 )
                 for i, left in enumerate(one):
                     for j, right in enumerate(two[: most_leaves - 1 - i]):
-                        best[i + j + 1] = min(best[i + j + 1], left + right + toll)
+                        best[i + j + 1] = min(best[i + j + 1], left + right + cost)
         return [min(best[: k + 1]) for k in range(most_leaves)]
 
     return least(tuple(rows), depth, most_leaves)

@@ -226,7 +226,7 @@ def test_damaged_arrays(change, words, tmp_path):
         (lambda m: m.update(extra=1), "unknown key 'extra'"),
         (lambda m: m["attributes"].pop(), "entries where"),
         (lambda m: m.update(attributes=[]), "no column"),
-        (lambda m: m["attributes"][0].update(kind="nominal"), "no use for"),
+        (lambda m: m["attributes"][0].update(kind="nominal"), "cannot use"),
         (lambda m: m["attributes"][0].update(name="age"), "one name"),
         (lambda m: m["attributes"][0].update(unit="days since ever"), "unknown unit"),
         (lambda m: m["settings"].update(max_iter=0), "max_iter"),

@@ -10,17 +10,16 @@ from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
 from spinney._support.jit.loading_time import wants_kernels
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.clustering import fit_k_means as fit
-from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
-from spinney.extensions.clustering.cluster_rows import Rows
-from spinney.extensions.clustering.fit_k_means import KMeansMethod
-from spinney.extensions.clustering.k_means_starts import plus_plus
+from spinney.extensions.clustering.fit_k_means import KMeansMethod, k_means_plus_plus
+from spinney.extensions.clustering.numeric_rows import NumericRows
+from spinney.extensions.clustering.random_rows import RandomStream, RowSampler
 from spinney.output.file.model_files import save_model
 
 ROWS = np.array([[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]])
 START = ROWS[[1, 3]]
 
 
-def clusters_of(kind, rows, weights=None):
+def make_clusters(kind, rows, weights=None):
     start = "cao" if kind is KPrototypes else START
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyWarning)
@@ -32,8 +31,8 @@ def clusters_of(kind, rows, weights=None):
 @pytest.mark.parametrize("unit", [2.0**1010, 2.0**-1074, 2.0**-600])
 def test_the_unit_of_weights_changes_nothing(kind, unit):
     weights = np.array([1.0, 2.0, 1.0, 3.0, 2.0])
-    usual = clusters_of(kind, ROWS, weights)
-    model = clusters_of(kind, ROWS, weights * unit)
+    usual = make_clusters(kind, ROWS, weights)
+    model = make_clusters(kind, ROWS, weights * unit)
     assert np.array_equal(model.cluster_centers_, usual.cluster_centers_)
     assert np.array_equal(model.labels_, usual.labels_)
     assert model.counts_.tolist() == (usual.counts_ * unit).tolist()
@@ -41,7 +40,7 @@ def test_the_unit_of_weights_changes_nothing(kind, unit):
 
 @pytest.mark.parametrize("kind", [KMeans, MiniBatchKMeans, KPrototypes])
 def test_a_weight_that_vanishes_beside_another(kind):
-    model = clusters_of(kind, ROWS, [1e308, 1e-308, 1.0, 1.0, 1.0])
+    model = make_clusters(kind, ROWS, [1e308, 1e-308, 1.0, 1.0, 1.0])
     assert np.isfinite(model.cluster_centers_).all()
     assert model.cluster_centers_[model.labels_[0]].tolist() == [1.0, 1.0]
 
@@ -97,12 +96,12 @@ def test_single_precision_rows_of_a_model_in_double_precision():
 
 @pytest.mark.parametrize("kind", [KMeans, MiniBatchKMeans, KPrototypes])
 def test_a_start_beyond_all_measure_is_refused(kind):
-    with pytest.raises(DataError, match=r"init holds 1e\+308.*nearer to the rows"):
+    with pytest.raises(DataError, match=r"init contains 1e\+308.*nearer to the rows"):
         kind(2, init=[[1e308, 0.0], [1e307, 0.0]]).fit(ROWS)
 
 
 def test_a_start_that_single_precision_does_not_hold_is_refused():
-    with pytest.raises(DataError, match=r"init holds 1e\+100"):
+    with pytest.raises(DataError, match=r"init contains 1e\+100"):
         KMeans(2, init=[[1e100, 0.0], [1.0, 0.0]]).fit(ROWS.astype(np.float32))
 
 
@@ -115,10 +114,12 @@ def test_candidates_that_tie_but_for_a_rounding():
         many = np.repeat(rows, times, axis=0)
         own = times.astype(float)
         for turn in range(2):
-            draws = ClusterDraws(seed).branch(turn)
-            one = plus_plus(Rows(rows, own), 15, draws, Pool(rows))
-            draws = ClusterDraws(seed).branch(turn)
-            two = plus_plus(Rows(many, np.empty(0)), 15, draws, Pool(many))
+            draws = RandomStream(seed).branch(turn)
+            one = k_means_plus_plus(NumericRows(rows, own), 15, draws, RowSampler(rows))
+            draws = RandomStream(seed).branch(turn)
+            two = k_means_plus_plus(
+                NumericRows(many, np.empty(0)), 15, draws, RowSampler(many)
+            )
             assert np.array_equal(rows[one], many[two])
 
 
@@ -143,13 +144,13 @@ def test_a_file_of_clusters_whose_inertia_is_beyond_floats(tmp_path):
 
 def test_few_rows_of_many_columns_are_for_compiled_loops(monkeypatch):
     asked = []
-    real = fit.rows_for
+    real = fit.make_numeric_rows
 
     def asking(cells, weights, work, n_jobs):
         asked.append(wants_kernels("k-means", work))
         return real(cells, weights, 0, n_jobs)
 
-    monkeypatch.setattr(fit, "rows_for", asking)
+    monkeypatch.setattr(fit, "make_numeric_rows", asking)
     KMeansMethod(n_init=2).fit(np.eye(4, 3000), 2)
     KMeansMethod(n_init=2).fit(np.eye(4, 30), 2)
     assert asked == [True, False]

@@ -7,12 +7,15 @@ import pytest
 from spinney.data.readers import read_table
 from spinney.extensions.clustering.cluster_svg import to_cluster_svg
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import find_clusters, measured_rows
+from spinney.extensions.clustering.models.fit_clusters import (
+    cluster_input,
+    fit_clusters,
+)
 
 
 def picture_of(table, **settings):
     plan = Plan(**settings)
-    found = find_clusters(measured_rows(read_table(table), plan), plan)
+    found = fit_clusters(cluster_input(read_table(table), plan), plan)
     return to_cluster_svg(found.clusters)
 
 

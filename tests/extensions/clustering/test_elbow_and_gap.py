@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
+from spinney.extensions.clustering.choose_k.choice_rules import elbow_of
 from spinney.extensions.clustering.choose_k.distinct_rows import (
     distinct_rows,
-    numbers_drawn,
-    sampled,
+    sample_rows,
+    uniform_numbers,
 )
-from spinney.extensions.clustering.choose_k.elbow import elbow_of
 from spinney.extensions.clustering.choose_k.gap import (
-    gaps_of,
+    gap_statistics,
     reference_table,
     standard_error_rule,
 )
-from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.choose_k.select_k import WorkLimits, choose
 
 
 def test_figure_2_of_the_kneedle_paper():
@@ -82,18 +82,26 @@ def test_gaps_are_the_naive_ones(numbers, n_tables, seed):
         return total
 
     ks = [1, 2, 3]
-    known = [inertia(cells, k, None, seed) for k in ks]
+    data_inertias = [inertia(cells, k, None, seed) for k in ks]
     seen.clear()
     rows = distinct_rows(cells)
-    found = gaps_of(
-        rows, ks, inertia, known=known, most_rows=99, n_tables=n_tables, seed=seed
+    found = gap_statistics(
+        rows,
+        ks,
+        inertia,
+        data_inertias=data_inertias,
+        most_rows=99,
+        n_tables=n_tables,
+        seed=seed,
     )
     assert found.n_rows == len(numbers)
     assert found.n_tables == n_tables
     assert len(seen) == 3 * n_tables
     for place, k in enumerate(ks):
         references = [total for other, _, total in seen if other == k]
-        expected = naive.gap(known[place], len(numbers), references, len(numbers))
+        expected = naive.gap(
+            data_inertias[place], len(numbers), references, len(numbers)
+        )
         assert found.gaps[place] == pytest.approx(expected[0], abs=1e-12)
         assert found.errors[place] == pytest.approx(expected[1], abs=1e-7)
 
@@ -154,16 +162,16 @@ def test_samples_are_by_weight():
     rows = distinct_rows(np.arange(50.0)[:, None], np.arange(50.0))
     assert len(rows) == 49  # the row of weight 0 is none
     for seed in range(5):
-        some = sampled(rows, 35, seed=seed)
+        some = sample_rows(rows, 35, seed=seed)
         assert some.weights.sum() == 35
         for cell, times in zip(some.cells[:, 0], some.weights, strict=True):
             assert abs(times - cell * 35 / 1225) < 1
-    one, other = (sampled(rows, 35, seed=seed).cells.tolist() for seed in (0, 1))
+    one, other = (sample_rows(rows, 35, seed=seed).cells.tolist() for seed in (0, 1))
     assert one != other
 
 
 def test_numbers_are_uniform():
-    numbers = numbers_drawn(10_000, seed=5)
+    numbers = uniform_numbers(10_000, seed=5)
     assert ((numbers >= 0) & (numbers < 1)).all()
     counts = np.histogram(numbers, bins=10, range=(0, 1))[0]
     assert (abs(counts - 1000) < 150).all()

@@ -10,7 +10,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.explained.profiles import profiles_of
+from spinney.extensions.clustering.cluster_profiles import cluster_profiles
 
 
 def iris():
@@ -92,16 +92,16 @@ def test_penguins_are_mixed_and_lack_cells():
     }
     # Gentoo live on Biscoe only: 124 of 124, beside 168 of all 344.
     assert marks["island"].value == "Biscoe"
-    assert marks["island"].here == 1.0
+    assert marks["island"].in_cluster == 1.0
     assert marks["island"].overall == pytest.approx(168 / 344)
-    assert "island = Biscoe: 124 of 124 (100 %) beside 168 of 344 (49 %)" in str(
+    assert "island = Biscoe: 124 of 124 (100 %) vs. 168 of 344 (49 %)" in str(
         marks["island"]
     )
     # Eleven penguins, six of them Adelie, have no sex in the table.
     missing = next(
         m for m in told["Adelie"].marks if m.kind == "missing" and m.attribute == "sex"
     )
-    assert missing.here == pytest.approx(6 / 152)
+    assert missing.in_cluster == pytest.approx(6 / 152)
     differences = [abs(mark.difference) for mark in told["Gentoo"].marks]
     assert differences == sorted(differences, reverse=True)
 
@@ -124,22 +124,22 @@ def naive_mark(cells, labels, weights, cluster):
     """Return the mean here, overall, and the difference in deviations, in loops."""
     rows = [(c, k, w) for c, k, w in zip(cells, labels, weights, strict=True)]
     known = [(c, k) for c, k, w in rows if c is not None for _ in range(w)]
-    here = [c for c, k in known if k == cluster]
-    if not here:
+    in_cluster = [c for c, k in known if k == cluster]
+    if not in_cluster:
         return None
     overall = sum(c for c, _ in known) / len(known)
     variance = sum((c - overall) ** 2 for c, _ in known) / len(known)
-    mean = sum(here) / len(here)
+    mean = sum(in_cluster) / len(in_cluster)
     difference = (mean - overall) / variance**0.5 if variance else 0.0
-    return mean, overall, difference, len(here), len(known)
+    return mean, overall, difference, len(in_cluster), len(known)
 
 
 def told_of(mark):
     return (
-        mark.here,
+        mark.in_cluster,
         mark.overall,
         mark.difference,
-        mark.weight_here,
+        mark.weight_in_cluster,
         mark.weight_overall,
     )
 
@@ -150,7 +150,7 @@ def test_profiles_are_the_naive_ones(case):
     columns, labels, weights = case
     table = spinney.read_table(columns)
     own = np.array(weights, dtype=float)
-    found = profiles_of(table, np.array(labels), own, max(labels) + 1)
+    found = cluster_profiles(table, np.array(labels), own, max(labels) + 1)
     for cluster in set(labels):
         marks = {(mark.attribute, mark.kind): mark for mark in found[cluster]}
         assert len(marks) == len(found[cluster])
@@ -204,9 +204,7 @@ def test_a_small_cluster_without_a_leaf():
     labels = [str(label) for label in labels]
     told = spinney.explain_clusters(table, labels, min_leaf=5)
     assert told["odd"].rules == ()
-    assert (
-        told["odd"].text() == "cluster odd (1 row): no leaf of the tree is mostly of it"
-    )
+    assert told["odd"].text() == "cluster odd (1 row): no leaf of the tree predicts it"
 
 
 def test_names_that_are_taken_and_labels_of_all_kinds():
@@ -231,7 +229,7 @@ def test_lists_arrays_and_huge_numbers():
     for data in (rows, np.array(rows)):
         told = spinney.explain_clusters(data, [0, 0, 1, 1])
         mark = told[0].marks[0]
-        assert (mark.here, mark.overall) == (1e300, 0.0)
+        assert (mark.in_cluster, mark.overall) == (1e300, 0.0)
         assert mark.difference == pytest.approx(1.0)
         assert "nan" not in str(told)
 
@@ -257,13 +255,13 @@ def test_how_much_is_shown():
 def test_bad_input():
     table = {"x": [1.0, 2.0, 3.0]}
     explain = spinney.explain_clusters
-    with pytest.raises(DataError, match="one cluster for each row"):
+    with pytest.raises(DataError, match="one label for each row"):
         explain(table, [0, 1])
-    with pytest.raises(DataError, match="one cluster for each row"):
+    with pytest.raises(DataError, match="one label for each row"):
         explain(table, [[0], [1], [1]])
-    with pytest.raises(DataError, match="none in row 1"):
+    with pytest.raises(DataError, match="missing in row 1"):
         explain(table, ["a", None, "b"])
-    with pytest.raises(DataError, match="none in row 2"):
+    with pytest.raises(DataError, match="missing in row 2"):
         explain(table, [0.0, 1.0, np.nan])
     with pytest.raises(DataError, match="inf in row 0"):
         explain(table, [np.inf, 1.0, 2.0])

@@ -10,9 +10,12 @@ import spinney
 from spinney import KMeans, KPrototypes
 from spinney.cli import run
 from spinney.data.readers import read_table
-from spinney.extensions.clustering.clustering import n_starts_of
+from spinney.extensions.clustering.lloyd import count_restarts
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import find_clusters, measured_rows
+from spinney.extensions.clustering.models.fit_clusters import (
+    cluster_input,
+    fit_clusters,
+)
 from spinney.output.file import load_model
 
 RANDOM = np.random.default_rng(7)
@@ -95,11 +98,11 @@ def test_the_digest_is_of_rows_and_weights():
 
 def test_how_many_starts():
     for init in ("k-means++", "random", "huang", lambda *_, **__: None):
-        assert n_starts_of("auto", init, 10_000_000) == 4
-        assert n_starts_of("auto", init, 10_000_001) == 1
-        assert n_starts_of(9, init, 10_000_001) == 9
+        assert count_restarts("auto", init, 10_000_000) == 4
+        assert count_restarts("auto", init, 10_000_001) == 1
+        assert count_restarts(9, init, 10_000_001) == 9
     for init in ("optimal", "cao", np.zeros((2, 1))):
-        assert n_starts_of("auto", init, 1) == 1
+        assert count_restarts("auto", init, 1) == 1
 
 
 @pytest.mark.parametrize(("n_init", "same_as"), [("auto", 4), (1, 1)])
@@ -121,7 +124,7 @@ def test_a_large_table_has_one_start():
 def test_a_choice_and_its_clusters_have_the_same_starts():
     plan = Plan(n_clusters=range(2, 5), seed=1)
     table = read_table({name: BLOBS[name] for name in NUMBERS})
-    fit = find_clusters(measured_rows(table, plan), plan)
+    fit = fit_clusters(cluster_input(table, plan), plan)
     assert fit.choice.n_starts == 4
     assert fit.clusters.inertia == pytest.approx(fit.choice.line.inertia, rel=1e-12)
     assert fit.clusters.settings["n_clusters"] == fit.choice.k
@@ -130,7 +133,7 @@ def test_a_choice_and_its_clusters_have_the_same_starts():
 def test_distances_and_trace_are_of_the_clusters():
     plan = Plan(n_clusters=3, standardise=True)
     table = read_table({name: BLOBS[name] for name in NUMBERS})
-    fit = find_clusters(measured_rows(table, plan), plan)
+    fit = fit_clusters(cluster_input(table, plan), plan)
     assert (fit.distances() ** 2).sum() == pytest.approx(fit.clusters.inertia)
     end = fit.trace().clustering.centroids
     np.testing.assert_array_equal(end, fit.clusters.centroids)

@@ -11,11 +11,11 @@ from tests.twins.naive_kmeans import k_means as naive
 
 from spinney._support.jit.compile import OFF
 from spinney.errors import SpinneyWarning
-from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
-from spinney.extensions.clustering.cluster_rows import Rows
-from spinney.extensions.clustering.compiled_rows import CompiledRows
-from spinney.extensions.clustering.iterations import iterate
-from spinney.extensions.clustering.k_means_starts import drawn_rows, plus_plus
+from spinney.extensions.clustering.compiled_rows import CompiledNumericRows
+from spinney.extensions.clustering.fit_k_means import draw_by_weight, k_means_plus_plus
+from spinney.extensions.clustering.lloyd import iterate
+from spinney.extensions.clustering.numeric_rows import NumericRows
+from spinney.extensions.clustering.random_rows import RandomStream, RowSampler
 
 NONE = np.empty(0)
 
@@ -46,8 +46,8 @@ def both(rows, weights, kind):
     cells = np.array(rows, dtype=kind)
     given_weights = NONE if weights is None else np.array(weights)
     return (
-        Rows(cells, given_weights),
-        CompiledRows(cells, given_weights, 1),
+        NumericRows(cells, given_weights),
+        CompiledNumericRows(cells, given_weights, 1),
     )
 
 
@@ -76,9 +76,9 @@ def test_inertia_never_rises(table):
 @given(tables(), st.integers(0, 3), st.booleans())
 def test_both_ways_start_from_the_same_rows(table, seed, plus):
     rows, centroids, weights, kind = table
-    draw = plus_plus if plus else drawn_rows
+    draw = k_means_plus_plus if plus else draw_by_weight
     first, second = (
-        draw(own, len(centroids), ClusterDraws(seed), Pool(own.cells)).tolist()
+        draw(own, len(centroids), RandomStream(seed), RowSampler(own.cells)).tolist()
         for own in both(rows, weights, kind)
     )
     assert first == second
@@ -98,12 +98,12 @@ def clumps(n, d, k, kind, seed=0, offset=0.0):
 def test_many_rows_in_threads(kind, n, d, k, offset):
     cells = clumps(n, d, k, kind, offset=offset)
     found = []
-    for own in (Rows(cells, NONE), CompiledRows(cells, NONE, 1)):
-        start = plus_plus(own, k, ClusterDraws(1), Pool(cells))
+    for own in (NumericRows(cells, NONE), CompiledNumericRows(cells, NONE, 1)):
+        start = k_means_plus_plus(own, k, RandomStream(1), RowSampler(cells))
         found.append(iterate(own, cells[start], max_iterations=12, tolerance=0.0))
-    rows = CompiledRows(cells, NONE, 1)
+    rows = CompiledNumericRows(cells, NONE, 1)
     rows.n_jobs = 2
-    start = plus_plus(rows, k, ClusterDraws(1), Pool(cells))
+    start = k_means_plus_plus(rows, k, RandomStream(1), RowSampler(cells))
     found.append(iterate(rows, cells[start], max_iterations=12, tolerance=0.0))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
@@ -119,7 +119,7 @@ def test_pixels_tie_often(kind):
     cells = random.integers(0, 4, size=(150 if OFF else 5000, 3)).astype(kind)
     results = [
         iterate(own, cells[:50], max_iterations=50, tolerance=0.0)
-        for own in (Rows(cells, NONE), CompiledRows(cells, NONE, 1))
+        for own in (NumericRows(cells, NONE), CompiledNumericRows(cells, NONE, 1))
     ]
     np.testing.assert_array_equal(results[0].labels, results[1].labels)
     np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
@@ -135,7 +135,7 @@ def test_rows_halfway_between_centroids(kind, offset):
     cells = ((centroids[one] + centroids[other]) / 2).astype(kind)
     results = [
         iterate(own, centroids, max_iterations=1, tolerance=0.0)
-        for own in (Rows(cells, NONE), CompiledRows(cells, NONE, 1))
+        for own in (NumericRows(cells, NONE), CompiledNumericRows(cells, NONE, 1))
     ]
     np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
     np.testing.assert_array_equal(results[0].labels, results[1].labels)

@@ -10,30 +10,32 @@ from tests.helpers.fuzz import examples
 from tests.twins.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.extensions.clustering.cluster_draws import ClusterDraws
-from spinney.extensions.clustering.iterations import iterate
-from spinney.extensions.clustering.prototypes.compiled_mixed_rows import CompiledMixed
-from spinney.extensions.clustering.prototypes.fit_k_prototypes import KPrototypesMethod
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.lloyd import iterate
+from spinney.extensions.clustering.prototypes.compiled_mixed_rows import (
+    CompiledMixedRows,
+)
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import (
+    ColumnDistributions,
+    KPrototypesMethod,
+    cao_initial_rows,
+    huang_initial_rows,
+)
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     MixedCells,
     Prototypes,
 )
 from spinney.extensions.clustering.prototypes.mixed_rows import (
     MixedRows,
-    middle_of,
-    spreads_of,
+    exact_deviations,
+    overall_prototype,
 )
-from spinney.extensions.clustering.prototypes.prototype_starts import (
-    Margins,
-    cao_rows,
-    huang_rows,
-)
+from spinney.extensions.clustering.random_rows import RandomStream
 
 NONE = np.empty(0)
 LEVELS = 4  # of each nominal column
 
 
-def cells_of(rows, kinds):
+def numeric_cells(rows, kinds):
     """Return rows of the naive form as numbers and codes."""
     numeric = [c for c, kind in enumerate(kinds) if kind == "numeric"]
     coded = [c for c, kind in enumerate(kinds) if kind != "numeric"]
@@ -108,8 +110,8 @@ def tables(draw, *, whole_weights=False):
 
 def both(table):
     rows, kinds, _, weights, gamma = table
-    cells, own = cells_of(rows, kinds), np.array(weights)
-    return MixedRows(cells, own, gamma), CompiledMixed(cells, own, gamma, 1)
+    cells, own = numeric_cells(rows, kinds), np.array(weights)
+    return MixedRows(cells, own, gamma), CompiledMixedRows(cells, own, gamma, 1)
 
 
 @settings(max_examples=examples(300))
@@ -118,7 +120,7 @@ def test_both_ways_are_the_naive_one(table, most):
     rows, kinds, start, weights, gamma = table
     expected = naive(rows, kinds, start, weights, gamma, max_iterations=most)
     for own in both(table):
-        begin = cells_of(start, kinds).as_prototypes()
+        begin = numeric_cells(start, kinds).as_prototypes()
         found = iterate(own, begin, max_iterations=most)
         assert found.labels.tolist() == expected.labels
         assert (
@@ -135,7 +137,7 @@ def test_cost_never_rises(table):
     for before, after in pairwise(costs):
         assert after <= before * (1 + 1e-9) + 1e-12
     own = both(table)[1]
-    begin = cells_of(start, kinds).as_prototypes()
+    begin = numeric_cells(start, kinds).as_prototypes()
     found = [iterate(own, begin, max_iterations=n).inertia for n in range(1, 5)]
     for before, after in pairwise([costs[0], *found]):
         assert after <= before * (1 + 1e-9) + 1e-12
@@ -146,14 +148,18 @@ def test_both_ways_start_from_the_same_rows(table, seed, dense):
     weights, n_clusters = np.array(table[3]), len(table[2])
     found = []
     for own in both(table):
-        margins = Margins(own.cells, weights)
+        distributions = ColumnDistributions(own.cells, weights)
         if dense:
-            middle = middle_of(own)
-            densities = margins.densities(spreads_of(own.cells, weights, middle))
-            found.append(cao_rows(own, n_clusters, densities, middle).tolist())
+            middle = overall_prototype(own)
+            densities = distributions.densities(
+                exact_deviations(own.cells, weights, middle)
+            )
+            found.append(cao_initial_rows(own, n_clusters, densities, middle).tolist())
         else:
-            draws = ClusterDraws(seed)
-            found.append(huang_rows(own, n_clusters, draws, margins).tolist())
+            draws = RandomStream(seed)
+            found.append(
+                huang_initial_rows(own, n_clusters, draws, distributions).tolist()
+            )
     assert found[0] == found[1]
     rows = [table[0][row] for row in found[0]]
     if not dense:  # all different, as long as there are different ones
@@ -177,15 +183,15 @@ def test_weights_are_copies(table, start):
     copies = [row for row, w in zip(rows, weights, strict=True) for _ in range(int(w))]
     first = start
     if start == "given":
-        first = cells_of(given_start, kinds).as_prototypes()
+        first = numeric_cells(given_start, kinds).as_prototypes()
     k = len(given_start) if start == "given" else min(len(given_start), len(copies))
     method = KPrototypesMethod(init=first, n_init=1, seed=3, max_iter=40)
-    one = method.fit(cells_of(rows, kinds), k, weights=np.array(weights))
-    two = method.fit(cells_of(copies, kinds), k)
+    one = method.fit(numeric_cells(rows, kinds), k, weights=np.array(weights))
+    two = method.fit(numeric_cells(copies, kinds), k)
     assert one.gamma == pytest.approx(two.gamma, rel=1e-12)
     kept = np.repeat(one.labels, np.array(weights).astype(int))
     assert kept.tolist() == two.labels.tolist()
-    assert one.centroids.same(two.centroids) or np.allclose(
+    assert one.centroids.is_unchanged(two.centroids) or np.allclose(
         one.centroids.numbers, two.centroids.numbers, equal_nan=True
     )
     assert one.inertia == pytest.approx(two.inertia, rel=1e-9, abs=1e-12)
@@ -199,9 +205,9 @@ def test_order_of_rows_changes_no_start(table, random):
     shuffled = [rows[i] for i in order], [weights[i] for i in order]
     found = []
     for some, heavy in ((rows, weights), shuffled):
-        own = MixedRows(cells_of(some, kinds), np.array(heavy), gamma)
-        margins = Margins(own.cells, np.array(heavy))
-        chosen = huang_rows(own, len(start), ClusterDraws(5), margins)
+        own = MixedRows(numeric_cells(some, kinds), np.array(heavy), gamma)
+        distributions = ColumnDistributions(own.cells, np.array(heavy))
+        chosen = huang_initial_rows(own, len(start), RandomStream(5), distributions)
         found.append([some[row] for row in chosen])
     assert found[0] == found[1]
 
@@ -230,10 +236,10 @@ def test_many_rows_in_threads(weighted):
         MixedRows(cells, weights, 1.7),
         *[swift(cells, weights, n) for n in (1, 2)],
     ):
-        margins = Margins(cells, weights)
-        start = huang_rows(own, 6, ClusterDraws(1), margins)
+        distributions = ColumnDistributions(cells, weights)
+        start = huang_initial_rows(own, 6, RandomStream(1), distributions)
         first = cells[start].as_prototypes()
-        middle = middle_of(own)
+        middle = overall_prototype(own)
         first = Prototypes(
             np.where(np.isnan(first.numbers), middle.numbers, first.numbers),
             np.where(first.codes == cells.missing, middle.codes, first.codes),
@@ -241,12 +247,12 @@ def test_many_rows_in_threads(weighted):
         found.append(iterate(own, first, max_iterations=15))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
-        assert found[0].centroids.same(other.centroids)
+        assert found[0].centroids.is_unchanged(other.centroids)
         assert found[0].inertia == other.inertia
         assert found[0].n_iterations == other.n_iterations
 
 
 def swift(cells, weights, n_jobs):
-    own = CompiledMixed(cells, weights, 1.7, 1)
+    own = CompiledMixedRows(cells, weights, 1.7, 1)
     own.n_jobs = n_jobs
     return own

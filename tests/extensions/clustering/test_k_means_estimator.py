@@ -11,7 +11,7 @@ from tests.helpers.strategies import TABLES
 import spinney
 from spinney import DataError, KMeans, ParameterError, SpinneyWarning
 from spinney._support.jit.loading_time import LEAST_WORK
-from spinney.extensions.clustering.cluster_rows import squares_between
+from spinney.extensions.clustering.numeric_rows import squares_between
 
 FIVE = [[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]]
 
@@ -108,16 +108,16 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
 
 
 def test_rows_that_must_not_be_written_are_read_in_place(monkeypatch):
-    from spinney.extensions.clustering.kernels.assign import sift
+    from spinney.extensions.clustering.kernels.assign import list_waiting
 
     monkeypatch.setitem(LEAST_WORK, "k-means", 0)
     cells = clumps(n=400, d=4)
     model = KMeans(3, random_state=3).fit(cells)
-    known = len(getattr(sift, "signatures", ()))
+    known = len(getattr(list_waiting, "signatures", ()))
     cells.flags.writeable = False
     again = KMeans(3, random_state=3).fit(cells, sample_weight=np.ones(400))
     np.testing.assert_array_equal(model.labels_, again.labels_)
-    assert len(getattr(sift, "signatures", ())) == known
+    assert len(getattr(list_waiting, "signatures", ())) == known
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random"])
@@ -315,7 +315,7 @@ def test_bad_parameters(parameters):
 
 
 def test_infinite_start():
-    with pytest.raises(DataError, match="init holds NaN"):
+    with pytest.raises(DataError, match="init contains NaN"):
         KMeans(2, init=[[1.0, np.inf], [0.0, 0.0]]).fit(FIVE)
 
 

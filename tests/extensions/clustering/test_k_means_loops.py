@@ -11,12 +11,16 @@ from spinney.extensions.clustering.kernels.assign import (
     GROWN,
     HALF,
     LONGEST,
-    Assigning,
-    settle,
-    sift,
+    AssignmentTask,
+    assign_waiting,
+    list_waiting,
     squared_distances,
 )
-from spinney.extensions.clustering.kernels.seed import Seeding, gains_of, take
+from spinney.extensions.clustering.kernels.seed import (
+    SeedingTask,
+    add_gains,
+    choose_candidate,
+)
 
 # Whole numbers, so that sums on the scale 1 are what they seem.
 ROWS = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [10.0, 2.0], [5.0, 0.0]])
@@ -24,7 +28,7 @@ CENTROIDS = np.array([[0.0, 0.0], [10.0, 0.0], [40.0, 40.0]])
 UNIT = np.ones((3, ROWS.shape[1] + 1))
 
 
-def square(one, other):
+def squared_distance(one, other):
     """Return a squared distance, column by column."""
     return sum((x - y) ** 2 for x, y in zip(one, other, strict=True))
 
@@ -34,13 +38,13 @@ def square(one, other):
 
 @numba.njit
 def call_squares(rows, row, points, point):
-    short = loops.short_square(rows, row, points, point)
-    return short, loops.square(rows, row, points, point)
+    short = loops.short_squared_distance(rows, row, points, point)
+    return short, loops.squared_distance(rows, row, points, point)
 
 
 @numba.njit
 def call_two_least(products, norms, best, second, nearest):
-    loops.two_least(products, norms, best, second, nearest)
+    loops.two_least_distances(products, norms, best, second, nearest)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -51,9 +55,11 @@ def test_squares_of_a_row_and_a_point(kind, columns):
     for row in range(3):
         for point in range(3):
             short, long = call_squares(rows, row, points, point)
-            assert long == square(rows[row].tolist(), points[point].tolist())
-            apart = (rows[row] - points[point]) ** 2
-            parts = [np.add.accumulate(np.append(kind(0), apart[i::2])) for i in (0, 1)]
+            assert long == squared_distance(rows[row].tolist(), points[point].tolist())
+            difference = (rows[row] - points[point]) ** 2
+            parts = [
+                np.add.accumulate(np.append(kind(0), difference[i::2])) for i in (0, 1)
+            ]
             assert short == parts[0][-1] + parts[1][-1]
 
 
@@ -78,15 +84,15 @@ def seeding(weights, error=0.0, off=0.0):
 
     Their products are ``off`` by as much.
     """
-    near = np.array([square(row, ROWS[0]) for row in ROWS])
+    near = np.array([squared_distance(row, ROWS[0]) for row in ROWS])
     better, candidates = np.full(len(ROWS), 99, np.uint32), np.array([2, 4])
     sizes, limits = (ROWS**2).sum(axis=1), np.zeros(4)
     limits[ERROR], limits[LONGEST] = error, np.sqrt(sizes[candidates].max())
-    task = Seeding(ROWS, weights, sizes, near, better, candidates, limits)
+    task = SeedingTask(ROWS, weights, sizes, near, better, candidates, limits)
     products = -2 * ROWS[candidates] @ ROWS.T + off
-    room = np.empty(len(ROWS)), np.empty(len(ROWS), np.int64)
+    workspace = np.empty(len(ROWS)), np.empty(len(ROWS), np.int64)
     gains = np.zeros(2)
-    gains_of(task, products, sizes[candidates], room, gains, np.array([0, 5]))
+    add_gains(task, products, sizes[candidates], workspace, gains, np.array([0, 5]))
     return task, gains
 
 
@@ -95,20 +101,30 @@ def seeding(weights, error=0.0, off=0.0):
 def test_gains_and_taking_a_candidate(weights, off):
     task, gains = seeding(weights, 0.1, off)
     near, better = task.near, task.better
-    own = weights if len(weights) else np.ones(len(ROWS))
+    labels = weights if len(weights) else np.ones(len(ROWS))
     for index, candidate in enumerate((2, 4)):
-        off = [max(near[i] - square(ROWS[i], ROWS[candidate]), 0) for i in range(5)]
-        assert gains[index] == sum(w * each for w, each in zip(own, off, strict=True))
+        off = [
+            max(near[i] - squared_distance(ROWS[i], ROWS[candidate]), 0)
+            for i in range(5)
+        ]
+        assert gains[index] == sum(
+            w * each for w, each in zip(labels, off, strict=True)
+        )
         for row, each in enumerate(off):
             assert bool(better[row] >> index & 1) == (each > 0)
     bins = np.array([0, 1, 1, 0, 1], np.uint16)
     totals = np.zeros((1, 2))
-    take(task, bins, totals, np.array([len(ROWS), 0, 1, 1]))  # candidate 1, row 4
-    both = [min(square(row, ROWS[0]), square(row, ROWS[4])) for row in ROWS]
+    choose_candidate(
+        task, bins, totals, np.array([len(ROWS), 0, 1, 1])
+    )  # candidate 1, row 4
+    both = [
+        min(squared_distance(row, ROWS[0]), squared_distance(row, ROWS[4]))
+        for row in ROWS
+    ]
     assert near.tolist() == both
     for number in range(2):
         rows = [row for row in range(5) if bins[row] == number]
-        assert totals[0, number] == sum(own[row] * both[row] for row in rows)
+        assert totals[0, number] == sum(labels[row] * both[row] for row in rows)
 
 
 def test_products_that_are_far_off_spare_rows():
@@ -123,12 +139,12 @@ def test_products_that_are_far_off_spare_rows():
 def assigning(clusters, upper, lower, *, weights=None):
     """Return the rows with these clusters and bounds, without moves and errors."""
     k = len(CENTROIDS)
-    norms = np.array([square(point, [0, 0]) for point in CENTROIDS])
-    return Assigning(
+    norms = np.array([squared_distance(point, [0, 0]) for point in CENTROIDS])
+    return AssignmentTask(
         rows=ROWS,
         weights=np.empty(0) if weights is None else weights,
-        sizes=np.array([square(row, [0, 0]) for row in ROWS]),
-        own=np.array(clusters, np.int32),
+        sizes=np.array([squared_distance(row, [0, 0]) for row in ROWS]),
+        labels=np.array(clusters, np.int32),
         upper=np.array(upper, np.float64),
         lower=np.array(lower, np.float64),
         centroids=CENTROIDS,
@@ -144,13 +160,13 @@ def test_sift_lists_rows_that_may_leave():
     # bounds that meet, and a distance that is below the others all the same; none.
     task = assigning([-1, 0, 1, 1, 0], [9, 1, 9, 9, 9], [0, 2, 0, 3, 1])
     task.moves[HALF] = 0.5, 2.0, 1.0
-    waiting = np.full(5, -1)
-    n = sift(task, waiting, np.array([0, 5]))
-    assert waiting[:n].tolist() == [0, 4]
+    pending = np.full(5, -1)
+    n = list_waiting(task, pending, np.array([0, 5]))
+    assert pending[:n].tolist() == [0, 4]
     assert task.upper.tolist() == [9, 1, 1, 2, 9]  # reached: true distances, now kept
     task.moves[GROWN, 0], task.moves[FALLEN] = 2.0, 3.0
-    n = sift(task, waiting, np.array([1, 2]))
-    assert waiting[:n].tolist() == [1]  # upper 1 + 2 is no longer below 2 - 3
+    n = list_waiting(task, pending, np.array([1, 2]))
+    assert pending[:n].tolist() == [1]  # upper 1 + 2 is no longer below 2 - 3
 
 
 @pytest.mark.parametrize("weights", [np.empty(0), np.array([1.0, 2.0, 3.0, 4.0, 5.0])])
@@ -161,24 +177,24 @@ def test_settle_sends_rows_to_the_first_nearest(weights):
     products = -2 * CENTROIDS @ ROWS.T
     task.limits[ERROR], task.limits[LONGEST] = 1e-12, np.sqrt(task.norms.max())
     sums = np.zeros((2, k, 3), np.int64)
-    room = (sums, *np.zeros((2, 5)), np.zeros(5, np.int32))
-    changed = settle(task, products, np.arange(5), room, np.array([0, 5]))
-    apart = [[square(row, point) for point in CENTROIDS] for row in ROWS]
-    nearest = [line.index(min(line)) for line in apart]
+    workspace = (sums, *np.zeros((2, 5)), np.zeros(5, np.int32))
+    changed = assign_waiting(task, products, np.arange(5), workspace, np.array([0, 5]))
+    difference = [[squared_distance(row, point) for point in CENTROIDS] for row in ROWS]
+    nearest = [line.index(min(line)) for line in difference]
     assert nearest == [0, 0, 1, 1, 0]  # row 4 lies between two centroids
-    assert task.own.tolist() == nearest
+    assert task.labels.tolist() == nearest
     assert changed == 4
-    own = weights if len(weights) else np.ones(5)
+    labels = weights if len(weights) else np.ones(5)
     expected = np.zeros((k, 3))
     for row in range(5):
-        part = own[row] * np.append(ROWS[row], 1)
+        part = labels[row] * np.append(ROWS[row], 1)
         if clusters[row] != nearest[row]:
             expected[nearest[row]] += part
             if clusters[row] >= 0:
                 expected[clusters[row]] -= part
     np.testing.assert_array_equal(sums[0], expected)
     assert not sums[1].any()
-    for row, line in enumerate(apart):
+    for row, line in enumerate(difference):
         least, next_one = sorted(np.sqrt(line))[:2]
         assert task.upper[row] >= least >= task.upper[row] - 1e-4
         assert next_one - 1e-4 <= task.lower[row] <= next_one

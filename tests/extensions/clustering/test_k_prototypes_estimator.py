@@ -9,9 +9,11 @@ import pytest
 from spinney import DataError, KMeans, KPrototypes, ParameterError, read_table
 from spinney.data.declarations import Declarations
 from spinney.errors import SpinneyWarning
-from spinney.extensions.clustering.cluster_draws import ClusterDraws
-from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
-from spinney.extensions.clustering.prototypes.prototype_starts import Margins
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import (
+    ColumnDistributions,
+)
+from spinney.extensions.clustering.prototypes.mixed_cells import MixedCells
+from spinney.extensions.clustering.random_rows import RandomStream
 
 MELONS = {
     "texture": ["clear", "clear", None, "blurry", "blurry", "clear"],
@@ -157,10 +159,10 @@ def test_cells_are_drawn_by_weight():
     codes = np.array([[2], [0], [3], [0]], dtype=np.int32)
     rest = (np.array([0, 3]), np.array([False]))
     weights, counts = np.array([1.0, 5.0, 9.0, 2.0]), [1, 5, 9, 2]
-    one = Margins(MixedCells(column, codes, *rest), weights)
+    one = ColumnDistributions(MixedCells(column, codes, *rest), weights)
     copies = np.repeat(column, counts, axis=0), np.repeat(codes, counts, axis=0)
-    two = Margins(MixedCells(*copies, *rest), np.empty(0))
-    chances = ClusterDraws(4), ClusterDraws(4)
+    two = ColumnDistributions(MixedCells(*copies, *rest), np.empty(0))
+    chances = RandomStream(4), RandomStream(4)
     drawn = [
         [own.draw(c) for _ in range(800)]
         for own, c in zip((one, two), chances, strict=True)
@@ -181,7 +183,7 @@ def test_densities_by_hand():
         np.array([0, 2]),
         np.array([False]),
     )
-    found = Margins(cells, np.empty(0)).densities(np.array([2.0]))
+    found = ColumnDistributions(cells, np.empty(0)).densities(np.array([2.0]))
     assert found.tolist() == [(2 + 2) / 8, (2 + 2) / 8, (1 + 1) / 8, 0.0]
 
 
@@ -268,7 +270,7 @@ def test_parameters_refused(settings, words):
 
 
 def test_more_clusters_than_rows():
-    with pytest.raises(DataError, match="n_clusters=7 is more than the 6 rows"):
+    with pytest.raises(DataError, match="n_clusters=7 exceeds the 6 rows"):
         KPrototypes(7).fit(MELONS)
 
 
@@ -310,5 +312,5 @@ def test_a_failed_fit_leaves_the_old_clusters():
 
 
 def test_starts_that_draw_nothing_are_made_once():
-    with pytest.warns(SpinneyWarning, match="one start"):
+    with pytest.warns(SpinneyWarning, match="one run"):
         KPrototypes(2, init="cao", n_init=3).fit(MELONS)

@@ -4,18 +4,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.extensions.clustering.test_fit_k_prototypes import cells_of
+from tests.extensions.clustering.test_fit_k_prototypes import numeric_cells
 from tests.twins import naive_choosing
 from tests.twins.naive_prototypes import distance_of_rows
 
 import spinney
 from spinney import KPrototypes
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.choose_k.cluster_measures import mean_widths
-from spinney.extensions.clustering.choose_k.elbow import elbow_of
-from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.choose_k.choice_rules import elbow_of
+from spinney.extensions.clustering.choose_k.cluster_measures import (
+    mean_silhouette_widths,
+)
+from spinney.extensions.clustering.choose_k.select_k import WorkLimits, choose
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import KPrototypesMethod
-from spinney.extensions.clustering.prototypes.mixed_distances import distances_to_all
+from spinney.extensions.clustering.prototypes.mixed_cells import distances_between_rows
 
 KINDS = ["numeric", "nominal", 3]
 CLUMPS = [(0.0, 0, 0), (10.0, 1, 1), (20.0, 2, 2)]
@@ -57,16 +59,16 @@ def mixed_rows(draw):
 @given(mixed_rows())
 def test_the_naive_twin(case):
     rows, labels, weights, gamma = case
-    cells, own = cells_of(rows, KINDS), np.array(weights, float)
+    cells, own = numeric_cells(rows, KINDS), np.array(weights, float)
 
     def apart(one, other):
         return distance_of_rows(one, other, KINDS, gamma)
 
-    distances = distances_to_all(cells, slice(None), gamma)
+    distances = distances_between_rows(cells, slice(None), gamma)
     by_hand = [[apart(one, other) for other in rows] for one in rows]
     np.testing.assert_allclose(distances, by_hand, rtol=1e-12)
     codes = np.unique(labels, return_inverse=True)[1]
-    (found,) = mean_widths(lambda part: distances[part], [codes], own)
+    (found,) = mean_silhouette_widths(lambda part: distances[part], [codes], own)
     told = naive_choosing.silhouette(rows, labels, weights, apart)
     assert (found is None) == (told is None)
     assert told is None or found == pytest.approx(told, abs=1e-9)
@@ -77,13 +79,13 @@ def test_a_line_is_k_prototypes_and_its_silhouette():
     weights = [1 + place % 3 for place in range(len(rows))]
     own = np.array(weights, float)
     method = KPrototypesMethod(gamma=0.5, n_init=2, seed=1)
-    choice = choose(cells_of(rows, KINDS), weights=own, method=method)
+    choice = choose(numeric_cells(rows, KINDS), weights=own, method=method)
 
     def apart(one, other):
         return distance_of_rows(one, other, KINDS, 0.5)
 
     for line in choice.curve[:2]:
-        found = method.fit(cells_of(rows, KINDS), line.k, weights=own)
+        found = method.fit(numeric_cells(rows, KINDS), line.k, weights=own)
         assert line.inertia == pytest.approx(found.inertia, rel=1e-12)
         told = naive_choosing.silhouette(rows, found.labels.tolist(), weights, apart)
         assert line.silhouette == pytest.approx(told, abs=1e-9)
@@ -92,7 +94,7 @@ def test_a_line_is_k_prototypes_and_its_silhouette():
 def test_three_clumps():
     told = []
     choice = choose_mixed(
-        cells_of(clumps(), KINDS),
+        numeric_cells(clumps(), KINDS),
         n_init=4,
         progress=lambda done, total: told.append((done, total)),
     )
@@ -102,13 +104,13 @@ def test_three_clumps():
     costs = np.array([line.inertia for line in choice.curve])
     heights = elbow_of(np.arange(2.0, 11.0), costs).differences
     assert [line.elbow for line in choice.curve] == heights.tolist()
-    by_elbow = choose_mixed(cells_of(clumps(), KINDS), n_init=4, rule="elbow")
+    by_elbow = choose_mixed(numeric_cells(clumps(), KINDS), n_init=4, rule="elbow")
     assert (by_elbow.k, by_elbow.rule) == (3, "elbow")
 
 
 def test_numbers_alone_have_the_silhouettes_of_k_means():
     rows = [[number] for number in (0.0, 1.0, 10.0, 11.0, 20.0, 21.5)]
-    mixed = choose_mixed(cells_of(rows, ["numeric"]), range(2, 4), n_init=9)
+    mixed = choose_mixed(numeric_cells(rows, ["numeric"]), range(2, 4), n_init=9)
     plain = choose(np.array(rows), range(2, 4))
     for one, other in zip(mixed.curve, plain.curve, strict=True):
         assert one.inertia == pytest.approx(other.inertia)
@@ -118,40 +120,40 @@ def test_numbers_alone_have_the_silhouettes_of_k_means():
 def test_order_weights_and_samples():
     rows = clumps()
     order = np.random.default_rng(3).permutation(len(rows))
-    cells = cells_of(rows, KINDS)
-    twice = cells_of([*rows, *rows], KINDS)
+    cells = numeric_cells(rows, KINDS)
+    twice = numeric_cells([*rows, *rows], KINDS)
     first = choose_mixed(cells, n_init=3)
     assert choose_mixed(cells[order], n_init=3).curve == first.curve
     weighted = choose_mixed(cells, weights=np.full(len(rows), 2.0), n_init=3)
     assert choose_mixed(twice, n_init=3).curve == weighted.curve
     some = choose_mixed(cells, n_init=3, limits=WorkLimits(silhouette_rows=10))
     assert (some.k, some.silhouette_rows) == (3, 10)
-    assert "silhouette: of a sample of 10 rows" in str(some)
+    assert "silhouette: from a sample of 10 rows" in str(some)
 
 
 def test_hard_cases():
-    one = choose_mixed(cells_of([[1.0, 0, 0]] * 4, KINDS))
+    one = choose_mixed(numeric_cells([[1.0, 0, 0]] * 4, KINDS))
     assert (one.k, one.n_rows) == (1, 1)
-    with pytest.raises(DataError, match="5 clusters of 3 different rows"):
-        choose_mixed(cells_of([[x, 0, 0] for x in (1.0, 2.0, 3.0)], KINDS), [2, 5])
-    with pytest.raises(DataError, match="no row of weight"):
-        choose_mixed(cells_of(clumps(), KINDS), weights=np.zeros(18))
-    with pytest.raises(ParameterError, match="rule='gap' is of k-means"):
-        choose_mixed(cells_of(clumps(), KINDS), rule="gap")
-    unknown = choose_mixed(cells_of([[None, 0, 0], [None, 1, 2]], KINDS))
+    with pytest.raises(DataError, match="contains 5, but there are 3 distinct rows"):
+        choose_mixed(numeric_cells([[x, 0, 0] for x in (1.0, 2.0, 3.0)], KINDS), [2, 5])
+    with pytest.raises(DataError, match="no row has weight"):
+        choose_mixed(numeric_cells(clumps(), KINDS), weights=np.zeros(18))
+    with pytest.raises(ParameterError, match="rule='gap' applies to k-means"):
+        choose_mixed(numeric_cells(clumps(), KINDS), rule="gap")
+    unknown = choose_mixed(numeric_cells([[None, 0, 0], [None, 1, 2]], KINDS))
     assert [line.k for line in unknown.curve] == [2]
 
 
 def test_numbers_near_the_limits_of_floats():
     huge = [[row[0] and row[0] * 1e300, *row[1:]] for row in clumps()]
-    choice = choose_mixed(cells_of(huge, KINDS), range(2, 5), n_init=4)
+    choice = choose_mixed(numeric_cells(huge, KINDS), range(2, 5), n_init=4)
     assert choice.k == 3
     assert choice.curve[0].inertia == np.inf
     assert choice.curve[0].elbow is None
-    with pytest.raises(DataError, match="rule='elbow' needs costs that floats"):
-        choose_mixed(cells_of(huge, KINDS), range(2, 5), rule="elbow")
+    with pytest.raises(DataError, match="rule='elbow' needs finite inertias"):
+        choose_mixed(numeric_cells(huge, KINDS), range(2, 5), rule="elbow")
     tiny = [[row[0] * 1e-300] for row in clumps() if row[0] is not None]
-    assert choose_mixed(cells_of(tiny, ["numeric"]), range(2, 5), n_init=4).k == 3
+    assert choose_mixed(numeric_cells(tiny, ["numeric"]), range(2, 5), n_init=4).k == 3
 
 
 def test_the_estimator_chooses(tmp_path):

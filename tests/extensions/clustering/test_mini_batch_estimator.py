@@ -6,7 +6,9 @@ import pytest
 
 from spinney import DataError, KMeans, MiniBatchKMeans, ParameterError
 from spinney.data.readers import batches as reading
-from spinney.extensions.clustering.mini_batch import RunningCentroids
+from spinney.extensions.clustering.estimators.mini_batch_estimator import (
+    RunningCentroids,
+)
 
 CENTRES = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 9.0]])
 

@@ -16,9 +16,9 @@ from tests.twins import naive_choosing as naive
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.choose_k.choice import MEASURES, Line
-from spinney.extensions.clustering.choose_k.choice_rules import decided
-from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.choose_k.choice import MEASURES, CurvePoint
+from spinney.extensions.clustering.choose_k.choice_rules import apply_rule
+from spinney.extensions.clustering.choose_k.select_k import WorkLimits, choose
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
 
 IRIS = "tests/tables/iris.csv"
@@ -173,17 +173,26 @@ def test_lines_without_a_measure():
 
 
 def test_ties_go_to_fewer_clusters():
-    lines = [Line(2, 3.0, 0.25), Line(3, 2.0, 0.5), Line(4, 1.0, 0.5 + 1e-15)]
-    assert decided("silhouette", lines, None)[0] == 3
-    lines = [Line(2, 3.0, davies_bouldin=0.0), Line(3, 2.0, davies_bouldin=0.0)]
-    assert decided("davies_bouldin", lines, None)[0] == 2
-    infinite = [Line(k, 1.0, calinski_harabasz=np.inf) for k in (2, 3)]
-    assert decided("calinski_harabasz", infinite, None)[0] == 2
-    lines = [Line(1, 1.0, calinski_harabasz=5.0), *infinite]
-    assert decided("calinski_harabasz", lines, None)[0] == 2
+    lines = [
+        CurvePoint(2, 3.0, 0.25),
+        CurvePoint(3, 2.0, 0.5),
+        CurvePoint(4, 1.0, 0.5 + 1e-15),
+    ]
+    assert apply_rule("silhouette", lines, None)[0] == 3
+    lines = [
+        CurvePoint(2, 3.0, davies_bouldin=0.0),
+        CurvePoint(3, 2.0, davies_bouldin=0.0),
+    ]
+    assert apply_rule("davies_bouldin", lines, None)[0] == 2
+    infinite = [CurvePoint(k, 1.0, calinski_harabasz=np.inf) for k in (2, 3)]
+    assert apply_rule("calinski_harabasz", infinite, None)[0] == 2
+    lines = [CurvePoint(1, 1.0, calinski_harabasz=5.0), *infinite]
+    assert apply_rule("calinski_harabasz", lines, None)[0] == 2
     gaps = [(0.1, 0.0), (0.5, 0.1), (0.9, 0.1)]
-    rising = [Line(k, 1.0, gap=g, gap_error=e) for k, (g, e) in enumerate(gaps, 1)]
-    assert decided("gap", rising, None)[0] == 3
+    rising = [
+        CurvePoint(k, 1.0, gap=g, gap_error=e) for k, (g, e) in enumerate(gaps, 1)
+    ]
+    assert apply_rule("gap", rising, None)[0] == 3
 
 
 def test_a_sample_says_so_and_comes_near():
@@ -192,7 +201,7 @@ def test_a_sample_says_so_and_comes_near():
     some = choose(cells, [2, 3, 4], measures=[], limits=WorkLimits(silhouette_rows=400))
     assert exact.silhouette_rows is None
     assert some.silhouette_rows == 400
-    assert "of a sample of 400 rows" in str(some)
+    assert "from a sample of 400 rows" in str(some)
     assert some.k == exact.k == 3
     for one, other in zip(exact.curve, some.curve, strict=True):
         assert one.inertia == other.inertia
@@ -227,7 +236,7 @@ def test_the_curve_in_print():
         False,
     ]
     assert lines[5] == choice.why
-    assert lines[6] == "90 rows, 90 of them different; 4 starts for each k, seed 0"
+    assert lines[6] == "90 rows, 90 of them distinct; 4 restarts per k, seed 0"
     for line, told in zip(lines[1:4], choice.curve, strict=True):
         numbers = [float(text) for text in line.replace("*", " ").split()]
         assert numbers[0] == told.k
@@ -267,7 +276,7 @@ def test_bad_input():
             spinney.choose_k(cells, ks)
     with pytest.raises(ParameterError, match="ks='all'"):
         spinney.choose_k(cells, "all")
-    with pytest.raises(DataError, match="5 clusters of 2 different rows"):
+    with pytest.raises(DataError, match="contains 5, but there are 2 distinct rows"):
         spinney.choose_k([[1.0], [2.0], [1.0], [2.0], [1.0], [1.0]], [2, 5])
     for name in ("silhouette_rows", "gap_rows", "gap_tables"):
         with pytest.raises(ParameterError, match=name):
@@ -282,7 +291,7 @@ def test_bad_input():
         spinney.choose_k([[np.nan], [1.0]])
     with pytest.raises(DataError, match="weight"):
         spinney.choose_k(cells, sample_weight=np.zeros(len(cells)))
-    with pytest.raises(DataError, match="no row of weight"):
+    with pytest.raises(DataError, match="no row has weight"):
         choose(cells, weights=np.zeros(len(cells)))
     with pytest.raises(DataError, match="nominal"):
         spinney.choose_k({"hue": ["a", "b", "a"]})

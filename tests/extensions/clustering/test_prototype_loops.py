@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.extensions.clustering.prototypes.kernels.assign import (
-    Measuring,
+    MixedTask,
     assign_rows,
 )
 
@@ -15,7 +15,7 @@ CODES = np.array([[0, 2], [1, 3], [1, 4], [4, 3]], np.int32)
 POINTS = np.array([[0.0, 8.0], [0.0, 2.0]])  # column × cluster
 UNLIKE = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.5], [0.5, 0.0], [0.0, 0.0]])
 GAMMA = 3.0
-TASK = Measuring(NUMBERS, CODES, POINTS, UNLIKE, GAMMA)
+TASK = MixedTask(NUMBERS, CODES, POINTS, UNLIKE, GAMMA)
 
 
 def distance(row, cluster):
@@ -28,14 +28,14 @@ def distance(row, cluster):
 @pytest.mark.parametrize("weights", [np.empty(0), np.array([1.0, 2.0, 3.0, 4.0])])
 def test_rows_are_sent_and_what_clusters_hold_is_kept(weights):
     before = [-1, 1, 0, 0]
-    own = np.array(before, np.int32)
+    labels = np.array(before, np.int32)
     sums, counts = np.zeros((2, 2, 5), np.int64), np.zeros((5, 2), np.int64)
-    room, scales = (sums, counts, np.empty((2, 2))), np.ones((3, 5))
+    workspace, scales = (sums, counts, np.empty((2, 2))), np.ones((3, 5))
     span = np.array([0, 4])
-    changed = assign_rows(TASK, weights, own, scales, room, span)
+    changed = assign_rows(TASK, weights, labels, scales, workspace, span)
     nearest = [min((0, 1), key=lambda k: (distance(row, k), k)) for row in range(4)]
     assert nearest == [0, 1, 1, 1]
-    assert own.tolist() == nearest
+    assert labels.tolist() == nearest
     assert changed == 3
     by_hand, tallied = np.zeros((2, 5)), np.zeros((5, 2))
     for row in range(4):
@@ -53,12 +53,16 @@ def test_rows_are_sent_and_what_clusters_hold_is_kept(weights):
 
 
 def test_a_row_between_two_prototypes_goes_to_the_first():
-    own, middle = np.array([-1], np.int32), np.array([[4.0, 1.0]])
-    room = np.zeros((2, 2, 5), np.int64), np.zeros((5, 2), np.int64), np.empty((2, 2))
+    labels, middle = np.array([-1], np.int32), np.array([[4.0, 1.0]])
+    workspace = (
+        np.zeros((2, 2, 5), np.int64),
+        np.zeros((5, 2), np.int64),
+        np.empty((2, 2)),
+    )
     codes = np.array([[4, 4]], np.int32)
     scales, span = np.ones((3, 5)), np.array([0, 1])
     task = TASK._replace(numbers=middle, codes=codes)
-    arguments = (task, np.empty(0), own, scales, room, span)
+    arguments = (task, np.empty(0), labels, scales, workspace, span)
     assert assign_rows(*arguments) == 1
     assert assign_rows(*arguments) == 0
-    assert own.tolist() == [0]
+    assert labels.tolist() == [0]

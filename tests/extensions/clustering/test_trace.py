@@ -45,7 +45,7 @@ def test_the_worked_example(five):
     lines = str(trace).splitlines()
     assert "    1    1.0      1  1.12  7.21        0" in lines
     assert "        0     3   1.83   2.33" in lines
-    assert lines[-1].startswith("converged after 2 iterations: nothing moves")
+    assert lines[-1].startswith("converged after 2 iterations; inertia")
 
 
 # Few coordinates, so that points coincide and distances tie.
@@ -81,7 +81,7 @@ def test_many_rows_are_cut_short_and_said_so():
     trace = explain_k_means(rows, rows[:3], rows=4)
     assert trace.iterations[0].distances.shape == (4, 3)
     assert trace.iterations[0].sizes.sum() == 300
-    assert "… 296 more rows follow; the figures below are of all rows" in str(trace)
+    assert "… 296 more rows follow; the figures below are for all rows" in str(trace)
     assert "... 296 more rows follow" in trace.text(ascii_only=True)
     assert trace.text(ascii_only=True).isascii()
     one = explain_k_means(rows[:5], rows[:2], rows=4)
@@ -101,7 +101,7 @@ def test_many_clusters_tell_the_nearest_two():
     rows = np.arange(30.0).reshape(-1, 1)
     text = str(explain_k_means(rows, rows[:12], rows=3, max_iterations=1))
     assert "row  x0  cluster  distance  next  distance" in text
-    assert "still moved" in text
+    assert "not converged after" in text
 
 
 def test_a_narrow_terminal():
@@ -135,8 +135,8 @@ def test_refusals(points, start, error):
 
 
 def test_an_estimator_explains_itself(five, tmp_path):
-    for settings_of in ({}, {"standardise": True}, {"n_init": 3}):
-        model = KMeans(2, random_state=0, **settings_of).fit(five)
+    for recorded_settings in ({}, {"standardise": True}, {"n_init": 3}):
+        model = KMeans(2, random_state=0, **recorded_settings).fit(five)
         trace = model.explain(five)
         assert trace.iterations[-1].clusters.tolist() == model.labels_.tolist()
         assert trace.clustering.inertia == model.inertia_

@@ -11,9 +11,9 @@ from tests.sources.tables_away import placed
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.iterations import iterate
-from spinney.extensions.clustering.models import find_remote
-from spinney.extensions.clustering.remote_rows import RemoteRows
+from spinney.extensions.clustering.lloyd import iterate
+from spinney.extensions.clustering.models import cluster_table
+from spinney.extensions.clustering.models.cluster_table import RemoteRows
 from spinney.sources.rows.cluster_sums import Points, sums_by_point
 from spinney.sources.rows.sampleable_rows import BYTES
 from spinney.sources.training_data import open_data
@@ -28,7 +28,7 @@ SAMPLED = 60
 def room(monkeypatch):
     """Let the sample have room, and not all of the rows."""
     monkeypatch.setattr(open_data, "usual_room", lambda: SOME)
-    monkeypatch.setattr(find_remote, "MOST_SAMPLED", SAMPLED)
+    monkeypatch.setattr(cluster_table, "MOST_SAMPLED", SAMPLED)
 
 
 def table_of(seed, n_rows=200):
@@ -154,7 +154,9 @@ def test_what_is_refused(tmp_path, request):
     for place in ("duckdb", "parts"):
         with (
             placed(place, columns, tmp_path, request) as (data, how),
-            pytest.raises(DataError, match="lack a cell, and k-means needs all"),
+            pytest.raises(
+                DataError, match="have missing cells, and k-means accepts none"
+            ),
         ):
             spinney.find_clusters(data, 2, columns=["x"], **how)
     columns["w"] = [0.0] * 200

@@ -134,17 +134,17 @@ def test_001_the_lesson_of_the_five_entities():
     trace = explain_k_means(five, five[[1, 3]], names=["attr1", "attr2"])
     slides = cluster_slides(trace)
     assert [slide.title for slide in slides] == [
-        "Where the centroids begin",
-        "Iteration 1: the nearest",
-        "Iteration 1: the means",
-        "Iteration 2: the nearest",
-        "Iteration 2: the means",
+        "Initial centroids",
+        "Iteration 1: assign",
+        "Iteration 1: update",
+        "Iteration 2: assign",
+        "Iteration 2: update",
         "The clusters",
     ]
     assert "1 1 1 1.12 7.21 0" in flat(words(slides[1]))
     assert "3 3 4 2.50 3.61 0" in flat(words(slides[1]))
     assert "1.8333 2.3333" in flat(words(slides[2]))
-    assert "Nothing moves any more after 2 iterations" in words(slides[-1])
+    assert "Converged after 2 iterations" in words(slides[-1])
     assert "<svg" in LessonPage.of(slides, "k-means").html
     three = explain_k_means(np.eye(3), np.eye(3)[:2])
     assert "<svg" not in "".join(cluster_slides(three)[0].parts)

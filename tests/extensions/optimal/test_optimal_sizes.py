@@ -14,15 +14,15 @@ import spinney
 from spinney import Recipe, TreeClassifier
 from spinney.errors import DataError, ParameterError
 from spinney.extensions.optimal import search_problem
+from spinney.extensions.optimal.feature_columns import FeatureColumn
 from spinney.extensions.optimal.kernels.layout import Family
 from spinney.extensions.optimal.objectives import objective_of
-from spinney.extensions.optimal.question_columns import QuestionColumn
 from spinney.extensions.optimal.row_losses import RowLosses
 from spinney.extensions.optimal.search_problem import (
-    problem_of,
+    make_problem,
     refuse_size,
-    room_for,
-    sizes_within,
+    sizes_up_to,
+    workspace_for,
 )
 from spinney.extensions.optimal.search_trees import search_trees
 
@@ -31,14 +31,16 @@ def size_of(tree):
     return 1 if tree is None else size_of(tree.left) + size_of(tree.right)
 
 
-def paid(tree, ranks, losses, rows, price, asked):
+def paid(tree, ranks, losses, rows, leaf_cost, path_cost):
     """Send rows down a tree of cuts, and add up what leaves and questions cost."""
     if tree is None:
         return losses[rows].sum(axis=0).min()
     left = ranks[tree.cut.column, rows] <= tree.cut.rank
-    toll = price + asked[rows].sum()
-    one = paid(tree.left, ranks, losses, rows[left], price, asked)
-    return toll + one + paid(tree.right, ranks, losses, rows[~left], price, asked)
+    cost = leaf_cost + path_cost[rows].sum()
+    one = paid(tree.left, ranks, losses, rows[left], leaf_cost, path_cost)
+    return (
+        cost + one + paid(tree.right, ranks, losses, rows[~left], leaf_cost, path_cost)
+    )
 
 
 @given(st.data())
@@ -55,28 +57,28 @@ def test_leaves_and_questions_equal_brute_force(data):
     weigh = st.sampled_from([1.0, 2.0, 0.5])
     weights = np.array([data.draw(weigh) for _ in range(n_rows)])
     losses = weights[:, None] * (1.0 - np.eye(n_classes))[classes]
-    price = data.draw(st.sampled_from([0.0, 0.25, 1.0]))
-    asked = weights * data.draw(st.sampled_from([0.0, 0.125, 0.03125]))
+    leaf_cost = data.draw(st.sampled_from([0.0, 0.25, 1.0]))
+    path_cost = weights * data.draw(st.sampled_from([0.0, 0.125, 0.03125]))
     limit = data.draw(st.one_of(st.none(), st.integers(1, 2**depth + 1)))
     pair = n_classes == 2
-    problem = problem_of(
+    problem = make_problem(
         ranks,
         losses[:, :1] - losses[:, 1:] if pair else losses,
-        losses.max(axis=1) + depth * asked,
+        losses.max(axis=1) + depth * path_cost,
         family=Family.PAIR if pair else Family.LABELS,
-        price=price,
-        asked=asked,
+        leaf_cost=leaf_cost,
+        path_cost=path_cost,
     )
     found = search_trees(problem, depth, max_leaves=limit)
     most = min(2**depth, limit or 2**depth)
     rows = range(n_rows)
-    every = {"price": price, "asked": asked}
-    wanted = least_by_leaves(ranks, losses, rows, depth, most, **every)[-1] + price
+    every = {"leaf_cost": leaf_cost, "path_cost": path_cost}
+    wanted = least_by_leaves(ranks, losses, rows, depth, most, **every)[-1] + leaf_cost
     assert found.loss == pytest.approx(wanted, abs=1e-9)
     assert found.bound == found.loss
     assert size_of(found.tree) <= most
-    own = paid(found.tree, ranks, losses, np.arange(n_rows), price, asked)
-    assert own + price == pytest.approx(wanted, abs=1e-9)
+    own = paid(found.tree, ranks, losses, np.arange(n_rows), leaf_cost, path_cost)
+    assert own + leaf_cost == pytest.approx(wanted, abs=1e-9)
 
 
 @given(st.data())
@@ -146,13 +148,15 @@ def test_a_search_that_ends_between_two_depths_proves_nothing():
     random = np.random.default_rng(5)
     ranks = random.integers(0, 9, (4, 60))
     numbers = random.choice([-1.0, 1.0], (60, 1))
-    problem = problem_of(ranks, numbers, np.ones(60), family=Family.PAIR, price=0.001)
+    problem = make_problem(
+        ranks, numbers, np.ones(60), family=Family.PAIR, leaf_cost=0.001
+    )
 
     def stop(loss, bound):
         problem.stop[0] = bound >= loss
 
     for depth in (4, 5):  # depth 3 ends, and the next one does not
-        found = search_trees(problem, depth, tell=stop)
+        found = search_trees(problem, depth, on_progress=stop)
         assert found.bound < found.loss
 
 
@@ -161,14 +165,16 @@ def test_what_ends_in_time_is_no_worse_than_looking_two_questions_ahead():
     ranks = random.integers(0, 100, (6, 300))
     classes = sum((ranks[at] > 30).astype(int) << at for at in range(3))
     losses = (1.0 - np.eye(8))[classes]
-    price = 2.0**-10
-    problem = problem_of(ranks, losses, np.ones(300), family=Family.LABELS, price=price)
+    leaf_cost = 2.0**-10
+    problem = make_problem(
+        ranks, losses, np.ones(300), family=Family.LABELS, leaf_cost=leaf_cost
+    )
 
     def stop(loss, bound):
         problem.stop[0] = 1
 
-    found = search_trees(problem, 4, tell=stop)
-    assert found.loss == 8 * price  # a leaf for each class
+    found = search_trees(problem, 4, on_progress=stop)
+    assert found.loss == 8 * leaf_cost  # a leaf for each class
     assert found.bound < found.loss
 
 
@@ -176,9 +182,11 @@ def test_what_ends_in_time_is_no_worse_than_looking_two_questions_ahead():
 def test_a_search_is_refused_by_all_the_memory_of_its_rooms(most_leaves, monkeypatch):
     ranks = np.arange(200).reshape(2, 100)
     numbers = np.ones((100, 1))
-    problem = problem_of(ranks, numbers, np.ones(100), family=Family.PAIR, price=0.1)
-    problem = problem._replace(sizes=sizes_within(most_leaves))
-    n_bytes = 3 * sum(array.nbytes for array in room_for(problem, 5))
+    problem = make_problem(
+        ranks, numbers, np.ones(100), family=Family.PAIR, leaf_cost=0.1
+    )
+    problem = problem._replace(sizes=sizes_up_to(most_leaves))
+    n_bytes = 3 * sum(array.nbytes for array in workspace_for(problem, 5))
     monkeypatch.setattr(search_problem, "MOST_BYTES", n_bytes)
     refuse_size(problem, 5, 3)
     monkeypatch.setattr(search_problem, "MOST_BYTES", n_bytes - 1)
@@ -216,14 +224,14 @@ def test_a_bound_on_questions_is_no_more_than_their_exact_sum(data):
     cells = st.floats(0.01, 9.0) if data.draw(st.booleans()) else st.integers(1, 9)
     weights = np.array(data.draw(st.lists(cells, min_size=2, max_size=30)), float)
     kinds = Family.PAIR, weights[:, None], weights, weights, 0.0, weights.sum()
-    losses = RowLosses(*kinds, weights.min(), in_steps=False)
+    losses = RowLosses(*kinds, weights.min(), is_exact=False)
     recipe = Recipe.named("optimal").changed(objective="path_length")
-    columns = [QuestionColumn(0, np.arange(len(weights)))]
+    columns = [FeatureColumn(0, np.arange(len(weights)))]
     objective = objective_of(recipe, losses, columns, 3)
-    asked = data.draw(st.permutations(objective.asked.tolist()))
-    bound = objective.least + sum(2 * each for each in asked)  # rounded at each sum
+    path_cost = data.draw(st.permutations(objective.path_cost.tolist()))
+    bound = objective.least + sum(2 * each for each in path_cost)  # rounded at each sum
     exact = 2 * sum(map(Fraction, weights.tolist()))
-    least = objective.counted(losses, (2 * bound + 1, bound), 1e9)[1]
+    least = objective.certify_count(losses, (2 * bound + 1, bound), 1e9)[1]
     assert least <= exact
     assert least == pytest.approx(float(exact), rel=1e-6)
     if np.all(weights == np.rint(weights)):

@@ -19,12 +19,12 @@ import spinney
 from spinney import Recipe, TreeClassifier, TreeRegressor
 from spinney.errors import ParameterError
 from spinney.extensions.optimal import grow_optimal, search_problem
+from spinney.extensions.optimal.feature_columns import feature_columns
 from spinney.extensions.optimal.kernels.layout import Family
 from spinney.extensions.optimal.objectives import TIE_BREAK, Objective
-from spinney.extensions.optimal.question_columns import question_columns
 from spinney.extensions.optimal.row_losses import RowLosses
-from spinney.extensions.optimal.search_problem import problem_of
-from spinney.extensions.optimal.search_trees import Branches, search_trees
+from spinney.extensions.optimal.search_problem import make_problem
+from spinney.extensions.optimal.search_trees import SplitTree, search_trees
 from spinney.output.file.header import CERTIFICATE, read_certificate
 from spinney.output.file.strict_json import DamageError
 from spinney.trees import Certificate
@@ -59,7 +59,7 @@ def problems(draw):
 @given(problems(), st.data())
 @settings(max_examples=examples(120), deadline=None)
 def test_labels_equal_brute_force(problem, data):
-    ranks, weights, depth, price = problem
+    ranks, weights, depth, leaf_cost = problem
     n_classes = data.draw(st.integers(2, 4))
     classes = np.array([data.draw(st.integers(0, n_classes - 1)) for _ in weights])
     cells = st.integers(0, 3).map(float)
@@ -71,23 +71,23 @@ def test_labels_equal_brute_force(problem, data):
     losses -= losses.min(axis=1, keepdims=True)
     pair = n_classes == 2 and data.draw(st.booleans())
     found = search_trees(
-        problem_of(
+        make_problem(
             ranks,
             losses[:, :1] - losses[:, 1:] if pair else losses,
             losses.max(axis=1),
             family=Family.PAIR if pair else Family.LABELS,
-            price=price,
+            leaf_cost=leaf_cost,
         ),
         depth,
     )
-    wanted = least_loss(ranks, losses, depth, price)
+    wanted = least_loss(ranks, losses, depth, leaf_cost)
     assert found.loss == pytest.approx(wanted, abs=1e-9)
     assert found.bound == found.loss
     own = loss_of(
         found.tree,
         ranks,
         np.arange(len(weights)),
-        lambda rows: losses[rows].sum(axis=0).min() + price,
+        lambda rows: losses[rows].sum(axis=0).min() + leaf_cost,
     )
     assert own == pytest.approx(wanted, abs=1e-9)
 
@@ -95,17 +95,19 @@ def test_labels_equal_brute_force(problem, data):
 @given(problems(), st.data())
 @settings(max_examples=examples(60), deadline=None)
 def test_numbers_equal_brute_force(problem, data):
-    ranks, weights, depth, price = problem
+    ranks, weights, depth, leaf_cost = problem
     cells = st.integers(-9, 9).map(lambda tenths: tenths / 10)
     numbers = np.array([data.draw(cells) for _ in weights])
     numbers = numbers - np.average(numbers, weights=weights)
     far = np.maximum(numbers - numbers.min(), numbers.max() - numbers)
     sums = np.array([weights, weights * numbers, weights * numbers**2]).T
     found = search_trees(
-        problem_of(ranks, sums, weights * far**2, family=Family.MOMENTS, price=price),
+        make_problem(
+            ranks, sums, weights * far**2, family=Family.MOMENTS, leaf_cost=leaf_cost
+        ),
         depth,
     )
-    wanted = least_squares(ranks, numbers, weights, depth, price)
+    wanted = least_squares(ranks, numbers, weights, depth, leaf_cost)
     assert found.loss == pytest.approx(wanted, abs=1e-9)
     assert found.bound == found.loss
 
@@ -119,24 +121,27 @@ def test_flags_equal_brute_force(data):
     ranks = np.array([data.draw(cells) for _ in range(n_flags)])
     weigh = st.sampled_from([1.0, 2.0, 0.5])
     weights = np.array([data.draw(weigh) for _ in range(n_rows)])
-    price = data.draw(st.sampled_from([0.0, 0.25, 1.0]))
+    leaf_cost = data.draw(st.sampled_from([0.0, 0.25, 1.0]))
     if data.draw(st.booleans()):
         numbers = np.array([data.draw(st.integers(-4, 4)) for _ in weights]) / 2.0
         numbers = numbers - np.average(numbers, weights=weights)
         far = np.maximum(numbers - numbers.min(), numbers.max() - numbers)
         sums = np.array([weights, weights * numbers, weights * numbers**2]).T
-        kinds = {"family": Family.MOMENTS, "price": price}
-        problem = problem_of(ranks, sums, weights * far**2, **kinds)
-        wanted = least_squares(ranks, numbers, weights, depth, price)
+        kinds = {"family": Family.MOMENTS, "leaf_cost": leaf_cost}
+        problem = make_problem(ranks, sums, weights * far**2, **kinds)
+        wanted = least_squares(ranks, numbers, weights, depth, leaf_cost)
     else:
         n_classes = data.draw(st.integers(2, 3))
         classes = np.array([data.draw(st.integers(0, n_classes - 1)) for _ in weights])
         losses = weights[:, None] * (1.0 - np.eye(n_classes))[classes]
         pair = n_classes == 2
-        kinds = {"family": Family.PAIR if pair else Family.LABELS, "price": price}
+        kinds = {
+            "family": Family.PAIR if pair else Family.LABELS,
+            "leaf_cost": leaf_cost,
+        }
         sums = losses[:, :1] - losses[:, 1:] if pair else losses
-        problem = problem_of(ranks, sums, losses.max(axis=1), **kinds)
-        wanted = least_loss(ranks, losses, depth, price)
+        problem = make_problem(ranks, sums, losses.max(axis=1), **kinds)
+        wanted = least_loss(ranks, losses, depth, leaf_cost)
     assert len(problem.n_ones) == n_rows
     found = search_trees(problem, depth)
     assert found.loss == pytest.approx(wanted, abs=1e-9)
@@ -171,8 +176,8 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
     weights = random.choice([1.0, 2.0, 0.5], n_rows)
     if data.draw(st.booleans()):
         weights = random.random(n_rows) + 0.01
-    asked = weights * data.draw(st.sampled_from([0.0, 0.03125]))
-    price = data.draw(st.sampled_from([0.0, 2.0**-10, 0.25]))
+    path_cost = weights * data.draw(st.sampled_from([0.0, 0.03125]))
+    leaf_cost = data.draw(st.sampled_from([0.0, 2.0**-10, 0.25]))
     if data.draw(st.booleans()):
         y = random.integers(-4, 5, n_rows) / 2.0
         y -= np.average(y, weights=weights)
@@ -188,8 +193,10 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
     found = []
     most_small = data.draw(st.sampled_from([0, search_problem.MOST_SMALL]))
     for ranks in (flags, numbers):
-        rows = sums, most + depth * asked
-        problem = problem_of(ranks, *rows, family=family, price=price, asked=asked)
+        rows = sums, most + depth * path_cost
+        problem = make_problem(
+            ranks, *rows, family=family, leaf_cost=leaf_cost, path_cost=path_cost
+        )
         with patch.object(search_problem, "MOST_SMALL", most_small):
             best = search_trees(problem, depth, max_leaves=limit)
         found.append((len(problem.n_ones), best))
@@ -197,7 +204,7 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
     assert (n_flagged, n_cut) == (n_rows, 0) or n_rows == 2
     assert by_flags.loss == pytest.approx(by_cuts.loss, abs=1e-9)
     assert by_flags.bound == by_flags.loss
-    if family != Family.MOMENTS and not asked.any():
+    if family != Family.MOMENTS and not path_cost.any():
         labels = np.hstack([np.maximum(sums, 0), np.maximum(-sums, 0)])
         losses = labels if family == Family.PAIR else sums
         for ranks, best in ((flags, by_flags), (numbers, by_cuts)):
@@ -205,7 +212,7 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
                 best.tree,
                 ranks,
                 np.arange(n_rows),
-                lambda rows: losses[rows].sum(axis=0).min() + price,
+                lambda rows: losses[rows].sum(axis=0).min() + leaf_cost,
             )
             assert own == pytest.approx(best.loss, abs=1e-9)
 
@@ -215,11 +222,11 @@ def test_a_bound_that_joins_to_what_is_wanted_is_no_tree(seed):
     # Of weights that are not whole, a side that was not found, and its bound, make with
     # the other side a rounding less than the best tree: the tree would lack that side.
     random = np.random.default_rng(seed)
-    cells, shares = random.random((12, 120)), random.uniform(0.2, 0.5, (12, 1))
-    flags, weights = (cells < shares).astype(int), random.random(120)
+    cells, sizes = random.random((12, 120)), random.uniform(0.2, 0.5, (12, 1))
+    flags, weights = (cells < sizes).astype(int), random.random(120)
     label = flags[0] ^ flags[1] ^ (random.random(120) < 0.2)
     sums = (np.where(label, 1.0, -1.0) * weights)[:, None]
-    problem = problem_of(flags, sums, weights, family=Family.PAIR, price=1.0)
+    problem = make_problem(flags, sums, weights, family=Family.PAIR, leaf_cost=1.0)
     found = search_trees(problem, 4)
     losses = np.hstack([np.maximum(sums, 0), np.maximum(-sums, 0)])
     own = loss_of(
@@ -248,11 +255,11 @@ def test_columns_that_part_rows_alike_are_searched_once():
     kept = []
 
     def columns(training):
-        kept.extend(question_columns(training))
+        kept.extend(feature_columns(training))
         return kept
 
     label = np.array([0, 0, 0, 1, 0, 1])
-    with patch.object(grow_optimal, "question_columns", columns):
+    with patch.object(grow_optimal, "feature_columns", columns):
         tree = TreeClassifier("optimal", max_depth=2).fit(table, label).tree
     names = [tree.schema.attributes[column.attribute].name for column in kept]
     assert names == ["flag", "other", "scores"]
@@ -290,7 +297,7 @@ def test_the_certificate_is_what_the_tree_loses(tmp_path):
     assert loaded.tree.certificate == certificate
     assert str(loaded) == str(model)
     assert loaded.model_.recipe.search == "optimal"
-    assert "a part of the best tree of its size" in str(model.explain(0))
+    assert "part of the best tree of its size" in str(model.explain(0))
 
 
 @pytest.mark.parametrize("eps", [0.1, 5e-4, 1e-6])
@@ -408,8 +415,8 @@ def test_a_price_makes_smaller_trees():
     data = np.random.default_rng(1).random((60, 3)).round(2)
     label = np.random.default_rng(2).integers(0, 2, 60)
     leaves = []
-    for price in (0.0, 2.0, 60.0):
-        recipe = Recipe.named("optimal").changed(leaf_price=price)
+    for leaf_cost in (0.0, 2.0, 60.0):
+        recipe = Recipe.named("optimal").changed(leaf_price=leaf_cost)
         leaves.append(TreeClassifier(recipe).fit(data, label).tree.n_leaves)
     assert leaves[0] >= leaves[1] >= leaves[2] == 1
 
@@ -449,25 +456,27 @@ def test_no_time_at_all_leaves_the_best_question_where_leaves_are_limited():
     assert model.tree.certificate.loss == 0
 
 
-def losses_of_rows(*, in_steps=True, unavoidable=0.0):
+def losses_of_rows(*, is_exact=True, unavoidable_loss=0.0):
     ones = np.ones(20)
     sums = np.ones((20, 1))
-    return RowLosses(Family.PAIR, sums, ones, ones, unavoidable, 20.0, 1.0, in_steps)
+    return RowLosses(
+        Family.PAIR, sums, ones, ones, unavoidable_loss, 20.0, 1.0, is_exact
+    )
 
 
-def loss_and_bound(loss, bound, n_leaves, *, price=0.0, **kinds):
+def loss_and_bound(loss, bound, n_leaves, *, leaf_cost=0.0, **kinds):
     """Return both for trees of up to 8 leaves, as the search has them."""
-    paid = max(price, TIE_BREAK)
-    objective = Objective("loss", paid, price, np.zeros(20))
-    searched = loss + paid * n_leaves, bound
-    return objective.lost(losses_of_rows(**kinds), searched, n_leaves, 8)
+    paid = max(leaf_cost, TIE_BREAK)
+    objective = Objective("loss", paid, leaf_cost, np.zeros(20))
+    found = loss + paid * n_leaves, bound
+    return objective.certify_loss(losses_of_rows(**kinds), found, n_leaves, 8)
 
 
 def test_a_bound_holds_of_trees_of_more_leaves():
     # The tree loses 7 with 7 leaves; the best one, of 8 leaves, loses 6.
     loss, bound = loss_and_bound(7.0, 6 + 8 * TIE_BREAK, 7)
     assert (loss, bound) == (7, 6)
-    loss, bound = loss_and_bound(7.0, 6 + 8 * TIE_BREAK, 7, in_steps=False)
+    loss, bound = loss_and_bound(7.0, 6 + 8 * TIE_BREAK, 7, is_exact=False)
     assert loss == 7
     assert 6 - 1e-9 < bound <= 6
 
@@ -475,17 +484,17 @@ def test_a_bound_holds_of_trees_of_more_leaves():
 def test_a_bound_is_rounded_up_to_what_trees_can_lose():
     # No tree loses between 5 and 6; that of 8 leaves costs less than the bound.
     assert loss_and_bound(7.0, 5 + 9 * TIE_BREAK, 7) == (7, 6)
-    assert loss_and_bound(7.0, 5 + 9 * TIE_BREAK, 7, unavoidable=0.5) == (7.5, 6.5)
+    assert loss_and_bound(7.0, 5 + 9 * TIE_BREAK, 7, unavoidable_loss=0.5) == (7.5, 6.5)
     # One that loses 7 is proven, though one of the same loss may have fewer leaves.
     assert loss_and_bound(7.0, 6.5, 7) == (7, 7)
 
 
 def test_a_bound_with_a_price_is_of_trees_of_any_size():
     # 8 leaves at 2 and no loss make 16; one leaf that loses 9 makes 11.
-    loss, bound = loss_and_bound(0.0, 11.0, 8, price=2.0)
+    loss, bound = loss_and_bound(0.0, 11.0, 8, leaf_cost=2.0)
     assert loss == 0
     assert bound == pytest.approx(-5)
-    assert loss_and_bound(3.0, 11.0, 4, price=2.0) == (3, 3)
+    assert loss_and_bound(3.0, 11.0, 4, leaf_cost=2.0) == (3, 3)
 
 
 def test_a_bound_below_nothing_is_read_from_a_file():
@@ -545,7 +554,9 @@ def test_settings_of_the_search_need_it():
 def test_branches_are_read_from_the_root():
     ranks = np.array([[0, 1, 2, 3]])
     numbers = np.array([1.0, -1.0, 1.0, -1.0])[:, None]
-    problem = problem_of(ranks, numbers, np.ones(4), family=Family.PAIR, price=0.001)
+    problem = make_problem(
+        ranks, numbers, np.ones(4), family=Family.PAIR, leaf_cost=0.001
+    )
     found = search_trees(problem, 2)
-    assert isinstance(found.tree, Branches)
+    assert isinstance(found.tree, SplitTree)
     assert found.loss == pytest.approx(0.004)

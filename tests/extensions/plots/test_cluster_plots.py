@@ -10,11 +10,14 @@ from tests.cli.conftest import TABLES
 from spinney.cli import run
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
-from spinney.extensions.clustering.choose_k.procedure import choose
+from spinney.extensions.clustering.choose_k.select_k import choose
 from spinney.extensions.clustering.cluster_plots import plane_of
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import find_clusters, measured_rows
+from spinney.extensions.clustering.models.fit_clusters import (
+    cluster_input,
+    fit_clusters,
+)
 from spinney.extensions.pictures.figures import check_pictures
 from spinney.extensions.plots.plot_pictures import cluster_picture, elbow_picture
 
@@ -78,7 +81,7 @@ def found(names, **settings):
 
 def clusters_in(table, **settings):
     plan = Plan(**{"n_clusters": 2, **settings})
-    return find_clusters(measured_rows(read_table(table), plan), plan)
+    return fit_clusters(cluster_input(read_table(table), plan), plan)
 
 
 def test_the_curve_is_of_the_plan():
@@ -113,7 +116,7 @@ def test_what_a_picture_says():
     assert "<svg" in text
     assert cluster_picture(found("abc"), "x.svg").decode() == text
     assert cluster_picture(found("ab"), "x.pdf").startswith(b"%PDF")
-    with pytest.raises(ParameterError, match="needs a numeric column"):
+    with pytest.raises(ParameterError, match="no column is numeric"):
         cluster_picture(found(["hue"]), "x.png")
     with pytest.raises(ParameterError, match="suffix"):
         cluster_picture(found("ab"), "x.gif")
@@ -127,7 +130,7 @@ def test_names_are_no_formulas():
 
 def test_what_no_axis_could_show():
     clusters = clusters_in({"far": [1e308, -1e308, 0.0], "b": [1.0, 2.0, 3.0]})
-    with pytest.raises(DataError, match=r"'far' holds 1e\+308.*divide it"):
+    with pytest.raises(DataError, match=r"'far' contains 1e\+308.*divide it"):
         cluster_picture(clusters, "x.png")
     curve = clusters.curve()
     assert elbow_picture(curve, 2, "e.png").startswith(PNG)
@@ -161,4 +164,4 @@ def test_from_the_shell(tmp_path, capfd):
     assert run([*arguments, "--plot", str(plot), "--elbow", str(curve)]) == 0
     assert plot.read_bytes().startswith(PNG)
     assert b"<svg" in curve.read_bytes()
-    assert f"drawn in {plot}" in capfd.readouterr().err
+    assert f"plot saved to {plot}" in capfd.readouterr().err

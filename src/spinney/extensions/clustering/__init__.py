@@ -1,4 +1,4 @@
-"""Clusters beside the trees."""
+"""Clusters of rows: k-means, k-prototypes, the choice of k and explanations."""
 
 from typing import TYPE_CHECKING
 

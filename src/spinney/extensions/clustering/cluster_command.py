@@ -1,4 +1,4 @@
-"""``spinney cluster``: find clusters of rows; ``cluster_report.py`` prints them."""
+"""``spinney cluster``: find clusters; ``cluster_report.py`` prints them."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -48,14 +48,13 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
         "--columns",
         multiple=True,
         metavar="A,B",
-        help="Measure distances in these columns only. Repeatable.",
+        help="Cluster by these columns only. Repeatable.",
     ),
     click.option(
         "--standardise",
         "--standardize",
         is_flag=True,
-        help="Divide each column by its standard deviation; else numbers count as they "
-        "are.",
+        help="Divide each column by its standard deviation.",
     ),
     reading_options,
     weight_option,
@@ -69,48 +68,46 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
         default="auto",
         show_default=True,
         metavar="auto|NUMBER|FROM-TO",
-        help="How many clusters; auto tries 2 to 10.",
+        help="Number of clusters; auto tries 2 to 10.",
     ),
     click.option(
         "--rule",
-        help="What chooses k: silhouette, elbow and, of numbers only, "
+        help="Criterion for k: silhouette, elbow or, for numeric tables, "
         "calinski_harabasz, davies_bouldin or gap.  [default: silhouette]",
     ),
     click.option(
         "--method",
-        help="k-means, k-prototypes or, of names only, k-modes.  [default: by the "
-        "kinds of the columns]",
+        help="k-means, k-prototypes or, for categories only, k-modes.  [default: by "
+        "the kinds of the columns]",
     ),
     click.option(
         "--start",
         metavar="NAME|FILE",
-        help="k-means++, random, of one column optimal, of mixed tables huang or cao; "
-        "or a file of centroids, a row each.  [default: k-means++, huang]",
+        help="Initial centroids: k-means++, random, for one column optimal, for mixed "
+        "tables huang or cao; or a file of centroids.  [default: k-means++, huang]",
     ),
     click.option(
         "--restarts",
         type=int,
-        help="How many starts; the best clusters are kept.  [default: 4, or 1 of large "
-        "tables]",
+        help="Random initialisations; the best clusters win.  [default: 4, for large "
+        "tables 1]",
     ),
     click.option(
         "--max-iterations",
         type=int,
-        help="Of each start.  [default: 300, of mixed tables 100]",
+        help="Most iterations per restart.  [default: 300, for mixed tables 100]",
     ),
     click.option(
         "--tolerance",
         type=float,
         default=0.0,
-        help="End when the centroids move by no more than this share of the variance.  "
-        "[default: when nothing moves]",
+        help="End when the squared moves of centroids are at most this fraction of the "
+        "variance.  [default: when nothing moves]",
     ),
     click.option(
-        "--gamma", type=float, help="What a nominal difference weighs in a mixed table."
+        "--gamma", type=float, help="Weight of a categorical mismatch in mixed tables."
     ),
-    click.option(
-        "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
-    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Random seed."),
     jobs_option,
 )
 @in_group(
@@ -126,13 +123,13 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
     click.option(
         "--explain",
         is_flag=True,
-        help="Print every iteration's distances, clusters and centroids, then what "
-        "tells the clusters apart.",
+        help="Print distances, clusters and centroids of every iteration, then the "
+        "rules and profiles of the clusters.",
     ),
     click.option(
         "--explain-rows",
         type=click.IntRange(min=1),
-        help="How many rows of each iteration to print.  [default: 20]",
+        help="Most rows of an iteration to print.  [default: 20]",
     ),
     text_options,
     click.option("--quiet", is_flag=True, help="Do not print the clusters."),
@@ -140,18 +137,18 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
 def cluster(data: str, **options: Any) -> None:
     """Find clusters of the rows of DATA (a file, a database, or - for standard input).
 
-    -o writes the rows with their cluster and the distance to it. Clusters have
-    numbers from 0 on, the same in every output and in Python.
+    -o writes the rows with their cluster and the distance to it. Clusters are numbered
+    from 0, the same in every output and in Python.
     """
     from spinney.extensions.clustering.cluster_report import ClusterReport, tell_notes
-    from spinney.extensions.clustering.models.find_remote import cluster_table
+    from spinney.extensions.clustering.models.cluster_table import cluster_table
 
     _check_options(options)
     output = _rows_output(options)
     plan = _plan(options)
     table = table_input(data, options)
     if table.is_remote:
-        refuse_given(OF_ROWS, "needs all rows, and they stay where they are")
+        refuse_given(OF_ROWS, "needs all rows in memory, but this table is remote")
     with workers(options), progress_bar("clustering") as progress:
         columns = options["columns"]
         clustered = cluster_table(table, plan, columns, progress=progress)
@@ -168,14 +165,14 @@ def cluster(data: str, **options: Any) -> None:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    """Refuse what does not go together, and files that cannot be written."""
+    """Refuse contradictory options, and files that cannot be written."""
     if options["quiet"]:
         for name, value in (("--json", "json_"), ("--explain", "explain")):
             if options[value]:
-                msg = f"--quiet and {name} exclude each other: leave one out"
+                msg = f"--quiet and {name} exclude each other: remove one"
                 raise ParameterError(msg)
     if options["explain_rows"] is not None and not options["explain"]:
-        msg = "--explain-rows is of what --explain prints: give both, or leave it out"
+        msg = "--explain-rows needs --explain: add it, or remove --explain-rows"
         raise ParameterError(msg)
     named: dict[str, str] = {}
     for name, flag in FILES.items():
@@ -183,11 +180,11 @@ def _check_options(options: dict[str, Any]) -> None:
         if path is None:
             continue
         if path == STANDARD_OUTPUT and name != "output":
-            msg = f"{flag} '-': this does not go to standard output: name a file"
+            msg = f"{flag} cannot write to standard output: name a file"
             raise ParameterError(msg)
         if os.path.realpath(path) in named:
             other = named[os.path.realpath(path)]
-            msg = f"{flag} {path!r} is the file of {other}, too: name another"
+            msg = f"{flag} and {other} name the same file {path!r}: name another"
             raise ParameterError(msg)
         named[os.path.realpath(path)] = flag
         check_output(path, force=options["force"], option=flag)
@@ -198,9 +195,7 @@ def _check_options(options: dict[str, Any]) -> None:
     if options["output"] == STANDARD_OUTPUT and (
         options["json_"] or options["explain"]
     ):
-        msg = (
-            "-o '-' writes the rows to standard output: leave --json and --explain out"
-        )
+        msg = "-o '-' writes the rows to standard output: remove --json and --explain"
         raise ParameterError(msg)
 
 
@@ -209,11 +204,11 @@ def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
     if options["output"] is not None:
         output = rows_output(options)
         if output.format == JSON:
-            msg = "-o writes rows as csv, tsv, jsonl or parquet: name a file of these"
+            msg = "-o writes csv, tsv, jsonl or parquet: name such a file"
             raise ParameterError(msg)
         return output
     if options["spreadsheet"]:
-        msg = "--spreadsheet is about the rows that -o writes: give both, or none"
+        msg = "--spreadsheet needs -o: add it, or remove --spreadsheet"
         raise ParameterError(msg)
     return None
 
@@ -238,14 +233,14 @@ def _plan(options: dict[str, Any]) -> "Plan":
 
 
 def _number_or_range(text: str) -> "int | range":
-    """Return what --k says, where that is a number or two of them."""
+    """Return the number or the range of --k."""
     first, dash, last = text.partition("-")
     try:
         numbers = [int(first), int(last)] if dash and first else [int(text)]
     except ValueError:
         numbers = []
     if not numbers or numbers != sorted(numbers):
-        msg = f"--k {text!r} must be a whole number, two such as 2-15, or auto"
+        msg = f"--k {text!r} must be a whole number, a range such as 2-15, or auto"
         raise ParameterError(msg)
     return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
 
@@ -253,7 +248,7 @@ def _number_or_range(text: str) -> "int | range":
 def _write_files(
     report: "ClusterReport", options: dict[str, Any], output: RowsOutput | None
 ) -> None:
-    """Make all that is to be written, then write it: an interrupt leaves no half."""
+    """Write all files, after everything is computed."""
     from spinney._support.atomic_file import write_whole
     from spinney.extensions.plots.plot_pictures import cluster_picture, elbow_picture
     from spinney.output.file import save_model
@@ -268,10 +263,10 @@ def _write_files(
     if output is not None:
         output.write(report.rows())
         if output.path is not None:
-            say(f"rows with their clusters are in {output.path}")
+            say(f"rows with clusters saved to {output.path}")
     if options["model"] is not None:
         save_model(fit.clusters, options["model"], force=options["force"])
         say(f"saved to {options['model']}")
     for path, content in pictures.items():
         write_whole(path, [content], force=options["force"])
-        say(f"drawn in {path}")
+        say(f"plot saved to {path}")

@@ -1,4 +1,4 @@
-"""Clusters as a file: saved whole or not at all, checked before they are used.
+"""The file of clusters, checked when it is written and read.
 
 The file is of the kind ``spinney-clusters`` (see :mod:`spinney.output.file.kind`). The
 arrays are ``centroids`` and ``start``, in single or double precision as the rows were,
@@ -54,7 +54,7 @@ SETTINGS = (
     "random_state",
     "standardise",
 )
-# What not all methods have.
+# The settings of one method.
 FURTHER = {
     "k-means": ("tol",),
     BATCHES: ("tol", "batch_size"),
@@ -93,7 +93,7 @@ def _header(clusters: Clusters) -> dict[str, Any]:
 
 
 def _read(data: object, arrays: Arrays) -> Clusters:
-    """Return clusters, after checking every rule that the rest relies on."""
+    """Return clusters, after all checks."""
     entries = members(data, "the model", KEYS)
     method = text(entries["method"], "the method")
     if method not in METHODS:
@@ -146,14 +146,14 @@ def _read(data: object, arrays: Arrays) -> Clusters:
 
 
 def _check_columns(schema: Schema, method: str) -> None:
-    """Check that columns are such as a method measures distances in."""
+    """Check that the method can use the columns."""
     if not schema.attributes:
         msg = "there is no column"
         raise DamageError(msg)
     for attribute in schema.attributes:
         plain = attribute.formula is None and not attribute.cost
         if not plain or (method != MIXED and attribute.kind != "numeric"):
-            msg = f"{method} has no use for the column {attribute.name[:80]!r}"
+            msg = f"{method} cannot use the column {attribute.name[:80]!r}"
             raise DamageError(msg)
 
 
@@ -172,7 +172,7 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
         raise DamageError(msg)
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
     known = _points(centroids, scale)
-    if method == MIXED:  # what no row knows, no prototype does
+    if method == MIXED:  # columns without known cells
         known |= np.isnan(centroids).all(axis=0)
     require(known, "the centroid of cluster {} is no point")
     require(_points(start, scale), "the start of cluster {} is no point")
@@ -186,7 +186,7 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
 
 
 def _points(centroids: NDArray[Any], scale: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which numbers are finite, in the units of the rows too."""
+    """Return which centroids are finite, also in the units of the columns."""
     with np.errstate(over="ignore", invalid="ignore"):
         points = centroids * scale.astype(centroids.dtype)
     return np.asarray(np.isfinite(centroids) & np.isfinite(points))

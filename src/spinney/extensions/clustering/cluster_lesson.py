@@ -1,4 +1,4 @@
-"""K-means step by step: distances, who is nearest, where the centroids move to."""
+"""The lesson of k-means: distances, assignments and centroids step by step."""
 
 from typing import Any
 
@@ -23,30 +23,31 @@ def cluster_slides(trace: Trace) -> list[Slide]:
     names = [shown(name) for name in trace.names]
     start = trace.iterations[0].before
     words_of = (
-        f"{trace.n_rows} rows, {len(start)} clusters. Each row belongs to the nearest "
-        "centroid; then each centroid moves to the mean of its rows; and so on, until "
-        "no row changes its cluster."
+        f"{trace.n_rows} rows, {len(start)} clusters. Each row is assigned to the "
+        "nearest centroid. Then each centroid moves to the mean of its rows. Both "
+        "steps repeat until no row changes its cluster."
     )
     first = _beside(
         [paragraph(words_of), _centroids(start, names)], _picture(trace, start, None)
     )
-    slides = [Slide("Where the centroids begin", first)]
+    slides = [Slide("Initial centroids", first)]
     for number, step in enumerate(trace.iterations[:MOST_STEPS], start=1):
-        slides.append(Slide(f"Iteration {number}: the nearest", _nearest(trace, step)))
+        slides.append(Slide(f"Iteration {number}: assign", _nearest(trace, step)))
         changes = paragraph(
-            f"{step.changed} rows changed their cluster. Inertia, the sum of the "
-            f"squared distances: {figure(step.inertia)}."
+            f"{step.changed} rows changed their cluster. Inertia (sum of squared "
+            f"distances): {figure(step.inertia)}."
         )
         means = _centroids(step.after, names, step.sizes)
         moved = _beside([changes, means], _picture(trace, step.after, step.clusters))
-        slides.append(Slide(f"Iteration {number}: the means", moved))
+        slides.append(Slide(f"Iteration {number}: update", moved))
     rest = len(trace.iterations) - MOST_STEPS
     if rest > 0:
-        slides.append(Slide("And so on", (paragraph(f"{rest} further iterations."),)))
+        text = paragraph(f"{rest} further iterations.")
+        slides.append(Slide("Further iterations", (text,)))
     end = trace.clustering
     last = (
         paragraph(
-            f"{'Nothing moves any more' if end.converged else 'Stopped'} after "
+            f"{'Converged' if end.converged else 'Stopped'} after "
             f"{end.n_iterations} iterations; inertia {figure(end.inertia)}."
         ),
         *_picture(trace, trace.iterations[-1].after, trace.iterations[-1].clusters),
@@ -70,7 +71,7 @@ def _nearest(trace: Trace, step: Any) -> tuple[Markup, ...]:
 
 
 def _beside(words: list[Markup], picture: list[Markup]) -> tuple[Markup, ...]:
-    """Return words with a picture beside them, where there is one."""
+    """Return words beside a picture, if there is one."""
     if not picture:
         return tuple(words)
     return (element("div", element("div", *words), *picture, class_="beside"),)
@@ -90,7 +91,7 @@ def _centroids(points: Floats, names: list[str], sizes: Any = None) -> Markup:
 
 
 def _picture(trace: Trace, centres: Floats, clusters: Any) -> list[Markup]:
-    """Return rows and centroids over the first two columns, if there are two."""
+    """Return a picture of rows and centroids, if there are two columns."""
     if len(trace.names) != 2:
         return []
     points = np.asarray(trace.rows, dtype=np.float64)

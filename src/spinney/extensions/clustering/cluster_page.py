@@ -1,4 +1,4 @@
-"""Clusters as the page reads them: centroids, sizes, and with rows the iterations."""
+"""The data of clusters for the explorer: centroids, sizes, rows and iterations."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney._support.text import shown
 from spinney.data import Table
-from spinney.extensions.clustering.clusters import MIXED, Clusters, numbers_of
+from spinney.extensions.clustering.clusters import MIXED, Clusters, encode_numbers
 from spinney.extensions.clustering.trace import explain_k_means
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.extensions.explorer.row_data import cells_data
@@ -18,7 +18,7 @@ MOST_ITERATIONS = 100
 
 
 def clusters_data(clusters: Clusters, table: Table | None = None) -> dict[str, Any]:
-    """Return clusters as plain data; of a table their rows, and the iterations."""
+    """Return clusters as plain data, with rows and iterations if a table is given."""
     origin = clusters.fingerprint
     data: dict[str, Any] = {
         "kind": "clusters",
@@ -48,10 +48,10 @@ def clusters_data(clusters: Clusters, table: Table | None = None) -> dict[str, A
 
 
 def _trace(clusters: Clusters, table: Table) -> dict[str, Any] | None:
-    """Return the iterations from the start that the clusters keep; None of others."""
+    """Return the iterations from the initial centroids, or None if unknown."""
     if clusters.method == MIXED or not len(clusters.start) or not table.n_rows:
         return None
-    points = clusters.scaled(numbers_of(clusters.schema, table))
+    points = clusters.scaled(encode_numbers(clusters.schema, table))
     trace = explain_k_means(
         points,
         clusters.start,

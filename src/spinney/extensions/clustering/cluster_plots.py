@@ -1,4 +1,4 @@
-"""Plots of clusters: rows by cluster, how centroids moved, measures by k."""
+"""Plots of clusters: rows by cluster, paths of centroids, measures by k."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from spinney._support.text import percent_text, shown
 from spinney.errors import DataError, ParameterError
 from spinney.extensions.clustering.choose_k.choice import Choice
 from spinney.extensions.clustering.clusters import MIXED
-from spinney.extensions.clustering.models.find import ClusterFit
+from spinney.extensions.clustering.models.fit_clusters import ClusterFit
 from spinney.extensions.clustering.trace import Trace
 from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled, with_legend
 
@@ -26,22 +26,16 @@ MARKERS = "os^Dv<>phd"
 def plane_of(
     numbers: Floats, names: Sequence[str]
 ) -> tuple[Floats, Floats, tuple[str, str]]:
-    """Return two directions to look along, the middle, and how the axes are called.
+    """Return two directions to project on, the centre, and the labels of the axes.
 
-    Of two columns these are the columns; of more, the first two principal components by
-    singular values, each with its share of the variance.
+    Up to two columns are drawn as they are, more by their first two principal
+    components, with the proportion of variance of each.
 
-    Parameters
-    ----------
-    numbers : array, rows × columns
-        Two columns at least.
-    names : sequence of str
-
-    Examples
-    --------
     >>> plane_of(np.array([[0.0, 0.0], [1.0, 2.0]]), ["a", "b"])[2]
     ('a', 'b')
     """
+    if numbers.shape[1] == 1:
+        return np.eye(1, 2), np.zeros(1), (names[0], "")
     if numbers.shape[1] == 2:
         return np.eye(2), np.zeros(2), (names[0], names[1])
     middle = numbers.mean(axis=0)
@@ -51,7 +45,7 @@ def plane_of(
     )
     both = np.zeros((2, numbers.shape[1]))
     both[: len(directions[:2])] = directions[:2]
-    # Signs of singular vectors mean nothing: the largest part is made positive.
+    # The sign of a singular vector is arbitrary: its largest entry becomes positive.
     for line in both:
         line *= np.sign(line[np.argmax(np.abs(line))]) or 1.0
     total = float((sizes**2).sum()) or 1.0
@@ -64,25 +58,21 @@ def plane_of(
 
 
 def clusters(fit: ClusterFit, axes: Any = None) -> Any:
-    """Draw rows by cluster: over two columns, or the first two principal components.
+    """Draw rows by cluster, over two columns or two principal components.
 
     More than 5,000 rows are thinned out evenly, and the title says so.
-
-    Parameters
-    ----------
-    fit : ClusterFit
-        Clusters with their rows, as ``find_clusters`` returns them.
-    axes : Axes, optional
     """
     numbers, names = _numbers(fit)
     model = fit.clusters
     known = np.flatnonzero(np.isfinite(numbers).all(axis=1))
     if not len(known):
-        msg = "no row has numbers in all columns: there is nothing to draw"
+        msg = "no row has numbers in all columns, so there is nothing to draw"
         raise DataError(msg)
     standard = model.standardised and len(names) > 2
     shown_numbers = model.scaled(numbers) if standard else numbers
-    points = np.where(np.isfinite(model.places), model.places, 0.0)
+    points = np.where(
+        np.isfinite(model.unscaled_centroids), model.unscaled_centroids, 0.0
+    )
     centres = model.scaled(points) if standard else points
     step = -(-len(known) // MOST_POINTS)
     some = known[::step]
@@ -108,16 +98,10 @@ def clusters(fit: ClusterFit, axes: Any = None) -> Any:
 
 
 def iterations(trace: Trace, axes: Any = None) -> Any:
-    """Draw how the centroids of k-means moved, among the rows of the trace.
+    """Draw the paths of the centroids of k-means among the rows of a trace.
 
-    Each cluster has a colour; its centroid begins at the cross and ends at the
-    number. ``KMeans.explain(table, rows=…)`` and
-    ``explain_k_means`` make a trace, of as many rows as asked for.
-
-    Parameters
-    ----------
-    trace : Trace
-    axes : Axes, optional
+    The centroid of each cluster starts at the cross and ends at the number.
+    ``KMeans.explain(table, rows=…)`` and ``explain_k_means`` return a trace.
 
     Examples
     --------
@@ -132,11 +116,12 @@ def iterations(trace: Trace, axes: Any = None) -> Any:
     rows, steps = np.asarray(trace.rows), trace.iterations
     _refuse_huge(rows, names)
     stations = np.stack([steps[0].before, *(step.after for step in steps)])
-    flat = _Plane(rows, names)
-    at, labels = flat(rows), steps[-1].clusters
+    directions, middle, (x, y) = plane_of(rows, names)
+    at, labels = (rows - middle) @ directions, steps[-1].clusters
     axes = new_axes(axes)
     for cluster in range(stations.shape[1]):
-        colour, way = colour_of(cluster), flat(stations[:, cluster])
+        colour = colour_of(cluster)
+        way = (stations[:, cluster] - middle) @ directions
         mine = at[labels == cluster]
         look = {"s": 26 if len(at) <= 200 else 8, "color": colour, "alpha": 0.6}
         axes.scatter(mine[:, 0], mine[:, 1], linewidths=0, **look)
@@ -146,43 +131,25 @@ def iterations(trace: Trace, axes: Any = None) -> Any:
         _number_at(axes, cluster, way[-1], n=stations.shape[1])
     n, more = len(steps), f" of {trace.n_rows:,}" * (len(rows) < trace.n_rows)
     title = f"{n} iteration{'s' * (n != 1)} of k-means, {len(rows):,}{more} rows"
-    x, y = flat.names
     return titled(axes, title, x=x, y=y)
-
-
-class _Plane:
-    """Puts rows of any number of columns into the plane that is drawn."""
-
-    def __init__(self, rows: Floats, names: Sequence[str]) -> None:
-        if rows.shape[1] == 1:
-            self.directions, self.middle = np.array([[1.0, 0.0]]), np.zeros(1)
-            self.names = (names[0], "")
-        else:
-            self.directions, self.middle, self.names = plane_of(rows, names)
-
-    def __call__(self, rows: Floats) -> Floats:
-        return np.asarray((rows - self.middle) @ self.directions)
 
 
 def _numbers(fit: ClusterFit) -> tuple[Floats, list[str]]:
     """Return the numeric columns, and their names."""
     numeric = [a for a in fit.rows.attributes if a.kind == "numeric"]
     if not numeric:
-        msg = "a plot needs a numeric column, and no column is: leave the plot out"
+        msg = "no column is numeric, and a plot of clusters needs one"
         raise ParameterError(msg)
     names = [shown(a.name) + (f" ({a.unit})" if a.unit else "") for a in numeric]
     return fit.rows.numbers.astype(np.float64), names
 
 
 def _refuse_huge(numbers: Floats, names: Sequence[str]) -> None:
-    """Refuse columns whose axes no float could measure."""
+    """Refuse columns whose axes would overflow."""
     for name, column in zip(names, numbers.T, strict=True):
-        if np.abs(column).max() > MOST_DRAWN:
-            msg = (
-                f"column {name!r} holds {np.abs(column).max():g}, and no axis is drawn "
-                f"beyond {MOST_DRAWN:g}: divide it by a number, or leave the plot out"
-            )
-            raise DataError(msg)
+        if (largest := np.abs(column).max()) > MOST_DRAWN:
+            msg = f"column {name!r} contains {largest:g}, too large to draw"
+            raise DataError(msg, remedy="divide it by a constant")
 
 
 def _draw(
@@ -233,20 +200,19 @@ def by_k(
     k: int | None = None,
     given: bool = False,
 ) -> Any:
-    """Draw a measure by the number of clusters, the chosen one marked.
+    """Draw a measure by the number of clusters, and mark the chosen k.
 
     Parameters
     ----------
     choice : Choice
-        As :func:`spinney.choose_k` returns it.
+        The result of :func:`spinney.choose_k`.
     axes : Axes, optional
     measure : str
-        "inertia", whose elbow is looked for, "silhouette" or another that the curve
-        has.
+        "inertia", "silhouette" or another measure of the curve.
     k : int, optional
-        The number to mark; the chosen one if not given.
+        The number to mark; the chosen one by default.
     given : bool
-        Whether that was given, and not chosen: the title says so.
+        Whether the user set k.
 
     Examples
     --------
@@ -258,7 +224,7 @@ def by_k(
     """
     if not hasattr(choice.curve[0], measure):
         known = ", ".join(("inertia", *choice.measures))
-        msg = f"measure={measure!r} was not measured; there are {known}"
+        msg = f"measure={measure!r} was not measured: use one of {known}"
         raise ParameterError(msg)
     values = [getattr(line, measure) for line in choice.curve]
     numbers = np.array([np.nan if one is None else one for one in values], float)

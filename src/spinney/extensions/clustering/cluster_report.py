@@ -1,4 +1,4 @@
-"""What ``spinney cluster``, ``show`` and ``predict`` print of clusters."""
+"""The printed reports of ``spinney cluster`` and, for clusters, ``spinney show``."""
 
 from dataclasses import dataclass
 from textwrap import wrap
@@ -11,7 +11,7 @@ from spinney.errors import Setting, warn
 if TYPE_CHECKING:
     from spinney.data import Column, Table
     from spinney.data.writers import RowStream
-    from spinney.extensions.clustering.models.find import ClusterFit
+    from spinney.extensions.clustering.models.fit_clusters import ClusterFit
     from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 
 COLUMNS_NAMED = 6
@@ -19,24 +19,17 @@ COLUMNS_NAMED = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterReport:
-    """Clusters that were just found, with their table.
-
-    Parameters
-    ----------
-    fit : ClusterFit
-    table, used : Table
-        The rows, and the columns that distances are measured in.
-    """
+    """Clusters with their table and the columns used."""
 
     fit: "ClusterFit"
     table: "Table"
     used: "Table"
-    away: bool = False
+    is_remote: bool = False
 
     def write(
         self, *, ascii_only: bool, as_data: bool, explain: bool, rows_shown: int | None
     ) -> None:
-        """Print the clusters, for people or as JSON; ``explain`` says how and why."""
+        """Print the clusters as text or JSON; ``explain`` adds iterations and rules."""
         if as_data:
             facts = self._facts(explain=explain, rows_shown=rows_shown)
             write_data(as_json("cluster", facts, ascii_only=ascii_only))
@@ -52,7 +45,7 @@ class ClusterReport:
         facts["converged"] = fit.converged
         facts["choice"] = None if fit.choice is None else fit.choice.as_dict()
         facts["labels"] = facts["distances"] = None
-        if not self.away:
+        if not self.is_remote:
             facts["labels"] = fit.labels.tolist()
             facts["distances"] = fit.distances().tolist()
         if explain:
@@ -77,7 +70,7 @@ class ClusterReport:
             parts.append((note if scaled else "") + trace.text(width=width))
         parts.append(FittedClusters(fit.clusters).text(width=width) + self._ending())
         if explain:
-            alone = "there is one cluster: nothing to tell apart"
+            alone = "one cluster only: there is nothing to explain"
             parts.append(self._explanation() or alone)
         return _wrapped("\n\n".join(parts), width)
 
@@ -93,13 +86,13 @@ class ClusterReport:
         if self.fit.converged or self.fit.plan.tol:
             return ""
         return (
-            f"\nnot converged: --max-iterations {self.fit.method.max_iter} was too few "
-            "for nothing to move"
+            f"\nnot converged within --max-iterations {self.fit.method.max_iter}: "
+            "use more"
         )
 
     def _explanation(self) -> str | None:
-        """Return sentences and profiles; None where there is one cluster only."""
-        from spinney.extensions.clustering.explained import explain_clusters
+        """Return rules and profiles; None for one cluster."""
+        from spinney.extensions.clustering.explain_clusters import explain_clusters
 
         labels, weights = self.fit.labels, self.fit.weights
         counted = labels if weights is None else labels[weights > 0]
@@ -108,7 +101,7 @@ class ClusterReport:
         return explain_clusters(self.used, labels, sample_weight=weights).text()
 
     def rows(self) -> "RowStream":
-        """Return the rows with their columns, their cluster and the distance to it."""
+        """Return the rows with their cluster and the distance to it."""
         from spinney.data.readers import type_of_values
         from spinney.data.writers import Field, RowStream
 
@@ -130,19 +123,18 @@ class ClusterReport:
 
 
 def _column_cells(column: "Column") -> list[Any]:
-    """Return the values of a column as they are written; None where missing."""
+    """Return the values of a column for a file; None if missing."""
     if column.kind != "numeric":
         return [None if code < 0 else column.levels[code] for code in column.cells]
-    if column.unit is None:
-        return [None if cell != cell else cell for cell in column.cells.tolist()]
+    unit = column.unit
     return [
-        None if cell != cell else number_text(cell, column.unit)
+        None if cell != cell else cell if unit is None else number_text(cell, unit)
         for cell in column.cells.tolist()
     ]
 
 
 def _wrapped(text: str, width: int | None) -> str:
-    """Return lines that are no wider than this; what goes on stands further in."""
+    """Return lines no wider than this, with continuation lines indented."""
     if width is None:
         return text
     lines: list[str] = []
@@ -154,7 +146,7 @@ def _wrapped(text: str, width: int | None) -> str:
 
 
 def _write(text: str, *, ascii_only: bool) -> None:
-    """Print a text, in ASCII where that is asked for or the output has no more."""
+    """Print a text, in ASCII if requested or if the output needs it."""
     write_text(
         lambda plain: signs_to_ascii(text) if plain else text, ascii_only=ascii_only
     )
@@ -163,35 +155,33 @@ def _write(text: str, *, ascii_only: bool) -> None:
 # Notes
 
 
-# A nominal column with so many values, as a share of the rows, names them.
+# A nominal column with so many values, as a fraction of the rows, is an identifier.
 NAMES_SHARE = 0.9
-# A column with such a share of the variance of all numbers decides nearly alone.
+# A column with this fraction of the total variance dominates the distances.
 RULING_SHARE = 0.99
 
 
 def tell_notes(report: ClusterReport, *, quiet: bool) -> None:
-    """Warn of what may be wrong and, unless quiet, say what may be better."""
-    _warn_of_names(report.used)
-    _warn_of_few(report)
-    if quiet:
-        return
-    _say_of_last(report)
-    ruling = _ruling(report)
-    if ruling is not None:
-        say(ruling)
-
-
-def _warn_of_names(used: "Table") -> None:
-    """Warn of columns that name or number rows: they tell nothing of clusters."""
-    for column in used.columns if len(used.columns) > 1 else ():
+    """Warn of identifiers and empty clusters; unless quiet, suggest settings."""
+    columns = report.used.columns
+    for column in columns if len(columns) > 1 else ():
         name = column.name
-        if (why := _naming(column)) is not None:
-            remedy = ("leave it out (", Setting("ignore", [name]), ")")
-            warn(f"column {name!r} {why}, and tells nothing of clusters", remedy=remedy)
+        if (why := _identifies(column)) is not None:
+            remedy = ("exclude it (", Setting("ignore", [name]), ")")
+            warn(f"column {name!r} {why}: it looks like an identifier", remedy=remedy)
+    clusters = report.fit.clusters
+    if empty := int((clusters.weights == 0).sum()):
+        warn(
+            f"{empty} of {len(clusters)} clusters are empty, because there are no more "
+            "distinct rows"
+        )
+    if not quiet:
+        _suggest_more(report)
+        _suggest_standardising(report)
 
 
-def _naming(column: "Column") -> str | None:
-    """Return why a column rather names rows, or None where it does not."""
+def _identifies(column: "Column") -> str | None:
+    """Return why a column looks like an identifier, or None."""
     from spinney.data import numbers_all_rows
 
     if numbers_all_rows(column, fewest=5):
@@ -202,60 +192,52 @@ def _naming(column: "Column") -> str | None:
     if n_names < NAMES_SHARE * n_rows:
         return None
     if n_names == n_rows:
-        return "has another value in every row"
+        return "has a different value in every row"
     return f"has {n_names} values in {n_rows} rows"
 
 
-def _warn_of_few(report: ClusterReport) -> None:
-    clusters = report.fit.clusters
-    empty = int((clusters.weights == 0).sum())
-    if empty:
-        warn(
-            f"{empty} of {len(clusters)} clusters have no rows: there are no "
-            "more different rows"
-        )
-
-
-def _say_of_last(report: ClusterReport) -> None:
-    """Say that more clusters might be better where the most that was tried is best."""
+def _suggest_more(report: ClusterReport) -> None:
+    """Suggest larger k if the largest candidate was chosen."""
     choice = report.fit.choice
     if choice is None or len(choice.curve) < 2 or choice.k < choice.curve[-1].k:
         return
     if choice.k < choice.n_rows:
         most = min(2 * choice.k, choice.n_rows)
-        say(f"k = {choice.k} is the most that was tried: --k 2-{most} tries more")
+        say(f"k = {choice.k} is the largest candidate: --k 2-{most} tries more")
 
 
-def _ruling(report: ClusterReport) -> str | None:
-    """Return a sentence on the column in whose numbers nearly all distances lie."""
-    from spinney.extensions.clustering.clusters import spread_of
+def _suggest_standardising(report: ClusterReport) -> None:
+    """Suggest --standardise if one column has nearly all of the variance."""
+    from spinney.extensions.clustering.clusters import standard_deviations
 
     numeric = [column for column in report.used.columns if column.kind == "numeric"]
     known = [c for c in numeric if _varies(c.cells[~c.missing])]
     if report.fit.plan.standardise or len(known) < 2:
-        return None
-    spreads = [float(spread_of(c.cells[:, None], report.fit.weights)[0]) for c in known]
+        return
+    spreads = [
+        float(standard_deviations(c.cells[:, None], report.fit.weights)[0])
+        for c in known
+    ]
     largest = max(spreads)
     share = 1 / sum((spread / largest) ** 2 for spread in spreads)
-    if share < RULING_SHARE:
-        return None
-    name = known[spreads.index(largest)].name
-    part = percent_text(share, 1).replace(">", "over")
-    return (
-        f"column {name!r} has {part} of the variance of all numbers, so it "
-        "decides nearly alone: --standardise lets columns count alike"
-    )
+    if share >= RULING_SHARE:
+        name = known[spreads.index(largest)].name
+        percent = percent_text(share, 1).replace(">", "over")
+        say(
+            f"column {name!r} has {percent} of the total variance and dominates the "
+            "distances: --standardise gives columns equal weight"
+        )
 
 
 def _varies(cells: Any) -> bool:
     return len(cells) > 0 and bool(cells.min() < cells.max())
 
 
-# Clusters of a file
+# Clusters from a file
 
 
 def show_clusters(model: "FittedClusters", *, ascii_: bool, json_: bool) -> None:
-    """Print clusters, as text or as data."""
+    """Print clusters as text or JSON."""
     if json_:
         write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return

@@ -1,7 +1,7 @@
-"""Clusters as a picture: a column each, with its share of the rows and its centroid.
+"""A picture of clusters: a column each with its proportion of rows and its centroid.
 
-A bar under a number says how far it is from the mean of all clusters, in standard
-deviations between them: blue below, orange above.
+A bar under a number shows its difference from the mean of all clusters, in standard
+deviations between clusters: blue below, orange above.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ __all__ = ["to_cluster_svg"]
 MARGIN, LINE, COLUMN, BAR = 18.0, 34.0, 104.0, 80.0
 NAME_ROOM, CELL_ROOM = 180.0, 92.0
 CLUSTERS_SHOWN, ATTRIBUTES_SHOWN = 12, 40
-REACH = 2.0  # standard deviations at which a bar ends
+REACH = 2.0  # standard deviations of the longest bar
 
 
 def to_cluster_svg(clusters: Clusters) -> str:
@@ -75,13 +75,13 @@ def _head(clusters: Clusters, one: int, x: float) -> Markup:
 
 
 def _offs(clusters: Clusters) -> Floats:
-    """Return how far centroids are from their mean, in deviations between them."""
+    """Return centroids minus their mean, in standard deviations between them."""
     offs = np.zeros((len(clusters), len(clusters.schema.attributes)))
     kinds = [attribute.kind for attribute in clusters.schema.attributes]
-    places = np.asarray(clusters.places, np.float64)
-    known = np.isfinite(places)
-    # In units of their own, so that no square is beyond floats.
-    filled = np.where(known, places, 0.0)
+    unscaled_centroids = np.asarray(clusters.unscaled_centroids, np.float64)
+    known = np.isfinite(unscaled_centroids)
+    # In units of the largest, so that no square overflows.
+    filled = np.where(known, unscaled_centroids, 0.0)
     unit = np.maximum(np.abs(filled).max(axis=0), np.finfo(np.float64).tiny)
     filled = filled / unit
     sizes = clusters.sizes / max(float(clusters.sizes.max()), np.finfo(float).tiny)

@@ -1,4 +1,4 @@
-"""Clusters with all that a later reader needs: columns, centroids, origin."""
+"""Fitted clusters as data: columns, centroids, settings and origin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,58 +12,54 @@ from spinney.data import Attribute, Fingerprint, Schema, Table, Target
 from spinney.errors import DataError, Setting, phrase
 from spinney.extensions.clustering.fit_k_means import nearest_scaled
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import nearest_prototypes
-from spinney.extensions.clustering.prototypes.mixed_coding import (
-    coded_levels,
-    mixed_cells,
-    values_of,
-)
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     MixedCells,
     Prototypes,
+    coded_levels,
+    encode_mixed_cells,
+    prototype_values,
 )
 
 COLUMN = "cluster"
-"""What the column of clusters is called, unless a table has one of that name."""
+"""The name of the column of labels, unless a table has it already."""
 
 BATCHES = "mini-batch k-means"
 MIXED = "k-prototypes"
-"""The method of tables that are not all numbers."""
+"""The method of mixed tables."""
 METHODS = ("k-means", BATCHES, MIXED)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clusters:
-    """Clusters as an estimator keeps them and a file stores them.
+    """Clusters as an estimator has them and a file stores them.
 
     Parameters
     ----------
     schema : Schema
-        The columns that distances are measured in; its target is the cluster.
+        The columns; the target is the cluster.
     named : bool
-        Whether the columns had names, or were those of an array.
+        Whether the columns have names, or are those of an array.
     method : str
         One of ``METHODS``.
     settings : mapping of str
-        How the clusters were found, by the names of the estimator's parameters.
+        The estimator's parameters.
     centroids : array, clusters × numeric columns
-        Measured in scales; NaN in a column that no row of k-prototypes knows.
+        Divided by ``scale``; NaN in columns without known cells.
     scale : array, numeric columns
-        What a column is divided by before distances are measured: 1 unless
-        standardised.
+        The standard deviations, or 1 if not standardised.
     codes : array of int, clusters × other columns
-        The values of prototypes among those of their attributes; -1 if not known.
+        The values of prototypes by attribute; -1 if unknown.
     gamma : float
-        What a nominal difference weighs, of k-prototypes; else 0.
+        The weight of a categorical mismatch; 0 for k-means.
     weights : array, clusters
-        How much each cluster weighs: how many rows it has, where none has a weight. Of
-        mini-batches it is what the centroid has had in all passes.
+        The weight of each cluster's rows; for mini-batches, summed over all passes.
     start : array, clusters × numeric columns
-        The centroids that k-means began with; no row of it if not known.
+        The initial centroids of k-means; without rows if unknown.
     inertia : float
         The weighted sum of the squared distances of rows to their centroids.
     n_iterations : int
     fingerprint : Fingerprint
-        What they were found on.
+        That of the training rows.
     """
 
     schema: Schema
@@ -82,7 +78,7 @@ class Clusters:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether columns of several kinds were clustered."""
+        """Whether the method is k-prototypes."""
         return self.method == MIXED
 
     def __len__(self) -> int:
@@ -95,23 +91,23 @@ class Clusters:
 
     @property
     def sizes(self) -> Floats:
-        """How much each cluster weighs, in one pass over the rows."""
+        """The weight of each cluster's rows in one pass."""
         passes = self.n_iterations if self.method == BATCHES else 1
         return self.weights / max(passes, 1)
 
     @property
     def standardised(self) -> bool:
-        """Whether columns are divided by their spread."""
+        """Whether columns are divided by their standard deviation."""
         return bool((self.scale != 1).any())
 
     @property
-    def places(self) -> NDArray[Any]:
+    def unscaled_centroids(self) -> NDArray[Any]:
         """The centroids in the units of the numeric columns."""
         return np.asarray(self.centroids * self.scale.astype(self.centroids.dtype))
 
     @property
     def prototypes(self) -> Prototypes:
-        """The centroids as k-prototypes takes them."""
+        """The centroids as the prototypes of k-prototypes."""
         _, first = coded_levels(self.schema)
         codes = np.where(self.codes < 0, first[-1], self.codes + first[:-1])
         return Prototypes(self.centroids, codes)
@@ -119,10 +115,12 @@ class Clusters:
     @property
     def values(self) -> NDArray[Any]:
         """The centroids as values, in the order of the columns."""
-        return values_of(self.schema, self.prototypes._replace(numbers=self.places))
+        return prototype_values(
+            self.schema, self.prototypes._replace(numbers=self.unscaled_centroids)
+        )
 
     def scaled(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """Return numbers as distances are measured in them."""
+        """Return numbers divided by the scale."""
         if not self.standardised:
             return cells
         with np.errstate(over="ignore"):
@@ -132,28 +130,26 @@ class Clusters:
             row, place = beyond[0].tolist()
             named = [a.name for a in self.schema.attributes if a.kind == "numeric"]
             msg = (
-                f"column {named[place]!r} holds {cells[row, place]:g}, and floats do "
-                f"not hold that in units of {self.scale[place]:g}: scale it down"
+                f"column {named[place]!r} contains {cells[row, place]:g}, which "
+                f"overflows when divided by {self.scale[place]:g}"
             )
-            raise DataError(msg)
+            raise DataError(
+                msg,
+                remedy="scale the column down",
+            )
         return scaled
 
     def assign(
         self, table: Table, *, n_jobs: int | None = None
     ) -> tuple[Integers, Floats]:
-        """Return the cluster of each row of a table, and the distance to it.
-
-        The distance is Euclidean; of k-prototypes it is the sum that its rows are
-        compared by.
-        """
-        mixed = self.method == MIXED
-        cells = mixed_cells if mixed else numbers_of
-        return self.nearest(cells(self.schema, table), n_jobs=n_jobs)
+        """Return each row's label and distance: Euclidean, or that of k-prototypes."""
+        encode = encode_mixed_cells if self.is_mixed else encode_numbers
+        return self.nearest(encode(self.schema, table), n_jobs=n_jobs)
 
     def nearest(
         self, cells: NDArray[Any] | MixedCells, *, n_jobs: int | None = None
     ) -> tuple[Integers, Floats]:
-        """Return the cluster of each row, and the distance to it: see ``assign``."""
+        """Return the label of each row, and the distance to its cluster."""
         if isinstance(cells, MixedCells):
             cells = replace(cells, numbers=self.scaled(cells.numbers))
             return nearest_prototypes(cells, self.prototypes, self.gamma, n_jobs=n_jobs)
@@ -172,53 +168,51 @@ def schema_of(
     return Schema(tuple(attributes), target, tuple(markers))
 
 
-def cells_of(table: Table) -> Floats:
-    """Return the cells of a table of numbers, none of them missing."""
+def numeric_cells(table: Table, method: str = "k-means") -> Floats:
+    """Return the cells of a numeric table without missing cells."""
     for column in table.columns:
         if column.kind != "numeric":
-            msg = (
-                f"column {column.name!r} is {column.kind}, and k-means measures "
-                "distances of numbers"
-            )
-            remedy = phrase(
-                "leave it out ({}), or use k-prototypes",
-                Setting("ignore", [column.name]),
-            )
+            msg = f"column {column.name!r} is {column.kind}, and {method} needs numbers"
+            remedy: Any = "exclude it, or use KPrototypes"
+            if method == "k-means":
+                ignore = Setting("ignore", [column.name])
+                remedy = phrase("exclude it ({}), or use k-prototypes", ignore)
             raise DataError(msg, remedy=remedy)
-        _refuse_missing(column.name, column.missing, first=table.first_row)
+        first_row = table.first_row if method == "k-means" else 0  # as in an array
+        _refuse_missing(column.name, column.missing, first_row, method)
     return np.column_stack([column.cells for column in table.columns])
 
 
-def numbers_of(schema: Schema, table: Table) -> Floats:
-    """Return the cells of a later table of numbers, none of them missing."""
+def encode_numbers(schema: Schema, table: Table) -> Floats:
+    """Return the cells of a later numeric table without missing cells."""
     encoded = schema.encode(table)
     for attribute, cells in zip(schema.attributes, encoded, strict=True):
-        _refuse_missing(attribute.name, np.isnan(cells), first=table.first_row)
+        _refuse_missing(attribute.name, np.isnan(cells), table.first_row, "k-means")
     return np.column_stack(encoded)
 
 
-def _refuse_missing(name: str, missing: NDArray[np.bool_], *, first: int) -> None:
-    """Refuse a column with missing cells, by the first row that has one."""
+def _refuse_missing(
+    name: str, missing: NDArray[np.bool_], first_row: int, method: str
+) -> None:
+    """Refuse a column with missing cells, with the first row that has one."""
     if missing.any():
-        row, n = int(np.argmax(missing)) + first, int(missing.sum())
+        row, n = int(np.argmax(missing)) + first_row, int(missing.sum())
         more = f" and {n - 1} more" if n > 1 else ""
-        msg = (
-            f"column {name!r} is missing (NaN) in row {row}{more}, and k-means knows "
-            "no missing cells"
-        )
-        remedy = phrase(
-            "fill them, leave these rows out, or use k-prototypes ({})",
-            Setting("method", "k-prototypes"),
-        )
-        raise DataError(msg, remedy=remedy)
+        msg = f"column {name!r} is missing (NaN) in row {row}{more}"
+        remedy: Any = "fill it, remove these rows, or use KPrototypes"
+        if method == "k-means":
+            mixed = Setting("method", "k-prototypes")
+            remedy = phrase(
+                "fill it, remove these rows, or use k-prototypes ({})", mixed
+            )
+        msg_0 = f"{msg}, and {method} needs numbers"
+        raise DataError(msg_0, remedy=remedy)
 
 
-def spread_of(cells: NDArray[Any], weights: Floats | None) -> Floats:
-    """Return the standard deviation of each column; 1 of a constant one.
+def standard_deviations(cells: NDArray[Any], weights: Floats | None) -> Floats:
+    """Return the standard deviation of each column's known cells; 1 if constant.
 
-    Missing cells do not count.
-
-    >>> spread_of(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]), None)
+    >>> standard_deviations(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]), None)
     array([1., 1.])
     """
     own = np.ones(len(cells)) if weights is None else weights

@@ -1,4 +1,4 @@
-"""What ``spinney compile`` runs of this extension."""
+"""The kernels of clusters for ``spinney compile``."""
 
 from typing import Any
 

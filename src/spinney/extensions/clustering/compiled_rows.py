@@ -1,4 +1,4 @@
-"""Rows that compiled kernels work on, in threads: the same bits as NumPy's."""
+"""Rows of k-means for compiled kernels, in threads: the same bits as NumPy's."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import in_turns, n_threads
-from spinney.extensions.clustering.cluster_draws import BINS
-from spinney.extensions.clustering.cluster_rows import BLOCK, Rows
 from spinney.extensions.clustering.kernels.assign import (
     ERROR,
     FALLEN,
@@ -18,25 +16,27 @@ from spinney.extensions.clustering.kernels.assign import (
     KEPT,
     LONGEST,
     TINY,
-    Assigning,
-    settle,
-    sift,
+    AssignmentTask,
+    assign_waiting,
+    list_waiting,
     squared_distances,
 )
 from spinney.extensions.clustering.kernels.seed import (
-    Seeding,
-    gains_of,
-    take,
+    SeedingTask,
+    add_gains,
+    choose_candidate,
 )
+from spinney.extensions.clustering.numeric_rows import BLOCK, NumericRows
+from spinney.extensions.clustering.random_rows import BINS
 
-PRODUCTS = 1 << 17  # at once: they stay in the cache
-MOST_AT_ONCE = 1 << 13  # rows whose products are taken together
-MANY_CLUSTERS = 2048  # whose distances to each other are not worth their room
-FAR_OFF = 4  # a squared mean of so many variances is taken off the rows
+PRODUCTS = 1 << 17  # computed at once, so that they stay in the cache
+MOST_AT_ONCE = 1 << 13  # rows whose products are computed together
+MANY_CLUSTERS = 2048  # beyond, distances between centroids take too much memory
+FAR_OFF = 4  # a squared mean of more variances is subtracted from the rows
 
 
-class CompiledRows(Rows):
-    """Rows of contiguous floats that compiled kernels work on."""
+class CompiledNumericRows(NumericRows):
+    """Contiguous rows for compiled kernels."""
 
     def __init__(self, cells: NDArray[Any], weights: Floats, n_jobs: int) -> None:
         super().__init__(cells, weights)
@@ -54,19 +54,21 @@ class CompiledRows(Rows):
     def _each(
         self,
         work: Callable[[int, int, Any], None],
-        room: Callable[[], Any] = lambda: None,
+        workspace: Callable[[], Any] = lambda: None,
     ) -> list[Any]:
-        """Do all blocks, some at a time, each thread with a room of its own."""
+        """Process all blocks in threads, each thread with its own workspace."""
         n, jobs = self._n_blocks, self.n_jobs
-        return in_turns(work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=room)
+        return in_turns(
+            work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=workspace
+        )
 
     # Seeding
 
-    def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
-        """Take a row as the first centroid; the bins are those of ``totals``."""
+    def start_seeding(self, row: int, bins: NDArray[np.uint16]) -> None:
+        """Make a row the first centroid; ``totals`` sums by these bins."""
         self._centre()
         n = len(self.cells)
-        self._seeding = Seeding(
+        self._seeding = SeedingTask(
             rows=self.cells,
             weights=self.weights,
             sizes=self._sizes,
@@ -77,38 +79,38 @@ class CompiledRows(Rows):
         )
         self._bins = bins
         self._totals = np.zeros((self._n_blocks, BINS))
-        self.take(row)
+        self.add_centroid(row)
 
     def nearest(self) -> NDArray[Any]:
         """Return the squared distance of each row to its nearest centroid."""
         return self._seeding.near
 
     def gains(self, candidates: Integers) -> Floats:
-        """Return what each row would take off the sum of squared distances."""
+        """Return the decrease of the squared distances by each candidate row."""
         task = self._seeding = self._seeding._replace(candidates=candidates)
         norms, factors = self._sizes[candidates], -2 * self._centred[candidates]
         task.limits[LONGEST] = np.sqrt(norms.max()) * (1 + 1e-6)
         gains = np.zeros((self._n_blocks, len(candidates)))
 
-        def room() -> Any:
+        def workspace() -> Any:
             most = np.empty(MOST_AT_ONCE, norms.dtype)
             return most, np.empty(MOST_AT_ONCE, np.int64)
 
-        def work(first: int, last: int, room: Any) -> None:
+        def work(first: int, last: int, workspace: Any) -> None:
             for block in range(first, last):
                 for products, span in self._products(factors, *self._span(block)):
-                    gains_of(task, products, norms, room, gains[block], span)
+                    add_gains(task, products, norms, workspace, gains[block], span)
 
-        self._each(work, room)
+        self._each(work, workspace)
         return np.array([np.sum(column.copy()) for column in gains.T])
 
-    def take(self, row: int) -> None:
-        """Take one of the candidates that were asked about as a centroid."""
+    def add_centroid(self, row: int) -> None:
+        """Make one of the last candidates a centroid."""
         candidate = int(np.flatnonzero(self._seeding.candidates == row)[0])
 
         def work(first: int, last: int, _: Any) -> None:
             span = np.array([BLOCK, first, last, candidate])
-            take(self._seeding, self._bins, self._totals, span)
+            choose_candidate(self._seeding, self._bins, self._totals, span)
 
         self._each(work)
 
@@ -118,8 +120,8 @@ class CompiledRows(Rows):
 
     # Iterating
 
-    def restart(self, centroids: NDArray[Any]) -> None:
-        """Forget all assignments; as many clusters follow as there are centroids."""
+    def reset(self, centroids: NDArray[Any]) -> None:
+        """Forget all assignments, and take the number of clusters from centroids."""
         self._centre()
         kind, n, k = self.cells.dtype, len(self.cells), len(centroids)
         self._labels = np.full(n, -1, np.int32)
@@ -129,10 +131,7 @@ class CompiledRows(Rows):
         self._before: NDArray[Any] | None = None
 
     def _centre(self) -> None:
-        """Find the rows whose products with centroids tell distances well.
-
-        Those are rows whose mean is not far from 0; a copy, if need be.
-        """
+        """Subtract a mean far from 0, so that products yield accurate distances."""
         if self._middle is not None:
             return
         mean = self.cells.mean(axis=0, dtype=np.float64)
@@ -145,35 +144,37 @@ class CompiledRows(Rows):
         self._sizes = np.einsum("ij,ij->i", self._centred, self._centred)
 
     def _span(self, first: int, last: int | None = None) -> tuple[int, int]:
-        """Return the first row of a block, and the last of it or of another."""
+        """Return the first row of a block, and the last of it or of another block."""
         end = first + 1 if last is None else last
         return first * BLOCK, min(len(self.cells), end * BLOCK)
 
     def _products(
-        self, factors: NDArray[Any], first: int, last: int, waiting: Any = None
+        self, factors: NDArray[Any], first: int, last: int, pending: Any = None
     ) -> Iterator[tuple[NDArray[Any], Integers]]:
-        """Yield the products of factors and rows, some rows at a time, and which.
+        """Yield products of factors and rows, and their ranges.
 
-        The rows are those of a stretch, or of the same stretch of ``waiting``.
+        ``pending`` lists the rows; by default they are the range itself.
         """
         height = min(MOST_AT_ONCE, max(32, PRODUCTS // len(factors)))
-        room = np.empty(len(factors) * min(height, last - first), factors.dtype)
+        workspace = np.empty(len(factors) * min(height, last - first), factors.dtype)
         for start in range(first, last, height):
             stop = min(last, start + height)
-            if waiting is None:
+            if pending is None:
                 chosen = self._centred[start:stop]
             else:
-                chosen = self._centred.take(waiting[start:stop], axis=0)
-            products = room[: len(factors) * (stop - start)].reshape(len(factors), -1)
+                chosen = self._centred.take(pending[start:stop], axis=0)
+            products = workspace[: len(factors) * (stop - start)].reshape(
+                len(factors), -1
+            )
             np.matmul(factors, chosen.T, out=products)
             yield products, np.array([start, stop])
 
     def assign(self, centroids: NDArray[Any]) -> int:
-        """Send each row to the nearest centroid; return how many went elsewhere."""
+        """Assign each row to its nearest centroid; return how many rows changed."""
         centroids = np.ascontiguousarray(centroids)
         if self._before is not None:
-            apart = (centroids.astype(np.float64) - self._before) ** 2
-            moved = np.sqrt(apart.sum(axis=1)) * (1 + 1e-12)
+            difference = (centroids.astype(np.float64) - self._before) ** 2
+            moved = np.sqrt(difference.sum(axis=1)) * (1 + 1e-12)
             self._moves[GROWN] += moved
             self._moves[FALLEN] += moved.max()
         self._before = centroids
@@ -182,11 +183,11 @@ class CompiledRows(Rows):
         squares = (centred.astype(np.float64) ** 2).sum(axis=1)
         limits = self._limits.copy()
         limits[LONGEST] = np.sqrt(squares.max()) * (1 + 1e-6)
-        task = Assigning(
+        task = AssignmentTask(
             rows=self.cells,
             weights=self.weights,
             sizes=self._sizes,
-            own=self._labels,
+            labels=self._labels,
             upper=self._bounds[0],
             lower=self._bounds[1],
             centroids=centroids,
@@ -197,18 +198,18 @@ class CompiledRows(Rows):
         )
         factors, changed = -2 * centred, list[int]()
 
-        def room() -> Any:
+        def workspace() -> Any:
             near = np.empty((2, MOST_AT_ONCE), centroids.dtype)
             return np.zeros_like(self._sums), *near, np.empty(MOST_AT_ONCE, np.int32)
 
-        def work(first: int, last: int, room: Any) -> None:
+        def work(first: int, last: int, workspace: Any) -> None:
             begin, end = self._span(first, last)
-            waiting = np.empty(end - begin, np.int64)
-            n = sift(task, waiting, np.array([begin, end]))
-            for products, span in self._products(factors, 0, n, waiting):
-                changed.append(settle(task, products, waiting, room, span))
+            pending = np.empty(end - begin, np.int64)
+            n = list_waiting(task, pending, np.array([begin, end]))
+            for products, span in self._products(factors, 0, n, pending):
+                changed.append(assign_waiting(task, products, pending, workspace, span))
 
-        for sums, *_ in self._each(work, room):
+        for sums, *_ in self._each(work, workspace):
             self._sums += sums
         return sum(changed)
 
@@ -233,7 +234,7 @@ class CompiledRows(Rows):
 
 
 def _halves(centroids: NDArray[Any]) -> Floats:
-    """Return a little less than half of each centroid's distance to the next."""
+    """Return lower bounds of half of each centroid's distance to the nearest other."""
     if len(centroids) == 1:
         return np.array([np.inf])
     if len(centroids) > MANY_CLUSTERS:
@@ -242,7 +243,7 @@ def _halves(centroids: NDArray[Any]) -> Floats:
     points -= points.mean(axis=0)
     norms = (points * points).sum(axis=1)
     squares = norms[:, None] + norms[None, :] - 2 * points @ points.T
-    # What the rounding of a product of matrices may have added.
+    # The rounding of a product of matrices may have added this.
     squares -= 8 * (points.shape[1] + 8) * np.finfo(np.float64).eps * (norms.max() * 4)
     np.fill_diagonal(squares, np.inf)
     return np.asarray(np.sqrt(np.maximum(squares.min(axis=1), 0)) / 2 * (1 - 1e-9))

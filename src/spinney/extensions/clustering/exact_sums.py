@@ -1,18 +1,17 @@
-"""Sums of rows that are exact, so that no order of adding changes them.
+"""Exact sums of rows, which do not depend on the order of additions.
 
-A float is a whole number times a power of two. A cell w·x (a product that is rounded
-once) is written as two whole numbers, high and low, on a scale of its column::
+A float is a whole number times a power of two. A cell w·x (a product, rounded once) is
+written as two whole numbers, high and low, on a scale of its column::
 
     w·x = high · u + low · v        u = 2^(e − B),   v = u · 2^−D
 
-where all cells of the column are below 2^e, B leaves room in 64 bits for the sum of all
-rows, and D ≤ 43. Both parts are added as integers: exactly, in any order, by any number
-of threads; and what is subtracted leaves no trace. That holds 85 bits below the largest
-cell of a column, for a million rows; what lies lower, of cells that are smaller than
-the largest by 32 bits, is rounded off.
+where all cells of the column are below 2^e, the sum of all rows over u fits into 64
+bits, and D ≤ 43. Both parts are added and subtracted as integers: exactly, in any
+order, by any number of threads. For a million rows this keeps 85 bits below the largest
+cell of a column; lower bits are rounded off.
 
-A mean is the quotient of two such sums, rounded once to the last bit but for one in
-billions: so a cluster of equal rows has that very row as its centroid.
+A mean is the quotient of two such sums, correctly rounded but for one in billions, so
+the centroid of equal rows is that row.
 """
 
 from typing import Any, NamedTuple
@@ -23,24 +22,18 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 
 _WIDEST = 43  # bits of the low part
-_SMALLEST = -900  # a column of smaller cells is on the scale of this power of two
+_SMALLEST = -900  # the least exponent of a scale
 
 
 class Scales(NamedTuple):
-    """The scale of each column, and last that of the weights.
-
-    ``factors`` has the lines 1 / u, u and 1 / v; ``bits`` is D.
-    """
+    """The scales of the columns, then of the weights: 1 / u, u and 1 / v; and D."""
 
     factors: Floats
     bits: int
 
 
-def scales_for(rows: NDArray[Any], weights: Floats) -> Scales:
-    """Return the scales of the columns of some rows.
-
-    ``weights`` may be empty: then every row weighs 1.
-    """
+def exact_scales(rows: NDArray[Any], weights: Floats) -> Scales:
+    """Return the scales of the columns of some rows; empty weights stand for 1."""
     heaviest = float(weights.max()) if len(weights) else 1.0
     most = np.maximum(rows.max(axis=0), -rows.min(axis=0)).astype(np.float64)
     _, powers = np.frexp(np.append(most * heaviest, heaviest))
@@ -52,8 +45,8 @@ def scales_for(rows: NDArray[Any], weights: Floats) -> Scales:
     return Scales(np.array(lines), bits)
 
 
-def parts_of(rows: NDArray[Any], weights: Floats, scales: Scales) -> Integers:
-    """Return the high and the low parts of all cells, and last of the weights."""
+def exact_parts(rows: NDArray[Any], weights: Floats, scales: Scales) -> Integers:
+    """Return the high and low parts of all cells, then of the weights."""
     cells = np.ones((len(rows), rows.shape[1] + 1))
     cells[:, :-1] = rows
     if len(weights):
@@ -64,16 +57,16 @@ def parts_of(rows: NDArray[Any], weights: Floats, scales: Scales) -> Integers:
     return np.stack([high, low]).astype(np.int64)
 
 
-def sums_of(parts: Integers, labels: Integers, n_clusters: int) -> Integers:
-    """Return the parts added up by cluster."""
+def sum_by_cluster(parts: Integers, labels: Integers, n_clusters: int) -> Integers:
+    """Return the sums of the parts by cluster."""
     sums = np.zeros((2, n_clusters, parts.shape[2]), np.int64)
     for total, part in zip(sums, parts, strict=True):
         np.add.at(total, labels, part)
     return sums
 
 
-def means_of(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
-    """Return the mean of each cluster, NaN where it is empty, and its weight."""
+def exact_means(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
+    """Return the mean of each cluster, NaN if empty, and its weight."""
     first, second = _exact(sums, scales)
     weight, more = first[:, -1:], second[:, -1:]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -85,7 +78,7 @@ def means_of(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
 
 
 def _exact(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
-    """Return sums as two floats each whose sum is exact, the second the smaller."""
+    """Return sums as two floats each, whose sum is exact."""
     high, low = sums
     carry = (low + (1 << (scales.bits - 1))) >> scales.bits
     low = low - (carry << scales.bits)
@@ -101,7 +94,7 @@ def _exact(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
 
 
 def _product(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Return a product and what its rounding left (Dekker 1971)."""
+    """Return a product and its rounding error (Dekker 1971)."""
     product = one * other
     one_high, one_low = _halves(one)
     other_high, other_low = _halves(other)

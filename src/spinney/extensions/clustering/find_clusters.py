@@ -1,4 +1,4 @@
-"""Clusters of a table as a fitted estimator: the function that a user types."""
+"""``spinney.find_clusters``: the clusters of a table as a fitted estimator."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from spinney.extensions.clustering.estimators import (
     estimator_of,
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find_remote import cluster_table
+from spinney.extensions.clustering.models.cluster_table import cluster_table
 from spinney.sources.training_data import TableInput
 
 
@@ -47,18 +47,18 @@ def find_clusters(
     ----------
     data, nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
 connection, table, memory_limit, format, encoding, text_format
-        As for :func:`spinney.grow`. Of a table in an engine or in parts clusters are
-        those of k-means, and columns must be numbers; see ``docs/databases.md``.
+        As for :func:`spinney.grow`. A remote table needs numeric columns, for k-means;
+        see ``docs/databases.md``.
     n_clusters : int, "auto" or range
-        How many; ``"auto"`` or several numbers are tried, and ``rule`` chooses.
+        The number of clusters, or the numbers that ``rule`` chooses from.
     columns : sequence of str
-        Those that distances are measured in; all, if not given.
+        The columns to cluster by; all by default.
     standardise : bool
-        Whether each column is divided by its standard deviation.
+        Whether to divide each column by its standard deviation.
     random_state : int, RandomState or Generator, optional
-        What starts are drawn by.
+        The seed of the initialisation.
     progress : function of two numbers, optional
-        Called with what is done, and what there is to do at most.
+        Called with the work done, and the most work there is.
     **settings
         ``rule``, ``method``, ``init``, ``n_init``, ``gamma``, ``max_iter``, ``tol`` and
         ``n_jobs``, as of :class:`KMeans` and :class:`KPrototypes`.
@@ -66,7 +66,7 @@ connection, table, memory_limit, format, encoding, text_format
     Returns
     -------
     KMeans or KPrototypes
-        Fitted. It reads later tables by the names of columns.
+        A fitted estimator. It matches the columns of later tables by name.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""k-means of an array: starts, restarts, and who does the work."""
+"""k-means of an array: initial centroids, restarts, and the choice of kernels."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import log
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,23 +14,29 @@ from spinney._support.jit.loading_time import LEAST_WORK, wants_kernels
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
+from spinney._support.ties import heaviest
 from spinney.errors import DataError, ParameterError, Setting, refusal
 from spinney.extensions.clustering.choose_k.choice import MEASURES
 from spinney.extensions.clustering.choose_k.cluster_measures import silhouettes
-from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
-from spinney.extensions.clustering.cluster_rows import (
-    Rows,
-    one_thread_a_product,
+from spinney.extensions.clustering.lloyd import (
+    Clustering,
+    ClusterMethod,
+    IterationCallback,
+    iterate,
+    prepare_weights,
+    undo_scaling,
+)
+from spinney.extensions.clustering.numeric_rows import (
+    NumericRows,
+    one_blas_thread,
     squares_between,
 )
-from spinney.extensions.clustering.clustering import (
-    Clustering,
-    Starts,
-    unscaled,
-    weights_as_given,
+from spinney.extensions.clustering.random_rows import (
+    RandomStream,
+    RowSampler,
+    filled_up,
+    weight_of_each,
 )
-from spinney.extensions.clustering.iterations import Watch, iterate
-from spinney.extensions.clustering.k_means_starts import drawn_rows, plus_plus
 from spinney.extensions.clustering.scaling import (
     in_groups,
     row_powers,
@@ -38,31 +45,19 @@ from spinney.extensions.clustering.scaling import (
 )
 from spinney.extensions.clustering.scaling import scaled as scaled_cells
 
-Start = str | NDArray[Any] | Callable[..., Any]
-STARTS = ("k-means++", "random", "optimal")
+Init = str | NDArray[Any] | Callable[..., Any]
+K_MEANS_INITS = ("k-means++", "random", "optimal")
 
-# So many clusters times columns are for kernels: NumPy works column by column.
+# More clusters × columns use kernels: NumPy works column by column.
 LEAST_WIDE = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KMeansMethod(Starts):
-    """k-means of numbers: the clustering of least inertia that some starts lead to.
+class KMeansMethod(ClusterMethod):
+    """k-means of numbers: the clustering of least inertia among some restarts.
 
-    Parameters
-    ----------
-    init : {"k-means++", "random", "optimal"}, array or callable
-        ``"optimal"``, of one column, is the best clustering there is
-        (``_support/kmeans_1d.py``). A callable is given the cells, the number of
-        clusters and a ``random_state``, and returns centroids.
-    tol : float
-        The iterations end if the squared moves of all centroids sum to no more than
-        this times the mean variance of the columns. 0: only when nothing moves.
-    n_init, max_iter, seed, n_jobs
-        See :class:`~spinney.extensions.clustering.clustering.Starts`.
+    ``init`` and ``tol`` are those of :class:`spinney.KMeans`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> clustering = KMeansMethod().fit(np.array([[1.0], [2.0], [8.0]]), 2)
     >>> np.sort(clustering.centroids.ravel())
@@ -73,7 +68,7 @@ class KMeansMethod(Starts):
 
     measures: ClassVar = MEASURES
 
-    init: Start = "k-means++"
+    init: Init = "k-means++"
     tol: float = 0.0
 
     def fit(
@@ -82,58 +77,49 @@ class KMeansMethod(Starts):
         k: int,
         *,
         weights: Floats | None = None,
-        watch: Watch | None = None,
+        on_iteration: IterationCallback | None = None,
     ) -> Clustering:
-        """Return k clusters of some rows.
+        """Return k clusters of at least k rows of finite float32 or float64 numbers.
 
-        Parameters
-        ----------
-        cells : array, rows × columns
-            Finite numbers, float32 or float64; at least as many rows as clusters.
-        k : int
-        weights : array, optional
-            Those of the rows, none of them negative; rows of weight 0 are labelled
-            only.
-        watch : callable, optional
-            Called after every iteration of every start; see ``iterations.Watch``.
+        Rows of weight 0 only get labels.
         """
-        given, heavy = weights_as_given(weights)
-        cells = _as_kernels_take_it(cells)
+        row_weights, weight_power = prepare_weights(weights)
+        cells = _contiguous_writable(cells)
         n_starts, (scaled, power) = self.n_starts(cells, k), scaled_cells(cells)
         work = scaled.size * k * n_starts
         if scaled.shape[1] * k * n_starts > LEAST_WIDE:
             work = max(work, LEAST_WORK["k-means"])
-        rows = rows_for(scaled, given, work, self.n_jobs)
-        start, limit = self.init, 0.0
+        rows = make_numeric_rows(scaled, row_weights, work, self.n_jobs)
+        start, tolerance = self.init, 0.0
         if self.tol:
-            limit = self.tol * float(np.mean(np.var(scaled, axis=0)))
+            tolerance = self.tol * float(np.mean(np.var(scaled, axis=0)))
         if isinstance(start, str) and start == "optimal":
-            start = _optimal(cells, given, k)
-        pool = Pool(scaled) if isinstance(start, str) else None
+            start = _optimal_centroids(cells, row_weights, k)
+        pool = RowSampler(scaled) if isinstance(start, str) else None
 
-        def run(draws: ClusterDraws) -> Clustering:
+        def run(draws: RandomStream) -> Clustering:
             if pool is not None:
-                draw = plus_plus if start == "k-means++" else drawn_rows
+                draw = k_means_plus_plus if start == "k-means++" else draw_by_weight
                 centroids = rows.cells[draw(rows, k, draws, pool)]
             else:
-                centroids = _given(rows, k, start, draws, power)
+                centroids = _init_centroids(rows, k, start, draws, power)
             return iterate(
                 rows,
                 centroids,
                 max_iterations=self.max_iter,
-                tolerance=limit,
-                watch=_unscaled_watch(watch, power),
+                tolerance=tolerance,
+                on_iteration=_unscaled_callback(on_iteration, power),
             )
 
-        with one_thread_in(rows):
-            return unscaled(self.best(n_starts, run), power, heavy)
+        with one_blas_thread_for(rows):
+            return undo_scaling(self.best(n_starts, run), power, weight_power)
 
     def labels(self, cells: NDArray[Any], clustering: Clustering) -> Integers:
-        """Return the clusters of other rows."""
+        """Return the labels of other rows."""
         return nearest_centroids(cells, clustering.centroids, n_jobs=self.n_jobs)[0]
 
-    def small(self, cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """Return rows whose squares are floats, and the power of two they are over."""
+    def rescaled(self, cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """Return rows over a power of two, so that their squares are floats."""
         return scaled_cells(np.asarray(cells))
 
     def silhouettes(
@@ -147,27 +133,28 @@ class KMeansMethod(Starts):
         return silhouettes(cells, labelings, weights, n_jobs=self.n_jobs or 1)
 
 
-def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
-    """Return a watcher that is given centroids on the scale of the cells."""
-    if watch is None or not power:
-        return watch
-    watcher = watch
+def _unscaled_callback(
+    on_iteration: IterationCallback | None, power: int
+) -> IterationCallback | None:
+    """Return a callback that gets centroids on the scale of the cells."""
+    if on_iteration is None or not power:
+        return on_iteration
+    return lambda before, after, labels, changed: on_iteration(
+        np.ldexp(before, power), np.ldexp(after, power), labels, changed
+    )
 
-    def unscaled(before: Any, after: Any, labels: Any, changed: int) -> None:
-        watcher(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
 
-    return unscaled
-
-
-def rows_for(
+def make_numeric_rows(
     cells: NDArray[Any], weights: Floats, work: float, n_jobs: int | None
-) -> Rows:
-    """Return rows that NumPy works on, or compiled kernels where there is much work."""
+) -> NumericRows:
+    """Return rows for NumPy or, for much work, for compiled kernels."""
     if not wants_kernels("k-means", work):
-        return Rows(cells, weights)
-    from spinney.extensions.clustering.compiled_rows import CompiledRows
+        return NumericRows(cells, weights)
+    from spinney.extensions.clustering.compiled_rows import CompiledNumericRows
 
-    return CompiledRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
+    return CompiledNumericRows(
+        cells, weights, n_threads() if n_jobs is None else n_jobs
+    )
 
 
 def nearest_centroids(
@@ -187,32 +174,36 @@ def nearest_centroids(
 def nearest_scaled(
     cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
 ) -> tuple[Integers, Floats, Integers]:
-    """Return what :func:`nearest_centroids` does, and a power of two for each row.
+    """Return nearest centroids, squared distances, and a power of two for each row.
 
-    Squares are those of distances that were divided by it, so they are finite. What is
-    found for a row is the same whatever rows are beside it.
+    Distances are divided by it, so that squares are finite. The result for a row does
+    not depend on other rows.
     """
 
     def nearest(some: Any) -> tuple[Integers, Floats]:
-        rows, points, _ = rows_beside(cells[some], centroids, n_jobs=n_jobs)
-        with one_thread_in(rows):
+        rows, points, _ = scaled_rows_and_points(cells[some], centroids, n_jobs=n_jobs)
+        with one_blas_thread_for(rows):
             return rows.nearest_to(points)
 
     powers = row_powers(cells, centroids)
     return *in_groups(powers, nearest), powers
 
 
-def rows_beside(
+def scaled_rows_and_points(
     cells: NDArray[Any],
     centroids: NDArray[Any],
     weights: Floats | None = None,
     *,
     n_jobs: int | None = None,
-) -> tuple[Rows, NDArray[Any], int]:
-    """Return rows and centroids, and the power of two that both are divided by."""
-    cells, points, power = _alike(cells, centroids)
-    own = np.empty(0) if weights is None else weights
-    return rows_for(cells, own, cells.size * len(points), n_jobs), points, power
+) -> tuple[NumericRows, NDArray[Any], int]:
+    """Return rows and centroids over a common power of two, and that power."""
+    cells, points, power = _common_scale(cells, centroids)
+    row_weights = np.empty(0) if weights is None else weights
+    return (
+        make_numeric_rows(cells, row_weights, cells.size * len(points), n_jobs),
+        points,
+        power,
+    )
 
 
 def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
@@ -222,26 +213,26 @@ def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
     >>> distances_between(np.array([[3e200, 0.0]]), np.array([[0.0, 4e200]]))
     array([[5.e+200]])
     """
-    cells, points, power = _alike(cells, centroids)
+    cells, points, power = _common_scale(cells, centroids)
     with np.errstate(over="ignore"):
         return np.ldexp(np.sqrt(squares_between(cells, points)), power)
 
 
-def _alike(
+def _common_scale(
     cells: NDArray[Any], centroids: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Return rows and centroids of one type, divided by a power of two."""
-    kind = np.result_type(cells, centroids)
-    cells = _as_kernels_take_it(cells.astype(kind, copy=False))
-    points = centroids.astype(kind)
+    """Return rows and centroids of one type over a common power of two."""
+    dtype = np.result_type(cells, centroids)
+    cells = _contiguous_writable(cells.astype(dtype, copy=False))
+    points = centroids.astype(dtype)
     power = scaling_power(cells, points)
     if power:
         cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
     return cells, points, power
 
 
-def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return rows side by side, of one type to the compiler, read-only or not."""
+def _contiguous_writable(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return contiguous writable rows, which are one type to the compiler."""
     cells = np.ascontiguousarray(cells)
     if cells.flags.writeable:
         return cells
@@ -249,7 +240,9 @@ def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
     return cells.copy() if matrix is None else matrix
 
 
-def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
+def _optimal_centroids(
+    cells: NDArray[Any], weights: Floats, n_clusters: int
+) -> NDArray[Any]:
     """Return the best centroids of one column."""
     if cells.shape[1] != 1:
         raise refusal(
@@ -261,40 +254,91 @@ def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[A
     return optimal_centroids(values, weights, n_clusters)[:, None]
 
 
-def _given(
-    rows: Rows, n_clusters: int, start: Start, draws: ClusterDraws, power: int
+def _init_centroids(
+    rows: NumericRows, n_clusters: int, start: Init, draws: RandomStream, power: int
 ) -> NDArray[Any]:
-    """Return given centroids, on the scale of the rows."""
+    """Return the user's centroids on the scale of the rows."""
     if callable(start):
         state = np.random.RandomState(int(draws.number() * 2**32))
         cells = np.ldexp(rows.cells, power) if power else rows.cells
         start = np.asarray(start(cells, n_clusters, random_state=state))
-        start = checked_centroids(start, n_clusters, cells.shape[1])
+        start = check_centroids(start, n_clusters, cells.shape[1])
     return scaled_start(start, rows.cells, power)
 
 
-def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
-    """Return given centroids, refused unless finite and of the right shape."""
+def check_centroids(row_weights: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
+    """Return the user's centroids; refuse a wrong shape or numbers not finite."""
     try:
-        centroids = np.array(given, dtype=np.float64)
+        centroids = np.array(row_weights, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = "init must be a name, a function or an array of numbers"
+        msg = "init must be a name, a callable or an array of numbers"
         raise ParameterError(msg) from None
     if centroids.shape != (n_clusters, n_columns):
         raise ParameterError(
             Setting("init"),
-            f" has the shape {centroids.shape} and must have {n_clusters} centroids "
-            f"of {n_columns} columns each",
+            f" has the shape {centroids.shape}, and must have the shape "
+            f"{(n_clusters, n_columns)}",
         )
     if not np.isfinite(centroids).all():
         raise DataError(
             Setting("init"),
-            " holds NaN or infinity",
-            remedy="a centroid needs finite numbers",
+            " contains NaN or infinity",
+            remedy="give finite numbers",
         )
     return centroids
 
 
-def one_thread_in(rows: Rows) -> Any:
-    """Let each product of matrices use one thread, since we have our own."""
-    return nullcontext() if type(rows) is Rows else one_thread_a_product()
+def one_blas_thread_for(rows: NumericRows) -> Any:
+    """Let BLAS use one thread where kernels have threads of their own."""
+    return nullcontext() if type(rows) is NumericRows else one_blas_thread()
+
+
+AT_ONCE = 8  # candidates whose matrix product costs no more than that of one
+
+
+def draw_by_weight(
+    rows: NumericRows, n_clusters: int, draws: RandomStream, pool: RowSampler
+) -> Integers:
+    """Return distinct rows drawn in proportion to weight; the first fills up."""
+    left = weight_of_each(rows.weights, len(rows.cells)).copy()
+    totals = pool.totals(left)
+    chosen: list[int] = []
+    while len(chosen) < n_clusters and totals.sum() > 0:
+        row = pool.draw(totals, left.__getitem__, draws.number())
+        chosen.append(row)
+        left[pool.duplicates(row)] = 0.0
+        bin_of_row = int(pool.bins[row])
+        totals[bin_of_row] = left[pool.members(bin_of_row)].sum()
+    return filled_up(chosen, n_clusters)
+
+
+def k_means_plus_plus(
+    rows: NumericRows, n_clusters: int, draws: RandomStream, pool: RowSampler
+) -> Integers:
+    """Return the rows that k-means++ chooses (Arthur and Vassilvitskii 2007).
+
+    The first is drawn in proportion to weight. Each other is the best of at least
+    2 + ⌊log k⌋ candidates, a multiple of 8, drawn in proportion to weighted squared
+    distance to the nearest chosen row. The best lowers the sum of these most; ties up
+    to rounding, frequent for two nearest rows, go to the first. If all distinct rows
+    are chosen, the first fills up.
+    """
+    tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
+    weights = weight_of_each(rows.weights, len(rows.cells))
+    totals = pool.totals(weights)
+    first = pool.draw(totals, weights.__getitem__, draws.number())
+    chosen = [first]
+    rows.start_seeding(first, pool.bins)
+
+    def sizes(some: Integers) -> Floats:
+        return np.asarray(rows.nearest()[some].astype(np.float64) * weights[some])
+
+    while len(chosen) < n_clusters:
+        totals = rows.totals()
+        if not totals.sum() > 0:
+            break
+        drawn = [pool.draw(totals, sizes, draws.number()) for _ in range(tries)]
+        best = drawn[heaviest(rows.gains(np.array(drawn)))]
+        rows.add_centroid(best)
+        chosen.append(best)
+    return filled_up(chosen, n_clusters)

@@ -1,8 +1,8 @@
-"""Numbers near the limits of floats: by which power of two they are divided meanwhile.
+"""Powers of two that bring numbers near the limits of floats into a safe range.
 
-That changes no digit and no order of distances, and no square overflows or vanishes.
-Numbers that are too large are brought to the largest size that needs no scaling, no
-further: so the small ones beside them keep as much of their squares as can be.
+Division by a power of two changes no digit and no order of distances, and no square
+overflows or vanishes. Large numbers become just small enough to need no scaling, so
+that small ones beside them keep as much of their squares as possible.
 """
 
 from collections.abc import Callable
@@ -14,18 +14,16 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError, Setting
 
-# The largest number, as a power of two, that needs no scaling; by bytes of a float.
+# The largest exponents that need no scaling, by bytes of a float.
 LARGEST = {4: 40, 8: 400}
-# The largest centroid to start from: its distances still have squares.
+# Those of initial centroids: squared distances to them are finite.
 FARTHEST = {4: 60, 8: 500}
-# Of weights, as they are multiplied with squares.
+# That of weights, as they are multiplied with squares.
 HEAVIEST = 100
 
 
 def power_of(largest: float, limit: int) -> int:
-    """Return the power of two to divide by where the largest number is this.
-
-    0 where there is no need.
+    """Return the power of two to divide by, given the largest number; 0 if none.
 
     >>> power_of(3.0, 400), power_of(2.0**500, 400), power_of(2.0**-500, 400)
     (0, 101, -499)
@@ -37,7 +35,7 @@ def power_of(largest: float, limit: int) -> int:
 
 
 def scaling_power(*tables: NDArray[Any]) -> int:
-    """Return the power of two to divide tables by; 0 where there is no need.
+    """Return the power of two to divide tables by; 0 if none.
 
     >>> tables = np.array([[3.0], [1.0]]), np.array([[2.0**500]])
     >>> scaling_power(tables[0]), scaling_power(*tables)
@@ -48,9 +46,7 @@ def scaling_power(*tables: NDArray[Any]) -> int:
 
 
 def row_powers(cells: NDArray[Any], points: NDArray[Any]) -> Integers:
-    """Return the power of two to divide each row by, and the points beside it.
-
-    No other row counts, so that what is found for a row is the same in any table.
+    """Return the power of two to divide each row by, whatever the other rows.
 
     >>> row_powers(np.array([[3.0], [2.0**500]]), np.array([[1.0]])).tolist()
     [0, 101]
@@ -68,7 +64,7 @@ def row_powers(cells: NDArray[Any], points: NDArray[Any]) -> Integers:
 def in_groups(
     groups: Integers, nearest: Callable[[Any], tuple[Integers, Floats]]
 ) -> tuple[Integers, Floats]:
-    """Return labels and distances of all rows, found for one group at a time."""
+    """Return labels and distances of all rows, computed for each group of rows."""
     kinds = np.unique(groups)
     if len(kinds) <= 1:
         return nearest(slice(None))
@@ -80,9 +76,7 @@ def in_groups(
 
 
 def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return cells whose squares neither overflow nor vanish, and the power of two.
-
-    Cells of usual size are returned as they are, with the power 0.
+    """Return cells over a power of two, so that squares are floats, and that power.
 
     >>> scaled(np.array([[3.0], [1.0]]))[1], scaled(np.array([[1e200], [1.0]]))[1]
     (0, 265)
@@ -92,7 +86,7 @@ def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def rounding_square(cells: NDArray[Any]) -> float:
-    """Return the largest squared distance that rounding alone could have made.
+    """Return the largest squared distance that rounding alone can cause.
 
     >>> rounding_square(np.array([[2.0, -1.0]])) == 2 * (32 * 2.0**-52) ** 2
     True
@@ -101,10 +95,7 @@ def rounding_square(cells: NDArray[Any]) -> float:
 
 
 def scaled_start(start: Any, rows: NDArray[Any], power: int) -> NDArray[Any]:
-    """Return given centroids over a power of two, as the rows are.
-
-    Those whose distances to the rows have no squares are refused.
-    """
+    """Return the user's centroids over the rows' power of two; refuse distant ones."""
     given = np.asarray(start, dtype=np.float64)
     scaled: NDArray[Any] = np.ldexp(given, -power)
     known = ~np.isnan(given)
@@ -112,16 +103,15 @@ def scaled_start(start: Any, rows: NDArray[Any], power: int) -> NDArray[Any]:
         largest, most = largest_of(given[known]), largest_of(rows[~np.isnan(rows)])
         raise DataError(
             Setting("init"),
-            f" holds {largest:g}, and the rows nothing beyond "
-            f"{np.ldexp(most, power):g}",
-            remedy="squares of such distances overflow; give centroids that are nearer "
-            "to the rows",
+            f" contains {largest:g}, and the rows nothing beyond "
+            f"{np.ldexp(most, power):g}: squared distances overflow",
+            remedy="give centroids nearer to the rows",
         )
     return scaled.astype(rows.dtype)
 
 
 def scaled_weights(weights: Floats) -> tuple[Floats, int]:
-    """Return weights whose products neither overflow nor vanish, and their power.
+    """Return weights over a power of two, so that products are floats.
 
     >>> scaled_weights(np.array([1.0, 2.0]))[1]
     0
@@ -133,7 +123,7 @@ def scaled_weights(weights: Floats) -> tuple[Floats, int]:
 
 
 def largest_of(*tables: NDArray[Any]) -> float:
-    """Return the largest number of some tables but for its sign; 0 if there is none."""
+    """Return the largest absolute number of some tables; 0 if there is none."""
     return max(
         (float(max(cells.max(), -cells.min())) for cells in tables if cells.size),
         default=0.0,

@@ -12,41 +12,28 @@ from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
 from spinney.errors import DataError
-from spinney.extensions.clustering.clustering import Clustering
 from spinney.extensions.clustering.fit_k_means import (
     KMeansMethod,
-    checked_centroids,
+    check_centroids,
     distances_between,
 )
+from spinney.extensions.clustering.lloyd import Clustering
 
 ROWS_SHOWN = 20
-# With more clusters than this a row shows the nearest two.
+# With more clusters a row shows the nearest two.
 CLUSTERS_SHOWN = 8
-# More columns than this are shown of the rows in the first iteration only.
+# With more columns only the first iteration shows the rows' cells.
 COLUMNS_REPEATED = 6
-# Of more iterations than these together the middle ones have a line each.
+# Between the first and the last iterations each has one line.
 FIRST, LAST = 6, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TracedIteration:
-    """One iteration; distances and clusters are of the rows that are shown.
+    """An iteration from the centroids ``before`` to the centroids ``after``.
 
-    Parameters
-    ----------
-    before : array, clusters × columns
-        The centroids that distances are measured to.
-    distances : array, rows shown × clusters
-    clusters : array, rows shown
-        The nearest of them.
-    sizes : array of int
-        How many of all rows each cluster has.
-    changed : int
-        How many of all rows have changed their cluster.
-    inertia : float
-        The weighted sum of the squared distances of all rows to their nearest.
-    after : array, clusters × columns
-        Where the centroids move to: the means of their rows.
+    ``distances`` and ``clusters`` are those of the rows shown; ``sizes``, ``changed``
+    (rows that changed cluster) and ``inertia`` those of all rows.
     """
 
     before: Floats
@@ -60,20 +47,7 @@ class TracedIteration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace(InNotebooks):
-    """How k-means came to its clusters; ``print`` shows the tables.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Those of the columns.
-    rows : array, rows shown × columns
-        The first rows.
-    n_rows : int
-        How many there are in all.
-    iterations : tuple of TracedIteration
-    clustering : Clustering
-        What they came to.
-    """
+    """The iterations of k-means with its first rows; ``print`` shows them."""
 
     names: tuple[str, ...]
     rows: Floats
@@ -82,7 +56,7 @@ class Trace(InNotebooks):
     clustering: Clustering
 
     def text(self, *, ascii_only: bool = False, width: int | None = None) -> str:
-        """Return the tables, in blocks where a line has no room for all columns."""
+        """Return the tables, in blocks of columns if they are too wide."""
         lines = ["start", *self._centroids(self.clustering.start, None, width)]
         last = len(self.iterations)
         for number, iteration in enumerate(self.iterations, start=1):
@@ -103,32 +77,29 @@ class Trace(InNotebooks):
     def _assigned(
         self, iteration: TracedIteration, width: int | None, *, first: bool
     ) -> list[str]:
-        """Return the rows with their distances and clusters.
-
-        Their own cells are in the first iteration, and in all if a line has the room.
-        """
+        """Return rows, distances and clusters; later iterations omit wide cells."""
         rows = [["row", *map(str, range(1, len(self.rows) + 1))]]
         own = [
             [shown(name), *number_cells(column.tolist())]
             for name, column in zip(self.names, self.rows.T, strict=True)
         ]
         columns: list[list[str]] = []
-        apart = iteration.distances
-        cells = number_cells(apart.ravel().tolist())
-        if apart.shape[1] <= CLUSTERS_SHOWN:
-            for cluster in range(apart.shape[1]):
+        distances = iteration.distances
+        cells = number_cells(distances.ravel().tolist())
+        if distances.shape[1] <= CLUSTERS_SHOWN:
+            for cluster in range(distances.shape[1]):
                 head = f"to {cluster}"
-                columns.append([head, *cells[cluster :: apart.shape[1]]])
+                columns.append([head, *cells[cluster :: distances.shape[1]]])
             columns.append(["cluster", *map(str, iteration.clusters)])
         else:
-            columns += _nearest_two(apart, cells)
+            columns += _nearest_two(distances, cells)
         lines = in_columns([*rows, *own, *columns], width=width)
         if not first and ("" in lines or len(own) > COLUMNS_REPEATED):
             lines = in_columns([*rows, *columns], width=width)
         rest = self.n_rows - len(self.rows)
         if rest:
             verb = "row follows" if rest == 1 else "rows follow"
-            lines.append(f"  … {rest} more {verb}; the figures below are of all rows")
+            lines.append(f"  … {rest} more {verb}; the figures below are for all rows")
         return lines
 
     def _centroids(
@@ -146,8 +117,8 @@ class Trace(InNotebooks):
         n = f"{clustering.n_iterations} iteration{'s' * (clustering.n_iterations != 1)}"
         inertia = f"inertia {figure(clustering.inertia)}"
         if clustering.converged:
-            return f"converged after {n}: nothing moves any more; {inertia}"
-        return f"ended after {n}, while something still moved; {inertia}"
+            return f"converged after {n}; {inertia}"
+        return f"not converged after {n}; {inertia}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the trace as plain data."""
@@ -158,14 +129,14 @@ class Trace(InNotebooks):
             "start": clustering.start.tolist(),
             "iterations": [
                 {
-                    "distances": one.distances.tolist(),
-                    "clusters": one.clusters.tolist(),
-                    "sizes": one.sizes.tolist(),
-                    "changed": one.changed,
-                    "inertia": one.inertia,
-                    "centroids": one.after.tolist(),
+                    "distances": iteration.distances.tolist(),
+                    "clusters": iteration.clusters.tolist(),
+                    "sizes": iteration.sizes.tolist(),
+                    "changed": iteration.changed,
+                    "inertia": iteration.inertia,
+                    "centroids": iteration.after.tolist(),
                 }
-                for one in self.iterations
+                for iteration in self.iterations
             ],
             "converged": clustering.converged,
             "inertia": clustering.inertia,
@@ -182,20 +153,20 @@ def explain_k_means(
     tolerance: float = 0.0,
     rows: int = ROWS_SHOWN,
 ) -> Trace:
-    """Return every iteration of k-means from given centroids.
+    """Return every iteration of k-means from given initial centroids.
 
     Parameters
     ----------
     points : array, rows × columns
         Finite numbers.
     start : array, clusters × columns
-        The centroids to begin with.
+        The initial centroids.
     names : sequence of str, optional
-        Those of the columns; x0, x1, ... if not given.
+        The names of columns; x0, x1, ... by default.
     weights, max_iterations, tolerance
-        As in :class:`spinney.KMeans`: the weights of rows, ``max_iter`` and ``tol``.
+        The weights of rows, ``max_iter`` and ``tol`` of :class:`spinney.KMeans`.
     rows : int
-        Distances are shown of the first rows, so many at most.
+        The most rows whose distances are shown.
 
     Examples
     --------
@@ -237,14 +208,14 @@ def explain_k_means(
             1     2   4.25   6.00
       no row changed its cluster; inertia 9.95833
     <BLANKLINE>
-    converged after 2 iterations: nothing moves any more; inertia 9.95833
+    converged after 2 iterations; inertia 9.95833
     """
     cells = _cells(points)
-    centroids = checked_centroids(start, len(np.atleast_1d(start)), cells.shape[1])
+    centroids = check_centroids(start, len(np.atleast_1d(start)), cells.shape[1])
     head = cells[:rows].astype(np.float64)
     iterations: list[TracedIteration] = []
 
-    def watch(
+    def on_iteration(
         before: NDArray[Any],
         after: NDArray[Any],
         labels: Callable[[], Integers],
@@ -266,7 +237,9 @@ def explain_k_means(
     method = KMeansMethod(
         init=centroids, max_iter=max_iterations, tol=tolerance, n_jobs=None
     )
-    clustering = method.fit(cells, len(centroids), weights=weights, watch=watch)
+    clustering = method.fit(
+        cells, len(centroids), weights=weights, on_iteration=on_iteration
+    )
     labels = tuple(names or (f"x{index}" for index in range(cells.shape[1])))
     return Trace(labels, head, len(cells), tuple(iterations), clustering)
 
@@ -276,10 +249,10 @@ def _cells(points: ArrayLike) -> NDArray[Any]:
     if cells.dtype != np.float32:
         cells = cells.astype(np.float64)
     if cells.ndim != 2 or not cells.size:
-        msg = "k-means needs a table of at least one row and one column"
+        msg = "k-means needs at least one row and one column"
         raise DataError(msg)
     if not np.isfinite(cells).all():
-        msg = "the rows must be finite numbers: k-means knows no missing"
+        msg = "the rows contain NaN or infinity: k-means needs finite numbers"
         raise DataError(msg)
     return cells
 
@@ -288,20 +261,20 @@ def _inertia(
     cells: NDArray[Any], centroids: NDArray[Any], labels: Integers, weights: Any
 ) -> float:
     with np.errstate(over="ignore"):
-        apart = cells.astype(np.float64) - centroids.astype(np.float64)[labels]
-        squares = np.sum(apart * apart, axis=1)
+        distances = cells.astype(np.float64) - centroids.astype(np.float64)[labels]
+        squares = np.sum(distances * distances, axis=1)
         return float(np.sum(squares if weights is None else squares * weights))
 
 
-def _nearest_two(apart: Floats, cells: Sequence[str]) -> list[list[str]]:
-    """Return the columns of the nearest cluster and the next, with their distances."""
-    order = np.argsort(apart, axis=1, kind="stable")
+def _nearest_two(distances: Floats, cells: Sequence[str]) -> list[list[str]]:
+    """Return the columns of the two nearest clusters, with their distances."""
+    order = np.argsort(distances, axis=1, kind="stable")
     columns: list[list[str]] = []
     for index, head in enumerate(("cluster", "next")):
         chosen = order[:, index]
         columns.append([head, *map(str, chosen)])
-        at = np.arange(len(apart)) * apart.shape[1] + chosen
-        columns.append(["distance", *(cells[one] for one in at)])
+        indices = np.arange(len(distances)) * distances.shape[1] + chosen
+        columns.append(["distance", *(cells[iteration] for iteration in indices)])
     return columns
 
 

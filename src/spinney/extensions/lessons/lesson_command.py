@@ -132,9 +132,8 @@ def _of_clusters(data: str, options: dict[str, Any]) -> Any:
         n_init=1,
         **({} if start is None else {"init": start}),
     )
-    _, used, _ = clustering.read_rows(table_input(data, options), options["columns"])
-    rows = clustering.measured_rows(used, plan, markers=options["missing"])
-    fit = clustering.find_clusters(rows, plan)
+    table = table_input(data, options)
+    fit = clustering.cluster_in_memory(table, plan, options["columns"]).fit
     trace = fit.trace(ROWS_TRACED)
     if trace is None:
         msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"

@@ -1,8 +1,7 @@
-"""The best tree of all trees of its size, to be questioned like any other.
+"""The grower of optimal trees.
 
-The search (``search_trees``) says which questions stand where. The plain learner then
-grows that plan: so nodes have their counts and the splits that lost, and all that reads
-trees reads these.
+The search (``search_trees``) returns the splits. The plain learner then grows them, so
+nodes have counts and competitors, as in any other tree.
 """
 
 from dataclasses import replace
@@ -12,12 +11,12 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.extensions.optimal.objectives import Objective, objective_of
-from spinney.extensions.optimal.question_columns import (
-    QuestionColumn,
-    asked_one_by_one,
-    question_columns,
+from spinney.extensions.optimal.feature_columns import (
+    FeatureColumn,
+    feature_columns,
+    single_value_attributes,
 )
+from spinney.extensions.optimal.objectives import Objective, objective_of
 from spinney.extensions.optimal.row_losses import RowLosses, row_losses
 from spinney.growth.growth_options import Options, Planned
 from spinney.growth.plain.learner import grow_tree
@@ -26,65 +25,65 @@ from spinney.sources.rows import TrainingSet
 from spinney.trees import Certificate, Tree
 
 if TYPE_CHECKING:
-    from spinney.extensions.optimal.search_trees import BestTree, Branches
+    from spinney.extensions.optimal.search_trees import BestTree, SplitTree
 
 
 def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
-    """Return the best tree of all trees of the recipe's size."""
+    """Return the optimal tree within the recipe's limits of size."""
     _refuse_options(options)
-    losses, columns = row_losses(training, options), question_columns(training)
+    losses, columns = row_losses(training, options), feature_columns(training)
     depth = recipe.max_depth or 0
     objective = objective_of(recipe, losses, columns, depth)
-    found = _searched(losses, columns, objective, recipe, depth)
+    found = _search(losses, columns, objective, recipe, depth)
     if objective.ceiling is not None and found.loss >= objective.ceiling:
-        raise _without_error(recipe, depth, proven=found.bound >= found.loss)
+        raise _unreachable_objective(recipe, depth, proven=found.bound >= found.loss)
     rows = np.arange(len(training.classes))
-    plan, source = _planned(found.tree, columns, rows), training.source()
+    plan, source = _plan_of(found.tree, columns, rows), training.source()
     single = replace(recipe, max_leaves=None, max_depth=0 if plan is None else depth)
     tree = grow_tree(source, single, replace(options, plan=plan))
     if objective.name == "loss":
         most = min(2**depth, recipe.max_leaves or len(rows), len(rows))
         both = found.loss, found.bound
-        loss, bound = objective.lost(losses, both, tree.n_leaves, most)
+        loss, bound = objective.certify_loss(losses, both, tree.n_leaves, most)
     else:
         count = float(tree.n_leaves)
         if objective.name == "path_length":
             count = tree.weighted_external_path_length
-        loss, bound = objective.counted(losses, (found.loss, found.bound), count)
+        loss, bound = objective.certify_count(losses, (found.loss, found.bound), count)
     certificate = Certificate(
         loss,
         bound,
         depth,
-        objective.named_price,
+        objective.user_cost,
         tree.n_leaves,
-        asked_one_by_one(training),
+        single_value_attributes(training),
         recipe.max_leaves,
         objective.name,
     )
     return replace(tree, certificate=certificate)
 
 
-def _searched(
+def _search(
     losses: RowLosses,
-    columns: list[QuestionColumn],
+    columns: list[FeatureColumn],
     objective: Objective,
     recipe: Recipe,
     depth: int,
 ) -> "BestTree":
-    """Return the best tree of cuts."""
-    from spinney.extensions.optimal.search_problem import problem_of
+    """Return the optimal tree of splits."""
+    from spinney.extensions.optimal.search_problem import make_problem
     from spinney.extensions.optimal.search_trees import BestTree, search_trees
 
     if not columns or not depth:
-        loss = losses.in_a_leaf + objective.price
+        loss = losses.loss_in_leaf + objective.leaf_cost
         return BestTree(None, loss, loss)
-    problem = problem_of(
+    problem = make_problem(
         np.array([column.ranks for column in columns]),
         losses.sums,
-        losses.most + depth * objective.asked,
+        losses.most + depth * objective.path_cost,
         family=losses.family,
-        price=objective.price,
-        asked=objective.asked,
+        leaf_cost=objective.leaf_cost,
+        path_cost=objective.path_cost,
     )
     return search_trees(
         problem,
@@ -95,8 +94,10 @@ def _searched(
     )
 
 
-def _without_error(recipe: Recipe, depth: int, *, proven: bool) -> ParameterError:
-    """Return the refusal of an objective that no tree of its size can have."""
+def _unreachable_objective(
+    recipe: Recipe, depth: int, *, proven: bool
+) -> ParameterError:
+    """Return the error of an objective that no tree of the size reaches."""
     size, limits = f"depth {depth}", [Setting("max_depth")]
     if recipe.max_leaves is not None:
         leaves = "leaf" if recipe.max_leaves == 1 else "leaves"
@@ -108,27 +109,27 @@ def _without_error(recipe: Recipe, depth: int, *, proven: bool) -> ParameterErro
     raised = phrase(" or ".join("{}" for _ in limits), *limits)
     return refusal(
         Setting("objective", recipe.objective),
-        f"is of trees without an avoidable error, and {which} of {size}",
-        phrase("raise {}, or take {}", raised, Setting("objective", "loss")),
+        f"needs a tree without avoidable errors, and {which} of {size}",
+        phrase("raise {}, or use {}", raised, Setting("objective", "loss")),
     )
 
 
-def _planned(
-    tree: "Branches | None", columns: list[QuestionColumn], rows: Integers
+def _plan_of(
+    tree: "SplitTree | None", columns: list[FeatureColumn], rows: Integers
 ) -> Planned | None:
-    """Return the questions of a tree of cuts over these rows."""
+    """Return the questions of a tree of splits over these rows."""
     if tree is None:
         return None
     column = columns[tree.cut.column]
     left = column.ranks[rows] <= tree.cut.rank
     question, turned = column.question(rows, tree.cut.rank)
-    one = _planned(tree.left, columns, rows[left])
-    two = _planned(tree.right, columns, rows[~left])
+    one = _plan_of(tree.left, columns, rows[left])
+    two = _plan_of(tree.right, columns, rows[~left])
     return Planned(question, (two, one) if turned else (one, two))
 
 
 def _refuse_options(options: Options) -> None:
-    """Refuse what a search over all trees has no use for."""
+    """Refuse options that an optimal search does not have."""
     given = {
         "ties": options.preference,
         "force": options.forced,
@@ -138,6 +139,6 @@ def _refuse_options(options: Options) -> None:
         if value:
             raise refusal(
                 Setting(name),
-                " has no part in a search over all trees",
-                "leave it out, or take a recipe that grows greedily, such as 'cart'",
+                " has no effect on optimal trees",
+                "remove it, or use a greedy recipe such as 'cart'",
             )

@@ -1,4 +1,4 @@
-"""What each row can lose in a leaf: the numbers that the search adds up."""
+"""The losses of rows, which the search adds up."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from spinney.extensions.optimal.kernels.layout import Family
 from spinney.growth.growth_options import Options
 from spinney.sources.rows import TrainingSet
 
-# Losses that differ by less, as a share of all, are equal.
-NEXT_TO_NOTHING = 1e-9
+# Losses that differ by a smaller fraction of the total are equal.
+NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,19 +43,19 @@ class RowLosses:
     sums: Floats
     most: Floats
     weights: Floats
-    unavoidable: float
+    unavoidable_loss: float
     whole: float
-    step: float
-    in_steps: bool
+    resolution: float
+    is_exact: bool
 
     @property
     def rounding(self) -> float:
-        """How far off a sum of losses can be: a rounding for every row."""
+        """The largest rounding error of a sum of losses."""
         return float(len(self.most) * np.finfo(np.float64).eps * self.most.sum())
 
     @property
-    def in_a_leaf(self) -> float:
-        """What all rows lose in one leaf."""
+    def loss_in_leaf(self) -> float:
+        """The loss of all rows in one leaf."""
         if self.family == Family.MOMENTS:
             return self.whole
         if self.family == Family.LABELS:
@@ -63,8 +63,8 @@ class RowLosses:
         number = self.sums[:, 0]
         return float(min(number[number > 0].sum(), -number[number < 0].sum()))
 
-    def of_groups(self, groups: Integers) -> float:
-        """Return what rows of classes lose, if each group of them has a leaf."""
+    def loss_of_groups(self, groups: Integers) -> float:
+        """Return the loss if each group of rows has a leaf."""
         sums = self.sums
         if self.family == Family.PAIR:
             sums = np.hstack([np.maximum(sums, 0.0), np.maximum(-sums, 0.0)])
@@ -73,11 +73,11 @@ class RowLosses:
 
 
 def row_losses(training: TrainingSet, options: Options) -> RowLosses:
-    """Return the losses of training rows: by class and costs, or squares of numbers."""
+    """Return the losses of training rows: by class and cost, or squared."""
     weighed = training.weighed(options.class_weights)
     weights = weighed.own_weights
     if training.schema.target.is_numeric:
-        return _squares(np.asarray(training.classes, dtype=np.float64), weights)
+        return _moments(np.asarray(training.classes, dtype=np.float64), weights)
     n_classes = training.schema.n_classes
     costs = 1.0 - np.eye(n_classes) if options.costs is None else options.costs
     losses = weights[:, None] * np.asarray(costs).T[np.asarray(training.classes)]
@@ -92,29 +92,26 @@ def row_losses(training: TrainingSet, options: Options) -> RowLosses:
         weights,
         float(smallest.sum()),
         float(weights.sum()),
-        *_step(losses),
+        *_add_to_lanes(losses),
     )
 
 
-def _step(losses: Floats) -> tuple[float, bool]:
-    """Return the number that all losses are multiples of, or one that is next to 0.
-
-    Last comes which of the two it is.
-    """
+def _add_to_lanes(losses: Floats) -> tuple[float, bool]:
+    """Return the number of which losses are multiples, or a small one and False."""
     if not losses.any():
         return 1.0, True
     least = float(losses[losses > 0].min())
     multiples = losses / least
     if np.all(multiples == np.rint(multiples)):
         return least, True
-    return NEXT_TO_NOTHING * float(losses.max(axis=1).sum()), False
+    return NEGLIGIBLE * float(losses.max(axis=1).sum()), False
 
 
-def _squares(numbers: Floats, weights: Floats) -> RowLosses:
+def _moments(numbers: Floats, weights: Floats) -> RowLosses:
     """Return the moments of numbers about their mean.
 
-    A leaf predicts a number between the least and the greatest, so a row that comes in
-    adds at most the square of its distance from the farther of them.
+    A leaf predicts a number within their range, so a row adds at most its squared
+    distance from the farther end.
     """
     numbers = numbers - np.average(numbers, weights=weights)
     squares = weights * numbers**2
@@ -127,6 +124,6 @@ def _squares(numbers: Floats, weights: Floats) -> RowLosses:
         weights,
         0.0,
         whole,
-        NEXT_TO_NOTHING * whole or 1.0,
-        in_steps=False,
+        NEGLIGIBLE * whole or 1.0,
+        is_exact=False,
     )

@@ -1,4 +1,4 @@
-"""Rows as the kernels of the search want them, and the room that a thread works in."""
+"""The rows of the search as kernels take them, and the workspace of a thread."""
 
 from math import prod
 from typing import Any
@@ -8,52 +8,51 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError
-from spinney.extensions.optimal.kernels.flag_pairs import FLAG_LINES, FLAG_SUMS
+from spinney.extensions.optimal.kernels.binary_depth_two import FLAG_LINES, FLAG_SUMS
 from spinney.extensions.optimal.kernels.layout import (
     LANES,
-    MOST_TOLD,
+    MOST_ROOT_BOUNDS,
     Family,
     Problem,
-    Room,
+    Workspace,
 )
-from spinney.extensions.optimal.kernels.sizes import END_LINES
+from spinney.extensions.optimal.kernels.losses_by_size import END_LINES
 
 DEEPEST = 5
 MOST_BYTES = 4 << 30
-MOST_FLAGS = 1024  # whose pairs are counted
+MOST_BINARY = 1024  # whose pairs are counted
 MOST_SMALL = 1 << 26  # pairs of flags whose sums are looked at: a tenth of a second
 
-_Flags = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+_BinaryFeatures = tuple[
+    NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]
+]
 
 
-def problem_of(
+def make_problem(
     ranks: NDArray[Any],
     sums: Floats,
     most: Floats,
     *,
     family: Family,
-    price: float,
-    asked: Floats | None = None,
+    leaf_cost: float,
+    path_cost: Floats | None = None,
 ) -> Problem:
-    """Return the problem of all rows; ``ranks`` has a line for each column.
-
-    A question costs its ``price``, and what it costs to ask about each of its rows.
-    """
+    """Return the problem of all rows; ``ranks`` is columns × rows."""
     ranks = np.ascontiguousarray(ranks, dtype=np.int32)
     least = sums[:, 0].min() / 2 if family == Family.MOMENTS else 0.0
-    flags = _flags_of(ranks)
+    flags = _binary_features(ranks)
     n_orders = 1 if len(flags[0]) else len(ranks)
     order = np.argsort(ranks[:n_orders], axis=1, kind="stable").astype(np.int32)
-    asked = np.zeros(len(most)) if asked is None else asked
+    path_cost = np.zeros(len(most)) if path_cost is None else path_cost
     return Problem(
         ranks,
         order,
         _lasts(ranks, order),
         np.ascontiguousarray(sums, dtype=np.float64),
-        np.ascontiguousarray(asked, dtype=np.float64),
+        np.ascontiguousarray(path_cost, dtype=np.float64),
         np.ascontiguousarray(most, dtype=np.float64),
-        np.array([price, least]),
-        sizes_within(None),
+        np.array([leaf_cost, least]),
+        sizes_up_to(None),
         np.array([family, LANES], np.int64),
         np.zeros(1, np.int64),
         *flags,
@@ -61,22 +60,22 @@ def problem_of(
     )
 
 
-def sizes_within(max_leaves: int | None) -> Integers:
-    """Return how many losses trees of each depth have, and the step: see ``sizes``."""
+def sizes_up_to(max_leaves: int | None) -> Integers:
+    """Return the number of losses by depth, and the step: see ``losses_by_size``."""
     depths = range(DEEPEST + 1)
     if max_leaves is None:
         return np.array([*(1 for _ in depths), 0])
     return np.array([*(min(max_leaves, 2**depth) for depth in depths), 1])
 
 
-def _flags_of(ranks: NDArray[Any]) -> _Flags:
-    """Return which flags each row has, and how many, if every column is one.
+def _binary_features(ranks: NDArray[Any]) -> _BinaryFeatures:
+    """Return the binary features of each row and their number, if all are binary.
 
-    A flag is what the fewer rows of a column have. Then come the places of flags in
-    chains, where these end, and which flags are those of value 0.
+    A feature is the rarer value of a column. Then follow the places of features in
+    chains, the ends of chains, and which features stand for rank 0.
     """
     n_flags, n_rows = ranks.shape
-    if n_flags > MOST_FLAGS or ranks.max(initial=0) > 1:
+    if n_flags > MOST_BINARY or ranks.max(initial=0) > 1:
         nothing = np.zeros(0, np.int32)
         return np.zeros((0, 0), np.int32), nothing, nothing, nothing, nothing
     turned = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
@@ -96,10 +95,7 @@ def _flags_of(ranks: NDArray[Any]) -> _Flags:
 
 
 def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
-    """Return flags in chains: rows that have one have all before it in its chain.
-
-    A flag follows the one of the fewest rows that has all of its own.
-    """
+    """Return features in chains: a row with one has all before it in the chain."""
     bits, n_rows = np.packbits(has, axis=1), has.sum(axis=1)
     chains, lacking = list[list[int]](), np.empty_like(bits)
     for flag in np.argsort(-n_rows, kind="stable").tolist():
@@ -116,7 +112,7 @@ def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
 
 
 def is_small(problem: Problem) -> bool:
-    """Return whether trees of depth three are found before threads are worth it."""
+    """Return whether depth three is too fast for threads to pay."""
     n_flags = len(problem.places)
     if not n_flags:
         return False
@@ -126,10 +122,10 @@ def is_small(problem: Problem) -> bool:
 
 
 def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
-    """Return what labels save each row, and what it costs under one that saves none.
+    """Return the savings of each label, and the loss under a reference label.
 
-    Of two labels the second saves none; else it is the dearest of the row, which every
-    label is measured by. Of numbers, a mean saves what it explains of their squares.
+    The reference is the second of two labels, else the costliest of each row. For
+    numbers, a mean saves the squares that it explains.
     """
     if family == Family.PAIR:
         return np.ascontiguousarray(sums.T), np.maximum(0.0, -sums[:, 0])
@@ -147,28 +143,28 @@ def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
     return last
 
 
-def within(problem: Problem, inside: NDArray[Any], max_leaves: int | None) -> Problem:
-    """Return the problem of some rows, ``inside`` saying which."""
+def restrict(problem: Problem, inside: NDArray[Any], max_leaves: int | None) -> Problem:
+    """Return the problem of some rows."""
     kept = inside[problem.order]
     order = problem.order[kept].reshape(len(kept), -1)
     return problem._replace(
         order=order,
         last=_lasts(problem.rank, order),
-        sizes=sizes_within(max_leaves),
+        sizes=sizes_up_to(max_leaves),
     )
 
 
-def room_for(problem: Problem, depth: int) -> Room:
-    """Return the room for trees of a depth."""
+def workspace_for(problem: Problem, depth: int) -> Workspace:
+    """Return the workspace for trees of a depth."""
     arrays = {
         name: np.zeros(shape, kind)
         for name, (kind, *shape) in _shapes(problem, depth).items()
     }
-    return Room(**arrays)
+    return Workspace(**arrays)
 
 
-def n_bytes_of_room(problem: Problem, depth: int) -> int:
-    """Return how much memory the room for trees of a depth takes."""
+def n_bytes_of_workspace(problem: Problem, depth: int) -> int:
+    """Return the size of the workspace for trees of a depth."""
     return sum(
         np.dtype(kind).itemsize * prod(shape)
         for kind, *shape in _shapes(problem, depth).values()
@@ -176,16 +172,16 @@ def n_bytes_of_room(problem: Problem, depth: int) -> int:
 
 
 def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
-    """Return the kind and the shape of every array of a room."""
+    """Return the type and the shape of every array of a workspace."""
     n_columns, n_rows = len(problem.rank), problem.order.shape[1]
     n_all, n_numbers = problem.sums.shape
     n = n_numbers + (problem.family[0] == Family.PAIR)
-    of_flags = len(problem.n_ones) > 0
-    n_savings, n_flags = len(problem.numbers), n_columns if of_flags else 0
-    n_orders, n_cuts = (1, 0) if of_flags else (n_columns, n_rows)
+    is_binary = len(problem.n_ones) > 0
+    n_savings, n_flags = len(problem.numbers), n_columns if is_binary else 0
+    n_orders, n_cuts = (1, 0) if is_binary else (n_columns, n_rows)
     levels, deep, entries = max(depth, 2) + 1, max(depth, 1), n_entries(problem)
     end = END_LINES, entries
-    n_told = 2 if of_flags else MOST_TOLD
+    n_bounds = 2 if is_binary else MOST_ROOT_BOUNDS
     return {
         "order": (np.int32, deep, 2, n_orders, n_rows),
         "last": (np.uint8, deep, 2, n_orders, n_rows),
@@ -193,7 +189,7 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "budget": (np.float64, levels, entries),
         "best": (np.float64, levels, entries),
         "goal": (np.float64, levels, entries),
-        "less": (np.float64, levels, entries),
+        "shallow": (np.float64, levels, entries),
         "least": (np.float64, levels, entries),
         "intervals": (np.int64, levels, n_cuts + LANES, 2),
         "ends": (np.float64, levels, n_cuts + LANES, 2, *end),
@@ -201,7 +197,7 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "taken": (np.float64, levels, 3, *end),
         "cuts": (np.int64, levels, n_cuts),
         "weight": (np.float64, levels, n_cuts),
-        "told": (np.float64, levels, n_told, 2, n_columns, entries),
+        "bounds": (np.float64, levels, n_bounds, 2, n_columns, entries),
         "upto": (np.float64, n_cuts, n + 1),
         "totals": (np.float64, levels, n + 1),
         "picks": (np.int64, LANES, 3),
@@ -211,7 +207,7 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "singles": (np.float64, n_savings, n_flags),
         "flag_totals": (np.float64, 2, n_savings),
         "flag_sums": (np.float64, 2, FLAG_SUMS, n_flags + 1),
-        "flag_lines": (np.float64, FLAG_LINES, n_flags),
+        "flag_saved": (np.float64, FLAG_LINES, n_flags),
         "counted": (np.int64, 3),
         "weights": (np.float64, levels, n_flags, n_flags),
         "seen": (np.float64, levels, n_flags, *end),
@@ -220,13 +216,13 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
 
 
 def n_entries(problem: Problem) -> int:
-    """Return how many losses, by sizes of trees, there can be."""
+    """Return the number of losses by size of tree."""
     return int(problem.sizes[:-1].max())
 
 
-def refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
-    """Refuse a search that would need more memory than is reasonable."""
-    n_bytes = n_rooms * n_bytes_of_room(problem, depth)
+def refuse_size(problem: Problem, depth: int, n_workspaces: int) -> None:
+    """Refuse a search that needs too much memory."""
+    n_bytes = n_workspaces * n_bytes_of_workspace(problem, depth)
     if n_bytes > MOST_BYTES:
         n_columns, n_rows = len(problem.rank), problem.order.shape[1]
         limited = problem.sizes[-1] > 0

@@ -391,7 +391,6 @@ def _cluster_fit(k: Any, options: dict[str, Any]) -> Any:
     standardise, seed = options["standardise"], options["seed"]
     plan = clustering.Plan(n_clusters=k, standardise=standardise, seed=seed)
     table = table_input(options["data"], options)
-    _, used, weights = clustering.read_rows(table, options["columns"])
-    rows = clustering.measured_rows(used, plan, markers=options["missing"])
+    columns = options["columns"]
     with progress_bar("clustering") as progress:
-        return clustering.find_clusters(rows, plan, weights=weights, progress=progress)
+        return clustering.cluster_in_memory(table, plan, columns, progress=progress).fit

@@ -26,7 +26,7 @@ def test_a_model_whose_inertia_is_beyond_floats(works, write):
 
 
 @pytest.mark.parametrize(
-    ("weight", "words"), [("1e308", "divide all"), ("0", "nor all 0")]
+    ("weight", "words"), [("1e308", "divide all"), ("0", "or only zeros")]
 )
 def test_weights_without_a_sum(tool, write, weight, words):
     path = write("rows.csv", f"a,w\n1,{weight}\n2,{weight}\n9,{weight}\n")

@@ -21,14 +21,14 @@ def test_k_is_chosen(works, tool):
     arguments = ("cluster", PENGUINS, "--ignore", "species", "--standardise")
     out = works(*arguments, "--model", "m", "--explain")
     assert "k = 2 by silhouette: its silhouette, 0.509" in out
-    assert "344 rows, 344 of them different; 4 starts for each k, seed 0" in out
+    assert "344 rows, 344 of them distinct; 4 restarts per k, seed 0" in out
     assert "cluster 1 (124 rows): " in out
     assert len(spinney.load("m").cluster_centers_) == 2
     data = json.loads(works(*arguments, "--k", "2-4", "--rule", "elbow", "--json"))
     assert data["choice"]["rule"] == "elbow"
     assert [line["k"] for line in data["choice"]["curve"]] == [2, 3, 4]
     told = tool(*arguments, "--k", "1-2")
-    assert "k = 2 is the most that was tried" in told.err
+    assert "k = 2 is the largest candidate" in told.err
 
 
 def test_the_curve_is_drawn(works, folder):
@@ -62,24 +62,24 @@ def test_k_modes(works, refused, names):
     out = works("cluster", names, "--method", "k-modes", "-k", 2)
     assert "inertia 1 (k-prototypes" in out
     line = refused(3, "cluster", FIVE, "--method", "k-modes", "--k", 2)
-    assert "column 'entity' is numeric, and k-modes counts names" in line
+    assert "column 'entity' is numeric, and k-modes needs categories" in line
     assert "--nominal entity" in line
 
 
 def test_gamma_is_told_where_it_counts(works, refused, names):
-    assert "a nominal difference weighs 1 (gamma)" in works("cluster", names, "-k", 2)
+    assert "categorical mismatch: γ = 1" in works("cluster", names, "-k", 2)
     numbers = ("cluster", FIVE, "--ignore", "entity", "--method", "k-prototypes")
     assert "gamma" not in works(*numbers, "-k", 2)
     line = refused(2, *numbers, "-k", 2, "--gamma", 1)
-    assert "gamma weighs nominal columns" in line
+    assert "gamma 1.0 applies to nominal columns" in line
 
 
 def test_a_rule_needs_a_choice(refused):
     line = refused(2, "cluster", FIVE, "--k", 2, "--rule", "elbow")
-    assert "--rule 'elbow' chooses among several k, and --k 2 is one" in line
+    assert "--rule 'elbow' chooses among several k, but --k 2 is one" in line
     line = refused(2, "cluster", PENGUINS, "--rule", "gap")
-    assert "--rule 'gap' is of k-means" in line
-    assert "column 'species' is nominal: here it is silhouette or elbow" in line
+    assert "--rule 'gap' applies to k-means" in line
+    assert "column 'species' is nominal: use silhouette or elbow" in line
 
 
 def test_infinite_cells(refused, works, write):
@@ -93,7 +93,7 @@ def test_infinite_cells(refused, works, write):
 
 def test_columns_that_name_rows_are_warned_of(tool, write):
     told = tool("cluster", FIVE, "--k", 2)
-    assert "column 'entity' numbers the rows, and tells nothing" in told.err
+    assert "column 'entity' numbers the rows: it looks like" in told.err
     assert "--ignore entity" in told.err
     assert tool("cluster", FIVE, "--columns", "entity", "--k", 2).err == ""
     assert tool("cluster", FIVE, "--ignore", "entity", "--k", 2).err == ""
@@ -111,16 +111,16 @@ def test_other_spellings(works):
 
 def test_a_column_that_decides_alone_is_told(tool, write):
     told = tool("cluster", PENGUINS, "--ignore", "species", "-k", 3)
-    line = "column 'body_mass_g' has over 99.9 % of the variance of all numbers"
+    line = "column 'body_mass_g' has over 99.9 % of the total variance"
     assert line in told.err
-    assert "--standardise lets columns count alike" in told.err
+    assert "--standardise gives columns equal" in told.err
     for option in ("--standardise", "--quiet"):
         told = tool("cluster", PENGUINS, "--ignore", "species", "-k", 3, option)
         assert told.err == ""
     # Shares of 990 / 991 and of 81 / 82.
     rows = [f"{9.9**0.5 * sign * 10},{sign}" for sign in (-1, 1)] * 2
     told = tool("cluster", write("ten.csv", "\n".join(["a,b", *rows])), "-k", 2)
-    assert "column 'a' has 99.9 % of the variance" in told.err
+    assert "column 'a' has 99.9 % of the total variance" in told.err
     rows = [f"{sign * 9},{sign}" for sign in (-1, 1)] * 2
     path = write("nine.csv", "\n".join(["a,b", *rows]))
     assert "variance" not in tool("cluster", path, "-k", 2).err

@@ -12,11 +12,11 @@ FIVE = TABLES / "kmeans_five.csv"
     ("code", "arguments", "words"),
     [
         (2, ("--k", "0"), "--k 0 must be a whole number of at least 1"),
-        (2, ("--k", "two"), "--k 'two' must be a whole number, two such as 2-15"),
+        (2, ("--k", "two"), "--k 'two' must be a whole number, a range such as 2-15"),
         (2, ("--k", "5-2"), "--k '5-2' must be"),
         (2, ("--k", "0-2"), "--k 0 must be"),
-        (3, ("--k", "6"), "--k 6 is more than the 5 rows"),
-        (3, ("--k", "2-9"), "5 different rows"),
+        (3, ("--k", "6"), "--k 6 exceeds the 5 rows"),
+        (3, ("--k", "2-9"), "5 distinct rows"),
         (2, ("--rule", "best"), "--rule 'best' is unknown"),
         (2, ("--k", "2", "--rule", "gap"), "--rule 'gap' chooses among several"),
         (
@@ -27,16 +27,16 @@ FIVE = TABLES / "kmeans_five.csv"
         (
             2,
             ("--start", "two.csv", "--restarts", "3"),
-            "--restarts 3 makes no difference",
+            "--restarts 3 has no effect",
         ),
-        (2, ("--k", "2", "--explain-rows", "3"), "--explain-rows is of what --explain"),
+        (2, ("--k", "2", "--explain-rows", "3"), "--explain-rows needs --explain"),
         (2, ("--method", "k-medians"), "--method 'k-medians' is unknown"),
         (3, ("--columns", "attr3"), "no column 'attr3': did you mean"),
         (3, ("--ignore", "attr3"), "attr3"),
-        (2, ("--columns", "attr1", "--ignore", "attr1"), "do one of both"),
+        (2, ("--columns", "attr1", "--ignore", "attr1"), "remove one of the two"),
         (3, ("--ignore", "attr1", "--ignore", "attr2", "--ignore", "entity"), "every"),
         (2, ("--k", "2", "--start", "nearby"), "--start 'nearby' is neither"),
-        (2, ("--k", "2", "--start", "cao"), "--start 'cao' is for tables that are not"),
+        (2, ("--k", "2", "--start", "cao"), "--start 'cao' is for mixed tables"),
         (3, ("--k", "2", "--start", "none.csv"), "there is no file 'none.csv'"),
         (2, ("--k", "2", "--start", "optimal"), "one column"),
         (2, ("--k", "2", "--restarts", "0"), "--restarts 0"),
@@ -44,13 +44,13 @@ FIVE = TABLES / "kmeans_five.csv"
         (2, ("--k", "2", "--tolerance", "-1"), "--tolerance -1.0"),
         (2, ("--k", "2", "--seed", "-1"), "--seed -1"),
         (2, ("--k", "2", "--jobs", "0"), "--jobs 0"),
-        (2, ("--k", "2", "--gamma", "1"), "gamma weighs nominal columns"),
+        (2, ("--k", "2", "--gamma", "1"), "gamma 1.0 applies to nominal columns"),
         (3, ("--k", "2", "--weight", "w"), "no column 'w'"),
         (2, ("--quiet", "--json"), "exclude each other"),
         (2, ("--quiet", "--explain"), "exclude each other"),
-        (2, ("-o", "-", "--json"), "leave --json and --explain out"),
-        (2, ("--model", "-"), "--model '-'"),
-        (2, ("--model", "a", "-o", "a"), "is the file of -o, too"),
+        (2, ("-o", "-", "--json"), "remove --json and --explain"),
+        (2, ("--model", "-"), "--model cannot write"),
+        (2, ("--model", "a", "-o", "a"), "and -o name the same file"),
         (2, ("--model", "nowhere/a"), "--model 'nowhere/a': there is no folder"),
     ],
 )
@@ -94,7 +94,7 @@ def test_start_of_other_columns(refused, write):
         3, "cluster", FIVE, "--ignore", "entity", "--start", path
     )
     path.write_text("attr1,attr2\n1,1\n2,2\n3,3\n")
-    assert "has 3 rows where 2 centroids are needed" in refused(
+    assert "has 3 rows, but 2 centroids are needed" in refused(
         3, "cluster", FIVE, "--ignore", "entity", "--start", path, "--k", 2
     )
 
@@ -120,10 +120,10 @@ def test_refusals_name_options(refused, write):
     for method in ("k-means", "k-prototypes"):
         numbers = ("cluster", FIVE, "--ignore", "entity", "--method", method)
         line = refused(3, *numbers, "--k", "2-999")
-        assert "error: --k asks for 999 clusters of 5 different rows" in line
+        assert "error: --k contains 999, but there are 5 distinct rows" in line
         far = write("far.csv", "attr1,attr2\n1,1\n1e300,2\n")
         line = refused(3, *numbers, "--start", far)
-        assert "error: --start holds 1e+300, and the rows nothing beyond" in line
+        assert "error: --start contains 1e+300, and the rows nothing beyond" in line
     line = refused(2, "cluster", FIVE, "--k", 2, "--start", "optimal")
     assert "error: --start 'optimal' is for one column, not 3" in line
 

@@ -1,4 +1,4 @@
-"""The number of clusters that a rule chose, and the curve that it chose from."""
+"""The chosen number of clusters, and the curve of measures by k."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,32 +12,15 @@ from spinney._support.text import figure, weight_text
 from spinney._support.text_table import in_columns
 
 MEASURES = ("silhouette", "calinski_harabasz", "davies_bouldin", "elbow", "gap")
-"""What a line may tell of k clusters beside their inertia; each is a rule, too."""
+"""The measures of k clusters beside their inertia; each is also a rule."""
 
 MIXED_MEASURES = ("silhouette", "elbow")
-"""Those that need no centroid of numbers."""
-
-NOTHING = "-"
+"""The measures that need no numeric centroids."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What was measured of k clusters; None where it was not, or means nothing.
-
-    Parameters
-    ----------
-    k : int
-    inertia : float
-        The weighted sum of squared distances to the centroids.
-    silhouette, calinski_harabasz, davies_bouldin : float, optional
-        See :mod:`spinney.extensions.clustering.choose_k.cluster_measures`.
-    elbow : float, optional
-        How far the normalised curve of inertia is from the diagonal, see
-        :mod:`spinney.extensions.clustering.choose_k.elbow`.
-    gap, gap_error : float, optional
-        The gap statistic and its standard error, see
-        :mod:`spinney.extensions.clustering.choose_k.gap`.
-    """
+class CurvePoint:
+    """The measures of k clusters; None if not measured or undefined."""
 
     k: int
     inertia: float
@@ -51,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Choice(InNotebooks):
-    """A number of clusters, and why; ``print`` shows the curve.
+    """The chosen number of clusters with the reason; ``print`` shows the curve.
 
     Parameters
     ----------
@@ -60,28 +43,27 @@ class Choice(InNotebooks):
     rule : str
         The rule that chose it, one of ``MEASURES``.
     why : str
-        A sentence: which rule decided, by which numbers.
+        A sentence with the rule and its numbers.
     curve : tuple of Line
-        What was measured, one line for each k that was tried.
+        The measures of each k.
     measures : tuple of str
-        Those of the curve.
+        Their names.
     n_rows : int
-        How many different rows of weight there are; equal rows are one.
+        The number of distinct rows with weight.
     weight : float
-        What all rows weigh: how many there are, where none has a weight.
+        The total weight of the rows.
     silhouette_rows : int, optional
-        Of how many rows the silhouettes are, where that is a sample; else None.
+        The size of the sample for silhouettes; None if they are exact.
     gap_rows, gap_tables : int, optional
-        How many rows each reference table of the gap statistic has, and how many tables
-        there are.
+        The rows of a reference table of the gap statistic, and the number of tables.
     n_starts, seed : int
-        How many starts k-means had for each k, and what was drawn by.
+        The number of restarts for each k, and the seed.
     """
 
     k: int
     rule: str
     why: str
-    curve: tuple[Line, ...]
+    curve: tuple[CurvePoint, ...]
     measures: tuple[str, ...]
     n_rows: int
     weight: float
@@ -92,8 +74,8 @@ class Choice(InNotebooks):
     seed: int
 
     @property
-    def line(self) -> Line:
-        """The line of the number of clusters that was chosen."""
+    def line(self) -> CurvePoint:
+        """The measures of the chosen k."""
         return next(line for line in self.curve if line.k == self.k)
 
     def as_dict(self) -> dict[str, Any]:
@@ -101,51 +83,44 @@ class Choice(InNotebooks):
         return asdict(self)
 
     def text(self, *, width: int | None = None) -> str:
-        """Return the curve and the reason, in lines no wider than this if it is given.
-
-        Where a line has no room for all measures, blocks of them follow each other.
-        """
+        """Return the curve and the reason, in blocks of columns if it is too wide."""
         names = ["inertia", *self.measures]
         if "gap" in names:
             names.append("gap_error")
-        ks = self._cells("k")
-        widest = max(map(len, ks))
+        widest = len(str(self.curve[-1].k))
         marked = [
-            f"{'*' if line.k == self.k else ' '}  {k.rjust(widest)}"
-            for line, k in zip(self.curve, ks, strict=True)
+            f"{'*' if line.k == self.k else ' '}  {line.k:>{widest}}"
+            for line in self.curve
         ]
-        columns = [["k", *marked], *([name, *self._cells(name)] for name in names)]
+        columns = [["k", *marked]]
+        columns += [
+            [name, *_texts([getattr(line, name) for line in self.curve])]
+            for name in names
+        ]
         lines = in_columns(columns, width=width, indent=0)
         notes = [self.why, *self._notes()]
         if width is not None:
             notes = [line for each in notes for line in wrap(each, width)]
         return "\n".join([*lines, "", *notes])
 
-    def _cells(self, name: str) -> list[str]:
-        """Return the texts of a column."""
-        values = [getattr(line, name) for line in self.curve]
-        return [str(k) for k in values] if name == "k" else _texts(values)
-
     def _notes(self) -> list[str]:
-        """Return what the numbers are of."""
-        starts = "1 start" if self.n_starts == 1 else f"{self.n_starts} starts"
+        """Return the numbers of rows and restarts."""
+        starts = "1 restart" if self.n_starts == 1 else f"{self.n_starts} restarts"
         rows = "1 row" if self.weight == 1 else f"{weight_text(self.weight)} rows"
         notes = [
-            f"{rows}, {self.n_rows} of them different; "
-            f"{starts} for each k, seed {self.seed}"
+            f"{rows}, {self.n_rows} of them distinct; {starts} per k, seed {self.seed}"
         ]
         if self.silhouette_rows is not None:
-            notes.append(f"silhouette: of a sample of {self.silhouette_rows} rows")
+            notes.append(f"silhouette: from a sample of {self.silhouette_rows} rows")
         if self.gap_rows is not None and self.gap_tables is not None:
             notes.append(
-                f"gap: beside {self.gap_tables} reference tables of {self.gap_rows} "
-                "rows each"
+                f"gap: from {self.gap_tables} reference tables of {self.gap_rows} rows"
             )
         return notes
 
 
 def _texts(values: Sequence[float | None]) -> list[str]:
-    """Return numbers with as many decimals as give the largest of them six digits.
+    """Return numbers with so many decimals that the largest has six digits.
 
     >>> _texts([153.25, 2.5, None, float("inf")])
     ['153.250', '2.500', '-', 'infinite']
@@ -157,7 +132,7 @@ def _texts(values: Sequence[float | None]) -> list[str]:
     texts = []
     for value in values:
         if value is None:
-            texts.append(NOTHING)
+            texts.append("-")
         elif not np.isfinite(value):
             texts.append("infinite")
         else:

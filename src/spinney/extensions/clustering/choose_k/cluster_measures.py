@@ -1,8 +1,7 @@
-"""How good a clustering is: silhouette, Calinski and Harabasz, Davies and Bouldin.
+"""Measures of a clustering: silhouette, Calinski-Harabasz, Davies-Bouldin.
 
-Weights count rows: one of weight 2 is as good as two. None stands for a measure that
-has no meaning, such as that of one cluster; a measure is never NaN. Clusters without
-rows are no clusters.
+A row of weight 2 counts as two. None stands for an undefined measure, such as that of
+one cluster; a measure is never NaN. Empty clusters are ignored.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,10 +15,10 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
 from spinney.errors import DataError
-from spinney.extensions.clustering.cluster_rows import one_thread_a_product
+from spinney.extensions.clustering.numeric_rows import one_blas_thread
 from spinney.extensions.clustering.scaling import rounding_square, scaled
 
-# So many distances are kept at once by each thread, and by how many rows at most.
+# The most distances of a thread in memory at once, and the most rows.
 DISTANCES = 1 << 22
 MOST_ROWS = 512
 
@@ -33,10 +32,10 @@ def silhouettes(
 ) -> list[float | None]:
     """Return the mean silhouette widths of several clusterings (Rousseeuw 1987).
 
-    Of a row, a is the mean distance to the other rows of its cluster, b the least mean
-    distance to those of another cluster, and its width is (b - a) / max(a, b), from -1
-    to 1; 0 if it is alone in its cluster, or if a and b are 0. A cluster that weighs no
-    more than 1 is a row alone. None where there is one cluster only.
+    The width of a row is (b - a) / max(a, b), with a the mean distance to the other
+    rows of its cluster, and b the least mean distance to those of another cluster. It
+    is 0 for a row alone in its cluster (of weight at most 1), or if a and b are 0. None
+    stands for a single cluster.
 
     Distances are computed once: a block of them times the weighted memberships of all
     clusterings is the sums of distances to all clusters. Memory grows with the rows,
@@ -48,17 +47,20 @@ def silhouettes(
     labelled = [_labelled(cells, labels, weights) for labels in labelings]
     if not labelled:
         return []
+    from scipy.spatial.distance import cdist
+
+    # By differences, which keep what a product of matrices would cancel.
     rows = labelled[0].rows
+    return mean_silhouette_widths(
+        lambda part: np.asarray(cdist(rows[part], rows)),
+        [one.codes for one in labelled],
+        labelled[0].weights,
+        n_jobs=n_jobs,
+    )
 
-    def apart(part: slice) -> Floats:
-        return _distances(rows[part], rows)
 
-    codes = [one.codes for one in labelled]
-    return mean_widths(apart, codes, labelled[0].weights, n_jobs=n_jobs)
-
-
-def mean_widths(
-    apart: Callable[[slice], Floats],
+def mean_silhouette_widths(
+    distances: Callable[[slice], Floats],
     codings: Sequence[Integers],
     weights: Floats,
     *,
@@ -66,15 +68,8 @@ def mean_widths(
 ) -> list[float | None]:
     """Return the mean silhouette widths of several clusterings.
 
-    Parameters
-    ----------
-    apart : callable
-        Given a stretch of rows, the distances from each of them to all rows.
-    codings : sequence of arrays
-        The clusters of the rows, from 0 on, none without a row.
-    weights : array
-        Those of the rows, all above 0.
-    n_jobs : int
+    ``distances`` returns the distances from a slice of rows to all rows. ``codings``
+    are labels from 0 on without empty clusters, and weights are above 0.
     """
     n_rows = len(weights)
     if not n_rows:
@@ -91,12 +86,12 @@ def mean_widths(
 
     def fill(start: int) -> None:
         part = slice(start, start + step)
-        sums = apart(part) @ members
+        sums = distances(part) @ members
         for index, codes in enumerate(codings):
             some = sums[:, ends[index] : ends[index + 1]]
-            widths[index, part] = _widths(some, codes[part], sizes[index])
+            widths[index, part] = _silhouette_widths(some, codes[part], sizes[index])
 
-    with one_thread_a_product():
+    with one_blas_thread():
         pieces = [partial(fill, start) for start in range(0, n_rows, step)]
         run_each(pieces, at_once=n_jobs)
     means = widths @ weights / weights.sum()
@@ -106,14 +101,7 @@ def mean_widths(
     ]
 
 
-def _distances(rows: Floats, others: Floats) -> Floats:
-    """Return distances by differences, which keep what a product would cancel."""
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(rows, others))
-
-
-def _widths(sums: Floats, codes: Integers, sizes: Floats) -> Floats:
+def _silhouette_widths(sums: Floats, codes: Integers, sizes: Floats) -> Floats:
     """Return the silhouette widths of rows from sums of distances to all clusters."""
     if len(sizes) < 2:
         return np.zeros(len(codes))
@@ -134,10 +122,10 @@ def calinski_harabasz(
 ) -> float | None:
     """Return the ratio of variances between and within clusters; larger is better.
 
-    (B / (k - 1)) / (W / (n - k)), with W the sum of squared distances of rows to the
-    centroids of their clusters, B that of centroids to the mean of all rows, by weight
-    (Caliński and Harabasz 1974). Infinite where W is 0; None for one cluster, or where
-    rows weigh no more than there are clusters.
+    (B / (k - 1)) / (W / (n - k)), with W the weighted sum of squared distances of rows
+    to their centroids, B that of centroids to the mean of all rows (Caliński and
+    Harabasz 1974). Infinite if W is 0; None for one cluster, or if the total weight is
+    at most the number of clusters.
 
     >>> calinski_harabasz(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     32.0
@@ -155,12 +143,12 @@ def calinski_harabasz(
 def davies_bouldin(
     cells: NDArray[Any], labels: Any, weights: Floats | None = None
 ) -> float | None:
-    """Return the mean likeness of each cluster to the one most like it; less is better.
+    """Return the mean similarity of each cluster to its most similar; less is better.
 
-    The likeness of two clusters is the sum of their spreads over the distance of their
-    centroids, a spread the mean distance of rows to their centroid (Davies and Bouldin
-    1979). Infinite where clusters with a spread have one centroid; None for one
-    cluster, or where rows weigh no more than there are clusters.
+    The similarity of two clusters is the sum of their spreads over the distance of
+    their centroids, a spread being the mean distance of rows to their centroid (Davies
+    and Bouldin 1979). Infinite if spread clusters have one centroid; None for one
+    cluster, or if the total weight is at most the number of clusters.
 
     >>> davies_bouldin(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     0.25
@@ -174,53 +162,66 @@ def davies_bouldin(
     spreads = np.bincount(one.codes, weights=roots, minlength=k) / one.sizes
     worst = np.zeros(k)
     for index in range(k):
-        apart = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
-        both = spreads + spreads[index]
+        distances = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
+        spread_sums = spreads + spreads[index]
         with np.errstate(divide="ignore", invalid="ignore"):
-            alike = np.where(both == 0, 0.0, both / apart)
-        alike[index] = 0.0
-        worst[index] = alike.max()
+            similarities = np.where(spread_sums == 0, 0.0, spread_sums / distances)
+        similarities[index] = 0.0
+        worst[index] = similarities.max()
     return float(worst.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Labelled:
-    """Rows of weight, on a scale whose squares are floats, and their clusters."""
+class _LabelledRows:
+    """Rows with weight, scaled so that squares are floats, and their clusters."""
 
     rows: Floats
     codes: Integers
     weights: Floats
-    sizes: Floats  # what each cluster weighs
+    sizes: Floats  # the weight of each cluster
 
     def centred(self) -> tuple[Floats, Floats]:
-        """Return the centroids, from the mean of all rows on, and rows' squares.
+        """Return centroids relative to the overall mean, and rows' squared distances.
 
-        A square that rounding alone could have made is 0, so that equal rows have no
-        scatter.
+        A square that rounding alone can cause is 0, so that equal rows have no scatter.
         """
         middle = self.weights @ self.rows / self.weights.sum()
-        apart = self.rows - middle
-        sums = [np.bincount(self.codes, weights=self.weights * one) for one in apart.T]
+        distances = self.rows - middle
+        sums = [
+            np.bincount(self.codes, weights=self.weights * one) for one in distances.T
+        ]
         centroids = np.column_stack(sums) / self.sizes[:, None]
-        squares = ((apart - centroids[self.codes]) ** 2).sum(axis=1)
+        squares = ((distances - centroids[self.codes]) ** 2).sum(axis=1)
         least = rounding_square(self.rows)
         return centroids, np.where(squares > least, squares, 0.0)
 
 
-def _labelled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Labelled:
-    rows, given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
-    own = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-    if rows.ndim != 2 or not len(rows) == len(given) == len(own):
+def _labelled(
+    cells: NDArray[Any], labels: Any, weights: Floats | None
+) -> _LabelledRows:
+    rows, labels_given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
+    row_weights = (
+        np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    )
+    if rows.ndim != 2 or not len(rows) == len(labels_given) == len(row_weights):
         msg = (
-            f"rows of the shape {rows.shape}, {len(given)} labels and {len(own)} "
-            "weights: a measure needs one label, and one weight, for each row"
+            f"{len(labels_given)} labels and {len(row_weights)} weights for rows of "
+            f"the shape {rows.shape}: give one label and one weight per row"
         )
         raise DataError(msg)
-    if not (np.isfinite(rows).all() and np.isfinite(own).all() and (own >= 0).all()):
+    if not (
+        np.isfinite(rows).all()
+        and np.isfinite(row_weights).all()
+        and (row_weights >= 0).all()
+    ):
         msg = "a measure needs finite numbers, and weights of at least 0"
         raise DataError(msg)
-    if not own.all():
-        rows, given, own = rows[own > 0], given[own > 0], own[own > 0]
-    codes = np.unique(given, return_inverse=True)[1].reshape(-1)
-    sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
-    return _Labelled(scaled(rows)[0], codes.astype(np.int64), own, sizes)
+    if not row_weights.all():
+        rows, labels_given, row_weights = (
+            rows[row_weights > 0],
+            labels_given[row_weights > 0],
+            row_weights[row_weights > 0],
+        )
+    codes = np.unique(labels_given, return_inverse=True)[1].reshape(-1)
+    sizes = np.asarray(np.bincount(codes, weights=row_weights), dtype=np.float64)
+    return _LabelledRows(scaled(rows)[0], codes.astype(np.int64), row_weights, sizes)

@@ -1,8 +1,7 @@
-"""Different rows, each once with the weight of all that are equal to it, and samples.
+"""Distinct rows with the total weight of their duplicates, and samples of them.
 
-Rows stand in an order of what is in them (``spinney._support.row_order``), so that
-whatever is computed of them depends neither on the order of a table nor on whether a
-row comes twice or weighs 2.
+Rows are in an order of their contents (``spinney._support.row_order``). Results do not
+depend on the order of a table, nor on whether a row occurs twice or has weight 2.
 """
 
 from dataclasses import dataclass
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import GOLDEN, WORD, root_key
 from spinney._support.row_order import keys_of
-from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
+from spinney.extensions.clustering.prototypes.mixed_cells import MixedCells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distinct:
-    """Different rows and what each weighs; none weighs nothing."""
+class DistinctRows:
+    """Distinct rows and their weights, all above 0."""
 
     cells: Any  # an array, or MixedCells
     weights: Floats
@@ -29,34 +28,38 @@ class Distinct:
 
     @property
     def weight(self) -> float:
-        """What all of them weigh."""
+        """The total weight."""
         return float(self.weights.sum())
 
     @property
-    def given(self) -> Floats | None:
-        """The weights; None where all are 1."""
+    def weights_or_none(self) -> Floats | None:
+        """The weights; None if all are 1."""
         return None if bool(np.all(self.weights == 1)) else self.weights
 
 
 def distinct_rows(
     cells: NDArray[Any] | MixedCells, weights: Floats | None = None
-) -> Distinct:
-    """Return the different rows of weight.
+) -> DistinctRows:
+    """Return the distinct rows with weight.
 
     >>> rows = distinct_rows(np.array([[1.0], [5.0], [1.0]]))
     >>> sorted(zip(rows.cells[:, 0].tolist(), rows.weights.tolist()))
     [(1.0, 2.0), (5.0, 1.0)]
     """
-    own = np.ones(len(cells)) if weights is None else np.asarray(weights, np.float64)
-    if weights is not None and not own.all():
-        cells, own = cells[own > 0], own[own > 0]
+    row_weights = (
+        np.ones(len(cells)) if weights is None else np.asarray(weights, np.float64)
+    )
+    if weights is not None and not row_weights.all():
+        cells, row_weights = cells[row_weights > 0], row_weights[row_weights > 0]
     keys = _keys(cells)
-    # Of equal rows that differ in weight the order must be one, too.
-    order = np.argsort(keys) if weights is None else np.lexsort((own, keys))
+    # Equal rows of different weights need one order, too.
+    order = np.argsort(keys) if weights is None else np.lexsort((row_weights, keys))
     if not len(order):
-        return Distinct(cells, own)
+        return DistinctRows(cells, row_weights)
     starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
-    return Distinct(cells[order[starts]], np.add.reduceat(own[order], starts))
+    return DistinctRows(
+        cells[order[starts]], np.add.reduceat(row_weights[order], starts)
+    )
 
 
 def _keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
@@ -64,42 +67,41 @@ def _keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
     return keys_of(cells.matrix() if isinstance(cells, MixedCells) else cells)
 
 
-def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
-    """Return n rows drawn by weight, equal ones once with how often they were drawn.
+def sample_rows(rows: DistinctRows, n: int, *, seed: int) -> DistinctRows:
+    """Return n rows drawn by weight, each once with the number of its draws.
 
-    Rows are shuffled by seed, and every (weight / n)-th of the running weight is
-    taken, from a point drawn in the first stretch (systematic sampling): so a row is
-    drawn as often as its share of the weight times n, rounded up or down, and rows of
-    weight 1 are drawn at most once.
+    Systematic sampling: rows are shuffled by seed, and the cumulative weight is read at
+    equal steps from a random point on. A row is drawn n times its proportion of the
+    weight, rounded up or down.
 
     >>> rows = distinct_rows(np.arange(100.0)[:, None])
-    >>> some = sampled(rows, 10, seed=1)
+    >>> some = sample_rows(rows, 10, seed=1)
     >>> len(some), some.weights.sum()
     (10, np.float64(10.0))
     """
-    order = np.argsort(_mixed(_keys(rows.cells) ^ np.uint64(root_key(seed))))
+    order = np.argsort(_mix_words(_keys(rows.cells) ^ np.uint64(root_key(seed))))
     running = np.cumsum(rows.weights[order])
-    points = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
-    passed = np.minimum(np.searchsorted(running, points, side="right"), len(order) - 1)
-    drawn = np.bincount(order[passed], minlength=len(order))
+    points = (np.arange(n) + uniform_numbers(1, seed=seed)) * (running[-1] / n)
+    indices = np.minimum(np.searchsorted(running, points, side="right"), len(order) - 1)
+    drawn = np.bincount(order[indices], minlength=len(order))
     chosen = drawn > 0
-    return Distinct(rows.cells[chosen], drawn[chosen].astype(np.float64))
+    return DistinctRows(rows.cells[chosen], drawn[chosen].astype(np.float64))
 
 
-def numbers_drawn(n: int, *, seed: int) -> Floats:
-    """Return numbers from 0 to 1, 1 excluded: those of ``ClusterDraws``, at once.
+def uniform_numbers(n: int, *, seed: int) -> Floats:
+    """Return n numbers from [0, 1), those of ``RandomStream``.
 
-    >>> from spinney.extensions.clustering.cluster_draws import ClusterDraws
-    >>> draws = ClusterDraws(7)
-    >>> numbers_drawn(3, seed=7).tolist() == [draws.number() for _ in range(3)]
+    >>> from spinney.extensions.clustering.random_rows import RandomStream
+    >>> draws = RandomStream(7)
+    >>> uniform_numbers(3, seed=7).tolist() == [draws.number() for _ in range(3)]
     True
     """
     turns = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
-    words = _mixed(turns + np.uint64(root_key(seed)))
+    words = _mix_words(turns + np.uint64(root_key(seed)))
     return np.asarray((words >> np.uint64(11)) * 2.0**-53)
 
 
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix_words(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return ``keyed_random.mix`` of many words."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""The gap statistic: how much less inertia there is than without any clusters.
+"""The gap statistic: the inertia compared with that of data without clusters.
 
 Tibshirani, Walther and Hastie (2001), "Estimating the number of clusters in a data set
 via the gap statistic". Reference tables are drawn uniformly in the box of the data,
@@ -22,28 +22,21 @@ from spinney._support.arrays import Floats
 from spinney._support.keyed_random import branch_key, root_key
 from spinney._support.threads import run_each
 from spinney.extensions.clustering.choose_k.distinct_rows import (
-    Distinct,
-    numbers_drawn,
-    sampled,
+    DistinctRows,
+    sample_rows,
+    uniform_numbers,
 )
-from spinney.extensions.clustering.cluster_rows import one_thread_a_product
+from spinney.extensions.clustering.numeric_rows import one_blas_thread
 
 # (cells, k, weights, seed): the inertia of k clusters.
 Inertia = Callable[[NDArray[Any], int, Floats | None, int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
-    """Gaps and their errors by k, None where they mean nothing; and of what.
+class GapStatistics:
+    """Gaps and their errors by k, and the size and number of reference tables.
 
-    Parameters
-    ----------
-    gaps, errors : tuple
-        By k. None where k is no less than the rows of a reference table.
-    n_rows : int
-        How many rows a reference table has; those of the data, or of a sample.
-    n_tables : int
-        How many reference tables there are.
+    A gap is None if k is at least the number of rows of a reference table.
     """
 
     gaps: tuple[float | None, ...]
@@ -52,47 +45,34 @@ class Gaps:
     n_tables: int
 
 
-def gaps_of(
-    rows: Distinct,
+def gap_statistics(
+    rows: DistinctRows,
     ks: Sequence[int],
     inertia: Inertia,
     *,
-    known: Sequence[float],
+    data_inertias: Sequence[float],
     most_rows: int,
     n_tables: int,
     seed: int,
     n_jobs: int = 1,
-) -> Gaps:
+) -> GapStatistics:
     """Return the gaps of some numbers of clusters.
 
-    Parameters
-    ----------
-    rows : Distinct
-        The data. A reference table has as many rows as they weigh; where weights are
-        no whole numbers, as many as there are different rows.
-    ks : sequence of int
-        In order.
-    inertia : callable
-        What tells the inertia of k clusters of some rows.
-    known : sequence of float
-        The inertia of the data by k, for where no sample is drawn.
-    most_rows : int
-        Where there are more rows, a sample of so many stands for them.
-    n_tables : int
-        How many reference tables are drawn.
-    seed : int
-    n_jobs : int
-        How many tables are worked on at once.
+    A reference table has as many rows as the data by weight or, if weights are not
+    whole numbers, as there are distinct rows. Beyond ``most_rows`` a sample replaces
+    the data, else ``data_inertias`` are the inertias of the data by k.
     """
     whole = bool(np.all(rows.weights == np.floor(rows.weights)))
     n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
     cells = rows.cells
     if n_rows > most_rows:
         n_rows = most_rows
-        rows = sampled(rows, n_rows, seed=seed)
+        rows = sample_rows(rows, n_rows, seed=seed)
         cells = rows.cells
-        known = [inertia(cells, min(k, len(rows)), rows.given, seed) for k in ks]
-    own = np.asarray(known) / rows.weight
+        data_inertias = [
+            inertia(cells, min(k, len(rows)), rows.weights_or_none, seed) for k in ks
+        ]
+    data_means = np.asarray(data_inertias) / rows.weight
     key = root_key(seed)
 
     def references(number: int) -> list[float]:
@@ -104,32 +84,34 @@ def gaps_of(
         ]
 
     pieces = [partial(references, number) for number in range(n_tables)]
-    with one_thread_a_product():
+    with one_blas_thread():
         tables = np.array(run_each(pieces, at_once=n_jobs))
     gaps: list[float | None] = []
     errors: list[float | None] = []
     for index, k in enumerate(ks):
-        column = tables[:, index]
-        if k >= n_rows or not np.all(column > 0):
+        inertias = tables[:, index]
+        if k >= n_rows or not np.all(inertias > 0):
             gaps.append(None)
             errors.append(None)
             continue
-        logs = np.log(column)
-        gap = logs.mean() - np.log(own[index]) if own[index] > 0 else np.inf
+        logs = np.log(inertias)
+        gap = (
+            logs.mean() - np.log(data_means[index]) if data_means[index] > 0 else np.inf
+        )
         gaps.append(float(gap))
         errors.append(float(logs.std() * np.sqrt(1 + 1 / n_tables)))
-    return Gaps(tuple(gaps), tuple(errors), n_rows, n_tables)
+    return GapStatistics(tuple(gaps), tuple(errors), n_rows, n_tables)
 
 
 def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[Any]:
-    """Return rows drawn uniformly in the box of some others.
+    """Return rows drawn uniformly from the bounding box of some others.
 
     >>> reference_table(np.array([[1.0, 5.0], [2.0, 5.0]]), 2, seed=0).round(3)
     array([[1.883, 5.   ],
            [1.026, 5.   ]])
     """
     low, high = cells.min(axis=0), cells.max(axis=0)
-    numbers = numbers_drawn(n_rows * cells.shape[1], seed=seed)
+    numbers = uniform_numbers(n_rows * cells.shape[1], seed=seed)
     drawn = low + (high - low) * numbers.reshape(n_rows, -1)
     return np.ascontiguousarray(drawn, dtype=cells.dtype)
 
@@ -137,9 +119,9 @@ def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[A
 def standard_error_rule(
     gaps: Sequence[float | None], errors: Sequence[float | None]
 ) -> int | None:
-    """Return the index of the first gap that is at least the next one less its error.
+    """Return the index of the first gap of at least the next one less its error.
 
-    None where there is none; one that is missing, or before a missing one, is not it.
+    None if there is none. Gaps that are None, or before None, do not count.
 
     >>> standard_error_rule([0.1, 0.5, 0.52, 0.6], [0.01, 0.02, 0.03, 0.01])
     1

@@ -1,4 +1,4 @@
-"""What all scikit-learn classes of clusters share: fitting, keeping, checks."""
+"""The base classes of the scikit-learn estimators of clusters."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -31,19 +31,23 @@ from spinney.estimators.table_estimator import (
     validated,
 )
 from spinney.extensions.clustering.choose_k.choice import Choice
-from spinney.extensions.clustering.clustering import is_drawn
-from spinney.extensions.clustering.clusters import MIXED, Clusters, numbers_of
+from spinney.extensions.clustering.clusters import (
+    MIXED,
+    Clusters,
+    encode_numbers,
+    numeric_cells,
+)
 from spinney.extensions.clustering.fit_k_means import (
-    STARTS,
+    K_MEANS_INITS,
     distances_between,
     nearest_centroids,
 )
+from spinney.extensions.clustering.lloyd import is_random_init
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import (
-    ClusterFit,
-    MeasuredRows,
-    find_clusters,
-    usable_weights,
+from spinney.extensions.clustering.models.fit_clusters import (
+    ClusterInput,
+    check_weights,
+    fit_clusters,
 )
 from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 from spinney.output.file import save_model
@@ -57,11 +61,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class ClusterParameters:
-    """The parameters that all estimators of clusters have.
-
-    They are fields, of which the signature of ``__init__`` is made that scikit-learn
-    reads; a subclass adds its own, and other defaults.
-    """
+    """The common parameters, as fields that define the signature of ``__init__``."""
 
     n_clusters: Any = 8
     _: KW_ONLY
@@ -76,24 +76,24 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def of_clusters(
+def delegate_to_clusters(
     method: Callable[Concatenate[FittedClusters, P], R],
 ) -> Callable[Concatenate[Any, P], R]:
-    """Return a method of fitted clusters as one of an estimator that has them."""
+    """Return a method of fitted clusters as a method of their estimator."""
 
     @wraps(method)
-    def ask(estimator: Any, /, *arguments: P.args, **settings: P.kwargs) -> R:
+    def delegate(estimator: Any, /, *arguments: P.args, **settings: P.kwargs) -> R:
         check_is_fitted(estimator)
         return method(FittedClusters(estimator.clusters_), *arguments, **settings)
 
-    return ask
+    return delegate
 
 
 class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
-    """An estimator of clusters; it stands before scikit-learn's ``BaseEstimator``.
+    """An estimator of clusters, a base class before scikit-learn's ``BaseEstimator``.
 
-    All that is known of clusters is in ``clusters_``, which a file keeps, too; the
-    attributes that scikit-learn has names for are read from it.
+    ``clusters_`` has the fitted clusters, as a file stores them. The attributes that
+    scikit-learn names are read from it.
     """
 
     n_features_in_: int
@@ -101,8 +101,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
     clusters_: Clusters
     labels_: Integers
     choice_: Choice
-    # Whether later tables are read by the names of columns, whatever they are.
-    _by_name: bool = False
+    _by_name: bool = False  # whether columns of later tables are matched by name
 
     # Learning
 
@@ -112,35 +111,39 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         Parameters
         ----------
         X : array, data frame, dict of columns or anything that ``read_table`` takes
-            The rows. Where distances are those of numbers, they are finite; float32 is
-            kept, all else becomes float64. To declare kinds of columns, pass what
-            ``read_table`` returns.
+            The rows. k-means needs finite numbers; float32 is kept, all other types
+            become float64. To declare kinds of columns, pass the result of
+            ``read_table``.
         y : ignored
         sample_weight : array, optional
-            The weight of each row; a row of weight 0 is labelled and no more.
+            The weight of each row; a row of weight 0 only gets a label.
         """
         with limited_threads(self.n_jobs), learning_anew(self) as new:
-            new._find(X, sample_weight)
+            new._fit(X, sample_weight)
         return self
 
-    def _find(self, X: Any, sample_weight: Any) -> None:
-        """Find the clusters, as a new estimator that nobody else knows yet."""
-        rows = self._measured_rows(X)
-        weights = weights_of(sample_weight, len(rows.cells))
-        self._keep(find_clusters(rows, self._plan(rows), weights=weights))
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        """Find the clusters, in a new estimator."""
+        rows = self._cluster_input(X)
+        weights = sample_weights(sample_weight, len(rows.cells))
+        fit = fit_clusters(rows, self._plan(rows), weights=weights)
+        self.clusters_, self.labels_ = fit.clusters, fit.labels
+        if fit.choice is not None:
+            self.choice_ = fit.choice
+        warn_if_few(len(fit.clusters), fit.labels)
 
-    def _measured_rows(self, X: Any) -> MeasuredRows:
-        """Return the rows to learn from, and remember their columns."""
+    def _cluster_input(self, X: Any) -> ClusterInput:
+        """Return the training rows, and store their columns."""
         raise NotImplementedError
 
-    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
-        """Return how to look for clusters, by the parameters; others are given."""
+    def _plan(self, rows: ClusterInput, **settings: Any) -> Plan:
+        """Return the plan of the estimator's parameters."""
         init, n_init = self.init, self.n_init
-        if not is_drawn(init) and is_whole(n_init) and n_init > 1:
+        if not is_random_init(init) and is_whole(n_init) and n_init > 1:
             warn(
                 Setting("n_init", int(n_init)),
-                " where nothing is drawn",
-                remedy="one start is made",
+                " has no effect without a random initialisation",
+                remedy="one run is made",
             )
             n_init = 1
         return Plan(
@@ -153,21 +156,14 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
             **{"init": init, **settings},
         )
 
-    def _keep(self, fit: ClusterFit) -> None:
-        """Keep what was found."""
-        self.clusters_, self.labels_ = fit.clusters, fit.labels
-        if fit.choice is not None:
-            self.choice_ = fit.choice
-        warn_of_few(len(fit.clusters), fit.labels)
-
     @classmethod
     def from_model(cls, clusters: Clusters) -> Self:
-        """Return the estimator of clusters that were loaded from a file."""
+        """Return the estimator of clusters that a file contains."""
         settings = dict(clusters.settings)
         if not hasattr(cls(), "standardise"):
             del settings["standardise"]
         if settings["init"] in ("given", "function"):
-            # What was given is where the iterations began, if that is known.
+            # Use the initial centroids, if they are known.
             start = clusters.start * clusters.scale
             settings["init"] = start if len(start) else clusters.values
         model = cls(**settings)
@@ -178,17 +174,17 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
             model.feature_names_in_ = np.array(clusters.names, dtype=object)
         return model
 
-    # What was found
+    # Fitted attributes
 
     @property
     def cluster_centers_(self) -> NDArray[Any]:
         """The centroids in the units of the columns."""
         mixed = self.clusters_.method == MIXED
-        return self.clusters_.values if mixed else self.clusters_.places
+        return self.clusters_.values if mixed else self.clusters_.unscaled_centroids
 
     @property
     def counts_(self) -> Floats:
-        """What the rows of each cluster weigh."""
+        """The total weight of each cluster's rows."""
         return self.clusters_.weights
 
     @property
@@ -198,59 +194,58 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
 
     @property
     def n_iter_(self) -> int:
-        """How many iterations there were."""
+        """The number of iterations."""
         return self.clusters_.n_iterations
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Integers:
-        """Find the clusters; return that of each row."""
+        """Find the clusters; return the label of each row."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: Any) -> Integers:
-        """Return the cluster of each row: the nearest one, the first of equals."""
+        """Return the label of each row's nearest cluster, the first of equals."""
         return self._nearest(X)[0]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the inertia of rows, as ``inertia_`` is that of others, times -1."""
+        """Return the negative inertia of some rows."""
         distances = self._nearest(X)[1]
-        return -weighted_sum(distances, weights_of(sample_weight, len(distances)))
+        return -weighted_sum(distances, sample_weights(sample_weight, len(distances)))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
-        """Return the cluster of each row, and what its distance adds to the inertia."""
+        """Return the label of each row, and its contribution to the inertia."""
         raise NotImplementedError
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Save the clusters to a file; :func:`spinney.load` reads them back.
 
-        Where they are, their columns and the settings are kept, the rows are not: so
-        ``labels_`` is not there after loading.
+        The file has no rows, so a loaded model has no ``labels_``.
         """
         check_is_fitted(self)
         save_model(self.clusters_, path)
 
     def __str__(self) -> str:
-        """Return sizes and centroids as a table, once there are any."""
+        """Return sizes and centroids as a table, once fitted."""
         if "clusters_" not in vars(self):
             return str(super().__str__())
         return str(FittedClusters(self.clusters_))
 
     def explore(self, *, rows: Any = None, beside: Any = None) -> "ExplorerPage":
-        """Return a page of its own in which the clusters are looked at.
+        """Return an interactive page of the clusters.
 
         Parameters
         ----------
         rows : table, optional
-            Whose rows are to be in the page, with the iterations that led there.
+            The rows to show, with the iterations of k-means.
         beside : fitted model, optional
-            Other clusters, or a tree or a forest, to be compared with these.
+            Another model to compare, such as clusters or a tree.
         """
         check_is_fitted(self)
         return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
 
-    export = of_clusters(FittedClusters.export)
-    plot = of_clusters(FittedClusters.plot)
+    export = delegate_to_clusters(FittedClusters.export)
+    plot = delegate_to_clusters(FittedClusters.plot)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Return what a notebook shows: the clusters, or before fit the parameters."""
+        """Return the notebook display; before fit, that of the parameters."""
         if "clusters_" in vars(self):
             return FittedClusters(self.clusters_)._repr_mimebundle_(**options)
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
@@ -258,23 +253,23 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
 
     @property
     def _repr_html_(self) -> Any:
-        """Scikit-learn's page of the parameters, before there are clusters to show."""
+        """Scikit-learn's display of the parameters, before fit."""
         if "clusters_" in vars(self):
-            msg = "fitted clusters are shown by their own page, not by their parameters"
+            msg = "fitted clusters have their own display"
             raise AttributeError(msg)
         return super()._repr_html_
 
 
-def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Return the weights of the rows, None if none are given; refuse useless ones."""
+def sample_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return the weights of the rows or None; refuse unusable ones."""
     if sample_weight is None:
         return None
     weights = given_weights(sample_weight, n_rows, most=np.inf)
-    return usable_weights(weights, "sample_weight")
+    return check_weights(weights, "sample_weight")
 
 
 def weighted_sum(distances: Floats, weights: Floats | None) -> float:
-    """Return the sum of distances by weight; what has no weight adds nothing."""
+    """Return the weighted sum of distances; rows of weight 0 add nothing."""
     if weights is not None:
         distances = np.where(weights > 0, distances, 0.0)
     with np.errstate(over="ignore"):
@@ -284,22 +279,22 @@ def weighted_sum(distances: Floats, weights: Floats | None) -> float:
 def refuse_no_rows(table: Table) -> None:
     """Refuse a table without rows."""
     if not table.n_rows:
-        msg = "the table has no rows (0 samples): give it at least one"
-        raise DataError(msg)
+        msg = "the table has no rows (0 samples)"
+        raise DataError(msg, remedy="give at least one")
 
 
-def warn_of_few(n_clusters: int, labels: Integers) -> None:
-    """Warn where rows are not different enough for so many clusters."""
+def warn_if_few(n_clusters: int, labels: Integers) -> None:
+    """Warn if there are fewer distinct rows than clusters."""
     n_distinct = len(np.unique(labels))
     if n_distinct < n_clusters:
         warn(
             f"{n_distinct} distinct clusters were found, fewer than ",
             Setting("n_clusters", n_clusters),
-            remedy="there are no more distinct rows of weight",
+            remedy="there are no more distinct rows with weight",
         )
 
 
-# As many distances at once as transform keeps.
+# The most distances in memory at once.
 DISTANCES = 1 << 20
 
 
@@ -309,7 +304,7 @@ class Centroids(
     ClusterEstimator,
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Clusters around the means of numbers."""
+    """A base class of k-means and mini-batch k-means."""
 
     tol: float
 
@@ -334,17 +329,17 @@ class Centroids(
         return nearest_centroids(cells, centroids, n_jobs=jobs)
 
     def _measured(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return rows and centroids as distances are measured between them."""
+        """Return rows and centroids, standardised if the clusters are."""
         check_is_fitted(self)
-        cells = later_numbers(self, X, self.clusters_.schema)
+        cells = encode_later_rows(self, X, self.clusters_.schema)
         return self.clusters_.scaled(cells), self.clusters_.centroids
 
-    def _measured_rows(self, X: Any) -> MeasuredRows:
-        return rows_of_numbers(self, X)
+    def _cluster_input(self, X: Any) -> ClusterInput:
+        return numeric_input(self, X)
 
-    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+    def _plan(self, rows: ClusterInput, **settings: Any) -> Plan:
         if isinstance(self.init, str):
-            check_named("init", self.init, STARTS)
+            check_named("init", self.init, K_MEANS_INITS)
         return super()._plan(rows, tol=self.tol, **settings)
 
     @property
@@ -357,16 +352,16 @@ class Centroids(
         return tags
 
 
-def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
-    """Return rows of finite floats to learn from; the estimator remembers columns."""
+def numeric_input(estimator: Any, X: Any) -> ClusterInput:
+    """Return training rows of finite floats, and store their columns."""
     X = collected(X)
-    if not _is_table(X):
+    if not (is_framed(X) or _by_names_only(X)):
         cells = _array(estimator, X, reset=True)
         unnamed = [f"x{index}" for index in range(cells.shape[1])]
-        return MeasuredRows(numeric_attributes(unnamed), cells, named=False)
+        return ClusterInput(numeric_attributes(unnamed), cells, named=False)
     table = read_table(X)
     refuse_no_rows(table)
-    cells = _cells_of(table, type(estimator).__name__)
+    cells = numeric_cells(table, type(estimator).__name__)
     if _by_names_only(X):
         estimator.n_features_in_ = len(table.columns)
         estimator.feature_names_in_ = np.array(table.names, dtype=object)
@@ -375,7 +370,7 @@ def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
     named = hasattr(estimator, "feature_names_in_")
     names = estimator.feature_names_in_ if named else table.names
     units = [column.unit for column in table.columns]
-    return MeasuredRows(numeric_attributes(names, units), cells, named=named)
+    return ClusterInput(numeric_attributes(names, units), cells, named=named)
 
 
 def numeric_attributes(
@@ -388,25 +383,21 @@ def numeric_attributes(
     )
 
 
-def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
-    """Return rows of finite floats, of the columns that clusters were found on."""
+def encode_later_rows(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
+    """Return later rows of finite floats, by the columns of the clusters."""
     X = collected(X)
-    if not _is_table(X):
+    if not (is_framed(X) or _by_names_only(X)):
         return _array(estimator, X, reset=False)
     if _by_names_only(X) or estimator._by_name:
         later = read_with_schema(
             schema, range(len(schema.attributes)), X, may_be_empty=False
         )
-        return numbers_of(schema, later)
+        return encode_numbers(schema, later)
     table = read_table(X)
     refuse_no_rows(table)
-    cells = _cells_of(table, type(estimator).__name__)
+    cells = numeric_cells(table, type(estimator).__name__)
     _validated(estimator, X, skip_check_array=True, reset=False)
     return cells
-
-
-def _is_table(X: Any) -> bool:
-    return is_framed(X) or _by_names_only(X)
 
 
 def _by_names_only(X: Any) -> bool:
@@ -416,49 +407,28 @@ def _by_names_only(X: Any) -> bool:
 def _array(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     """Return X as an array of finite floats, by scikit-learn's conventions."""
     settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
-    cells = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
-    return _finite(np.asarray(cells), type(estimator).__name__)
-
-
-def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
-    """Return what scikit-learn makes of X; what it refuses is our error."""
-    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
-        msg = "X has masked cells: fill them, or leave these rows out"
-        raise DataError(msg)
-    return validated(estimator, X, **settings)
-
-
-def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
-    """Return the cells of an array, refused by the first that is no finite number."""
+    X = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
+    cells = np.asarray(X)
     known = np.isfinite(cells)
     if known.all():
         return cells
     row, column = (int(index) for index in np.argwhere(~known)[0])
-    cell = "infinity" if cells[row, column] > 0 else "-infinity"
-    cell = "NaN" if np.isnan(cells[row, column]) else cell
-    other = ", or use KPrototypes" if cell == "NaN" else ""
+    number = float(cells[row, column])
+    text = "NaN" if np.isnan(number) else "infinity" if number > 0 else "-infinity"
+    other = ", or use KPrototypes" if text == "NaN" else ""
     msg = (
-        f"column {column} holds {cell} in row {row}, and {estimator} measures "
-        f"distances of finite numbers: fill such cells, or leave these rows out{other}"
+        f"column {column} contains {text} in row {row}, and "
+        f"{type(estimator).__name__} needs finite numbers"
     )
-    raise DataError(msg)
+    raise DataError(
+        msg,
+        remedy=f"fill or remove such cells{other}",
+    )
 
 
-def _cells_of(table: Table, estimator: str) -> NDArray[Any]:
-    """Return the cells of a table of numbers, none of them missing; rows from 0 on."""
-    for column in table.columns:
-        if column.kind != "numeric":
-            msg = (
-                f"column {column.name!r} is {column.kind}, and {estimator} measures "
-                "distances of numbers: leave it out, or use KPrototypes"
-            )
-            raise DataError(msg)
-        if column.missing.any():
-            row = int(np.argmax(column.missing))
-            msg = (
-                f"column {column.name!r} is missing (NaN) in row {row}, and "
-                f"{estimator} knows no missing cells: fill them, leave the rows out, "
-                "or use KPrototypes"
-            )
-            raise DataError(msg)
-    return np.column_stack([column.cells for column in table.columns])
+def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
+    """Return X as scikit-learn validates it; its errors become ours."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        msg = "X has masked cells"
+        raise DataError(msg, remedy="fill them, or remove these rows")
+    return validated(estimator, X, **settings)

@@ -9,58 +9,55 @@ import numpy as np
 from spinney._support.checks import check_whole
 from spinney.errors import DataError
 from spinney.extensions.clustering.choose_k.choice import Choice
-from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.choose_k.select_k import WorkLimits, choose
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
-    rows_of_numbers,
-    weights_of,
+    numeric_input,
+    sample_weights,
 )
-from spinney.extensions.clustering.models.find import method_of
+from spinney.extensions.clustering.models.fit_clusters import method_for
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 
 
 @dataclass(eq=False, repr=False)
 class KMeans(Centroids):
-    """Clusters around means: Lloyd's iterations, exact, and fast by bounds.
+    """k-means by Lloyd's iterations, exact, and fast by bounds.
 
-    Each row belongs to its nearest centroid, the first of equals, and each centroid is
-    the weighted mean of its rows. Distances are compared in float64 and means are exact
-    sums divided once, so the result is that of plain loops from the same start. Neither
-    threads nor the order of the rows change what is drawn, and a row of weight 2 is as
-    good as two. A cluster that loses all rows gets the row farthest from its centroid,
-    the first of equals; where there are fewer distinct rows than clusters, some stay
-    empty and a warning says so.
+    Each row belongs to its nearest centroid, the first of equals. Each centroid is the
+    weighted mean of its rows. Distances are compared in float64, and means are exact
+    sums divided once: the result is that of plain loops from the same initial
+    centroids. It does not depend on threads or the order of rows, and a row of weight 2
+    counts as two rows. An empty cluster gets the row farthest from its centroid, the
+    first of equals. If there are fewer distinct rows than clusters, some stay empty,
+    with a warning.
 
     Parameters
     ----------
     n_clusters : int or "auto"
-        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says; see
-        :func:`spinney.choose_k`. Then ``init`` is a name, and each k has as many
-        starts as the largest.
+        The number of clusters. ``"auto"`` chooses 2 to 10 by silhouette; see
+        :func:`spinney.choose_k`. ``init`` must then be a name.
     init : {"k-means++", "random", "optimal"}, array or callable
-        Where to start. ``"k-means++"`` draws rows far from each other, the best of
-        at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows;
-        ``"optimal"``, for one column, solves the problem: no clusters are better. An
-        array has the centroids; a callable gets the rows, the number of clusters and a
-        ``random_state``.
+        The initial centroids. ``"k-means++"`` draws distant rows, each the best of at
+        least 2 + ⌊log k⌋ and of 8 candidates; ``"random"`` draws rows; ``"optimal"``,
+        for one column, finds the best clusters there are. An array has the centroids. A
+        callable gets the rows, the number of clusters and a ``random_state``.
     n_init : int or "auto"
-        How many starts; the clusters of least inertia are kept. ``"auto"`` is 4 where
-        they are cheap, rows × columns × clusters being at most 10,000,000, else 1; and
-        1 where nothing is drawn.
+        The number of restarts; the clusters of least inertia win. ``"auto"`` is 4 up to
+        10,000,000 rows × columns × clusters, else 1; and 1 if ``init`` is not random.
     max_iter : int
-        How many iterations at most.
+        The most iterations.
     tol : float
-        0.0: the iterations end when nothing moves. Else also when the squared moves of
-        all centroids sum to at most ``tol`` times the mean variance of the columns,
-        which is scikit-learn's rule.
+        With 0.0 the iterations end when nothing moves. Otherwise they also end when the
+        squared moves of all centroids sum to at most ``tol`` times the mean variance of
+        the columns, as in scikit-learn.
     standardise : bool
-        Whether each column is divided by its standard deviation before distances are
-        measured; a constant column by 1. ``cluster_centers_`` and a given ``init`` are
-        in the units of the columns all the same, ``inertia_`` and distances are not.
+        Whether to divide each column by its standard deviation, a constant one by 1.
+        ``cluster_centers_`` and a given ``init`` stay in the units of the columns;
+        ``inertia_`` and distances do not.
     random_state : int, RandomState or None
-        The seed. The same seed gives the same clusters, whatever ``n_jobs``.
+        The seed. The same seed gives the same clusters for any ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one per core if not given, or -1.
+        The number of threads; one per core by default, or with -1.
 
     Attributes
     ----------
@@ -69,17 +66,17 @@ class KMeans(Centroids):
     labels_ : array
         The cluster of each row.
     counts_ : array
-        What the rows of each cluster weigh: how many they are, if none has a weight.
+        The total weight of each cluster's rows.
     inertia_ : float
         The weighted sum of the squared distances of rows to their centroids.
     n_iter_ : int
-        How many iterations there were, the one that moved nothing included.
+        The number of iterations, including the one that moved nothing.
     choice_ : Choice
-        With ``n_clusters="auto"``: the curve, and which rule decided.
+        For ``n_clusters="auto"``, the curve and the decision.
     n_features_in_ : int
-        How many columns.
+        The number of columns.
     feature_names_in_ : array
-        Their names, where they have any.
+        Their names, if they have any.
 
     Examples
     --------
@@ -103,14 +100,14 @@ class KMeans(Centroids):
     def explain(
         self, X: Any, sample_weight: Any = None, *, rows: int = ROWS_SHOWN
     ) -> Trace:
-        """Return the iterations that led to the clusters, as tables.
+        """Return the iterations of the fit as tables.
 
         Parameters
         ----------
         X, sample_weight
-            The rows that the clusters were found on; no others have these iterations.
+            The training rows and their weights.
         rows : int
-            Distances are shown of the first rows, so many at most.
+            The most rows whose distances are shown.
 
         Examples
         --------
@@ -131,17 +128,14 @@ class KMeans(Centroids):
             cells,
             self.clusters_.start,
             names=self.clusters_.names,
-            weights=weights_of(sample_weight, len(cells)),
+            weights=sample_weights(sample_weight, len(cells)),
             max_iterations=self.max_iter,
             tolerance=self.tol,
             rows=rows,
         )
         if not np.array_equal(trace.clustering.centroids, centroids):
-            msg = (
-                "these rows lead to other clusters: give those that the clusters were "
-                "found on, with their weights"
-            )
-            raise DataError(msg)
+            msg = "these rows lead to other clusters"
+            raise DataError(msg, remedy="give the training rows with their weights")
         return trace
 
 
@@ -162,43 +156,41 @@ def choose_k(
     gap_rows: int = 1000,
     gap_tables: int = 20,
 ) -> Choice:
-    """Return how many clusters a table of numbers has, by a rule, and the curve.
+    """Choose the number of clusters of a numeric table by a rule.
 
     The clusters are those of :class:`spinney.KMeans` with the same parameters. Equal
-    rows are one row of more weight, so neither the order of rows nor whether a row
-    comes twice or weighs 2 changes a number.
+    rows are merged into one with their total weight.
 
     Parameters
     ----------
     data : array, data frame, dict of columns or anything that ``read_table`` takes
         Columns of finite numbers.
     ks : sequence of int or "auto"
-        The numbers of clusters to try, in order. ``"auto"``: 2 to 10, for the rule
-        ``"gap"`` 1 to 10, and no more than there are different rows.
+        The candidates for k. ``"auto"`` is 2 to 10, for the rule ``"gap"`` 1 to 10, and
+        at most the number of distinct rows.
     rule : str
-        ``"silhouette"`` and ``"calinski_harabasz"`` choose the largest,
+        ``"silhouette"`` and ``"calinski_harabasz"`` choose the largest value,
         ``"davies_bouldin"`` the smallest, ``"elbow"`` the elbow of inertia by Kneedle
         (S = 1), ``"gap"`` the least k whose gap is at least the next one less its
         standard error. Ties go to fewer clusters.
     measures : sequence of str, optional
-        What to measure beside the inertia and what the rule needs, by the same names;
-        all but ``"gap"``, which takes long, if not given.
+        Further measures by the same names; all but ``"gap"``, which is slow, by
+        default.
     sample_weight : array, optional
-        The weight of each row; one of weight 2 counts as two.
+        The weight of each row.
     init, n_init, max_iter, tol, random_state, n_jobs
-        Those of :class:`spinney.KMeans`; ``init`` is a name, and each k has as many
-        starts as the largest: one unlucky start would bend the curve.
+        Those of :class:`spinney.KMeans`. ``init`` is a name. Each k has as many
+        restarts as the largest, because one bad restart would bend the curve.
     silhouette_rows : int
-        Silhouettes are exact where there are no more different rows than this; else of
-        a sample of so many, and the choice says so.
+        With more distinct rows than this, silhouettes are of a sample of this size.
     gap_rows, gap_tables : int
-        How many rows the reference tables of the gap statistic have at most, and how
-        many are drawn; where there are more rows, a sample stands for them.
+        The most rows of a reference table of the gap statistic, and the number of
+        tables. A sample replaces more rows.
 
     Returns
     -------
     Choice
-        Its ``k``, the sentence ``why``, the ``curve``; ``print`` shows all.
+        ``k``, the reason ``why`` and the ``curve``; ``print`` shows them.
 
     Examples
     --------
@@ -220,8 +212,8 @@ def choose_k(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    rows = rows_of_numbers(model, data)
-    weights = weights_of(sample_weight, len(rows.cells))
+    rows = numeric_input(model, data)
+    weights = sample_weights(sample_weight, len(rows.cells))
     plan = replace(model._plan(rows), n_clusters="auto")
     return choose(
         rows.cells,
@@ -229,6 +221,6 @@ def choose_k(
         weights=weights,
         rule=rule,
         measures=measures,
-        method=method_of(plan, rows),
+        method=method_for(plan, rows),
         limits=WorkLimits(silhouette_rows, gap_rows, gap_tables),
     )

@@ -27,58 +27,53 @@ from spinney.extensions.clustering.estimators.cluster_estimator import (
     refuse_no_rows,
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import MeasuredRows
-from spinney.extensions.clustering.prototypes.fit_k_prototypes import MIXED_STARTS
-from spinney.extensions.clustering.prototypes.mixed_coding import (
-    mixed_cells,
-    prototypes_of,
+from spinney.extensions.clustering.models.fit_clusters import ClusterInput
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import K_PROTOTYPES_INITS
+from spinney.extensions.clustering.prototypes.mixed_cells import (
+    Prototypes,
+    encode_mixed_cells,
+    prototypes_from_table,
 )
-from spinney.extensions.clustering.prototypes.mixed_distances import Prototypes
 from spinney.sources.rows import attribute_of
 
 
 @dataclass(eq=False, repr=False)
 class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
-    """Clusters of mixed tables: numbers, names, ordered names, missing cells.
+    """k-prototypes for mixed tables: numeric, nominal, ordinal and missing cells.
 
     Each row belongs to its nearest prototype, the first of equals. The distance is the
-    sum of squared differences of numbers, plus γ times the number of nominal values
-    that differ and, for ordinal values, the difference of their ranks divided by that
-    of the last and the first level. A missing cell adds nothing; a value that no row
-    had when the clusters were found differs from all others. A prototype has the mean
-    of its rows' numbers, their most frequent nominal values and the median of their
-    ordinal ones, over known cells and by weight, the first of equals; so the cost never
-    rises. With nominal columns only this is k-modes, with numeric columns only k-means.
+    sum of squared differences of numbers, plus γ times the number of nominal mismatches
+    and, for ordinal values, the difference of ranks as a fraction of the largest. A
+    missing cell adds nothing; a new value differs from all others. A prototype has the
+    mean of its rows' numbers, their most frequent nominal values and the median of
+    their ordinal ones, by weight over known cells. So the cost never rises. With
+    nominal columns only this is k-modes, with numeric columns only k-means.
 
-    Numbers are taken as they are: columns in larger units count more, unless
-    ``standardise`` is set. Neither threads nor a weight of 2 in the place of two equal
-    rows change the clusters. A cluster that loses all rows gets the row farthest from
-    its prototype, the first of equals; where there are fewer distinct rows than
-    clusters, some stay empty and a warning says so.
+    Columns with larger numbers count more, unless ``standardise`` is set. The clusters
+    do not depend on threads, and a row of weight 2 counts as two. Empty clusters are
+    filled as by :class:`KMeans`.
 
     Parameters
     ----------
     n_clusters : int or "auto"
-        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says, of the
-        root of the distance between rows; then ``init`` is a name.
+        The number of clusters. ``"auto"`` chooses 2 to 10 by silhouette, of the root of
+        the distance between rows; ``init`` must then be a name.
     init : {"huang", "cao"} or table
-        Where to start. ``"huang"`` draws each cell of a prototype by the frequencies of
-        its column, and takes the nearest row; ``"cao"`` takes rows that are dense and
-        far from each other, and draws nothing. A table, or an array, has the prototypes
-        themselves, None or NaN where the middle of all rows will do.
+        The initial prototypes. ``"huang"`` draws each cell by the frequencies of its
+        column, and takes the nearest row; ``"cao"`` takes dense rows far from each
+        other, without random numbers. A table or an array has the prototypes; None or
+        NaN stands for the prototype of all rows.
     gamma : float, optional
-        What a nominal difference weighs beside squared differences of numbers. If not
-        given it is half the mean standard deviation of the numeric columns, after
-        Huang; 1 where no number differs from another or there are none.
+        The weight of a categorical mismatch beside squared differences of numbers. The
+        default is half the mean standard deviation of the numeric columns, after Huang;
+        1 if all are constant or there are none.
     n_init : int or "auto"
-        How many starts; the clusters of least cost are kept. ``"auto"`` is 4 where
-        they are cheap, rows × columns × clusters being at most 10,000,000, else 1; and
-        1 for ``"cao"`` or given prototypes, where nothing is drawn.
+        The number of restarts, as for :class:`KMeans`; 1 if ``init`` is not random.
     max_iter : int
-        How many iterations at most.
+        The most iterations.
     standardise : bool
-        Whether each numeric column is divided by its standard deviation first, over
-        known cells and by weight. Prototypes are numbers of the columns all the same.
+        Whether to divide each numeric column by the standard deviation of its known
+        cells. Prototypes stay in the units of the columns.
     random_state, n_jobs
         As for :class:`KMeans`.
 
@@ -86,9 +81,9 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
     ----------
     cluster_centers_ : array, clusters × columns
         The prototypes as values; objects unless all columns are numeric. NaN or None
-        in a column that no row knows.
+        in a column without known cells.
     inertia_ : float
-        The weighted sum of the distances of rows to their prototypes; ``cost_`` too.
+        The weighted sum of the distances of rows to their prototypes, as ``cost_``.
     gamma_ : float
         The γ that was used.
     labels_, counts_, n_iter_, choice_, n_features_in_, feature_names_in_
@@ -110,7 +105,7 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
     >>> model.predict({"texture": ["blurry", "smooth"], "grams": [300, 600]})
     array([1, 0])
 
-    Where all columns are nominal it is k-modes:
+    With nominal columns only it is k-modes:
 
     >>> modes = KPrototypes(2, init="cao").fit({
     ...     "colour": ["green", "green", "green", "black", "black"],
@@ -127,16 +122,16 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
 
     # Learning
 
-    def _measured_rows(self, X: Any) -> MeasuredRows:
+    def _cluster_input(self, X: Any) -> ClusterInput:
         table = self._read(X, reset=True)
         attributes = tuple(attribute_of(column) for column in table.columns)
-        cells = mixed_cells(schema_of(attributes, 1), table)
-        return MeasuredRows(attributes, cells, hasattr(self, "feature_names_in_"))
+        cells = encode_mixed_cells(schema_of(attributes, 1), table)
+        return ClusterInput(attributes, cells, hasattr(self, "feature_names_in_"))
 
-    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+    def _plan(self, rows: ClusterInput, **settings: Any) -> Plan:
         init: Any = self.init
         if isinstance(init, str):
-            check_named("init", init, MIXED_STARTS)
+            check_named("init", init, K_PROTOTYPES_INITS)
         elif not isinstance(self.n_clusters, str):
             check_whole("n_clusters", self.n_clusters, least=1)
             init = given_prototypes(rows, init, self.n_clusters)
@@ -145,11 +140,12 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
     # Reading
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        """Return X as a table; what scikit-learn refuses is our error."""
+        """Return X as a table; scikit-learn's errors become ours."""
         by_name = self._by_name and is_framed(X)
         named = has_names_only(X) or is_relation(X) or by_name
         if not reset and named:
-            table = _read_by_name(self.clusters_.schema, X)
+            schema = self.clusters_.schema
+            table = read_with_schema(schema, range(len(schema.attributes)), X)
         else:
             known = read_table(X) if is_relation(X) else X
             with our_errors():
@@ -160,11 +156,11 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         return mixed_input(super().__sklearn_tags__())
 
-    # What was found
+    # Fitted attributes
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self)
-        cells = mixed_cells(self.clusters_.schema, self._read(X, reset=False))
+        cells = encode_mixed_cells(self.clusters_.schema, self._read(X, reset=False))
         return self.clusters_.nearest(cells, n_jobs=thread_count(self.n_jobs))
 
     @property
@@ -179,17 +175,13 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
         return self.inertia_
 
 
-def _read_by_name(schema: Schema, X: Any) -> Table:
-    """Read a later table whose columns are found by their names."""
-    return read_with_schema(schema, range(len(schema.attributes)), X)
-
-
-def given_prototypes(rows: MeasuredRows, given: Any, n_clusters: int) -> Prototypes:
-    """Return prototypes that the user gave as a table or an array of values."""
+def given_prototypes(rows: ClusterInput, given: Any, n_clusters: int) -> Prototypes:
+    """Return the user's prototypes, from a table or an array of values."""
     schema = schema_of(rows.attributes, 1)
     if not has_names_only(given) and not is_framed(given):
         given = _columns(schema, given)
-    return prototypes_of(schema, _read_by_name(schema, given), n_clusters)
+    table = read_with_schema(schema, range(len(schema.attributes)), given)
+    return prototypes_from_table(schema, table, n_clusters)
 
 
 def _columns(schema: Schema, given: Any) -> dict[str, list[Any]]:
@@ -201,7 +193,7 @@ def _columns(schema: Schema, given: Any) -> dict[str, list[Any]]:
     if array.ndim != 2 or array.shape[1] != len(schema.attributes):
         raise ParameterError(
             Setting("init"),
-            f" has the shape {array.shape} and must be 'huang', 'cao' or a table of "
-            f"prototypes, {len(schema.attributes)} columns each",
+            f" has the shape {array.shape}, and must be 'huang', 'cao' or a table of "
+            f"prototypes with {len(schema.attributes)} columns",
         )
     return {n: list(cells) for n, cells in zip(schema.names, array.T, strict=True)}

@@ -19,52 +19,56 @@ from spinney.estimators.table_estimator import learning_anew
 from spinney.extensions.clustering.clusters import BATCHES, Clusters, schema_of
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
-    later_numbers,
+    encode_later_rows,
     numeric_attributes,
-    rows_of_numbers,
-    warn_of_few,
+    numeric_input,
+    sample_weights,
+    warn_if_few,
     weighted_sum,
-    weights_of,
 )
-from spinney.extensions.clustering.fit_k_means import nearest_centroids
-from spinney.extensions.clustering.mini_batch import RunningCentroids, in_batches
+from spinney.extensions.clustering.exact_sums import exact_means
+from spinney.extensions.clustering.fit_k_means import (
+    nearest_centroids,
+    one_blas_thread_for,
+    scaled_rows_and_points,
+)
+from spinney.extensions.clustering.lloyd import prepare_weights
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import (
-    MeasuredRows,
-    check_enough,
-    clusters_of,
-    method_of,
-    settings_of,
+from spinney.extensions.clustering.models.fit_clusters import (
+    ClusterInput,
+    check_n_clusters,
+    make_clusters,
+    method_for,
+    recorded_settings,
 )
 
-FIRST_BATCHES = 3  # as many rows are looked at for the start
+FIRST_BATCHES = 3  # initial centroids come from these
 
 
 @dataclass(eq=False, repr=False)
 class MiniBatchKMeans(Centroids):
-    """k-means of rows that come in batches, for tables that memory does not hold.
+    """Mini-batch k-means, for tables larger than memory (Sculley 2010).
 
-    A batch's rows go to their nearest centroids, and each centroid moves to the mean of
-    all rows that were ever its own (Sculley 2010): an approximation of
-    :class:`KMeans`, that looks at a row once per pass.
+    The rows of a batch are assigned to their nearest centroids, and each centroid moves
+    to the mean of all rows ever assigned to it. This approximates :class:`KMeans`, and
+    reads each row once per pass.
 
     Parameters
     ----------
     n_clusters : int
-        How many clusters.
+        The number of clusters.
     init : {"k-means++", "random"}, array or callable
-        Where to start, as in :class:`KMeans`; drawn among the first rows, or three
-        batches of them.
+        The initial centroids, as in :class:`KMeans`, from three batches of rows.
     batch_size : int
-        How many rows at once.
+        The number of rows in a batch.
     n_init : int or "auto"
-        How many starts are drawn; the one of least inertia on those rows is kept.
-        ``"auto"`` is that of :class:`KMeans`, for those rows.
+        The number of random initialisations; the one of least inertia on those rows
+        wins. ``"auto"`` is that of :class:`KMeans`.
     max_iter : int
-        How many passes over the rows at most.
+        The most passes over the rows.
     tol : float
-        No other pass is made if one lowers the mean squared distance by no more than
-        this share of it.
+        Training ends after a pass that lowers the mean squared distance by at most this
+        fraction.
     random_state : int, RandomState or None
         The seed. The same seed and batches give the same clusters.
     n_jobs : int, optional
@@ -75,16 +79,16 @@ class MiniBatchKMeans(Centroids):
     cluster_centers_ : array, clusters × columns
         The centroids.
     counts_ : array
-        The weight that each of them has had.
+        The total weight assigned to each.
     labels_ : array
-        The cluster of each row; of the last batch after ``partial_fit``. Not there
-        after a fit on a file, a query or batches: ``predict`` tells it.
+        The cluster of each row; of the last batch after ``partial_fit``. Missing after
+        a fit on a file, a query or batches: use ``predict``.
     inertia_ : float
         The weighted sum of the squared distances of the same rows.
     n_iter_ : int
-        How many passes were made.
+        The number of passes.
     n_steps_ : int
-        How many batches were taken in.
+        The number of batches learned.
 
     Examples
     --------
@@ -102,84 +106,85 @@ class MiniBatchKMeans(Centroids):
 
     # Learning
 
-    def _find(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         check_whole("batch_size", self.batch_size, least=1)
         check_whole("n_clusters", self.n_clusters, least=1)
-        if is_relation(X) or _streams(X):
+        if is_relation(X) or _is_streamable(X):
             if sample_weight is not None:
-                msg = "sample_weight is for rows in memory: read the table first"
-                raise DataError(msg)
+                msg = "sample_weight needs rows in memory"
+                raise DataError(msg, remedy="read the table first")
             self._fit_stream(X)
             return
-        rows = rows_of_numbers(self, X)
-        cells, weights = rows.cells, weights_of(sample_weight, len(rows.cells))
+        rows = numeric_input(self, X)
+        cells, weights = rows.cells, sample_weights(sample_weight, len(rows.cells))
         plan = self._plan(rows)
         first = self._first_rows(len(cells), weights, plan.seed)
         own = None if weights is None else weights[first]
-        self._start(replace(rows, cells=cells[first]), own, plan)
+        self._initialise(replace(rows, cells=cells[first]), own, plan)
         n_iter, _ = self._pass_until_done(
             lambda turn: (
                 (cells[some], None if weights is None else weights[some])
-                for some in in_batches(len(cells), self.batch_size, plan.seed, turn)
+                for some in shuffled_batches(
+                    len(cells), self.batch_size, plan.seed, turn
+                )
             )
         )
         points = self._running.centroids.astype(cells.dtype)
         jobs = thread_count(self.n_jobs)
         self.labels_, squares = nearest_centroids(cells, points, n_jobs=jobs)
         inertia = weighted_sum(squares, weights)
-        self._keep_running(cells.dtype, inertia, n_iter, rows.fingerprint(weights))
-        warn_of_few(len(points), self.labels_)
+        self._store_centroids(cells.dtype, inertia, n_iter, rows.fingerprint(weights))
+        warn_if_few(len(points), self.labels_)
 
     def _first_rows(self, n_rows: int, weights: Floats | None, seed: int) -> Integers:
-        """Return the rows to start on: of weight, where there are any so many."""
+        """Return the rows for the initial centroids, those with weight if possible."""
         heavy = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
         size = FIRST_BATCHES * self.batch_size
-        first = heavy[next(in_batches(len(heavy), size, seed, -1 % 2**32))]
+        first = heavy[next(shuffled_batches(len(heavy), size, seed, -1 % 2**32))]
         return first if len(first) >= self.n_clusters else np.arange(n_rows)
 
     def _fit_stream(self, X: Any) -> None:
-        """Learn from a file or a query, read once per pass."""
+        """Fit to a file or a query, which is read once per pass."""
         with number_batches(X, FIRST_BATCHES * self.batch_size) as (names, batches):
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, dtype=object)
-            cells = _at_least(batches, self.n_clusters)
-            rows = MeasuredRows(numeric_attributes(names), cells)
-            self._start(rows, None, self._plan(rows))
+            cells = _first_batches(batches, self.n_clusters)
+            rows = ClusterInput(numeric_attributes(names), cells)
+            self._initialise(rows, None, self._plan(rows))
 
         def batches_of(_: int) -> Iterator[tuple[NDArray[Any], None]]:
             with number_batches(X, self.batch_size) as (_names, batches):
                 yield from ((cells, None) for cells in batches)
 
         n_iter, inertia = self._pass_until_done(batches_of)
-        self._keep_running(cells.dtype, inertia, n_iter)
+        self._store_centroids(cells.dtype, inertia, n_iter)
 
-    def _start(self, rows: MeasuredRows, weights: Floats | None, plan: Plan) -> None:
-        """Start on the first rows, as k-means does.
-
-        ``_running`` has the centroids as they move, in double precision.
-        """
+    def _initialise(
+        self, rows: ClusterInput, weights: Floats | None, plan: Plan
+    ) -> None:
+        """Initialise the centroids from the first rows, as k-means does."""
         k = self.n_clusters
         check_whole("n_clusters", k, least=1)
-        check_enough(k, len(rows.cells))
-        method = method_of(plan, rows)
+        check_n_clusters(k, len(rows.cells))
+        method = method_for(plan, rows)
         clustering = replace(method, max_iter=0).fit(rows.cells, k, weights=weights)
         settings = {
-            **settings_of(plan, method, k),
+            **recorded_settings(plan, method, k),
             "batch_size": int(self.batch_size),
         }
         scale = np.ones(rows.cells.shape[1])
-        clusters = clusters_of(rows, clustering, scale, weights, settings)
+        clusters = make_clusters(rows, clustering, scale, weights, settings)
         self.clusters_ = replace(clusters, method=BATCHES, start=clusters.start[:0])
         self._running = RunningCentroids(clustering.centroids, np.zeros(k))
         self.n_steps_ = 0
 
     def _pass_until_done(self, batches_of: Any) -> tuple[int, float]:
-        """Take all rows in, pass after pass; return how many, and the last inertia."""
+        """Learn all rows in passes; return how many, and the last inertia."""
         before, n_iter = np.inf, 0
         while True:
             inertia = weight = 0.0
             for cells, weights in batches_of(n_iter):
-                inertia += self._take(cells, weights)[1]
+                inertia += self._learn_batch(cells, weights)[1]
                 weight += len(cells) if weights is None else float(weights.sum())
             n_iter += 1
             mean = inertia / weight
@@ -187,14 +192,14 @@ class MiniBatchKMeans(Centroids):
                 return n_iter, inertia
             before = mean
 
-    def _take(self, cells: NDArray[Any], weights: Floats | None) -> Any:
+    def _learn_batch(self, cells: NDArray[Any], weights: Floats | None) -> Any:
         self.n_steps_ += 1
         return self._running.learn(cells, weights, thread_count(self.n_jobs))
 
-    def _keep_running(
+    def _store_centroids(
         self, kind: Any, inertia: float, n_iter: int, origin: Fingerprint | None = None
     ) -> None:
-        """Keep the centroids as they are now; rows that are gone have no digest."""
+        """Store the present centroids; rows no longer in memory have no digest."""
         weight = float(self._running.weights.sum()) / max(n_iter, 1)
         self.clusters_ = replace(
             self.clusters_,
@@ -207,34 +212,31 @@ class MiniBatchKMeans(Centroids):
         )
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take one batch in; the first must have as many rows as there are clusters."""
+        """Learn one batch; the first needs as many rows as there are clusters."""
         if "clusters_" in vars(self):
             n_iter = self.n_iter_
-            cells = later_numbers(self, X, self.clusters_.schema)
-            weights = weights_of(sample_weight, len(cells))
+            cells = encode_later_rows(self, X, self.clusters_.schema)
+            weights = sample_weights(sample_weight, len(cells))
         else:
-            n_iter, rows = 0, rows_of_numbers(self, X)
-            cells, weights = rows.cells, weights_of(sample_weight, len(rows.cells))
-            self._start(rows, weights, self._plan(rows))
-        self.labels_, inertia = self._take(cells, weights)
-        self._keep_running(cells.dtype, inertia, n_iter)
+            n_iter, rows = 0, numeric_input(self, X)
+            cells, weights = rows.cells, sample_weights(sample_weight, len(rows.cells))
+            self._initialise(rows, weights, self._plan(rows))
+        self.labels_, inertia = self._learn_batch(cells, weights)
+        self._store_centroids(cells.dtype, inertia, n_iter)
         return self
 
     @classmethod
     def from_model(cls, clusters: Clusters) -> Self:
-        """Return the estimator of clusters that were loaded from a file."""
+        """Return the estimator of clusters that a file contains."""
         model = super().from_model(clusters)
         model._running = RunningCentroids(clusters.centroids, clusters.weights)
         model.n_steps_ = 0
         return model
 
     def fit_batches(self, batches: Iterable[Any]) -> Self:
-        """Learn from tables that come one after the other, in one pass.
+        """Learn from an iterable of arrays or data frames in one pass.
 
-        Parameters
-        ----------
-        batches : iterable of arrays or data frames
-            Those before there are as many rows as clusters are put together.
+        The first batches are joined until there are as many rows as clusters.
 
         Examples
         --------
@@ -252,47 +254,103 @@ class MiniBatchKMeans(Centroids):
         check_whole("n_clusters", self.n_clusters, least=1)
         if not isinstance(batches, Iterable):
             raise DataError(
-                Setting("batches", batches), " must be tables, one after the other"
+                Setting("batches", batches), " must be an iterable of tables"
             )
-        first: MeasuredRows | None = None
+        first: ClusterInput | None = None
         waiting: list[NDArray[Any]] = []
         for batch in batches:
             if first is None:
-                first = rows_of_numbers(self, batch)
+                first = numeric_input(self, batch)
                 waiting.append(first.cells)
             else:
                 schema = schema_of(first.attributes, 1)
-                waiting.append(later_numbers(self, batch, schema))
+                waiting.append(encode_later_rows(self, batch, schema))
             started = "clusters_" in vars(self)
             if started or sum(map(len, waiting)) >= self.n_clusters:
                 joined = np.concatenate(waiting)
                 if not started:
                     rows = replace(first, cells=joined)
-                    self._start(rows, None, self._plan(rows))
-                inertia = self._take(joined, None)[1]
+                    self._initialise(rows, None, self._plan(rows))
+                inertia = self._learn_batch(joined, None)[1]
                 waiting = []
         if "clusters_" not in vars(self):
             msg = "the batches have fewer rows than "
             raise DataError(msg, Setting("n_clusters", int(self.n_clusters)))
-        self._keep_running(joined.dtype, inertia, 1)
+        self._store_centroids(joined.dtype, inertia, 1)
 
 
-def _streams(X: Any) -> bool:
-    """Return whether X names a file that can be read some rows at a time."""
+def _is_streamable(X: Any) -> bool:
+    """Return whether X names a file that can be read in batches."""
     if not isinstance(X, (str, os.PathLike)):
         return False
     name = os.fspath(X).lower().removesuffix(".gz")
     return name.endswith((".csv", ".tsv", ".parquet"))
 
 
-def _at_least(batches: Iterator[Floats], n: int) -> Floats:
-    """Return the first batches, until they have so many rows."""
+def _first_batches(batches: Iterator[Floats], n: int) -> Floats:
+    """Return the first batches that together have n rows."""
     parts: list[Floats] = []
     for batch in batches:
         parts.append(batch)
         if sum(map(len, parts)) >= n:
             break
     if not parts:
-        msg = "the table has no rows: give it at least one"
-        raise DataError(msg)
+        msg = "the table has no rows"
+        raise DataError(msg, remedy="give at least one")
     return np.concatenate(parts)
+
+
+class RunningCentroids:
+    """Centroids that are the means of all rows ever assigned to them.
+
+    A centroid without rows moves to the batch's row farthest from its centroid.
+    """
+
+    def __init__(self, centroids: Floats, weights: Floats) -> None:
+        self.centroids = np.array(centroids, dtype=np.float64)
+        self.weights = np.array(weights, dtype=np.float64)
+
+    def learn(
+        self, cells: NDArray[Any], weights: Floats | None, n_jobs: int | None
+    ) -> tuple[Integers, float]:
+        """Learn a batch; return its labels and inertia before the update."""
+        own, heavy = prepare_weights(weights)
+        points = self.centroids.astype(cells.dtype)
+        rows, points, power = scaled_rows_and_points(cells, points, own, n_jobs=n_jobs)
+        with one_blas_thread_for(rows):
+            labels, squares = rows.nearest_to(points)
+        centroids = np.ldexp(self.centroids, -power)
+        means, added = exact_means(rows.sums(), rows.scales)
+        got = added > 0
+        with np.errstate(over="ignore"):
+            added = np.ldexp(added[got], heavy)
+            total = self.weights[got] + added
+        share = (added / total)[:, None]
+        centroids[got] += (means[got] - centroids[got]) * share
+        self.weights[got] = total
+        sizes = squares * own if len(own) else squares
+        empty = np.flatnonzero(self.weights <= 0)
+        farthest = np.argsort(-sizes, kind="stable")[: len(empty)]
+        farthest = farthest[sizes[farthest] > 0]
+        centroids[empty[: len(farthest)]] = rows.cells[farthest]
+        self.centroids = np.ldexp(centroids, power)
+        with np.errstate(over="ignore"):
+            return labels, float(np.ldexp(np.sum(sizes), 2 * power + heavy))
+
+
+def shuffled_batches(
+    n_rows: int, size: int, seed: int, turn: int
+) -> Iterator[Integers]:
+    """Yield the rows of each batch of a pass, in random order (NumPy's PCG64).
+
+    A single batch of all rows stays in order.
+
+    >>> [len(batch) for batch in shuffled_batches(10, 4, seed=0, turn=0)]
+    [4, 4, 2]
+    """
+    if n_rows <= size:
+        yield np.arange(n_rows)
+        return
+    order = np.random.default_rng([seed, turn]).permutation(n_rows)
+    for first in range(0, n_rows, size):
+        yield np.sort(order[first : first + size])

@@ -1,21 +1,21 @@
-"""Each row to its nearest centroid, by bounds that spare most rows.
+"""The nearest centroid of each row, by bounds that skip most rows.
 
-A row keeps its cluster, an upper bound u of the distance to that centroid, and a lower
-bound l of the distances to all others. As centroids move, u rises by what its own one
-moved and l falls by the most that any moved (Hamerly 2010). No bound is rewritten for
-that: both are kept as they would have been at the start, less or plus all moves since,
-which ``moves`` has. A row whose u is below l, or below half of the distance from its
-centroid to the next, stays (:func:`sift`). For the others the products of rows and
-centroids come from a product of matrices, and :func:`settle` looks for the least of ::
+A row has its cluster, an upper bound u of the distance to that centroid, and a lower
+bound l of the distances to all others. As centroids move, u rises by the move of its
+own centroid and l falls by the largest move (Hamerly 2010). Stored bounds are relative
+to the initial centroids: ``moves`` has the sums of moves since. A row stays if u is
+below l, or below half of the distance from its centroid to the next
+(:func:`list_waiting`). For the other rows a product of matrices yields x·c, and
+:func:`assign_waiting` finds the least ::
 
     |x − c|² − |x|² = |c|² − 2 x·c
 
-All bounds are wider than any rounding of theirs, and where two centroids are equally
-near but for a rounding, their distances are computed anew in float64, column by column:
-so the answer is that of plain loops, the first of the nearest ones.
+All bounds are wider than their rounding errors. If two centroids are equally near but
+for rounding, their distances are recomputed in float64, column by column. So the result
+is that of plain loops: the first nearest centroid.
 
-Sums are whole numbers (``exact_sums``): what leaves a cluster and what comes to it is
-subtracted and added exactly, in any order.
+Sums are whole numbers (``exact_sums``), so that rows are added to and subtracted from
+clusters exactly, in any order.
 """
 
 from typing import Any, NamedTuple
@@ -25,17 +25,17 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
 
-# Lines of ``moves``, by cluster: what its centroid moved since the start; half of its
-# distance to the next; and, all alike, the sum of the most that any moved.
+# Rows of ``moves``, by cluster: the sum of its centroid's moves; half of its distance
+# to the next centroid; the sum of the largest moves.
 GROWN, HALF, FALLEN = np.arange(3)
 
-# Cells of ``limits``: the error of a squared distance, relative and absolute; the
-# relative error of a bound that is kept; the largest norm of a centroid.
+# Cells of ``limits``: the relative and absolute error of a squared distance; the
+# relative error of a stored bound; the largest norm of a centroid.
 ERROR, TINY, KEPT, LONGEST = np.arange(4)
 
 
-class Assigning(NamedTuple):
-    """Rows with their clusters, -1 at first, and bounds; and the centroids.
+class AssignmentTask(NamedTuple):
+    """Rows with their clusters (initially -1) and bounds, and the centroids.
 
     ``sizes`` are |x|² of the centred rows, ``norms`` |c|²; ``scales`` are those of the
     sums.
@@ -44,7 +44,7 @@ class Assigning(NamedTuple):
     rows: NDArray[Any]
     weights: NDArray[np.float64]
     sizes: NDArray[Any]
-    own: NDArray[np.int32]
+    labels: NDArray[np.int32]
     upper: NDArray[Any]
     lower: NDArray[Any]
     centroids: NDArray[Any]
@@ -55,71 +55,68 @@ class Assigning(NamedTuple):
 
 
 @kernel
-def square(rows, row, points, point):
+def squared_distance(rows, row, points, point):
     """Return the squared distance of a row to a point, in float64."""
     total = 0.0
     for column in range(rows.shape[1]):
-        apart = np.float64(rows[row, column]) - np.float64(points[point, column])
-        total += apart * apart
+        difference = np.float64(rows[row, column]) - np.float64(points[point, column])
+        total += difference * difference
     return total
 
 
 @kernel
-def short_square(rows, row, points, point):
-    """Return that in the precision of the rows: even columns, odd ones, their sum."""
+def short_squared_distance(rows, row, points, point):
+    """Return it in the precision of the rows: even columns plus odd ones."""
     width = rows.shape[1]
-    apart = rows[row, 0] - points[point, 0]
-    even = apart * apart
+    difference = rows[row, 0] - points[point, 0]
+    even = difference * difference
     odd = even - even
     for column in range(1, width - 1, 2):
-        apart = rows[row, column] - points[point, column]
-        odd += apart * apart
-        apart = rows[row, column + 1] - points[point, column + 1]
-        even += apart * apart
+        difference = rows[row, column] - points[point, column]
+        odd += difference * difference
+        difference = rows[row, column + 1] - points[point, column + 1]
+        even += difference * difference
     if width % 2 == 0:
-        apart = rows[row, width - 1] - points[point, width - 1]
-        odd += apart * apart
+        difference = rows[row, width - 1] - points[point, width - 1]
+        odd += difference * difference
     return even + odd
 
 
 @kernel
-def keep_upper(upper, row, reach, moved, limits):
-    """Keep an upper bound as it would have been at the start."""
+def store_upper(upper, row, reach, moved, limits):
+    """Store an upper bound relative to the initial centroids."""
     upper[row] = reach - moved + limits[KEPT] * (reach + moved)
 
 
 @entry
-def sift(task, waiting, span):
-    """List the rows that may have to leave their clusters; return how many.
-
-    ``span`` has the first and the last row.
-    """
+def list_waiting(task, pending, span):
+    """List the rows of a range that may change cluster; return how many."""
     rows, centroids, moves, limits = task.rows, task.centroids, task.moves, task.limits
-    own, upper, lower = task.own, task.upper, task.lower
+    labels, upper, lower = task.labels, task.upper, task.lower
     n = 0
     for row in range(span[0], span[1]):
-        cluster = own[row]
+        cluster = labels[row]
         if cluster >= 0:
             others = np.float64(lower[row]) - moves[FALLEN, cluster]
             others = max(others, moves[HALF, cluster])
             moved = moves[GROWN, cluster]
             if np.float64(upper[row]) + moved < others:
                 continue
-            near = np.float64(short_square(rows, row, centroids, cluster))
+            near = np.float64(short_squared_distance(rows, row, centroids, cluster))
             reach = np.sqrt(near * (1.0 + limits[ERROR]) + limits[TINY])
             if reach < others:
-                keep_upper(upper, row, reach, moved, limits)
+                store_upper(upper, row, reach, moved, limits)
                 continue
-        waiting[n] = row
+        pending[n] = row
         n += 1
     return n
 
 
 @kernel
-def two_least(products, norms, best, second, nearest):
+def two_least_distances(products, norms, best, second, nearest):
     """Write the two least sums of each row, and the cluster of the least.
 
-    Rows lie side by side, so that one instruction takes several of them.
+    The inner loop is over rows, so that it vectorises.
     """
     n = products.shape[1]
     for line in range(n):
@@ -138,42 +135,42 @@ def two_least(products, norms, best, second, nearest):
 
 
 @entry
-def settle(task, products, waiting, room, span):
-    """Send the rows that wait to their nearest centroids; return how many left.
+def assign_waiting(task, products, pending, workspace, span):
+    """Assign waiting rows to their nearest centroids; return how many changed.
 
-    ``products`` are −2 x·c, a column for each row that waits. ``room`` is (sums, best,
-    second, nearest): what the clusters gain, and what :func:`two_least` writes;
-    ``span`` has the first and the last of the rows that wait.
+    ``products`` are −2 x·c with a column for each row of the range ``span``. The
+    workspace is (sums, best, second, nearest): the changes of sums, and the results of
+    :func:`two_least_distances`.
     """
     rows, weights, sizes, scales = task.rows, task.weights, task.sizes, task.scales
     centroids, norms = task.centroids, task.norms
-    own, upper, lower = task.own, task.upper, task.lower
+    labels, upper, lower = task.labels, task.upper, task.lower
     moves, limits = task.moves, task.limits
-    sums, firsts, seconds, clusters = room
-    two_least(products, norms, firsts, seconds, clusters)
+    sums, firsts, seconds, clusters = workspace
+    two_least_distances(products, norms, firsts, seconds, clusters)
     changed = 0
-    for turn in range(span[0], span[1]):
-        row, line = waiting[turn], turn - span[0]
+    for position in range(span[0], span[1]):
+        row, line = pending[position], position - span[0]
         best, second = np.float64(firsts[line]), np.float64(seconds[line])
         nearest = np.int64(clusters[line])
         size = np.float64(sizes[row])
         length = np.sqrt(size) + limits[LONGEST]
         error = limits[ERROR] * length * length + limits[TINY]
-        # In truth the best is at most best + error, the others at least second − error.
+        # The true best is at most best + error, the others at least second − error.
         high, low = best + error, second - error
         if low <= high:
             high, low = high + 2.0 * error, best - error
             most = best + 2.0 * error
             nearest = first_nearest(rows, row, centroids, norms, products, line, most)
-        before = np.int64(own[row])
+        before = np.int64(labels[row])
         reach = np.sqrt(max(high + size, 0.0))
-        keep_upper(upper, row, reach, moves[GROWN, nearest], limits)
+        store_upper(upper, row, reach, moves[GROWN, nearest], limits)
         least = np.sqrt(max(low + size, 0.0))
         fallen = moves[FALLEN, nearest]
         lower[row] = least + fallen - limits[KEPT] * (least + fallen)
         if nearest != before:
             changed += 1
-            own[row] = nearest
+            labels[row] = nearest
             weight = weights[row] if weights.size else 1.0
             if before >= 0:
                 add_row(rows, row, weight, before, np.int64(-1), scales, sums)
@@ -183,12 +180,12 @@ def settle(task, products, waiting, room, span):
 
 @kernel
 def first_nearest(rows, row, centroids, norms, products, line, most):
-    """Return the first nearest of the centroids that are not beyond ``most``."""
+    """Return the first nearest among the centroids within ``most``."""
     best, nearest = np.inf, np.int64(0)
     for cluster in range(centroids.shape[0]):
         if np.float64(products[cluster, line] + norms[cluster]) > most:
             continue
-        near = square(rows, row, centroids, cluster)
+        near = squared_distance(rows, row, centroids, cluster)
         if near < best:
             best, nearest = near, np.int64(cluster)
     return nearest
@@ -196,7 +193,7 @@ def first_nearest(rows, row, centroids, norms, products, line, most):
 
 @kernel
 def add_row(rows, row, weight, cluster, sign, scales, sums):
-    """Add a row to the sums of a cluster, or take it off."""
+    """Add a row to the sums of a cluster, or subtract it."""
     n_columns = rows.shape[1]
     for column in range(n_columns + 1):
         part = weight
@@ -212,4 +209,4 @@ def add_row(rows, row, weight, cluster, sign, scales, sums):
 def squared_distances(rows, centroids, labels, out, span):
     """Write each row's squared distance to its centroid, in float64."""
     for row in range(span[0], span[1]):
-        out[row] = square(rows, row, centroids, labels[row])
+        out[row] = squared_distance(rows, row, centroids, labels[row])

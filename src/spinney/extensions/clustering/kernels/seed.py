@@ -1,10 +1,10 @@
-"""What k-means++ asks of all rows: what each candidate would gain, and taking one.
+"""k-means++: the gain of each candidate, and the choice of one.
 
 ``near`` is each row's squared distance to the nearest centroid so far. A product of
-matrices tells the distances to the candidates but for a rounding; those that may be
-less than ``near`` are computed anew, as NumPy does: even columns, odd ones, and the two
-sums. The others would have gained nothing. ``better`` keeps which candidates are nearer
-to a row than ``near``, a bit each: only those rows are looked at when one is taken.
+matrices yields the distances to the candidates up to rounding. Those that may be less
+than ``near`` are recomputed as NumPy does: even columns plus odd ones. ``better`` has a
+bit for each candidate nearer to a row than ``near``: only those rows are updated when a
+candidate is chosen.
 """
 
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ from spinney.extensions.clustering.kernels.assign import (
     ERROR,
     LONGEST,
     TINY,
-    short_square,
+    short_squared_distance,
 )
 
 
-class Seeding(NamedTuple):
-    """The rows, how near they are so far, and which rows are the candidates.
+class SeedingTask(NamedTuple):
+    """The rows, their distances so far, and the candidate rows.
 
     ``sizes`` are |x|² of the centred rows; ``limits`` are those of ``assign``.
     """
@@ -37,16 +37,16 @@ class Seeding(NamedTuple):
 
 
 @entry
-def gains_of(seeding, products, norms, room, gains, span):
-    """Add up what each candidate would take off the squared distances of some rows.
+def add_gains(seeding, products, norms, workspace, gains, span):
+    """Add up the decrease of squared distances by each candidate over a range of rows.
 
-    ``products`` are −2 x·y, a column for each row, ``norms`` |y|²; ``room`` is
-    (most, waiting), arrays with room for all rows; ``span`` has the first and the last.
+    ``products`` are −2 x·y with a column for each row, ``norms`` |y|²; ``workspace`` is
+    (most, waiting), arrays for all rows.
     """
     rows, weights, sizes = seeding.rows, seeding.weights, seeding.sizes
     near, better, candidates = seeding.near, seeding.better, seeding.candidates
     limits, first = seeding.limits, span[0]
-    most, waiting = room
+    most, pending = workspace
     # (|x| + |y|)² is at most 2 |x|² + 2 |y|².
     wrong = 2.0 * limits[ERROR]
     most_wrong = wrong * limits[LONGEST] ** 2 + limits[TINY]
@@ -58,25 +58,26 @@ def gains_of(seeding, products, norms, room, gains, span):
     for index in range(candidates.size):
         norm, gain, bit = norms[index], gains[index], np.uint32(1) << np.uint32(index)
         n = 0
-        for row in range(first, span[1]):  # without a branch that is hard to foresee
-            waiting[n] = row
+        for row in range(first, span[1]):  # without an unpredictable branch
+            pending[n] = row
             n += np.int64(products[index, row - first] + norm <= most[row - first])
-        for turn in range(n):
-            row = waiting[turn]
-            square = short_square(rows, row, rows, candidates[index])
-            if square < near[row]:
+        for position in range(n):
+            row = pending[position]
+            squared_distance = short_squared_distance(
+                rows, row, rows, candidates[index]
+            )
+            if squared_distance < near[row]:
                 weight = weights[row] if weights.size else 1.0
-                gain += np.float64(near[row] - square) * weight
+                gain += np.float64(near[row] - squared_distance) * weight
                 better[row] |= bit
         gains[index] = gain
 
 
 @entry
-def take(seeding, bins, totals, span):
-    """Take candidate number ``span[3]`` in.
+def choose_candidate(seeding, bins, totals, span):
+    """Choose candidate ``span[3]``, and sum squared distances by block and bin.
 
-    ``totals`` gets the weighted sums of the squared distances by block and bin;
-    ``span`` begins with the number of rows in a block, and the first and last block.
+    ``span`` begins with the size of a block, and the first and last block.
     """
     rows, weights = seeding.rows, seeding.weights
     near, better = seeding.near, seeding.better
@@ -86,6 +87,6 @@ def take(seeding, bins, totals, span):
         totals[block] = 0.0
         for row in range(block * size, min(n, (block + 1) * size)):
             if (better[row] >> bit) & np.uint32(1):
-                near[row] = short_square(rows, row, rows, candidate)
+                near[row] = short_squared_distance(rows, row, rows, candidate)
             weight = weights[row] if weights.size else 1.0
             totals[block, bins[row]] += weight * np.float64(near[row])

@@ -1,11 +1,7 @@
-"""Clusters of rows: how they are found, as text and as files."""
+"""Clusters of tables: settings, fitting and fitted clusters."""
 
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import (
-    find_clusters,
-    measured_rows,
-    read_rows,
-)
+from spinney.extensions.clustering.models.cluster_table import cluster_in_memory
 from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 
-__all__ = ["FittedClusters", "Plan", "find_clusters", "measured_rows", "read_rows"]
+__all__ = ["FittedClusters", "Plan", "cluster_in_memory"]

@@ -1,4 +1,4 @@
-"""How to look for clusters."""
+"""The settings of a clustering."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -18,41 +18,36 @@ from spinney.extensions.clustering.clusters import MIXED
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import LARGEST_GAMMA
 
 MODES = "k-modes"
-"""k-prototypes of names only; its clusters are saved as those of k-prototypes."""
+"""k-prototypes of categories only; a file stores the clusters as k-prototypes."""
 
 RULE = "silhouette"
-"""What chooses among several k, unless another rule is given."""
+"""The default rule that chooses k."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How to look for clusters, by the names of scikit-learn's parameters.
+    """The settings of a clustering, named as in scikit-learn.
 
     Parameters
     ----------
     n_clusters : int, "auto" or range
-        How many clusters; ``"auto"`` or several numbers are tried, and a rule chooses.
+        The number of clusters, or the numbers that ``rule`` chooses from.
     rule : str, optional
-        What chooses among several k: ``RULE`` if not given.
+        The criterion that chooses k; ``RULE`` by default.
     method : str, optional
-        ``"k-means"``, ``"k-prototypes"`` or, of names only, ``"k-modes"``. If not
-        given, the first of numbers, else the second.
+        ``"k-means"``, ``"k-prototypes"`` or, for categories only, ``"k-modes"``. The
+        default is k-means for numbers, else k-prototypes.
     init : str, array, Prototypes or callable, optional
-        ``"k-means++"``, ``"random"`` or ``"optimal"``, for tables that are not all
-        numbers ``"huang"`` or ``"cao"``; the first of them if not given. Or a file of
-        centroids, or the centroids themselves, in the units of the columns.
+        The name of a method, ``"huang"`` or ``"cao"`` for mixed tables; a file of
+        centroids; or the centroids in the units of the columns.
     n_init : int or "auto"
-        How many starts; see
-        :func:`spinney.extensions.clustering.clustering.n_starts_of`.
+        The number of restarts.
     gamma : float, optional
-        What a nominal difference weighs.
+        The weight of a categorical mismatch.
     max_iter : int, optional
-        How many iterations of each start at most: 300, of k-prototypes 100.
-    tol : float
-    seed : int
+        The most iterations of a restart: 300, for k-prototypes 100.
     standardise : bool
-        Whether each column is divided by its standard deviation.
-    n_jobs : int, optional
+        Whether to divide each column by its standard deviation.
     """
 
     n_clusters: int | str | range = "auto"
@@ -69,13 +64,13 @@ class Plan:
 
     @classmethod
     def further(cls) -> tuple[str, ...]:
-        """Return the parameters beside those that every way to cluster has."""
+        """Return the names of the parameters that are optional in ``find_clusters``."""
         common = ("n_clusters", "standardise", "seed")
         return tuple(each.name for each in fields(cls) if each.name not in common)
 
     @property
     def chooses(self) -> bool:
-        """Whether the number of clusters is to be chosen."""
+        """Whether a rule chooses the number of clusters."""
         return isinstance(self.n_clusters, (str, range))
 
     def __post_init__(self) -> None:
@@ -88,7 +83,15 @@ class Plan:
             check_whole("n_clusters", self.n_clusters, least=1)
         if self.method is not None:
             check_named("method", self.method, ["k-means", MODES, MIXED])
-        self._check_rule()
+        if self.rule is not None:
+            check_named("rule", self.rule, MEASURES)
+            if not self.chooses:
+                k = Setting("n_clusters", self.n_clusters)
+                raise refusal(
+                    Setting("rule", self.rule),
+                    phrase("chooses among several k, but {} is one", k),
+                    "remove one of them",
+                )
         if isinstance(self.n_init, str):
             check_named("n_init", self.n_init, ["auto"])
         else:
@@ -99,15 +102,3 @@ class Plan:
         check_choice("standardise", self.standardise)
         check_seed("seed", self.seed)
         thread_count(self.n_jobs)
-
-    def _check_rule(self) -> None:
-        if self.rule is None:
-            return
-        check_named("rule", self.rule, MEASURES)
-        if not self.chooses:
-            k = Setting("n_clusters", self.n_clusters)
-            raise refusal(
-                Setting("rule", self.rule),
-                phrase("chooses among several k, and {} is one", k),
-                "leave one of them out",
-            )

@@ -1,6 +1,6 @@
-"""What can be done with clusters that were found: tell, assign, keep.
+"""Fitted clusters: text, assignment of rows, files and exports.
 
-Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
+This module does not import scikit-learn, so that the shell starts quickly. Estimators
 add its conventions.
 """
 
@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 
 
 class FittedClusters(FittedBase):
-    """Clusters and what can be done with them; ``print`` shows the centroids.
-
-    Parameters
-    ----------
-    clusters : Clusters
-        The centroids with their columns and origin.
-    """
+    """Clusters with methods that show, assign, save and export; see ``print``."""
 
     kind = "clusters"
 
@@ -43,21 +37,21 @@ class FittedClusters(FittedBase):
 
     @property
     def schema(self) -> Schema:
-        """The columns: how the clusters read tables."""
+        """The columns by which tables are read."""
         return self.clusters_.schema
 
     @property
     def _needed(self) -> range:
-        """All attributes: a distance is of all of them."""
+        """All attributes: a distance uses all of them."""
         return range(len(self.schema.attributes))
 
     @property
     def _may_be_empty(self) -> bool:
-        """Whether empty cells are of use: k-prototypes alone does without."""
+        """Whether cells may be missing, as in k-prototypes."""
         return self.clusters_.method == MIXED
 
     def facts(self) -> dict[str, Any]:
-        """Return what the clusters are and where they were found, as plain data."""
+        """Return the clusters and their origin as plain data."""
         clusters = self.clusters_
         columns = {a.name: a.kind for a in clusters.schema.attributes}
         return {
@@ -83,12 +77,7 @@ class FittedClusters(FittedBase):
         return self.text()
 
     def text(self, *, width: int | None = None) -> str:
-        """Return sizes and centroids as a table, in blocks where it is too wide."""
-        clusters = self.clusters_
-        return "\n".join([*self.table(width=width), "", *self._lines(clusters)])
-
-    def table(self, *, width: int | None = None) -> list[str]:
-        """Return the lines of the table of clusters."""
+        """Return sizes and centroids as a table, in blocks if it is too wide."""
         clusters = self.clusters_
         sizes = clusters.sizes
         shares = sizes / (float(sizes.sum()) or 1.0)
@@ -101,9 +90,10 @@ class FittedClusters(FittedBase):
         for index, attribute in enumerate(clusters.schema.attributes):
             cells = _cells(attribute, values[:, index].tolist())
             columns.append([shown(attribute.name), *cells])
-        return in_columns(columns, width=width, indent=0)
+        table = in_columns(columns, width=width, indent=0)
+        return "\n".join([*table, "", *self._notes(clusters)])
 
-    def _lines(self, clusters: Clusters) -> list[str]:
+    def _notes(self, clusters: Clusters) -> list[str]:
         n = clusters.n_iterations
         turn = "pass" if clusters.method == BATCHES else "iteration"
         many = ("es" if turn == "pass" else "s") * (n != 1)
@@ -111,26 +101,18 @@ class FittedClusters(FittedBase):
         lines = [f"inertia {figure(clusters.inertia)} ({how})"]
         kinds = {attribute.kind for attribute in clusters.schema.attributes}
         if clusters.method == MIXED and kinds != {"numeric"}:
-            lines.append(
-                f"a nominal difference weighs {figure(clusters.gamma)} (gamma)"
-            )
+            gamma = figure(clusters.gamma)
+            lines.append(f"weight of a categorical mismatch: γ = {gamma}")
         if clusters.standardised:
-            lines.append(
-                "distances are of standardised columns: each divided by its standard "
-                "deviation"
-            )
+            lines.append("columns standardised (divided by their standard deviation)")
         return lines
 
     def plot(self) -> "Picture":
-        """Return a picture of the clusters: a column each, and how far it is off.
+        """Return a picture with a column for each cluster and its proportion of rows.
 
-        Its head is the share of the rows. A bar under a number says how far that is
-        from the mean of all clusters, in standard deviations between them.
-
-        Returns
-        -------
-        Picture
-            ``save(path)`` keeps it as .svg, .html, .png or .pdf.
+        A bar under a number shows its difference from the mean of all clusters, in
+        standard deviations between clusters. ``save(path)`` writes .svg, .html, .png or
+        .pdf.
         """
         pictures = registry.load("operation", "picture")
         from spinney.extensions.clustering.cluster_svg import to_cluster_svg
@@ -151,7 +133,7 @@ class FittedClusters(FittedBase):
         encoding: str | None = None,
         text_format: TextFormat | None = None,
     ) -> Table:
-        """Read a table as the clusters understand it; columns are found by name."""
+        """Read a table by the clusters' columns, which are matched by name."""
         return read_with_schema(
             self.schema,
             self._needed,
@@ -171,7 +153,7 @@ class FittedClusters(FittedBase):
         labels, _ = self.assign(self.read(X))
         return np.asarray(labels[:, np.newaxis], dtype=np.float64)
 
-    # Keeping
+    # Files and exports
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
         """Save the clusters to a file; :func:`spinney.load` reads it back."""
@@ -188,11 +170,11 @@ class FittedClusters(FittedBase):
     ) -> Any:
         """Return the clusters in a format, and write them to a path.
 
-        The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
-        "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
-        that send rows to the same clusters: "python", "javascript", "c", "onnx", of
-        k-means "pmml", and "sql" with its options ``dialect``, ``table`` and ``keep``;
-        "json" is read back by :func:`spinney.load` (``docs/exports.md``).
+        The formats are "text", "json" (for :func:`spinney.load`), "html" (the page of
+        :meth:`explore`), the pictures "svg", "png" and "pdf" (the last two are bytes
+        and need Matplotlib), and programs that assign rows: "python", "javascript",
+        "c", "onnx", "pmml" (k-means only) and "sql" with ``dialect``, ``table`` and
+        ``keep``. See ``docs/exports.md``.
         """
         return exported(
             self, format, path=path, dialect=dialect, table=table, keep=keep
@@ -200,7 +182,7 @@ class FittedClusters(FittedBase):
 
 
 def _cells(attribute: Attribute, values: list[Any]) -> list[str]:
-    """Return the values of one column of centroids."""
+    """Return the texts of one column of centroids."""
     if attribute.kind != "numeric":
         return ["-" if value is None else shown(value) for value in values]
     if attribute.unit is not None:

@@ -1,4 +1,4 @@
-"""k-prototypes of a table: γ, starts, restarts, and who does the work."""
+"""k-prototypes: γ, initial prototypes, restarts, and the choice of kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,32 +9,35 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.jit.loading_time import wants_kernels
+from spinney._support.row_order import keys_of
 from spinney._support.threads import n_threads
 from spinney.extensions.clustering.choose_k.choice import MIXED_MEASURES
-from spinney.extensions.clustering.choose_k.cluster_measures import mean_widths
-from spinney.extensions.clustering.cluster_draws import ClusterDraws
-from spinney.extensions.clustering.clustering import (
-    Clustering,
-    Starts,
-    unscaled,
-    weights_as_given,
+from spinney.extensions.clustering.choose_k.cluster_measures import (
+    mean_silhouette_widths,
 )
-from spinney.extensions.clustering.iterations import Watch, iterate
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.lloyd import (
+    Clustering,
+    ClusterMethod,
+    IterationCallback,
+    iterate,
+    prepare_weights,
+    undo_scaling,
+)
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     MixedCells,
     Prototypes,
-    distances_to_all,
+    distances_between_rows,
 )
 from spinney.extensions.clustering.prototypes.mixed_rows import (
     MixedRows,
-    filled_in,
-    middle_of,
-    spreads_of,
+    exact_deviations,
+    fill_unknown_cells,
+    overall_prototype,
 )
-from spinney.extensions.clustering.prototypes.prototype_starts import (
-    Margins,
-    cao_rows,
-    huang_rows,
+from spinney.extensions.clustering.random_rows import (
+    RandomStream,
+    filled_up,
+    weight_of_each,
 )
 from spinney.extensions.clustering.scaling import (
     in_groups,
@@ -43,22 +46,15 @@ from spinney.extensions.clustering.scaling import (
     scaling_power,
 )
 
-MIXED_STARTS = ("huang", "cao")
+K_PROTOTYPES_INITS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KPrototypesMethod(Starts):
-    """k-prototypes of mixed rows: the clustering of least cost of some starts.
+class KPrototypesMethod(ClusterMethod):
+    """k-prototypes of mixed rows: the clustering of least cost among some restarts.
 
-    Parameters
-    ----------
-    init : {"huang", "cao"} or Prototypes
-        Cells that a given prototype lacks are those of the middle of all rows.
-    gamma : float, optional
-        What a nominal difference weighs; see :func:`default_gamma` if not given.
-    n_init, max_iter, seed, n_jobs
-        See :class:`~spinney.extensions.clustering.clustering.Starts`.
+    ``init`` and ``gamma`` are those of :class:`spinney.KPrototypes`.
     """
 
     measures: ClassVar = MIXED_MEASURES
@@ -72,54 +68,59 @@ class KPrototypesMethod(Starts):
         k: int,
         *,
         weights: Floats | None = None,
-        watch: Watch | None = None,
+        on_iteration: IterationCallback | None = None,
     ) -> Clustering:
-        """Return k clusters of at least as many rows, with the γ that they are by.
+        """Return k clusters of at least k rows, with their γ.
 
-        None of the weights is negative; rows of weight 0 are labelled only. ``watch``
-        is called after every iteration of every start.
+        Rows of weight 0 only get labels.
         """
-        given, heavy = weights_as_given(weights)
+        row_weights, weight_power = prepare_weights(weights)
         n_starts = self.n_starts(cells, k)
-        weighty = cells[given > 0] if len(given) else cells
-        cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
+        with_weight = cells[row_weights > 0] if len(row_weights) else cells
+        cells = _without_unknown(
+            cells, np.asarray(np.isnan(with_weight.numbers).all(axis=0))
+        )
         power = power_of_mixed(cells)
         scaled = scaled_mixed(cells, power)
-        rows = rows_for(scaled, given, k * n_starts, self.n_jobs)
-        start, gamma, middle = self.init, self.gamma, middle_of(rows)
+        rows = make_mixed_rows(scaled, row_weights, k * n_starts, self.n_jobs)
+        start, gamma, overall = self.init, self.gamma, overall_prototype(rows)
         spreads = np.empty(0)
         if gamma is None or (isinstance(start, str) and start == "cao"):
-            spreads = spreads_of(scaled, given, middle)
+            spreads = exact_deviations(scaled, row_weights, overall)
         if gamma is None:
             gamma = default_gamma(np.ldexp(spreads, power))
         rows.gamma = scaled_gamma(scaled, gamma, power)
-        margins = Margins(scaled, given) if isinstance(start, str) else None
+        distributions = (
+            ColumnDistributions(scaled, row_weights) if isinstance(start, str) else None
+        )
 
-        def run(draws: ClusterDraws) -> Clustering:
-            if margins is None:
+        def run(draws: RandomStream) -> Clustering:
+            if distributions is None:
                 assert isinstance(start, Prototypes)
                 numbers = scaled_start(start.numbers, scaled.numbers, power)
                 first = Prototypes(numbers, start.codes)
             else:
                 if start == "cao":
-                    densities = margins.densities(spreads)
-                    chosen = cao_rows(rows, k, densities, middle)
+                    densities = distributions.densities(spreads)
+                    chosen = cao_initial_rows(rows, k, densities, overall)
                 else:
-                    chosen = huang_rows(rows, k, draws, margins)
+                    chosen = huang_initial_rows(rows, k, draws, distributions)
                 first = scaled[chosen].as_prototypes()
-            first = filled_in(scaled, first, middle)
-            return iterate(rows, first, max_iterations=self.max_iter, watch=watch)
+            first = fill_unknown_cells(scaled, first, overall)
+            return iterate(
+                rows, first, max_iterations=self.max_iter, on_iteration=on_iteration
+            )
 
-        best = unscaled(self.best(n_starts, run), power, heavy, _multiplied)
+        best = undo_scaling(self.best(n_starts, run), power, weight_power, _multiplied)
         return replace(best, gamma=gamma)
 
     def labels(self, cells: MixedCells, clustering: Clustering) -> Integers:
-        """Return the clusters of other rows."""
+        """Return the labels of other rows."""
         prototypes, gamma = clustering.centroids, clustering.gamma
         return nearest_prototypes(cells, prototypes, gamma, n_jobs=self.n_jobs)[0]
 
-    def small(self, cells: MixedCells) -> tuple[MixedCells, int]:
-        """Return rows as they are: γ belongs to the scale of their numbers."""
+    def rescaled(self, cells: MixedCells) -> tuple[MixedCells, int]:
+        """Return rows as they are, because γ depends on the scale of numbers."""
         return cells, 0
 
     def silhouettes(
@@ -131,43 +132,42 @@ class KPrototypesMethod(Starts):
     ) -> list[float | None]:
         """Return the mean silhouette widths of several clusterings of rows.
 
-        Between two rows there is the distance of k-prototypes, with a row in the place
-        of the prototype and the γ of a clustering; what either lacks adds nothing.
-        Silhouettes are of its root: where all columns are numbers and known, that is
-        the distance of k-means.
+        The distance of two rows is the root of that of k-prototypes, with one row as
+        the prototype. Without missing cells and categories it is that of k-means.
         """
-        # Clusters without rows are no clusters.
+        # Empty clusters are ignored.
         codings = [np.unique(one, return_inverse=True)[1].ravel() for one in labelings]
         power = power_of_mixed(cells)
         small = scaled_mixed(cells, power)
         gamma = scaled_gamma(cells, clustering.gamma, power)
-        return mean_widths(
-            lambda part: distances_to_all(small, part, gamma),
+        return mean_silhouette_widths(
+            lambda part: distances_between_rows(small, part, gamma),
             codings,
             weights,
             n_jobs=self.n_jobs or 1,
         )
 
 
-def rows_for(
+def make_mixed_rows(
     cells: MixedCells, weights: Floats, times: int, n_jobs: int | None
 ) -> MixedRows:
-    """Return rows that NumPy works on, or compiled kernels where there is much work."""
+    """Return rows for NumPy or, for much work, for compiled kernels."""
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
     if not wants_kernels("k-prototypes", len(cells) * columns * times):
         return MixedRows(cells, weights, 1.0)
     from spinney.extensions.clustering.prototypes.compiled_mixed_rows import (
-        CompiledMixed,
+        CompiledMixedRows,
     )
 
-    return CompiledMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
+    return CompiledMixedRows(
+        cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs
+    )
 
 
 def default_gamma(spreads: Floats) -> float:
     """Return half the mean standard deviation of the numeric columns, after Huang.
 
-    Columns without a known cell do not count; 1 where no number differs from another,
-    or there is no numeric column.
+    Columns without known cells do not count; 1 if the mean is 0 or undefined.
 
     >>> default_gamma(np.array([1.0, 3.0, np.nan])), default_gamma(np.array([]))
     (1.0, 1.0)
@@ -185,42 +185,34 @@ def nearest_prototypes(
     n_jobs: int | None = None,
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
-    cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
-    powers = row_powers(cells.numbers, prototypes.numbers)
+    cells = _without_unknown(
+        cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0))
+    )
 
-    def nearest(rows: Any) -> tuple[Integers, Floats]:
-        return _nearest_scaled(cells[rows], prototypes, gamma, n_jobs=n_jobs)
+    def nearest(some: Any) -> tuple[Integers, Floats]:
+        power = power_of_mixed(cells[some], prototypes.numbers)
+        scaled = scaled_mixed(cells[some], power)
+        rows = make_mixed_rows(scaled, np.empty(0), len(prototypes.codes), n_jobs)
+        rows.gamma = scaled_gamma(scaled, gamma, power)
+        labels, costs = rows.nearest_to(_multiplied(prototypes, -power))
+        with np.errstate(over="ignore"):
+            return labels, np.ldexp(costs, 2 * power)
 
-    return in_groups(powers, nearest)
-
-
-def _nearest_scaled(
-    cells: MixedCells, prototypes: Prototypes, gamma: float, *, n_jobs: int | None
-) -> tuple[Integers, Floats]:
-    """Return the nearest prototypes of rows that are divided by one power of two."""
-    power = power_of_mixed(cells, prototypes.numbers)
-    scaled = scaled_mixed(cells, power)
-    points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
-    rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
-    rows.gamma = scaled_gamma(scaled, gamma, power)
-    labels, costs = rows.nearest_to(points)
-    with np.errstate(over="ignore"):
-        return labels, np.ldexp(costs, 2 * power)
+    return in_groups(row_powers(cells.numbers, prototypes.numbers), nearest)
 
 
-def _without(cells: MixedCells, nowhere: NDArray[np.bool_]) -> MixedCells:
-    """Return the cells without the numbers of columns that no prototype knows."""
-    if not nowhere.any():
+def _without_unknown(cells: MixedCells, unknown: NDArray[np.bool_]) -> MixedCells:
+    """Return the cells with NaN in the numeric columns without known prototypes."""
+    if not unknown.any():
         return cells
-    return replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
+    return replace(cells, numbers=np.where(unknown, np.nan, cells.numbers))
 
 
 def power_of_mixed(cells: MixedCells, *more: Floats) -> int:
-    """Return the power of two to divide numbers by, so that no square overflows.
+    """Return the power of two to divide numbers by; 0 if none.
 
-    γ is divided by its square, so no order of distances changes. Numbers whose squares
-    vanish are scaled up only where there is no γ that could overflow: beside any coded
-    column they would not count. 0 where there is no need.
+    γ is divided by its square, so no order of distances changes. Tiny numbers are only
+    scaled up without coded columns, beside which they do not count: γ could overflow.
     """
     tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
     power = scaling_power(*tables)
@@ -241,3 +233,124 @@ def scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
 
 def _multiplied(prototypes: Prototypes, power: int) -> Prototypes:
     return prototypes._replace(numbers=np.ldexp(prototypes.numbers, power))
+
+
+class ColumnDistributions:
+    """The weighted distribution of the values of each column."""
+
+    def __init__(self, cells: MixedCells, weights: Floats) -> None:
+        self._cells = cells
+        self._weights = weight_of_each(weights, len(cells))
+        self._sorted = [self._sort(column) for column in cells.numbers.T]
+        counted = np.zeros(cells.unseen + 1)
+        for column in cells.codes.T:
+            np.add.at(counted, column, self._weights)
+        self._counted = counted
+        self._keys: NDArray[np.uint64] | None = None
+
+    def _sort(self, column: Floats) -> tuple[Floats, Floats]:
+        """Return the known numbers in order, and the cumulative weights."""
+        order = np.argsort(column, kind="stable")
+        order = order[: len(order) - np.count_nonzero(np.isnan(column))]
+        return column[order], np.cumsum(self._weights[order])
+
+    def keys(self) -> NDArray[np.uint64]:
+        """Return a key for each row, the same for equal rows."""
+        if self._keys is None:
+            self._keys = keys_of(self._cells.matrix())
+        return self._keys
+
+    def draw(self, draws: RandomStream) -> Prototypes:
+        """Return a point whose cells are drawn from the known cells of each column."""
+        cells = self._cells
+        numbers = np.full(len(self._sorted), np.nan)
+        for column, (values, cumulative) in enumerate(self._sorted):
+            index = _drawn(cumulative, draws.number())
+            if index >= 0:
+                numbers[column] = values[index]
+        codes = np.full(len(cells.ordinal), cells.missing)
+        for column in range(len(codes)):
+            begin, end = cells.first[column : column + 2]
+            index = _drawn(np.cumsum(self._counted[begin:end]), draws.number())
+            if index >= 0:
+                codes[column] = begin + index
+        return Prototypes(numbers[None, :], codes[None, :])
+
+    def densities(self, spreads: Floats) -> Floats:
+        """Return the mean frequency of the cells of each row.
+
+        That of a number is the proportion of weight within half a standard deviation;
+        that of a missing cell is 0.
+        """
+        cells, total = self._cells, self._weights.sum()
+        densities = np.zeros(len(cells))
+        for column, (values, cumulative) in enumerate(self._sorted):
+            cell = cells.numbers[:, column]
+            if not len(values):
+                continue
+            sums = np.append(0.0, cumulative)
+            high = np.searchsorted(values, cell + spreads[column] / 2, side="right")
+            low = np.searchsorted(values, cell - spreads[column] / 2, side="left")
+            proportion = (sums[high] - sums[low]) / total
+            densities += np.where(np.isnan(cell), 0.0, proportion)
+        shares = self._counted / total
+        shares[cells.missing] = 0.0
+        for column in cells.codes.T:
+            densities += shares[column]
+        return densities / (len(self._sorted) + len(cells.ordinal))
+
+
+def _drawn(cumulative: Floats, proportion: float) -> int:
+    """Return the index where a cumulative sum passes a fraction; -1 if it is empty."""
+    if not len(cumulative) or not cumulative[-1] > 0:
+        return -1
+    index = np.searchsorted(cumulative, proportion * cumulative[-1], side="right")
+    return int(min(index, np.searchsorted(cumulative, cumulative[-1])))
+
+
+def huang_initial_rows(
+    rows: MixedRows,
+    n_clusters: int,
+    draws: RandomStream,
+    distributions: ColumnDistributions,
+) -> Integers:
+    """Return the rows nearest to points drawn by frequency (Huang 1998).
+
+    Each cell of a point is drawn from its column. Rows are distinct. Ties go to the
+    least key, so the order of rows does not matter. If all distinct rows are chosen,
+    the first fills up.
+    """
+    remaining = weight_of_each(rows.weights, len(rows.cells)) > 0
+    keys, chosen = distributions.keys(), list[int]()
+    while len(chosen) < n_clusters and remaining.any():
+        point = distributions.draw(draws)
+        distances = rows.distances(point)[:, 0]
+        distances[~remaining] = np.inf
+        near = np.flatnonzero(distances == distances.min())
+        row = int(near[np.argmin(keys[near])])
+        chosen.append(row)
+        remaining &= keys != keys[row]
+    return filled_up(chosen, n_clusters)
+
+
+def cao_initial_rows(
+    rows: MixedRows, n_clusters: int, densities: Floats, overall: Prototypes
+) -> Integers:
+    """Return rows that are dense and far from each other (Cao, Liang and Bai 2009).
+
+    The first is the densest. Each other has the largest product of its density and its
+    distance to the nearest chosen row. If no other row is left, the first fills up.
+    """
+    weights = weight_of_each(rows.weights, len(rows.cells))
+    density = np.where(weights > 0, densities, -1.0)
+    chosen = [int(np.argmax(density))]
+    nearest = np.where(weights > 0, np.inf, 0.0)
+    while len(chosen) < n_clusters:
+        point = rows.cells[chosen[-1:]].as_prototypes()
+        point = fill_unknown_cells(rows.cells, point, overall)
+        nearest = np.minimum(nearest, rows.distances(point)[:, 0] * densities)
+        row = int(np.argmax(nearest))
+        if not nearest[row] > 0:
+            break
+        chosen.append(row)
+    return filled_up(chosen, n_clusters)

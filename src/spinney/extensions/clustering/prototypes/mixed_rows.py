@@ -1,13 +1,12 @@
-"""The rows that k-prototypes works on, and what it asks of all of them.
+"""Rows of k-prototypes in memory, and the prototypes of least cost.
 
-Each column of a prototype is the value of least cost for the rows of its cluster: the
-weighted mean of numbers, the most frequent nominal value, the weighted median of ranks.
-A cell that is missing costs nothing whatever the value, so only known ones count. Hence
-neither half of an iteration raises the cost; and where an iteration leaves the cost as
-it was, rows have only gone to earlier clusters: so the iterations come to an end.
+Each column of a prototype has the value of least cost for the known cells of its
+cluster: the weighted mean of numbers, the most frequent nominal value, the weighted
+median of ranks. So no half of an iteration raises the cost. If an iteration does not
+lower it, rows have only moved to earlier clusters, so the iterations end.
 
-:class:`MixedRows` answers by NumPy, which needs no compiler; ``CompiledMixed``
-(``compiled_mixed_rows.py``) answers by kernels, with the same bits.
+:class:`MixedRows` uses NumPy and needs no compiler. ``CompiledMixedRows``
+(``compiled_mixed_rows.py``) uses kernels, and returns the same bits.
 """
 
 from functools import cached_property
@@ -16,45 +15,45 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.extensions.clustering.cluster_draws import weight_of_each
-from spinney.extensions.clustering.clustered_rows import ClusteredRows
 from spinney.extensions.clustering.exact_sums import (
     Scales,
-    means_of,
-    parts_of,
-    scales_for,
-    sums_of,
+    exact_means,
+    exact_parts,
+    exact_scales,
+    sum_by_cluster,
 )
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.numeric_rows import RowsInMemory
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     MixedCells,
     Prototypes,
-    distances_to_few,
-    unlikeness,
+    distances_to_prototypes,
+    mismatch_table,
 )
+from spinney.extensions.clustering.random_rows import weight_of_each
 from spinney.extensions.clustering.scaling import rounding_square
 
-# As many distances at once as NumPy works on.
+# The most distances in memory at once.
 DISTANCES = 1 << 18
 
 
-class Tallies(NamedTuple):
-    """What the clusters hold.
+class ClusterTallies(NamedTuple):
+    """Sums and counts of the clusters.
 
-    ``sums`` are the parts of w·x by numeric column, then of w where x is known, last of
-    w; ``counts`` are the weights by code and cluster, in whole units.
+    ``sums`` are the exact parts of w·x by numeric column, then of w where x is known,
+    last of w; ``counts`` are the weights by code and cluster, in whole units.
     """
 
     sums: Integers
     counts: Integers
 
 
-def widened(numbers: Floats) -> Floats:
-    """Return numbers, 0 where missing, and beside them 1 where known, else 0."""
+def with_known_flags(numbers: Floats) -> Floats:
+    """Return numbers, 0 if missing, followed by 1 if known, else 0."""
     known = ~np.isnan(numbers)
     return np.hstack([np.where(known, numbers, 0.0), known])
 
 
-class MixedRows(ClusteredRows):
+class MixedRows(RowsInMemory):
     """Rows with weights, and a γ."""
 
     def __init__(self, cells: MixedCells, weights: Floats, gamma: float) -> None:
@@ -63,26 +62,28 @@ class MixedRows(ClusteredRows):
 
     def distances(self, prototypes: Prototypes) -> Floats:
         """Return the distances from all rows to a few prototypes."""
-        unlike = unlikeness(self.cells, prototypes.codes)
-        return distances_to_few(self.cells, prototypes.numbers, unlike, self.gamma)
+        mismatches = mismatch_table(self.cells, prototypes.codes)
+        return distances_to_prototypes(
+            self.cells, prototypes.numbers, mismatches, self.gamma
+        )
 
-    # Iterating: see ../iterations.py.
+    is_unchanged = staticmethod(Prototypes.is_unchanged)
 
-    same = staticmethod(Prototypes.same)
-
-    def restart(self, prototypes: Prototypes) -> None:
-        """Forget all assignments; as many clusters follow as there are prototypes."""
-        super().restart(prototypes.codes)
+    def reset(self, prototypes: Prototypes) -> None:
+        """Forget all assignments, and take the number of clusters from prototypes."""
+        super().reset(prototypes.codes)
 
     def assign(self, prototypes: Prototypes) -> int:
         """Send each row to the nearest prototype; return how many went elsewhere."""
-        unlike = unlikeness(self.cells, prototypes.codes)
+        mismatches = mismatch_table(self.cells, prototypes.codes)
         nearest = np.empty(len(self.cells), dtype=np.int64)
         step = max(1, DISTANCES // self._k)
         for begin in range(0, len(nearest), step):
             part = self.cells[begin : begin + step]
-            apart = distances_to_few(part, prototypes.numbers, unlike, self.gamma)
-            nearest[begin : begin + step] = np.argmin(apart, axis=1)
+            difference = distances_to_prototypes(
+                part, prototypes.numbers, mismatches, self.gamma
+            )
+            nearest[begin : begin + step] = np.argmin(difference, axis=1)
         changed = int(np.count_nonzero(nearest != self._labels))
         self._labels = nearest
         return changed
@@ -90,67 +91,69 @@ class MixedRows(ClusteredRows):
     def costs(self, prototypes: Prototypes, labels: Integers) -> Floats:
         """Return the distance of each row to the prototype of its cluster."""
         cells = self.cells
-        total, other = np.zeros(len(cells)), np.zeros(len(cells))
+        total, mismatch_total = np.zeros(len(cells)), np.zeros(len(cells))
         for column in range(cells.numbers.shape[1]):
             cell = cells.numbers[:, column]
-            apart = cell - prototypes.numbers[labels, column]
-            apart[np.isnan(cell)] = 0.0
-            total += apart * apart
-        unlike = unlikeness(cells, prototypes.codes)
+            difference = cell - prototypes.numbers[labels, column]
+            difference[np.isnan(cell)] = 0.0
+            total += difference * difference
+        mismatches = mismatch_table(cells, prototypes.codes)
         for column in range(cells.codes.shape[1]):
-            other += unlike[cells.codes[:, column], labels]
-        return np.asarray(total + self.gamma * other)
+            mismatch_total += mismatches[cells.codes[:, column], labels]
+        return np.asarray(total + self.gamma * mismatch_total)
 
-    def moved(self, prototypes: Prototypes) -> tuple[Prototypes, int]:
-        """Return the prototypes of least cost for their rows, and how many were filled.
+    def update_centroids(self, prototypes: Prototypes) -> tuple[Prototypes, int]:
+        """Return the prototypes of least cost, and how many empty ones were filled.
 
-        What no row of a cluster knows stays as it was.
+        Columns without known cells stay as they are.
         """
         sums, counts = (each.copy() for each in self.tallies())
-        filled = 0
-        for doubles, cluster, other in self.fill_empty(prototypes, sums):
-            unit = self._units[doubles].sum()
-            for code in self.cells.codes[doubles[0]]:
+        n_filled = 0
+        for duplicates, cluster, mismatch_total in self.fill_empty(prototypes, sums):
+            unit = self._units[duplicates].sum()
+            for code in self.cells.codes[duplicates[0]]:
                 counts[code, cluster] -= unit
-                counts[code, other] += unit
-            filled += 1
-        tallies = Tallies(sums, counts)
-        return of_least_cost(self.cells, tallies, self.scales, prototypes), filled
+                counts[code, mismatch_total] += unit
+            n_filled += 1
+        tallies = ClusterTallies(sums, counts)
+        return least_cost_prototypes(
+            self.cells, tallies, self.scales, prototypes
+        ), n_filled
 
-    def summands(self, some: Any) -> Floats:
-        """Return the numbers of some rows, and beside them which are known."""
-        return widened(self.cells.numbers[some])
+    def summands(self, chosen: Any) -> Floats:
+        """Return the numbers of some rows, followed by which are known."""
+        return with_known_flags(self.cells.numbers[chosen])
 
     @cached_property
     def _units(self) -> Integers:
-        """The weights as whole numbers, on the scale of their sum."""
+        """The weights as whole numbers on the scale of their sum."""
         own = weight_of_each(self.weights, len(self.cells))
         return np.asarray(np.rint(own * self.scales.factors[0, -1]), dtype=np.int64)
 
-    def tallies(self) -> Tallies:
-        """Return what the clusters hold."""
+    def tallies(self) -> ClusterTallies:
+        """Return the sums and counts of the clusters."""
         counts = np.zeros((self.cells.unseen + 1, self._k), np.int64)
         for codes in self.cells.codes.T:
             np.add.at(counts, (codes, self._labels), self._units)
-        return Tallies(self.sums(), counts)
+        return ClusterTallies(self.sums(), counts)
 
-    def alike(self, row: int, among: Integers) -> Integers:
-        """Return those of some rows that are equal to one, missing cells included."""
+    def equal_rows(self, row: int, among: Integers) -> Integers:
+        """Return the rows among some that equal one row, including missing cells."""
         numbers, codes = self.cells.numbers[among], self.cells.codes[among]
         own, own_codes = self.cells.numbers[row], self.cells.codes[row]
         same = (numbers == own) | (np.isnan(numbers) & np.isnan(own))
         equal = same.all(axis=1) & (codes == own_codes).all(axis=1)
         return np.asarray(among[equal])
 
-    def rounding(self) -> float:
-        """Return the largest cost that rounding alone could have made."""
+    def rounding_cost(self) -> float:
+        """Return the largest cost that rounding alone can cause."""
         return rounding_square(np.nan_to_num(self.cells.numbers))
 
 
-def of_least_cost(
-    cells: MixedCells, tallies: Tallies, scales: Scales, before: Prototypes
+def least_cost_prototypes(
+    cells: MixedCells, tallies: ClusterTallies, scales: Scales, before: Prototypes
 ) -> Prototypes:
-    """Return prototypes of the values of least cost, as before where none is known."""
+    """Return the prototypes of least cost; columns without known cells stay."""
     numbers = _means(tallies.sums, scales)
     numbers = np.where(np.isnan(numbers), before.numbers, numbers)
     codes = before.codes.copy()
@@ -170,7 +173,7 @@ def of_least_cost(
 
 
 def _means(sums: Integers, scales: Scales) -> Floats:
-    """Return the means of known numbers by cluster and column, NaN if there is none."""
+    """Return the means of known numbers by cluster and column; NaN if none."""
     width = (sums.shape[2] - 1) // 2
     pairs = np.stack([sums[:, :, :width], sums[:, :, width:-1]], axis=-1)
     factors = np.stack(
@@ -178,37 +181,39 @@ def _means(sums: Integers, scales: Scales) -> Floats:
     )
     flat = pairs.reshape(2, -1, 2)
     own = np.tile(factors, (1, sums.shape[1], 1))
-    means, _ = means_of(flat, Scales(own, scales.bits))
+    means, _ = exact_means(flat, Scales(own, scales.bits))
     return means.reshape(sums.shape[1], width)
 
 
-def middle_of(rows: MixedRows) -> Prototypes:
-    """Return the one prototype of all rows; NaN or missing where no cell is known."""
+def overall_prototype(rows: MixedRows) -> Prototypes:
+    """Return the prototype of all rows; NaN or missing without known cells."""
     cells = rows.cells
     nothing = Prototypes(
         np.full((1, cells.numbers.shape[1]), np.nan),
         np.full((1, cells.codes.shape[1]), cells.missing),
     )
-    rows.restart(nothing)
-    rows.assign(nothing)  # there is only one to go to, however far
-    return of_least_cost(cells, rows.tallies(), rows.scales, nothing)
+    rows.reset(nothing)
+    rows.assign(nothing)  # to the only cluster
+    return least_cost_prototypes(cells, rows.tallies(), rows.scales, nothing)
 
 
-def filled_in(cells: MixedCells, given: Prototypes, middle: Prototypes) -> Prototypes:
-    """Return prototypes whose unknown cells are those of the middle of all rows."""
+def fill_unknown_cells(
+    cells: MixedCells, given: Prototypes, overall: Prototypes
+) -> Prototypes:
+    """Return prototypes whose unknown cells are those of the overall prototype."""
     return Prototypes(
-        np.where(np.isnan(given.numbers), middle.numbers, given.numbers),
-        np.where(given.codes == cells.missing, middle.codes, given.codes),
+        np.where(np.isnan(given.numbers), overall.numbers, given.numbers),
+        np.where(given.codes == cells.missing, overall.codes, given.codes),
     )
 
 
-def spreads_of(cells: MixedCells, weights: Floats, middle: Prototypes) -> Floats:
-    """Return the standard deviation of each numeric column, over its known cells.
+def exact_deviations(cells: MixedCells, weights: Floats, overall: Prototypes) -> Floats:
+    """Return the exact standard deviation of each numeric column's known cells.
 
-    NaN where there is none. The sums are exact: no order of rows changes them.
+    NaN if there is none.
     """
-    squares = widened((cells.numbers - middle.numbers) ** 2)
-    scales = scales_for(squares, weights)
-    parts = parts_of(squares, weights, scales)
-    sums = sums_of(parts, np.zeros(len(cells), np.int64), 1)
+    squares = with_known_flags((cells.numbers - overall.numbers) ** 2)
+    scales = exact_scales(squares, weights)
+    parts = exact_parts(squares, weights, scales)
+    sums = sum_by_cluster(parts, np.zeros(len(cells), np.int64), 1)
     return np.asarray(np.sqrt(_means(sums, scales)[0]))

@@ -10,7 +10,7 @@ from spinney._support.arrays import Floats, Integers
 LANES = 8
 """How many cuts are looked at side by side."""
 
-MOST_TOLD = 256
+MOST_ROOT_BOUNDS = 256
 """Of how many cuts of an attribute it is kept what they say of other roots."""
 
 
@@ -70,9 +70,9 @@ class Problem(NamedTuple):
     order: NDArray[Any]
     last: NDArray[Any]
     sums: Floats
-    asked: Floats
+    path_cost: Floats
     most: Floats
-    price: Floats
+    leaf_cost: Floats
     sizes: Integers
     family: Integers
     stop: Integers
@@ -85,7 +85,7 @@ class Problem(NamedTuple):
     base: Floats
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Where one thread works; the first axis of most is the depth of a subtree.
 
     An end is that of an interval: ``END_LINES`` lines of entries by size (``sizes``).
@@ -97,7 +97,7 @@ class Room(NamedTuple):
     budget: Floats  # (depth, entries): what a subtree of this depth may lose
     best: Floats  # (depth, entries): what the best one found loses
     goal: Floats  # (depth, entries): what both sides of its root may lose
-    less: Floats  # (depth, entries): what the best one of less depth loses
+    shallow: Floats  # (depth, entries): what the best one of less depth loses
     least: Floats  # (depth, entries): the least bound of cuts that were left out
     intervals: Integers  # (depth, stack, 2): first and last cut
     ends: Floats  # (depth, stack, 2, lines, entries): both ends of each
@@ -105,7 +105,7 @@ class Room(NamedTuple):
     taken: Floats  # (depth, 3, lines, entries): an interval, its middle being looked at
     cuts: Integers  # (depth, rows): positions of cuts
     weight: Floats  # (depth, rows): what rows up to a position can lose
-    told: Floats  # (depth, cuts, side, attributes, entries): by the root's attribute
+    bounds: Floats  # (depth, cuts, side, attributes, entries): by the root's attribute
     upto: Floats  # (rows, numbers + 1): sums of rows up to a position, asking last
     totals: Floats  # (depth, numbers + 1)
     picks: (
@@ -117,7 +117,7 @@ class Room(NamedTuple):
     singles: Floats  # (numbers, flags)
     flag_totals: Floats  # (2, numbers)
     flag_sums: Floats  # (2, lines, flags + 1)
-    flag_lines: Floats  # (lines, flags)
+    flag_saved: Floats  # (lines, flags)
     counted: Integers  # (3,)
     weights: Floats  # (depth, flags, flags): see ``solve_flags``
     seen: Floats  # (depth, flags, lines, entries): ends, in the order they were seen

@@ -15,7 +15,7 @@ sum on the way are all that is needed.
 
 from spinney._support.jit.compile import kernel
 from spinney.extensions.optimal.kernels.layout import LANES, Family
-from spinney.extensions.optimal.kernels.sizes import HUGE
+from spinney.extensions.optimal.kernels.losses_by_size import MAX_LOSS
 
 
 @kernel
@@ -29,8 +29,8 @@ def leaf_loss(problem, totals):
         for label in range(1, problem.sums.shape[1]):
             least = min(least, totals[label])
         return max(0.0, least)
-    told = explained(totals[0], totals[1], problem.price[1])
-    return max(0.0, totals[2] - told)
+    squares = explained(totals[0], totals[1], problem.leaf_cost[1])
+    return max(0.0, totals[2] - squares)
 
 
 @kernel
@@ -59,21 +59,21 @@ def best_stump(problem, order, last, n_rows, totals, left):
 
     ``left`` is room for the sums of one side.
     """
-    best, attribute, position = HUGE, -1, -1
+    best, attribute, position = MAX_LOSS, -1, -1
     for a in range(order.shape[0]):
         for k in range(len(left)):
             left[k] = 0.0
         for i in range(n_rows - 1):
             add_row(problem, order[a, i], left, 1.0)
             if last[a, i]:
-                loss = _divided(problem, totals, left)
+                loss = _two_leaf_loss(problem, totals, left)
                 if loss < best:
                     best, attribute, position = loss, a, i
     return best, attribute, position
 
 
 @kernel
-def _divided(problem, totals, left):
+def _two_leaf_loss(problem, totals, left):
     """Return the loss of two leaves."""
     family = problem.family[0]
     if family == Family.PAIR:
@@ -85,14 +85,14 @@ def _divided(problem, totals, left):
             here = min(here, left[label])
             there = min(there, totals[label] - left[label])
         return max(0.0, here) + max(0.0, there)
-    least = problem.price[1]
-    told = explained(left[0], left[1], least)
-    told += explained(totals[0] - left[0], totals[1] - left[1], least)
-    return max(0.0, totals[2] - told)
+    least = problem.leaf_cost[1]
+    squares = explained(left[0], left[1], least)
+    squares += explained(totals[0] - left[0], totals[1] - left[1], least)
+    return max(0.0, totals[2] - squares)
 
 
 @kernel
-def stumps_beside(problem, order, last, n_rows, ranks, lanes):
+def stumps_by_side(problem, order, last, n_rows, ranks, lanes):
     """Find the least losses of single questions on both sides of eight cuts.
 
     ``lanes`` begins with the ranks of the cuts, the totals on the left of each, a
@@ -102,7 +102,7 @@ def stumps_beside(problem, order, last, n_rows, ranks, lanes):
     n = problem.sums.shape[1] + (1 if family == Family.PAIR else 0)
     losses = (1 + 2 * n) * LANES
     for j in range(2 * LANES):
-        lanes[losses + j] = HUGE
+        lanes[losses + j] = MAX_LOSS
     if family == Family.PAIR:
         _pair(problem, order, last, n_rows, ranks, lanes, n_lanes)
     elif family == Family.LABELS:
@@ -130,16 +130,18 @@ def _pair(problem, order, last, n_rows, ranks, lanes, n_lanes):
         for i in range(n_rows):
             row = order[b, i]
             one += sums[row, 0]
-            _step(lanes, 0, sums[row, 0], ranks[row], one, last[b, i], n_lanes)
+            _add_to_lanes(lanes, 0, sums[row, 0], ranks[row], one, last[b, i], n_lanes)
             row = order[c, i]
             two += sums[row, 0]
-            _step(lanes, _OTHER, sums[row, 0], ranks[row], two, last[c, i], n_lanes)
-        _take_least(lanes, 0, n_lanes)
-        _take_least(lanes, _OTHER, n_lanes)
+            _add_to_lanes(
+                lanes, _OTHER, sums[row, 0], ranks[row], two, last[c, i], n_lanes
+            )
+        _keep_least_losses(lanes, 0, n_lanes)
+        _keep_least_losses(lanes, _OTHER, n_lanes)
 
 
 @kernel
-def _step(lanes, shift, number, rank, walked, is_last, n_lanes):
+def _add_to_lanes(lanes, shift, number, rank, walked, is_last, n_lanes):
     """Add a row to the sums on the left; at a cut, keep the least and the greatest."""
     if is_last:
         for j in range(n_lanes):
@@ -158,7 +160,7 @@ def _step(lanes, shift, number, rank, walked, is_last, n_lanes):
 
 
 @kernel
-def _take_least(lanes, shift, n_lanes):
+def _keep_least_losses(lanes, shift, n_lanes):
     """Lower the losses of both sides to those of an attribute that was walked."""
     for side in range(2):
         for j in range(n_lanes):
@@ -194,7 +196,7 @@ def _labels(problem, order, last, n_rows, ranks, lanes, n_lanes):
                     lanes[at + j] += number if rank <= lanes[j] else 0.0
             if last[b, i]:
                 for j in range(4 * LANES):
-                    lanes[best + j] = HUGE
+                    lanes[best + j] = MAX_LOSS
                 for k in range(n):
                     own, total = lanes[walked + k], (1 + k) * LANES
                     other = (1 + n + k) * LANES
@@ -219,7 +221,7 @@ def _labels(problem, order, last, n_rows, ranks, lanes, n_lanes):
 @kernel
 def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
     """Of w and wy: the squares that the means of two parts explain."""
-    sums, least = problem.sums, problem.price[1]
+    sums, least = problem.sums, problem.leaf_cost[1]
     loss, here = 7 * LANES, 9 * LANES
     for b in range(order.shape[0]):
         for j in range(2 * LANES):
@@ -237,12 +239,12 @@ def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
                 for j in range(n_lanes):
                     w1, y1 = lanes[here + j], lanes[here + LANES + j]
                     w2, y2 = lanes[LANES + j] - w1, lanes[2 * LANES + j] - y1
-                    told = explained(w1, y1, least) + explained(w2, y2, least)
-                    left = max(0.0, lanes[3 * LANES + j] - told)
+                    squares = explained(w1, y1, least) + explained(w2, y2, least)
+                    left = max(0.0, lanes[3 * LANES + j] - squares)
                     w3, y3 = weight - w1, first - y1
                     w4, y4 = lanes[4 * LANES + j] - w3, lanes[5 * LANES + j] - y3
-                    told = explained(w3, y3, least) + explained(w4, y4, least)
-                    right = max(0.0, lanes[6 * LANES + j] - told)
+                    squares = explained(w3, y3, least) + explained(w4, y4, least)
+                    right = max(0.0, lanes[6 * LANES + j] - squares)
                     lanes[loss + j] = min(lanes[loss + j], left)
                     at = loss + LANES + j
                     lanes[at] = min(lanes[at], right)

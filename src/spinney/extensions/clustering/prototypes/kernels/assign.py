@@ -1,13 +1,11 @@
-"""Rows of numbers and codes to their nearest prototypes.
+"""The nearest prototypes of rows of numbers and codes.
 
-A code is a line of the table ``unlike``, which has one column per cluster: what that
-value adds to the distance from each prototype. One line is that of missing cells, all
-0. So the distances from a row to all prototypes are a few lines added up, cluster by
-cluster side by side; the additions are those of
-``mixed_distances``, in the same order.
+A code is a row of the table ``mismatches``, which has the mismatch with each prototype;
+the row of missing cells is 0. So the distances from a row to all prototypes are sums of
+a few rows of the table. The additions are those of ``mixed_cells``, in the same order.
 
-Sums are whole numbers (``exact_sums``), and so are the weights of values by cluster: a
-row that leaves a cluster is taken off exactly, in any order.
+Sums are whole numbers (``exact_sums``), and so are the weights of values by cluster, so
+that rows are subtracted exactly, in any order.
 """
 
 from typing import NamedTuple
@@ -18,21 +16,21 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import entry, kernel
 
 
-class Measuring(NamedTuple):
+class MixedTask(NamedTuple):
     """Rows, and prototypes: ``points`` are their numbers, column × cluster."""
 
     numbers: NDArray[np.float64]
     codes: NDArray[np.int32]
     points: NDArray[np.float64]
-    unlike: NDArray[np.float64]
+    mismatches: NDArray[np.float64]
     gamma: float
 
 
 @kernel
 def add_up(task, row, lanes):
-    """Write the distances from a row to all prototypes into the first of the lanes."""
+    """Write the distances from a row to all prototypes into the first lane."""
     n_clusters, numbers, codes = lanes.shape[1], task.numbers, task.codes
-    points, unlike, gamma = task.points, task.unlike, task.gamma
+    points, mismatches, gamma = task.points, task.mismatches, task.gamma
     for cluster in range(n_clusters):
         lanes[0, cluster] = 0.0
         lanes[1, cluster] = 0.0
@@ -40,24 +38,24 @@ def add_up(task, row, lanes):
         cell = numbers[row, column]
         if cell == cell:
             for cluster in range(n_clusters):
-                apart = cell - points[column, cluster]
-                lanes[0, cluster] += apart * apart
+                difference = cell - points[column, cluster]
+                lanes[0, cluster] += difference * difference
     for column in range(codes.shape[1]):
         line = codes[row, column]
         for cluster in range(n_clusters):
-            lanes[1, cluster] += unlike[line, cluster]
+            lanes[1, cluster] += mismatches[line, cluster]
     for cluster in range(n_clusters):
         lanes[0, cluster] += gamma * lanes[1, cluster]
 
 
 @entry
-def assign_rows(task, weights, own, scales, room, span):
-    """Send some rows to their nearest prototypes; return how many left.
+def assign_rows(task, weights, labels, scales, workspace, span):
+    """Assign some rows to their nearest prototypes; return how many changed.
 
-    ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes): what
-    the clusters gain is added to the first two.
+    ``labels`` is the cluster of each row, or -1; the workspace is (sums, counts,
+    lanes), with the changes of sums and counts.
     """
-    sums, counts, lanes = room
+    sums, counts, lanes = workspace
     changed = 0
     for row in range(span[0], span[1]):
         add_up(task, row, lanes)
@@ -65,10 +63,10 @@ def assign_rows(task, weights, own, scales, room, span):
         for cluster in range(1, lanes.shape[1]):
             if lanes[0, cluster] < best:
                 nearest, best = np.int64(cluster), lanes[0, cluster]
-        before = np.int64(own[row])
+        before = np.int64(labels[row])
         if nearest != before:
             changed += 1
-            own[row] = nearest
+            labels[row] = nearest
             weight = weights[row] if weights.size else 1.0
             change = (row, nearest, np.int64(1))
             add_mixed(task, change, weight, scales, sums, counts)
@@ -80,7 +78,7 @@ def assign_rows(task, weights, own, scales, room, span):
 
 @kernel
 def add_mixed(task, change, weight, scales, sums, counts):
-    """Add a row to the sums and counts of a cluster, or take it off."""
+    """Add a row to the sums and counts of a cluster, or subtract it."""
     row, cluster, sign = change
     numbers, codes = task.numbers, task.codes
     width = numbers.shape[1]

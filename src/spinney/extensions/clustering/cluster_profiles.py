@@ -1,9 +1,9 @@
-"""What is unusual about each cluster, attribute by attribute.
+"""Profiles of clusters: how each attribute differs from that of all rows.
 
-Everything is a difference between a mean of the cluster's rows and that of all rows,
-in standard deviations of all rows: of a number; of "has this value", which is 1 or 0,
-so that its mean is a share p and its deviation √(p (1 - p)); and of "is missing". So
-all of them can be put in one order.
+A mark is the difference between a mean of the cluster's rows and that of all rows, in
+standard deviations of all rows: of a number, of "has this value" or of "is missing".
+The last two are 1 or 0, with mean p and standard deviation √(p (1 - p)). So all marks
+have one order.
 """
 
 from dataclasses import dataclass
@@ -27,59 +27,59 @@ SIGNIFICANT = 4
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One thing that a cluster differs in from all rows.
+    """A difference between a cluster and all rows.
 
     Parameters
     ----------
     attribute : str
     kind : {"number", "value", "missing"}
-        What ``here`` and ``overall`` are: means of a number, shares of a value, or
-        shares of missing cells.
+        The mean of a number, the proportion of a value, or that of missing cells.
     here, overall : float
-        That of the cluster's rows, and of all rows.
+        The mean or proportion in the cluster, and in all rows.
     difference : float
-        here - overall, in standard deviations of all rows; 0 where they are all equal.
+        here - overall in standard deviations of all rows; 0 if all rows are equal.
     weight_here, weight_overall : float
-        What the rows weigh that the means and shares are of: those whose value is
-        known, and for ``"missing"`` all.
+        The weights of those rows, without missing values except for ``"missing"``.
     value : str, float or bool, optional
-        The value whose share it is.
+        The value of a proportion.
     unit : str, optional
-        That of dates.
+        The unit of dates.
     """
 
     attribute: str
     kind: Literal["number", "value", "missing"]
-    here: float
+    in_cluster: float
     overall: float
     difference: float
-    weight_here: float
+    weight_in_cluster: float
     weight_overall: float
     value: Value | None = None
     unit: str | None = None
 
     def text(self) -> str:
-        """Return the mark as it reads.
+        """Return the mark as text.
 
         >>> print(Mark("age", "number", 40.0, 25.0, 1.5, 8.0, 20.0).text())
-        age: mean 40 (8 rows) beside 25 (20 rows), +1.5 sd
+        age: mean 40 (8 rows) vs. 25 (20 rows), +1.5 sd
         >>> print(Mark("sex", "value", 0.75, 0.5, 0.5, 8.0, 20.0, "f").text())
-        sex = f: 6 of 8 (75 %) beside 10 of 20 (50 %), +0.5 sd
+        sex = f: 6 of 8 (75 %) vs. 10 of 20 (50 %), +0.5 sd
         """
         name = shown(self.attribute)
-        step = f"{self.difference:+.3g} sd"
+        difference = f"{self.difference:+.3g} sd"
         if self.kind == "number":
-            here, overall = (self._number(mean) for mean in (self.here, self.overall))
-            rows = f"{weight_text(self.weight_here)} rows"
+            rows = f"{weight_text(self.weight_in_cluster)} rows"
             all_rows = f"{weight_text(self.weight_overall)} rows"
-            return f"{name}: mean {here} ({rows}) beside {overall} ({all_rows}), {step}"
-        asked = f"{name} is missing"
+            return (
+                f"{name}: mean {self._number(self.in_cluster)} ({rows}) vs. "
+                f"{self._number(self.overall)} ({all_rows}), {difference}"
+            )
+        condition = f"{name} is missing"
         if self.kind == "value":
             assert self.value is not None
-            asked = f"{name} = {shown(self.value)}"
-        here = _share(self.here, self.weight_here)
+            condition = f"{name} = {shown(self.value)}"
+        in_cluster = _share(self.in_cluster, self.weight_in_cluster)
         overall = _share(self.overall, self.weight_overall)
-        return f"{asked}: {here} beside {overall}, {step}"
+        return f"{condition}: {in_cluster} vs. {overall}, {difference}"
 
     def _number(self, mean: float) -> str:
         if self.unit is None:
@@ -91,48 +91,37 @@ class Mark:
 
 
 def _share(share: float, weight: float) -> str:
-    """Return a share with the counts behind it."""
+    """Return a proportion with its counts."""
     rows = weight_text(round(share * weight, 6))
     return f"{rows} of {weight_text(weight)} ({percent_text(share)})"
 
 
-def profiles_of(
+def cluster_profiles(
     table: Table, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[tuple[Mark, ...]]:
-    """Return the marks of each cluster, the most unusual first, of equals by column.
+    """Return the marks of each cluster, the most unusual first.
 
-    Each attribute has one mark per cluster, and one of its missing cells where there
-    are any: of a number the mean; of values the one whose share differs most. A cluster
-    none of whose rows knows the value has that of missing cells only.
+    An attribute has one mark per cluster, the mean or the value whose proportion
+    differs most, and another one if it has missing cells. A cluster without known cells
+    has the latter only.
 
-    Parameters
-    ----------
-    table : Table
-    codes : array
-        The cluster of each row, from 0 on.
-    weights : array
-    n_clusters : int
-
-    Examples
-    --------
     >>> from spinney import read_table
     >>> table = read_table({"size": [1, 2, 7, 8], "hue": ["a", "b", "b", "b"]})
-    >>> profiles = profiles_of(table, np.array([0, 0, 1, 1]), np.ones(4), 2)
+    >>> profiles = cluster_profiles(table, np.array([0, 0, 1, 1]), np.ones(4), 2)
     >>> for mark in profiles[0]:
     ...     print(mark)
-    size: mean 1.5 (2 rows) beside 4.5 (4 rows), -0.986 sd
-    hue = a: 1 of 2 (50 %) beside 1 of 4 (25 %), +0.577 sd
+    size: mean 1.5 (2 rows) vs. 4.5 (4 rows), -0.986 sd
+    hue = a: 1 of 2 (50 %) vs. 1 of 4 (25 %), +0.577 sd
     """
     by_cluster: list[list[Mark]] = [[] for _ in range(n_clusters)]
     for column in table.columns:
         for cluster, marks in enumerate(_marks(column, codes, weights, n_clusters)):
             by_cluster[cluster] += marks
-    return [tuple(sorted(marks, key=_order)) for marks in by_cluster]
-
-
-def _order(mark: Mark) -> float:
-    """Return what to sort by; those that differ by a rounding stay in their order."""
-    return -round(abs(mark.difference), 9)
+    # Marks that differ by rounding stay in the order of columns.
+    return [
+        tuple(sorted(marks, key=lambda mark: -round(abs(mark.difference), 9)))
+        for marks in by_cluster
+    ]
 
 
 def _marks(
@@ -148,10 +137,14 @@ def _marks(
         for own, mark in zip(marks, profile(*subset, n_clusters), strict=True):
             own += [] if mark is None else [mark]
     if missing[weights > 0].any():
-        here, overall, sizes = _means(missing.astype(float), codes, weights, n_clusters)
-        apart = _in_deviations(here - overall, np.sqrt(overall * (1 - overall)))
+        in_cluster, overall, sizes = _means(
+            missing.astype(float), codes, weights, n_clusters
+        )
+        differences = _in_deviations(
+            in_cluster - overall, np.sqrt(overall * (1 - overall))
+        )
         total = float(weights.sum())
-        for own, *means in zip(marks, here, apart, sizes, strict=True):
+        for own, *means in zip(marks, in_cluster, differences, sizes, strict=True):
             mean, difference, size = map(float, means)
             if size:
                 trait = (mean, overall, difference, size, total)
@@ -162,16 +155,20 @@ def _marks(
 def _of_number(
     column: Column, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[Mark | None]:
-    """Return how the mean of each cluster differs."""
+    """Return a mark for the mean of each cluster."""
     cells, power = scaled(column.cells[:, None])
     numbers = cells[:, 0]
-    here, overall, sizes = _means(numbers, codes, weights, n_clusters)
+    in_cluster, overall, sizes = _means(numbers, codes, weights, n_clusters)
     variance = weights @ (numbers - overall) ** 2 / weights.sum()
     # Equal numbers differ from their mean by a rounding at most.
     flat = numbers.min() == numbers.max()
-    apart = _in_deviations(here - overall, 0.0 if flat else np.sqrt(variance))
+    differences = _in_deviations(
+        in_cluster - overall, 0.0 if flat else np.sqrt(variance)
+    )
     mean, total = float(np.ldexp(overall, power)), float(weights.sum())
-    columns = zip(np.ldexp(here, power).tolist(), apart.tolist(), sizes, strict=True)
+    columns = zip(
+        np.ldexp(in_cluster, power).tolist(), differences.tolist(), sizes, strict=True
+    )
     return [
         Mark(column.name, "number", own, mean, d, float(n), total, unit=column.unit)
         if n > 0
@@ -183,9 +180,9 @@ def _of_number(
 def _of_value(
     column: Column, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[Mark | None]:
-    """Return the value of each cluster whose share differs most, the first of equals.
+    """Return a mark for the value of each cluster whose proportion differs most.
 
-    A value that is commoner here than elsewhere comes before one that is as much rarer.
+    A more frequent value comes before an equally less frequent one.
     """
     n_values = len(column.levels)
     cells = codes * n_values + column.cells
@@ -198,8 +195,8 @@ def _of_value(
         if not size > 0:
             marks.append(None)
             continue
-        apart = row / size - overall
-        size_of = np.abs(apart) + 1e-12 * (apart > 0)
+        differences = row / size - overall
+        size_of = np.abs(differences) + 1e-12 * (differences > 0)
         value = int(np.argmax(size_of >= size_of.max() - 1e-13))
         p = float(overall[value])
         deviation = np.sqrt(max(0.0, p * (1 - p)))
@@ -209,7 +206,7 @@ def _of_value(
                 "value",
                 float(row[value] / size),
                 p,
-                float(_in_deviations(apart[value], deviation)),
+                float(_in_deviations(differences[value], deviation)),
                 float(size),
                 total,
                 value=column.levels[value],
@@ -221,7 +218,7 @@ def _of_value(
 def _means(
     numbers: Floats, codes: Integers, weights: Floats, n_clusters: int
 ) -> tuple[Floats, float, Floats]:
-    """Return the means of clusters, that of all rows, and what clusters weigh."""
+    """Return the means of clusters, the overall mean, and the weights of clusters."""
     sizes = np.bincount(codes, weights=weights, minlength=n_clusters)
     overall = float(weights @ numbers / weights.sum())
     sums = np.bincount(codes, weights=weights * numbers, minlength=n_clusters)
@@ -229,8 +226,8 @@ def _means(
     return means, overall, np.asarray(sizes, dtype=np.float64)
 
 
-def _in_deviations(apart: Any, deviation: Any) -> Any:
-    """Return differences in standard deviations; 0 where there is none."""
+def _in_deviations(differences: Any, deviation: Any) -> Any:
+    """Return differences in standard deviations; 0 if the deviation is 0."""
     if not deviation > 0:
-        return np.zeros_like(apart)
-    return apart / deviation
+        return np.zeros_like(differences)
+    return differences / deviation

@@ -13,22 +13,22 @@ wanted (``budget``, ``goal``); NOT_WANTED is below all of them.
 
 from spinney._support.jit.compile import kernel
 
-HUGE = 1e300
-NOT_WANTED = -1e300
+MAX_LOSS = 1e300
+NO_BUDGET = -1e300
 # What is clearly less: a bound of one side, made of what is wanted of both less that of
 # the other, joins with the other to what is wanted, but for a rounding.
-CLEARLY = 1.0 - 1e-15
+BELOW = 1.0 - 1e-15
 
 # Lines of an end of an interval: what rows up to its cut weigh, what both sides lose,
-# and which line of ``told`` has bounds by what their roots ask.
-WEIGHT, LEFT, RIGHT, TOLD = range(4)
+# and which line of ``bounds`` has bounds by what their roots ask.
+WEIGHT, LEFT, RIGHT, ROOT_BOUNDS = range(4)
 END_LINES = 4
 
 
 @kernel
-def joined(left, right, k, n, step):
+def best_sum(left, right, k, n, step):
     """Return what two sides lose, of the n entries that each has."""
-    least = HUGE
+    least = MAX_LOSS
     for i in range(n):
         j = k - step - i
         if j >= 0:
@@ -37,21 +37,21 @@ def joined(left, right, k, n, step):
 
 
 @kernel
-def share_of_left(left, right, k, n, step):
+def best_n_left(left, right, k, n, step):
     """Return the entry of the left that is the best with one of the right."""
-    least, share = HUGE, 0
+    least, n_left = MAX_LOSS, 0
     for i in range(n):
         j = k - step - i
         if j >= 0 and left[i] + right[min(j, n - 1)] < least:
-            least, share = left[i] + right[min(j, n - 1)], i
-    return share
+            least, n_left = left[i] + right[min(j, n - 1)], i
+    return n_left
 
 
 @kernel
-def joined_between(first, last, weight, k, n, step):
+def bound_between(first, last, weight, k, n, step):
     """Return a bound on what a cut loses that is between the ends of an interval."""
     before, after = last[WEIGHT, 0] - weight, weight - first[WEIGHT, 0]
-    least = HUGE
+    least = MAX_LOSS
     for i in range(n):
         j = min(k - step - i, n - 1)
         if j >= 0:
@@ -62,7 +62,7 @@ def joined_between(first, last, weight, k, n, step):
 
 
 @kernel
-def put_between(first, last, weight, end, n):
+def set_between(first, last, weight, end, n):
     """Put down what the ends of an interval say of a cut between them."""
     before, after = last[WEIGHT, 0] - weight, weight - first[WEIGHT, 0]
     end[WEIGHT, 0] = weight
@@ -72,22 +72,22 @@ def put_between(first, last, weight, end, n):
 
 
 @kernel
-def put_line(into, line):
+def copy_line(into, line):
     """Copy a line of entries."""
     for k in range(len(into)):
         into[k] = line[k]
 
 
 @kernel
-def put_end(into, end, n):
+def copy_bounds(into, end, n):
     """Copy an end of an interval."""
-    into[WEIGHT, 0], into[TOLD, 0] = end[WEIGHT, 0], end[TOLD, 0]
+    into[WEIGHT, 0], into[ROOT_BOUNDS, 0] = end[WEIGHT, 0], end[ROOT_BOUNDS, 0]
     for k in range(n):
         into[LEFT, k], into[RIGHT, k] = end[LEFT, k], end[RIGHT, k]
 
 
 @kernel
-def may_be_less(bounds, wanted, n):
+def any_below(bounds, wanted, n):
     """Return whether a bound is below what is wanted."""
     for k in range(n):  # noqa: SIM110 - loops know no generators
         if bounds[k] < wanted[k]:
@@ -96,36 +96,36 @@ def may_be_less(bounds, wanted, n):
 
 
 @kernel
-def may_join_to_less(left, right, goal, problem, depth):
+def may_sum_below(left, right, goal, problem, depth):
     """Return whether two sides may lose less than is wanted of them together."""
     n, step = problem.sizes[depth - 1], problem.sizes[-1]
     for k in range(problem.sizes[depth]):
-        if joined(left, right, k, n, step) < goal[k]:
+        if best_sum(left, right, k, n, step) < goal[k]:
             return True
     return False
 
 
 @kernel
-def heighten(most, bounds, n):
+def raise_bounds(most, bounds, n):
     """Make each entry the more of two."""
     for k in range(n):
         most[k] = max(most[k], bounds[k])
 
 
 @kernel
-def want_of_side(goal, other, budget, problem, depth):
+def side_budget(goal, other, budget, problem, depth):
     """Put down what one side may lose, the other losing this at least."""
     n, step = problem.sizes[depth - 1], problem.sizes[-1]
     for i in range(n):
-        budget[i] = NOT_WANTED
+        budget[i] = NO_BUDGET
         for k in range(problem.sizes[depth]):
             j = k - step - i
-            if j >= 0 and goal[k] > NOT_WANTED:
+            if j >= 0 and goal[k] > NO_BUDGET:
                 budget[i] = max(budget[i], goal[k] - other[min(j, n - 1)])
 
 
 @kernel
-def put_one_level(line, n, leaf, stump):
+def set_one_level(line, n, leaf, stump):
     """Put down the loss of a leaf, and that of the best single question if less."""
     line[0] = leaf
     line[n - 1] = min(leaf, stump)

@@ -1,6 +1,6 @@
-"""How many clusters: those of several k, measures of each, and a rule."""
+"""The choice of k: clusterings of several k, their measures, and a rule."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -17,45 +17,35 @@ from spinney._support.checks import (
     is_whole,
 )
 from spinney.errors import DataError, Setting, refusal
-from spinney.extensions.clustering.choose_k.choice import MEASURES, Choice, Line
-from spinney.extensions.clustering.choose_k.choice_rules import decided
+from spinney.extensions.clustering.choose_k.choice import MEASURES, Choice, CurvePoint
+from spinney.extensions.clustering.choose_k.choice_rules import (
+    Elbow,
+    apply_rule,
+    elbow_of,
+)
 from spinney.extensions.clustering.choose_k.cluster_measures import (
     calinski_harabasz,
     davies_bouldin,
 )
 from spinney.extensions.clustering.choose_k.distinct_rows import (
-    Distinct,
+    DistinctRows,
     distinct_rows,
-    sampled,
+    sample_rows,
 )
-from spinney.extensions.clustering.choose_k.elbow import Elbow, elbow_of
-from spinney.extensions.clustering.choose_k.gap import Gaps, gaps_of
-from spinney.extensions.clustering.clustering import Clustering
+from spinney.extensions.clustering.choose_k.gap import GapStatistics, gap_statistics
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
+from spinney.extensions.clustering.lloyd import Clustering
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import KPrototypesMethod
-from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
+from spinney.extensions.clustering.prototypes.mixed_cells import MixedCells
 
 LARGEST_K = 10
 
 Method = KMeansMethod | KPrototypesMethod
-"""What finds clusters, and which measures there are of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkLimits:
-    """How much work the costly measures may be.
-
-    Parameters
-    ----------
-    silhouette_rows : int
-        Silhouettes are exact where there are no more different rows than this; else of
-        a sample of so many.
-    gap_rows : int
-        Of how many rows reference tables are at most; where the data has more, a sample
-        stands for it.
-    gap_tables : int
-        How many reference tables are drawn.
-    """
+    """Limits on the work of silhouettes and gaps, as in :func:`spinney.choose_k`."""
 
     silhouette_rows: int = 5000
     gap_rows: int = 1000
@@ -80,32 +70,10 @@ def choose(
 ) -> Choice:
     """Return the number of clusters that a rule chooses.
 
-    Different rows are taken once, by weight and in an order of what is in them, so that
-    the order of a table changes nothing.
+    The parameters are those of :func:`spinney.choose_k`, and the default method is
+    k-means. Distinct rows are used once, by weight and in an order of their contents,
+    so the order of a table does not matter.
 
-    Parameters
-    ----------
-    cells : array, rows × columns, of finite numbers; or MixedCells
-        As the method takes them.
-    ks : sequence of int or "auto"
-        The numbers of clusters to try. ``"auto"``: from 2, for the gap statistic from
-        1, to 10, or to as many as there are different rows.
-    weights : array, optional
-        Those of the rows.
-    rule : str
-        One of the measures of the method.
-    measures : sequence of str, optional
-        What to measure beside the inertia and what the rule needs; all of the method's
-        but the gap statistic if not given.
-    method : Method, optional
-        What finds the clusters: k-means if not given. Every k has as many starts as the
-        largest of them.
-    limits : WorkLimits, optional
-    progress : callable, optional
-        Called with how many k were tried, and how many there are.
-
-    Examples
-    --------
     >>> cells = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
     >>> print(choose(cells, range(2, 6), measures=["elbow"]))
        k  inertia  silhouette     elbow
@@ -116,34 +84,34 @@ def choose(
     <BLANKLINE>
     k = 3 by silhouette: its silhouette, 0.898079, is the largest; the next is
     0.626677 at k = 2.
-    6 rows, 6 of them different; 4 starts for each k, seed 0
+    6 rows, 6 of them distinct; 4 restarts per k, seed 0
     """
     method, limits = method or KMeansMethod(), limits or WorkLimits()
-    wanted = _measures(measures, rule, method)
-    small, power = method.small(cells)  # type: ignore[arg-type]
+    names = _measures(measures, rule, method)
+    small, power = method.rescaled(cells)  # type: ignore[arg-type]
     rows = distinct_rows(small, weights)
     if not len(rows):
-        msg = "there is no row of weight: clusters need at least one"
-        raise DataError(msg)
-    tried = numbers_to_try(ks, rule, len(rows))
-    n_starts = method.n_starts(small, tried[-1])
+        msg = "no row has weight"
+        raise DataError(msg, remedy="give at least one row a weight above 0")
+    ks_tried = candidate_ks(ks, rule, len(rows))
+    n_starts = method.n_starts(small, ks_tried[-1])
     method = replace(method, n_init=n_starts)
     clusterings = []
-    for k in tried:
-        clusterings.append(method.fit(rows.cells, k, weights=rows.given))
+    for k in ks_tried:
+        clusterings.append(method.fit(rows.cells, k, weights=rows.weights_or_none))
         if progress is not None:
-            progress(len(clusterings), len(tried))
-    curve = _Curve(rows, tried, clusterings, method, limits, rule)
-    for name in wanted:
+            progress(len(clusterings), len(ks_tried))
+    curve = _Curve(rows, ks_tried, clusterings, method, limits, rule)
+    for name in names:
         getattr(curve, name)()
     lines = curve.lines(power)
-    k, why = decided(rule, lines, curve.bend)
+    k, why = apply_rule(rule, lines, curve.elbow_found)
     return Choice(
         k=k,
         rule=rule,
         why=why,
         curve=lines,
-        measures=wanted,
+        measures=names,
         n_rows=len(rows),
         weight=rows.weight,
         silhouette_rows=curve.silhouette_rows,
@@ -156,9 +124,9 @@ def choose(
 
 @dataclass(slots=True, eq=False)
 class _Curve:
-    """Clusterings of the same rows by k, and their measures, taken one by one."""
+    """Clusterings of the same rows by k, and their measures."""
 
-    rows: Distinct
+    rows: DistinctRows
     ks: Sequence[int]
     clusterings: Sequence[Clustering]
     method: Method
@@ -166,54 +134,54 @@ class _Curve:
     rule: str
     columns: dict[str, Sequence[float | None]] = field(default_factory=dict)
     silhouette_rows: int | None = None
-    bend: Elbow | None = None
-    gaps: Gaps | None = None
+    elbow_found: Elbow | None = None
+    gaps: GapStatistics | None = None
 
     def silhouette(self) -> None:
-        """Take the silhouettes, of a sample where there are many rows."""
+        """Measure silhouettes, on a sample if there are many rows."""
         rows, labelings = self.rows, [one.labels for one in self.clusterings]
         if len(rows) > self.limits.silhouette_rows:
             self.silhouette_rows = self.limits.silhouette_rows
-            rows = sampled(rows, self.silhouette_rows, seed=self.method.seed)
+            rows = sample_rows(rows, self.silhouette_rows, seed=self.method.seed)
             labelings = [self.method.labels(rows.cells, c) for c in self.clusterings]
         self.columns["silhouette"] = self.method.silhouettes(
             rows.cells, labelings, rows.weights, self.clusterings[0]
         )
 
     def calinski_harabasz(self) -> None:
-        """Take the ratios of variances."""
-        self._each("calinski_harabasz", calinski_harabasz)
+        """Measure the ratios of variances."""
+        self.columns["calinski_harabasz"] = [
+            calinski_harabasz(self.rows.cells, one.labels, self.rows.weights)
+            for one in self.clusterings
+        ]
 
     def davies_bouldin(self) -> None:
-        """Take the likenesses of clusters."""
-        self._each("davies_bouldin", davies_bouldin)
-
-    def _each(self, name: str, measure: Callable[..., float | None]) -> None:
-        rows = self.rows
-        self.columns[name] = [
-            measure(rows.cells, one.labels, rows.weights) for one in self.clusterings
+        """Measure the similarities of clusters."""
+        self.columns["davies_bouldin"] = [
+            davies_bouldin(self.rows.cells, one.labels, self.rows.weights)
+            for one in self.clusterings
         ]
 
     def elbow(self) -> None:
-        """Look for the elbow of the inertia; none where that is beyond floats."""
+        """Find the elbow of the inertia, unless that overflows."""
         inertias = np.array([one.inertia for one in self.clusterings])
         if np.isfinite(inertias).all():
-            self.bend = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
-            self.columns["elbow"] = self.bend.differences.tolist()
+            self.elbow_found = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
+            self.columns["elbow"] = self.elbow_found.differences.tolist()
         elif self.rule == "elbow":
             raise DataError(
                 Setting("rule", "elbow"),
-                " needs costs that floats can hold, and these numbers are too large",
-                remedy="divide each column by its standard deviation first",
+                " needs finite inertias, and these numbers are too large",
+                remedy="divide each column by its standard deviation",
             )
 
     def gap(self) -> None:
-        """Take the gaps, of a sample where there are many rows."""
-        self.gaps = gaps_of(
+        """Measure the gaps, on a sample if there are many rows."""
+        self.gaps = gap_statistics(
             self.rows,
             self.ks,
             self._inertia,
-            known=[one.inertia for one in self.clusterings],
+            data_inertias=[one.inertia for one in self.clusterings],
             most_rows=self.limits.gap_rows,
             n_tables=self.limits.gap_tables,
             seed=self.method.seed,
@@ -223,15 +191,15 @@ class _Curve:
         self.columns["gap_error"] = self.gaps.errors
 
     def _inertia(self, cells: Any, k: int, weights: Floats | None, seed: int) -> float:
-        """Return the inertia of k clusters of some rows, by one thread."""
+        """Return the inertia of k clusters of some rows, with one thread."""
         alone = replace(self.method, seed=seed, n_jobs=1)
         return alone.fit(cells, k, weights=weights).inertia
 
-    def lines(self, power: int) -> tuple[Line, ...]:
-        """Return the curve, the inertia times a power of four."""
+    def lines(self, power: int) -> tuple[CurvePoint, ...]:
+        """Return the curve, with inertias times a power of four."""
         with np.errstate(over="ignore"):
             return tuple(
-                Line(
+                CurvePoint(
                     k,
                     float(np.ldexp(self.clusterings[index].inertia, 2 * power)),
                     **{name: column[index] for name, column in self.columns.items()},
@@ -241,14 +209,14 @@ class _Curve:
 
 
 def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
-    """Return the measures to take, in their order."""
+    """Return the measures in their order."""
     check_named("rule", rule, MEASURES)
     possible = method.measures
     if rule not in possible:
         raise refusal(
             Setting("rule", rule),
-            "is of k-means, and this is k-prototypes",
-            f"{' or '.join(possible)} choose here",
+            "applies to k-means; this is k-prototypes",
+            f"use {' or '.join(possible)}",
         )
     if measures is None:
         measures = set(possible) - {"gap"}
@@ -263,7 +231,7 @@ def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
     return tuple(name for name in MEASURES if name in {*measures, rule})
 
 
-def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
+def candidate_ks(ks: Any, rule: str, n_distinct: int) -> list[int]:
     """Return the numbers of clusters to try, in order."""
     if isinstance(ks, str):
         check_named("ks", ks, ["auto"])
@@ -274,9 +242,7 @@ def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
     except TypeError:
         numbers = []
     if len(numbers) > MOST_REPEATS:
-        raise refusal(
-            Setting("ks", ks), f"are more than the {MOST_REPEATS:,} that can be tried"
-        )
+        raise refusal(Setting("ks", ks), f"has more than {MOST_REPEATS:,} candidates")
     if not numbers or not all(is_whole(k) and k >= 1 for k in numbers):
         raise refusal(
             Setting("ks", ks),
@@ -286,7 +252,7 @@ def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
     if most > n_distinct:
         raise DataError(
             Setting("ks"),
-            f" asks for {most} clusters of {n_distinct} different rows",
-            remedy="there are no more clusters than different rows; ask for fewer",
+            f" contains {most}, but there are {n_distinct} distinct rows",
+            remedy="use fewer clusters than that",
         )
     return sorted({int(k) for k in numbers})

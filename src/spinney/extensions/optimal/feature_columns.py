@@ -1,10 +1,9 @@
-"""Every question of two answers as a cut of an ordered column.
+"""Every binary split as a cut of an ordered column.
 
-The search knows ordered columns only. A number, or a value that has an order, is one by
-itself. Where cells are missing there are two, for missing values go to the side that
-loses least: they come first in one of them, and last in the other. A nominal attribute
-has a column of two values for each pair of subsets; where that would be too many, for
-each value against all others.
+The search knows ordered columns only. A numeric or ordinal attribute is one. With
+missing cells it is two, with missing values first and last, because they go to the
+better side. A nominal attribute has a binary column for each splitting subset or, with
+many values, for each value against all others.
 """
 
 from collections.abc import Iterator
@@ -23,29 +22,17 @@ from spinney.search import midpoint
 from spinney.sources.rows import TrainingSet
 from spinney.trees import SplitCondition
 
-# So many values of a nominal attribute are tried in all subsets: 63 questions.
+# The most values of a nominal attribute whose subsets are all tried: 63 splits.
 MOST_IN_SUBSETS = 7
 MOST_CELLS = 1 << 27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QuestionColumn:
-    """An ordered column, and what its cuts ask.
+class FeatureColumn:
+    """An ordered column of an attribute, with the rank of each row.
 
-    Parameters
-    ----------
-    attribute : int
-        What it asks about.
-    ranks : array of int
-        The place of each row.
-    values : array, optional
-        What the ranks stand for: numbers, or codes in their order.
-    codes : tuple of int
-        Where it is nominal: those of rank 0.
-    known : array of bool, optional
-        Which rows have a value, where not all of them have.
-    missing : int, optional
-        The side of the others.
+    ``values`` are those of the ranks, ``codes`` the nominal values of rank 0. ``known``
+    says which rows have a value, ``missing`` is the side of the others.
     """
 
     attribute: int
@@ -56,10 +43,9 @@ class QuestionColumn:
     missing: int | None = None
 
     def question(self, rows: Integers, upto: int) -> tuple[SplitCondition, bool]:
-        """Return what parts these rows of a node at a rank, as a person would ask.
+        """Return the split of a node's rows at a rank, and whether it is reversed.
 
-        Where all known values are on one side, the question is whether there is one.
-        Last comes whether those up to the rank take its second branch.
+        If all known values are on one side, the split is on missing values.
         """
         known = rows if self.known is None else rows[self.known[rows]]
         ranks = self.ranks[known]
@@ -74,13 +60,10 @@ class QuestionColumn:
         return SplitCondition(self.attribute, cut, (), self.missing), False
 
 
-def question_columns(training: TrainingSet) -> list[QuestionColumn]:
-    """Return the columns whose cuts are all questions of two answers about rows.
-
-    Of those that part rows alike there is the first, and there is none without a cut.
-    """
+def feature_columns(training: TrainingSet) -> list[FeatureColumn]:
+    """Return the columns whose cuts are all binary splits, without duplicates."""
     _refuse_many_values(training)
-    columns = dict[bytes, QuestionColumn]()
+    columns = dict[bytes, FeatureColumn]()
     pairs = zip(training.schema.attributes, training.columns, strict=True)
     for index, (attribute, cells) in enumerate(pairs):
         for column in _columns_of(index, attribute, cells):
@@ -92,7 +75,7 @@ def question_columns(training: TrainingSet) -> list[QuestionColumn]:
 
 
 def _refuse_many_values(training: TrainingSet) -> None:
-    """Refuse an attribute that would be too many columns for these rows."""
+    """Refuse an attribute that would become too many columns."""
     pairs = zip(training.schema.attributes, training.columns, strict=True)
     for attribute, cells in pairs:
         if attribute.kind != "nominal":
@@ -100,15 +83,15 @@ def _refuse_many_values(training: TrainingSet) -> None:
         n_values = len(np.unique(cells))
         if n_values > MOST_IN_SUBSETS and 2 * n_values * len(cells) > MOST_CELLS:
             msg = (
-                f"{shown(attribute.name)!r} has {n_values} values in {len(cells)} "
-                "rows, and a search over all trees would ask for each of them: leave "
-                "it out, or take a recipe that grows greedily, such as 'cart'"
+                f"column {shown(attribute.name)!r} has {n_values} values in "
+                f"{len(cells)} rows, too many for optimal trees: exclude it, or use a "
+                "greedy recipe such as 'cart'"
             )
             raise DataError(msg)
 
 
-def asked_one_by_one(training: TrainingSet) -> tuple[str, ...]:
-    """Return the attributes of which not all subsets of values are tried."""
+def single_value_attributes(training: TrainingSet) -> tuple[str, ...]:
+    """Return the attributes whose values are tried one by one, not in subsets."""
     pairs = zip(training.schema.attributes, training.columns, strict=True)
     return tuple(
         attribute.name
@@ -120,8 +103,8 @@ def asked_one_by_one(training: TrainingSet) -> tuple[str, ...]:
 
 def _columns_of(
     index: int, attribute: Attribute, cells: NDArray[Any]
-) -> Iterator[QuestionColumn]:
-    """Give the columns of one attribute."""
+) -> Iterator[FeatureColumn]:
+    """Yield the columns of one attribute."""
     if attribute.kind == "nominal":
         yield from _subsets(index, cells)
         return
@@ -133,22 +116,22 @@ def _columns_of(
     ranks = np.zeros(len(cells), np.int64)
     if known.all():
         ranks[known] = places
-        yield QuestionColumn(index, ranks, values)
+        yield FeatureColumn(index, ranks, values)
         return
     ranks[known] = places + 1
-    yield QuestionColumn(index, ranks, values, known=known, missing=0)
+    yield FeatureColumn(index, ranks, values, known=known, missing=0)
     ranks = np.full(len(cells), len(values))
     ranks[known] = places
-    yield QuestionColumn(index, ranks, values, known=known, missing=1)
+    yield FeatureColumn(index, ranks, values, known=known, missing=1)
 
 
-def _subsets(index: int, cells: NDArray[Any]) -> Iterator[QuestionColumn]:
-    """Give the ways to part the values of a nominal attribute; -1 is a missing one."""
+def _subsets(index: int, cells: NDArray[Any]) -> Iterator[FeatureColumn]:
+    """Yield the columns of a nominal attribute; -1 is a missing value."""
     codes = np.unique(np.asarray(cells, dtype=np.int64)).tolist()
     lacks = codes[0] < 0
     whole = len(codes) - lacks <= MOST_IN_SUBSETS
     for left in _all_subsets(codes) if whole else _single_values(codes):
-        yield QuestionColumn(
+        yield FeatureColumn(
             index,
             (~np.isin(cells, left)).astype(np.int64),
             codes=tuple(code for code in left if code >= 0),
@@ -158,7 +141,7 @@ def _subsets(index: int, cells: NDArray[Any]) -> Iterator[QuestionColumn]:
 
 
 def _all_subsets(codes: list[int]) -> Iterator[tuple[int, ...]]:
-    """Give all ways to part codes in two, each by the part that has the first."""
+    """Yield all binary partitions of codes, each as the part with the first code."""
     first, *others = codes
     for size in range(len(others)):
         for rest in combinations(others, size):
@@ -166,7 +149,7 @@ def _all_subsets(codes: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _single_values(codes: list[int]) -> Iterator[tuple[int, ...]]:
-    """Give each code against all others, missing values on either side."""
+    """Yield each code against all others, with missing values on either side."""
     for code in codes:
         yield (code,)
         if codes[0] < 0 <= code:

@@ -1,12 +1,12 @@
-"""Random numbers, and rows drawn by them: the same for the same seed, everywhere.
+"""Random numbers by seed, and rows drawn by them.
 
-The numbers of a seed are splitmix64's (``spinney._support.keyed_random``): number i is
+Number i of a seed is that of splitmix64 (``spinney._support.keyed_random``):
 mix(mix(seed) + i · GOLDEN).
 
-Rows are drawn in an order of what is in them (``spinney._support.row_order``): so the
-order of the rows does not count, nor whether a row comes twice or weighs 2. To find the
-row where a running sum passes a share of it, rows are kept in *bins* by the first bits
-of their keys; what draws has the sums by bin at hand, and only one bin is looked at.
+Rows are drawn in an order of their contents (``spinney._support.row_order``). The order
+of the table does not count, nor whether a row occurs twice or has weight 2. Rows are in
+*bins* by the first bits of their keys. To find the row where a cumulative sum passes a
+fraction, only the sums by bin and one bin are searched.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ from spinney._support.row_order import keys_of
 BINS = 1024
 
 
-class ClusterDraws:
-    """A sequence of random numbers from a seed, and one of its own for each branch.
+class RandomStream:
+    """A stream of random numbers from a seed, and streams that branch off.
 
-    >>> ClusterDraws(7).number() == ClusterDraws(7).number()
+    >>> RandomStream(7).number() == RandomStream(7).number()
     True
     """
 
@@ -33,28 +33,28 @@ class ClusterDraws:
         self._key = root_key(seed)
         self._turn = 0
 
-    def branch(self, number: int) -> "ClusterDraws":
-        """Return the numbers of a branch; nothing that is drawn here changes them."""
-        return ClusterDraws(branch_key(self._key, number))
+    def branch(self, number: int) -> "RandomStream":
+        """Return the stream of a branch, whatever this one has drawn."""
+        return RandomStream(branch_key(self._key, number))
 
     def number(self) -> float:
-        """Return the next number, from 0 to 1, 1 excluded."""
+        """Return the next number from [0, 1)."""
         self._turn += 1
         return (mix(self._key + self._turn * GOLDEN) >> 11) * 2.0**-53
 
 
 def filled_up(chosen: list[int], n: int) -> Integers:
-    """Return n rows: those chosen, then the first of them for what is lacking."""
+    """Return n rows: those chosen, then the first of them repeatedly."""
     return np.array(chosen + chosen[:1] * (n - len(chosen)))
 
 
 def weight_of_each(weights: Floats, n_rows: int) -> Floats:
-    """Return a weight for each row: 1 where there are none."""
+    """Return a weight for each row; empty weights stand for 1."""
     return weights if len(weights) else np.ones(n_rows)
 
 
-class Pool:
-    """Rows to draw from."""
+class RowSampler:
+    """NodeSampling rows by weight, whatever their order."""
 
     def __init__(self, cells: NDArray[Any]) -> None:
         self._keys = keys_of(cells)
@@ -77,17 +77,17 @@ class Pool:
             self._members[number] = rows[order]
         return self._members[number]
 
-    def doubles(self, row: int) -> Integers:
-        """Return the rows that are equal to one, that one included."""
+    def duplicates(self, row: int) -> Integers:
+        """Return the rows equal to one, including itself."""
         rows = self.members(int(self.bins[row]))
         return np.asarray(rows[self._keys[rows] == self._keys[row]])
 
     def draw(
         self, totals: Floats, sizes: Callable[[Integers], Floats], share: float
     ) -> int:
-        """Return the row where the running sum of sizes passes a share of it.
+        """Return the row where the cumulative size passes a fraction of the total.
 
-        ``totals`` are the sums by bin, ``sizes`` tells those of some rows.
+        ``totals`` are the sums by bin, ``sizes`` returns the sizes of some rows.
         """
         running = np.cumsum(totals)
         rest = share * running[-1]
