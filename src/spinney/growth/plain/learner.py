@@ -295,9 +295,8 @@ class _Learner:
             batch, places = self.tables_by_bins(self.source, front, requests)
             batches = iter([batch])
         elif isinstance(self.source, BucketCounts) and self.buckets_suffice(front):
-            batches = self.source.tables_in_buckets(
-                requests, self.search.root_summary.cuts
-            )
+            cuts = self.search.root_summary.cuts
+            batches = self.source.tables_in_buckets(requests, cuts)
         else:
             batches = self.source.tables(requests)
         if draws is not None:
