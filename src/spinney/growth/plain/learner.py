@@ -295,8 +295,8 @@ class _Learner:
             batch, places = self.tables_by_bins(self.source, front, requests)
             batches = iter([batch])
         elif isinstance(self.source, BucketCounts) and self.buckets_suffice(front):
-            cuts = self.search.root_summary.cuts
-            batches = self.source.tables_in_buckets(requests, cuts)
+            bucket_cuts = self.search.root_summary.cuts
+            batches = self.source.tables_in_buckets(requests, bucket_cuts)
         else:
             batches = self.source.tables(requests)
         if draws is not None:

@@ -1,6 +1,6 @@
 """Rows in memory, as arrays of codes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.segments import begins_run, starts_of
+from spinney._support.segments import starts_of
 from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     ROOT,
@@ -24,12 +24,15 @@ from spinney.sources.base import (
     joined_products,
 )
 from spinney.sources.rows.ranked_cells import (
+    CountEntries,
     Ranked,
+    SelectRows,
     bucket_places,
+    count_tables,
+    cross_count,
     join_small,
     ranked_numbers,
     ranked_values,
-    sorted_keys,
     with_bucket_ranges,
 )
 from spinney.sources.rows.row_products import varying_together
@@ -42,16 +45,9 @@ from spinney.trees import (
     Threshold,
 )
 
-# With more values at nodes than this for each cell that is counted, those that occur
-# are found by sorting, so that small nodes cost what their rows cost.
-SPARSE = 2
-LEAST_SPARSE = 1000
 MOST_TERMS_AT_ONCE = 128
 FEW_NODES = 4  # that are not worth sending their rows together
 MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
-
-SelectRows = Callable[[NDArray[Any]], NDArray[Any]]
-CountEntries = Callable[[Integers, SelectRows, int], tuple[Floats, Integers]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +210,7 @@ class MemorySource:
         )
         for index, own in cuts.items():
             if self._buckets.get(index, (None,))[0] is not own:
-                cells = self._cells(index, np.arange(len(self._targets)))
+                cells = self.cells(index, np.arange(len(self._targets)))
                 self._buckets[index] = own, bucket_places(cells, own)
         by_bucket = copy(self)
         ranked = {index: self._buckets[index][1] for index in cuts}
@@ -222,7 +218,7 @@ class MemorySource:
         count_entries = partial(self._count_entries, rows, weights)
         batches = by_bucket._batches(requests, rows, owner, count_entries)
         found = (
-            with_bucket_ranges(each, ranked, self._cells, rows, owner)
+            with_bucket_ranges(each, ranked, self.cells, rows, owner)
             for each in batches
         )
         return join_small(found, MOST_AT_ONCE)
@@ -241,7 +237,7 @@ class MemorySource:
         numbers = np.concatenate([each for _, _, each in parts])
         owner = np.repeat(np.arange(len(parts)), [len(each) for each, _, _ in parts])
         count_entries = partial(self._count_entries, rows, weights)
-        return _count_tables(
+        return count_tables(
             [index], [ranked_numbers(numbers)], owner, len(parts), count_entries
         )
 
@@ -256,7 +252,7 @@ class MemorySource:
             branches[one:other] = self.split_branches(request.split, rows[one:other])
         most = max((request.split.n_branches for request in requests), default=0)
         branches[branches < 0] = most
-        count_entries = partial(_cross_count, weights, branches, most + 1)
+        count_entries = partial(cross_count, weights, branches, most + 1)
         return self._batches(requests, rows, owner, count_entries)
 
     def _rows_of_level(self, nodes: Sequence[int]) -> tuple[Integers, Floats, Integers]:
@@ -283,7 +279,7 @@ class MemorySource:
         for first in range(0, len(wanted), n_at_once):
             attributes = wanted[first : first + n_at_once]
             columns = [self._column(index, rows) for index in attributes]
-            batch = _count_tables(
+            batch = count_tables(
                 attributes, columns, owner, len(requests), count_entries
             )
             yield batch if len(lists) == 1 else _requested_tables(batch, requests)
@@ -310,7 +306,7 @@ class MemorySource:
         self._constructed[index] = attribute
         self._columns.pop(index, None)
 
-    def _cells(self, index: int, rows: Integers) -> NDArray[Any]:
+    def cells(self, index: int, rows: Integers) -> NDArray[Any]:
         """Return the cells of some rows as ``Schema.encode`` gives them."""
         if index in self._cells_by_attribute:
             cells = self._cells_by_attribute[index][rows]
@@ -320,7 +316,7 @@ class MemorySource:
         assert formula is not None
         behind: list[Any] = [None] * len(self.schema.attributes)
         for position in formula.places:
-            behind[position] = self._cells(position, rows)
+            behind[position] = self.cells(position, rows)
         return formula.cells(behind)
 
     def _column(self, index: int, rows: Integers) -> Ranked:
@@ -335,7 +331,7 @@ class MemorySource:
             attribute = (
                 self.schema.attributes[index] if is_column else self._constructed[index]
             )
-            cells = self._cells(index, rows if few else np.arange(n_rows))
+            cells = self.cells(index, rows if few else np.arange(n_rows))
             places = ranked_values(attribute, cells)
             if few:
                 return places
@@ -414,7 +410,7 @@ class MemorySource:
             attributes.tolist(), pairwise(ends), strict=True
         ):
             some = order[one:other]
-            cells = self._cells(index, rows[some])
+            cells = self.cells(index, rows[some])
             right[some] = cells > cuts[owner[some]]
             is_missing = some[np.isnan(cells) if cells.dtype.kind == "f" else cells < 0]
             right[is_missing] = otherwise[owner[is_missing]] > 0
@@ -458,10 +454,6 @@ class MemorySource:
         rows, _, owner = self._rows_of_level(nodes)
         return rows, owner
 
-    def cells(self, index: int, rows: Integers) -> NDArray[Any]:
-        """Return the cells of some rows as ``Schema.encode`` gives them."""
-        return self._cells(index, rows)
-
     def members(self, node: int) -> tuple[Integers, Floats]:
         """Return the rows of a node, and what each weighs there."""
         return self._members[node]
@@ -477,7 +469,7 @@ class MemorySource:
         )
         lists = {id(request.terms): request.terms for request in requests}  # mostly few
         terms = list(dict.fromkeys(term for own in lists.values() for term in own))
-        columns = [self._cells(term.attribute, rows) for term in terms]
+        columns = [self.cells(term.attribute, rows) for term in terms]
         pairs = list(zip(terms, columns, strict=True))
         lines = [term.values(cells) - term.centre for term, cells in pairs]
         if self._numbers is not None:
@@ -516,7 +508,7 @@ class MemorySource:
 
     def split_branches(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
-        return question.branch_of(self._cells(question.attribute, rows))
+        return question.branch_of(self.cells(question.attribute, rows))
 
     def route_branches(self, route: Route, rows: Integers) -> Integers:
         """Return the branch of rows by a route, -1 where they are divided."""
@@ -544,7 +536,7 @@ class MemorySource:
         """
         if self._numbers is None:
             n_classes = self.schema.n_classes
-            return _cross_count(
+            return cross_count(
                 weights, self._classes[rows], n_classes, lines, select, size
             )
         numbers = self._numbers[rows]
@@ -578,80 +570,3 @@ def _requested_tables(
         ]
         attributes_asked[node, own] = True
     return batch.take(np.flatnonzero(attributes_asked[batch.node, batch.attribute]))
-
-
-def _cross_count(
-    weights: Floats,
-    columns: Integers,
-    n_columns: int,
-    lines: Integers,
-    select: SelectRows,
-    size: int,
-) -> tuple[Floats, Integers]:
-    """Return weights and numbers of rows, one line per value, by column."""
-    keys = lines * n_columns + select(columns)
-    number = np.bincount(keys, minlength=size * n_columns).reshape(size, n_columns)
-    if len(weights) and weights.min() == weights.max() == 1:
-        return number.astype(np.float64), number
-    count_entries = np.bincount(keys, select(weights), minlength=size * n_columns)
-    return count_entries.astype(np.float64).reshape(number.shape), number
-
-
-def _count_tables(
-    attributes: Sequence[int],
-    columns: Sequence[Ranked],
-    owner: Integers,
-    n_nodes: int,
-    count_entries: CountEntries,
-) -> TableBatch:
-    """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
-
-    Every value of every attribute has a number at every node, a missing one the first
-    of its table; what occurs becomes a line. Where few of them occur, as at the many
-    nodes of a deep level, the numbers that do are found by sorting.
-    """
-    n_attributes = len(attributes)
-    lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
-    offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
-    keys = owner * lengths[:, None]
-    keys += offset[:-1:n_nodes, None] + 1
-    for position, (_, ranks) in enumerate(columns):
-        keys[position] += ranks
-    n_numbers = int(offset[-1])
-    if n_numbers <= SPARSE * keys.size + LEAST_SPARSE:
-        weights, rows = count_entries(
-            keys.ravel(), lambda own: np.tile(own, n_attributes), n_numbers
-        )
-        numbers = np.flatnonzero(rows.any(axis=1))
-        weights, rows = weights[numbers], rows[numbers]
-    else:
-        ranked, column_of_key = sorted_keys(keys, n_numbers)
-        first = begins_run(ranked)
-        numbers = ranked[first]
-        weights, rows = count_entries(
-            np.cumsum(first) - 1, lambda own: own[column_of_key], len(numbers)
-        )
-    counts = np.diff(np.searchsorted(numbers, offset))
-    table = np.repeat(np.arange(len(counts)), counts)
-    rank = numbers - offset[table] - 1
-    missing = np.zeros((len(counts), weights.shape[1]))
-    missing_rows = np.zeros((len(counts), rows.shape[1]), dtype=np.int64)
-    known = rank >= 0
-    if not known.all():
-        lacking = table[~known]
-        missing[lacking], missing_rows[lacking] = weights[~known], rows[~known]
-        counts[lacking] -= 1
-        table, rank = table[known], rank[known]
-        weights, rows = weights[known], rows[known]
-    begins = starts_of(lengths - 1)
-    values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
-    return TableBatch(
-        np.tile(np.arange(n_nodes), n_attributes),
-        np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
-        starts_of(counts),
-        values[np.repeat(begins[:-1], n_nodes)[table] + rank],
-        weights,
-        rows,
-        missing,
-        missing_rows,
-    )

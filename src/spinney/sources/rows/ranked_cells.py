@@ -1,6 +1,6 @@
-"""Cells by their place among the values, or buckets, of an attribute."""
+"""Cells by their place among the values, or buckets, of an attribute; their tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, distinct
+from spinney._support.segments import begins_run, starts_of
 from spinney.data import Attribute
 from spinney.trees import TableBatch, joined_batches
 
+# With more values at nodes than this for each cell that is counted, those that occur
+# are found by sorting, so that small nodes cost what their rows cost.
+SPARSE = 2
+LEAST_SPARSE = 1000
+
+SelectRows = Callable[[NDArray[Any]], NDArray[Any]]
+CountEntries = Callable[[Integers, SelectRows, int], tuple[Floats, Integers]]
 Ranked = tuple[NDArray[Any], NDArray[Any]]
 """The values of an attribute, and each row's place among them, -1 if missing."""
 
@@ -112,3 +120,80 @@ def join_small(batches: Iterable[TableBatch], most: int) -> Iterator[TableBatch]
             small = []
     if small:
         yield joined_batches(small)
+
+
+def cross_count(
+    weights: Floats,
+    columns: Integers,
+    n_columns: int,
+    lines: Integers,
+    select: SelectRows,
+    size: int,
+) -> tuple[Floats, Integers]:
+    """Return weights and numbers of rows, one line per value, by column."""
+    keys = lines * n_columns + select(columns)
+    number = np.bincount(keys, minlength=size * n_columns).reshape(size, n_columns)
+    if len(weights) and weights.min() == weights.max() == 1:
+        return number.astype(np.float64), number
+    count_entries = np.bincount(keys, select(weights), minlength=size * n_columns)
+    return count_entries.astype(np.float64).reshape(number.shape), number
+
+
+def count_tables(
+    attributes: Sequence[int],
+    columns: Sequence[Ranked],
+    owner: Integers,
+    n_nodes: int,
+    count_entries: CountEntries,
+) -> TableBatch:
+    """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
+
+    Every value of every attribute has a number at every node, a missing one the first
+    of its table; what occurs becomes a line. Where few of them occur, as at the many
+    nodes of a deep level, the numbers that do are found by sorting.
+    """
+    n_attributes = len(attributes)
+    lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
+    offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
+    keys = owner * lengths[:, None]
+    keys += offset[:-1:n_nodes, None] + 1
+    for position, (_, ranks) in enumerate(columns):
+        keys[position] += ranks
+    n_numbers = int(offset[-1])
+    if n_numbers <= SPARSE * keys.size + LEAST_SPARSE:
+        weights, rows = count_entries(
+            keys.ravel(), lambda own: np.tile(own, n_attributes), n_numbers
+        )
+        numbers = np.flatnonzero(rows.any(axis=1))
+        weights, rows = weights[numbers], rows[numbers]
+    else:
+        ranked, column_of_key = sorted_keys(keys, n_numbers)
+        first = begins_run(ranked)
+        numbers = ranked[first]
+        weights, rows = count_entries(
+            np.cumsum(first) - 1, lambda own: own[column_of_key], len(numbers)
+        )
+    counts = np.diff(np.searchsorted(numbers, offset))
+    table = np.repeat(np.arange(len(counts)), counts)
+    rank = numbers - offset[table] - 1
+    missing = np.zeros((len(counts), weights.shape[1]))
+    missing_rows = np.zeros((len(counts), rows.shape[1]), dtype=np.int64)
+    known = rank >= 0
+    if not known.all():
+        lacking = table[~known]
+        missing[lacking], missing_rows[lacking] = weights[~known], rows[~known]
+        counts[lacking] -= 1
+        table, rank = table[known], rank[known]
+        weights, rows = weights[known], rows[known]
+    begins = starts_of(lengths - 1)
+    values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
+    return TableBatch(
+        np.tile(np.arange(n_nodes), n_attributes),
+        np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
+        starts_of(counts),
+        values[np.repeat(begins[:-1], n_nodes)[table] + rank],
+        weights,
+        rows,
+        missing,
+        missing_rows,
+    )
