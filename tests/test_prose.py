@@ -7,13 +7,23 @@ shows what is left.
 import pytest
 from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sources
 
+GROWTH = ("folds", "forest", "model_trees", "plain", "prune")
 MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     "extensions/streaming",
+    *(f"growth/{name}" for name in GROWTH),
 ]
-DOCSTRINGS = ["__init__.py", "api.py", "registry.py", "extensions/explorer"]
+DOCSTRINGS = [
+    "__init__.py",
+    "api.py",
+    "registry.py",
+    "extensions/explorer",
+    "extensions/incremental",
+    "extensions/streaming",
+    *(f"growth/{name}" for name in GROWTH),
+]
 COMMANDS = {"recipes"}
 
 PAGE = """\

@@ -79,7 +79,7 @@ ENTRIES: dict[str, dict[str, str]] = {
     },
     "grower": {
         "optimal": f"{_PACKAGE}.optimal.grow_optimal:grow",
-        "hoeffding": f"{_PACKAGE}.streaming.grow_streaming:grow_tree",
+        "hoeffding": f"{_PACKAGE}.streaming.growing_stream:grow_tree",
     },
     "engine": {
         "duckdb": _DATABASES,
@@ -95,7 +95,7 @@ ENTRIES: dict[str, dict[str, str]] = {
     "report": {"clusters": f"{_CLUSTERING}.cluster_report:show_clusters"},
     "kernels": {
         "optimal trees": f"{_PACKAGE}.optimal.compile_optimal:compile_kernels",
-        "streams": f"{_PACKAGE}.streaming.compile_streams:compile_kernels",
+        "streams": f"{_PACKAGE}.streaming.growing_stream:compile_kernels",
         "clusters": f"{_CLUSTERING}.compile_clusters:compile_kernels",
     },
     "page": {"clusters": f"{_CLUSTERING}.cluster_page:clusters_data"},

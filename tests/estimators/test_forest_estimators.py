@@ -135,7 +135,7 @@ def test_trees_in_one_go_are_those_one_by_one(iris, weight):
     weights = np.linspace(1, 3, 150).round() * weight
     arguments = {"random_state": 0, "class_weight": {0: 2.0, 1: 1.0}}
     one = ForestClassifier(20, **arguments).fit(X, y, weights)
-    with patch.object(growing.KernelGrower, "_suit", lambda *_: False):
+    with patch.object(growing.KernelGrower, "_can_share_weights", lambda *_: False):
         other = ForestClassifier(20, **arguments).fit(X, y, weights)
     same_forest(one, other)
 
@@ -207,7 +207,7 @@ def test_an_interrupt_leaves_nothing_half_made(iris, n_jobs):
     old = ForestClassifier(2, random_state=0).fit(X, y)
     trees = old.forest_
     new = ForestClassifier(500, random_state=0, n_jobs=n_jobs)
-    few = patch.object(growing, "FEWEST_ROWS", 0)  # so that there are many runs
+    few = patch.object(growing, "MIN_ROWS_PER_RUN", 0)  # so that there are many runs
     with few, first, second:
         with pytest.raises(KeyboardInterrupt):
             old.set_params(n_estimators=500, n_jobs=n_jobs).fit(X, y)

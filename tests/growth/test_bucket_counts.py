@@ -46,16 +46,16 @@ def written(tree):
 @settings(max_examples=examples(60), deadline=None)
 def test_the_tree_is_that_of_counts_by_every_value(table):
     asked = []
-    by_buckets = _Learner.are_by_buckets
+    by_buckets = _Learner.buckets_suffice
 
     def noted(self, front):
         asked.append(by_buckets(self, front))
         return asked[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Learner, "are_by_buckets", noted)
+        patch.setattr(_Learner, "buckets_suffice", noted)
         swift = spinney.grow(table, "class", **CHAID)
-        patch.setattr(_Learner, "are_by_buckets", lambda self, front: False)
+        patch.setattr(_Learner, "buckets_suffice", lambda self, front: False)
         plain = spinney.grow(table, "class", **CHAID)
     assert not asked[0]  # the root makes the buckets
     assert all(asked[1:])
@@ -71,13 +71,13 @@ def test_what_rows_weigh_is_counted_by_every_value(more, monkeypatch):
     noisy = random.uniform(-0.3, 0.3, 90) + table["x1"]
     table["class"] = [f"c{c}" for c in np.digitize(noisy, [0.4, 0.7])]
     table["w"] = random.choice([1.0, 1.5, 2.5], 90).tolist()
-    asked, by_buckets = [], _Learner.are_by_buckets
+    asked, by_buckets = [], _Learner.buckets_suffice
 
     def noted(self, front):
         asked.append(by_buckets(self, front))
         return asked[-1]
 
-    monkeypatch.setattr(_Learner, "are_by_buckets", noted)
+    monkeypatch.setattr(_Learner, "buckets_suffice", noted)
     spinney.grow(table, "class", **by_recipe(**CHAID, alpha_split=0.99), **more)
     assert len(asked) > 1
     assert not any(asked)

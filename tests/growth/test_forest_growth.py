@@ -232,7 +232,7 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
     arguments = (training, recipe, forest_settings)
     with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=N_TREES)
-    with patch.object(growing.KernelGrower, "trees_at_once", return_value=2):
+    with patch.object(growing.KernelGrower, "trees_per_run", return_value=2):
         swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
     assert close(swift.shrinkage, plain.shrinkage)
     for one, other in zip(swift.trees, plain.trees, strict=True):

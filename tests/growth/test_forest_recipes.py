@@ -162,6 +162,6 @@ def test_a_recipe_that_does_not_suit_the_target_is_refused_by_name():
 def test_averaged_gains_are_asked_of_the_criterion():
     """Which attributes count in an average depends on the weight of a bag."""
     c45, gain = Recipe.named("c4.5"), Recipe.named("id3")
-    assert growing._asks_bag(c45, numeric=False)
-    assert not growing._asks_bag(gain, numeric=False)
-    assert not growing._asks_bag(c45, numeric=True)
+    assert growing._depends_on_root(c45, numeric=False)
+    assert not growing._depends_on_root(gain, numeric=False)
+    assert not growing._depends_on_root(c45, numeric=True)

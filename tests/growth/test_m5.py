@@ -17,7 +17,7 @@ from spinney.growth.model_trees.least_squares import (
     all_fitted,
     inverse_factors,
 )
-from spinney.growth.model_trees.m5 import MOST_TERMS, adjusted, terms_below
+from spinney.growth.model_trees.m5 import MAX_TERMS, adjusted, terms_below
 from spinney.output.file.file_arrays import flatten as arrays_of
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_check import check_arrays
@@ -409,7 +409,7 @@ def test_many_subsets_give_few_terms():
     }
     model = spinney.grow(table, "y", recipe="m5", pruning="none")
     at_root = dict.fromkeys(range(2), RootStatistics(0.0, np.arange(200)))
-    assert max(map(len, terms_below(model.tree, at_root))) == MOST_TERMS
+    assert max(map(len, terms_below(model.tree, at_root))) == MAX_TERMS
 
 
 @pytest.mark.filterwarnings("ignore:splits on high-cardinality:spinney.SpinneyWarning")

@@ -88,7 +88,7 @@ def test_rules_by_hand():
         found.best("minimum")
 
     def by_folds(errors, deviations):
-        return found.judged(np.array(errors), np.array(deviations), by="folds")
+        return found.with_errors(np.array(errors), np.array(deviations), by="folds")
 
     judged = by_folds([0.4, 0.42, 1.0], [0.02, 0.04, 0.01])
     assert judged.best("minimum") == 0

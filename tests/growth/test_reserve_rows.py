@@ -87,7 +87,9 @@ def test_an_order_of_numbers_is_enough():
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan"), "0.3", True, None])
 def test_what_is_no_share_is_refused(share):
-    with pytest.raises(ParameterError, match=r"validation_share=.* must be a share of"):
+    with pytest.raises(
+        ParameterError, match=r"validation_share=.* must be a fraction of"
+    ):
         reserved(rows_of(range(4), [0, 0, 1, 1]), share)
 
 

@@ -74,7 +74,7 @@ def test_trees_in_runs_choose_as_all_at_once(monkeypatch):
     model = ForestClassifier(12, random_state=0).fit(ROWS, NOISY)
     nodes = len(model.forest_.members[0]) * model.forest_.n_outputs
     assert len(choosing._runs(model.forest_)) == 1
-    monkeypatch.setattr(choosing, "MOST_NUMBERS", 3 * len(SHRINKAGES) * nodes)
+    monkeypatch.setattr(choosing, "MAX_NUMBERS", 3 * len(SHRINKAGES) * nodes)
     runs = choosing._runs(model.forest_)
     assert len(runs) > 2
     assert [number for run in runs for number in run] == list(range(12))
@@ -100,15 +100,15 @@ def test_loops_climb_as_plain_paths(numeric, missing):
     forest = model.forest_
     training = model._rows(frame, told, weights, forest.recipes)
     bags = ForestBags(training, forest.settings)
-    inquiry = choosing.OutOfBagSample(bags, bags.copies.places)
-    rows = inquiry.rows
+    sample = choosing.OutOfBagSample(bags, bags.copies.places)
+    rows = sample.rows
     own = np.zeros(len(rows), np.int64) if numeric else training.classes[rows]
     found = [
         votes(
             forest,
             forest.numbers,
             subset(training.columns, rows),
-            inquiry.unseen(range(15)),
+            sample.out_of_bag(range(15)),
             own.astype(np.int64),
             (0.0, 2.0, 50.0),
         )

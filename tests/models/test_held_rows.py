@@ -136,8 +136,8 @@ def test_estimators_reserve_rows():
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ({"validation_share": 0}, "validation_share=0 must be a share of the rows"),
-        ({"validation_share": "a"}, "validation_share='a' must be a share"),
+        ({"validation_share": 0}, "validation_share=0 must be a fraction of the rows"),
+        ({"validation_share": "a"}, "validation_share='a' must be a fraction"),
         ({"validation_share": 0.001}, "of 17 rows reserves none that a class can"),
         ({"pruning": "pre-pruning"}, "needs rows that the tree is not grown on"),
         (
@@ -158,7 +158,7 @@ def test_estimators_reserve_rows():
         ),
         (
             {"recipe": "auto", "validation_share": 3, "source": "duckdb"},
-            "validation_share=3 must be a share of the rows",
+            "validation_share=3 must be a fraction of the rows",
         ),
     ],
 )

@@ -302,7 +302,7 @@ def test_many_rows_are_judged_as_few_are(numeric, data):
     sequence = sequence_of(tree, leaf_risks(tree))
     few = validated(sequence, tree, rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cost_complexity, "LARGEST_BLOCK", 1)
+        patch.setattr(cost_complexity, "MAX_BLOCK", 1)
         many = validated(sequence, tree, rows)
     for one, other in zip(few.subtrees, many.subtrees, strict=True):
         assert other.error == pytest.approx(one.error, rel=1e-9, abs=1e-9)

@@ -56,7 +56,7 @@ def test_several_intervals_of_a_number():
 def test_the_leaves_of_several_trees_or_none():
     table = {"x": [1.0, 2.0, 3.0, None] * 9, "y": ["a", "b", "a", "b"] * 9}
     forest = spinney.grow_forest(table, "y", n_estimators=5).forest_
-    trees, roots = forest.side_by_side(forest.numbers)
+    trees, roots = forest.voting_trees(forest.numbers)
     walk = row_walk_of(trees, [0], roots=roots)
     for number in (0.0, 2.0, 9.0):
         leaves = walk.leaves([number])
@@ -64,7 +64,7 @@ def test_the_leaves_of_several_trees_or_none():
         here = trees.leaf_numbers([np.full(5, number)], 5, roots=roots)
         assert leaves == here.tolist()
     divided = spinney.grow_forest(table, "y", n_estimators=5, missing="fractional")
-    trees, roots = divided.forest_.side_by_side(divided.forest_.numbers)
+    trees, roots = divided.forest_.voting_trees(divided.forest_.numbers)
     assert row_walk_of(trees, [0], roots=roots).leaves([np.nan]) is None
 
 

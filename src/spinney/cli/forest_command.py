@@ -247,13 +247,13 @@ def _facts(
 
 
 def _out_of_bag(grown: Any, bags: "ForestBags") -> dict[str, Any]:
-    from spinney.growth.forest import out_of_bag, score_of, warn_rows_in_all_bags
+    from spinney.growth.forest import oob_score, out_of_bag, warn_rows_in_all_bags
 
     votes, trees = out_of_bag(grown, bags)
     warn_rows_in_all_bags(trees, bags.training)
     name = "R²" if grown.schema.target.is_numeric else "accuracy"
     return {
         "measure": name,
-        "score": score_of(votes, trees, bags.training),
+        "score": oob_score(votes, trees, bags.training),
         "rows": int((trees > 0).sum()),
     }

@@ -36,9 +36,9 @@ from spinney.growth.forest import (
     Typical,
     check_enough,
     grow_forest,
+    oob_score,
     out_of_bag,
     recipes_of,
-    score_of,
     warn_rows_in_all_bags,
     with_ordered_categories,
 )
@@ -99,7 +99,7 @@ class ForestEstimator(TableEstimator):
         if self.oob_score:
             votes, trees = out_of_bag(forest, ForestBags(training, settings))
             warn_rows_in_all_bags(trees, training)
-            self.oob_score_ = score_of(votes, trees, training)
+            self.oob_score_ = oob_score(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
 
     def _recipes(self) -> tuple[Recipe, ...]:

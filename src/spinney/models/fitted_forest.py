@@ -126,7 +126,7 @@ class FittedForest(FittedTable):
 
     def _row_predictor(self, reader: RowReader) -> RowPredictor:
         forest = self._grown()
-        trees, roots = forest.side_by_side(forest.numbers)
+        trees, roots = forest.voting_trees(forest.numbers)
         walk = row_walk_of(trees, reader.columns, roots=roots)
         votes = votes_of(trees.distribution, forest)
         return RowPredictor(reader, walk, votes, partial(forest_outputs, forest))
@@ -449,7 +449,7 @@ def forest_on(
         bags: ForestBags | None = forests.ForestBags(rows, settings)
     else:
         settings = replace(settings, bootstrap=HASH if settings.bootstrap else False)
-        growing["asked"] = bags = forests.sampled_bags(rows, settings)
+        growing["sampled"] = bags = forests.sampled_bags(rows, settings)
     if accept_bags is not None:
         accept_bags(bags)
     return forests.grow_forest(rows, recipes, settings, **growing), bags

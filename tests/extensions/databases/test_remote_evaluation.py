@@ -38,7 +38,7 @@ CASES = (
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
     monkeypatch.setattr(open_data, "usual_room", lambda: SOME)
-    monkeypatch.setattr(bags, "MOST_ASKED", 20)
+    monkeypatch.setattr(bags, "SAMPLE_SIZE", 20)
 
 
 def figures(evaluation):

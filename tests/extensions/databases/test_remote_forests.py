@@ -31,7 +31,7 @@ COUNTED = 36 * BYTES * 8  # of 48 rows
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
     monkeypatch.setattr(open_data, "usual_room", lambda: COUNTED)
-    monkeypatch.setattr(bags, "MOST_ASKED", 24)
+    monkeypatch.setattr(bags, "SAMPLE_SIZE", 24)
 
 
 def assert_same_forest(one, other):
@@ -192,7 +192,9 @@ def test_rows_to_ask_need_room(tmp_path, request):
     columns = table_of(3)
     for place in ("postgres", "parts"):
         with placed(place, columns, tmp_path, request) as (data, how):
-            words = "shrinkage=None is chosen by about 24 rows .* and 0 have room"
+            words = (
+                "shrinkage=None is chosen by about 24 out-of-bag rows, and 0 have room"
+            )
             with pytest.raises(ParameterError, match=words) as refused:
                 spinney.grow_forest(data, "y", memory_limit=0, **how)
             assert refused.value.parameter == "shrinkage"

@@ -8,9 +8,9 @@ from spinney import TreeClassifier, TreeRegressor
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.extensions.incremental import (
+from spinney.extensions.incremental import incremental_source
+from spinney.extensions.incremental.update_model import (
     IncrementalGrower,
-    incremental_source,
     why_from_scratch,
 )
 from spinney.growth.growth_options import Options
@@ -43,7 +43,7 @@ def after(first, added, recipe, removed=None):
     joined = join_rows(
         rows, batch_of(added), None if removed is None else batch_of(removed)
     )
-    again = IncrementalGrower(joined, start.kept)
+    again = IncrementalGrower(joined, start.tree_state)
     tree = again.engine.grow(TrainingData(rows), recipe, Options())
     every = {name: [*first[name], *added[name]] for name in first}
     if removed is not None:
@@ -298,15 +298,15 @@ def test_recipes_that_are_grown_whole_say_why():
 
 
 def test_tables_of_very_many_rows_are_not_kept(monkeypatch):
-    from spinney.extensions.incremental import grow_again
+    from spinney.extensions.incremental import update_model
 
     shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     model = spinney.grow(shop, "sold", recipe="id3", keep_rows=True)
     more = {"size": [5], "sold": ["no"]}
     assert model.updated(more).model_.kept.tree is not None
-    monkeypatch.setattr(grow_again, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(update_model, "MAX_SECONDS", 0.0)
     monkeypatch.setattr(
-        grow_again, "choose_engine", lambda *_: grow_again.Engine("binned", None)
+        update_model, "choose_engine", lambda *_: update_model.Engine("binned", None)
     )
     grown = model.updated(more)
     assert grown.model_.kept.tree is None

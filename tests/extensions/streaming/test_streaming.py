@@ -193,7 +193,7 @@ def test_leaves_that_get_most_wrong_count():
     small = TreeClassifier(recipe.changed(counting_leaves=1)).fit(table, classes)
     assert len(small.tree) < len(large.tree)
     stream = small.model_.kept.stream
-    assert len(stream._stream.slots.seen) == 1
+    assert len(stream._stream.slots.n_rows) == 1
 
 
 def test_a_stream_that_turns_is_learned_anew():
@@ -234,7 +234,7 @@ def test_it_is_a_model_like_any_other(tmp_path):
     assert loaded.predict(table).tolist() == flag.tolist()
     assert loaded.learned_ is None
     assert "flag" in model.export("sql")
-    assert "had proven best" in str(model.explain(0))
+    assert "proved best when the leaf was split" in str(model.explain(0))
     assert "no question has proven best" in str(
         TreeClassifier("hoeffding").fit(table, np.roll(flag, 1)).explain(0)
     )

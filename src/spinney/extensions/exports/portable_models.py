@@ -67,7 +67,7 @@ def portable(model: Any) -> Portable:
     if model.kind == "clusters":
         return _of_clusters(model.clusters_)
     forest = model.forest_
-    tree, roots = forest.side_by_side(forest.numbers)
+    tree, roots = forest.voting_trees(forest.numbers)
     return _of_trees(
         model.schema, tree, roots, majority=not forest.votes_by_probability
     )

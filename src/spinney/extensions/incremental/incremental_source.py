@@ -1,18 +1,18 @@
-"""Rows in memory, with the tree that was grown on most of them.
+"""Rows in memory, with the state of a tree that was grown on most of them.
 
-A node of the earlier tree keeps its rows, its count tables and what was found there.
-When rows come and go, each node knows what changed at it::
+The state of a node holds its rows, its count tables and its outcome. When rows are
+added and removed, each node gets its changes::
 
-    root        + the batch, − what is removed
-    a child     those of the changes that its branch gets, if its node asks as before;
-                else what its rows are now against what they were, where most stayed
+    root        + the batch, − the removed rows
+    a child     the changes of its branch, if its parent has the same split; else the
+                difference between its rows now and before, if most stayed
 
-Tables are then changed by these rows alone (``table_change``). A child that has few of
-its rows left is stale, and is counted from its rows, with all below it. Small nodes
-keep rows and no tables. A node without changes is as it was, if the same would be found
-again (``Search.finds_same_splits``).
+Tables are then updated by these rows alone (``table_change``). A child with few of its
+rows left is stale: it is counted from its rows, with all nodes below. Small nodes store
+rows and no tables. The outcome of a node without changes comes from the cache, if a
+search would find it again (``Search.finds_same_splits``).
 
-All arrays of a kept node stay as they are: an earlier tree can be taken up twice.
+The arrays of a state never change, so that one state can be updated twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,13 +27,11 @@ from spinney._support.segments import starts_of
 from spinney.extensions.incremental.table_change import (
     Change,
     WeighedRows,
+    are_numeric,
     changed_tables,
     difference,
-    joined_members,
-)
-from spinney.extensions.incremental.table_parts import (
-    are_numeric,
     in_columns,
+    joined_members,
     of_node,
     relaid,
     with_branches,
@@ -49,8 +47,8 @@ from spinney.sources import ROOT, AgreementRequest, TableRequest, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
 from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
 
-FEW_ROWS = 32  # of a node that keeps no tables
-MOST_CHANGED = 0.5  # the share of a node's rows beyond which it is stale
+FEW_ROWS = 32  # of a node that stores no tables
+MAX_CHANGED = 0.5  # the fraction of a node's rows beyond which it is stale
 NO_ATTRIBUTE = -1  # that of the totals: a table of one value that all rows have
 
 
@@ -62,10 +60,10 @@ class _Node:
     change: Change
     now: WeighedRows | None = None
     attributes: tuple[int, ...] = ()
-    found: NodeOutcome | None = None
+    outcome: NodeOutcome | None = None
     tables: TableBatch | None = None
-    agreed: tuple[Split, TableBatch] | None = None
-    sent: Route | None = None
+    agreement: tuple[Split, TableBatch] | None = None
+    route: Route | None = None
     children: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -83,24 +81,24 @@ class _Node:
 
 
 class IncrementalSource:
-    """A source that remembers an earlier tree over most of its rows.
+    """A source that caches an earlier tree over most of its rows.
 
     Parameters
     ----------
     joined : JoinedRows
-        The rows, and what has come and gone.
-    kept : TreeState, optional
+        The rows, with those added and removed.
+    earlier : TreeState, optional
         The tree that was grown on those before.
 
     Notes
     -----
-    ``n_counted`` says how many cells were counted so far, for those who doubt that the
-    cost of a batch grows with what it changes.
+    ``n_counted`` is the number of cells counted so far: it grows with the changes of a
+    batch, not with all rows.
     """
 
-    def __init__(self, joined: JoinedRows, kept: TreeState | None) -> None:
+    def __init__(self, joined: JoinedRows, earlier: TreeState | None) -> None:
         rows = joined.rows
-        self.schema, self._joined, self._kept = rows.schema, joined, kept
+        self.schema, self._joined, self._earlier = rows.schema, joined, earlier
         self._weights = rows.own_weights
         self._all = rows.source()
         self._numbers: Floats | None = None
@@ -115,9 +113,9 @@ class IncrementalSource:
         self._begin()
 
     def _begin(self) -> None:
-        """Let the root have its rows, and nothing grow yet."""
+        """Start with the root and its rows."""
         joined = self._joined
-        if self._kept is None:
+        if self._earlier is None:
             now = self._weighed(joined.staying)
             self._nodes = {ROOT: _Node(None, Change(), now)}
             return
@@ -125,7 +123,7 @@ class IncrementalSource:
         new = np.arange(joined.n_before, n_rows)
         added = self._weighed(np.setdiff1d(new, gone, assume_unique=True))
         removed = self._weighed(gone[gone < joined.n_before])
-        self._nodes = {ROOT: _Node(self._kept.root, Change(added, removed))}
+        self._nodes = {ROOT: _Node(self._earlier.root, Change(added, removed))}
 
     def _weighed(self, rows: Integers) -> WeighedRows:
         return WeighedRows(rows, self._weights[rows])
@@ -154,8 +152,8 @@ class IncrementalSource:
     def root(self) -> Totals:
         """Return the totals of all rows."""
         self._begin()
-        stack = self._totals()
-        return Totals(stack.weights[0], stack.rows[0])
+        batch = self._totals()
+        return Totals(batch.weights[0], batch.rows[0])
 
     def _totals(self) -> TableBatch:
         """Return the totals as a table of one line."""
@@ -163,8 +161,8 @@ class IncrementalSource:
             return self._total
         node = self._nodes[ROOT]
         old, change = None, node.change
-        if self._kept is not None:
-            old = self._converted(self._kept.totals)
+        if self._earlier is not None:
+            old = self._converted(self._earlier.totals)
         if old is None:
             weights, rows = self._amounts(node.members.rows[:0], np.zeros(0))
             none = np.zeros((1, weights.shape[1])), np.zeros((1, rows.shape[1]), int)
@@ -172,7 +170,7 @@ class IncrementalSource:
             start, values = np.array([0, 0]), np.zeros(0)
             old = TableBatch(node_of, attribute, start, values, weights, rows, *none)
             change = Change(node.members)
-        stack, n_counted = changed_tables(
+        batch, n_counted = changed_tables(
             old,
             change,
             node.members,
@@ -180,11 +178,11 @@ class IncrementalSource:
             self._amounts,
         )
         self.n_counted += n_counted
-        self._total = stack
-        return stack
+        self._total = batch
+        return batch
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, in one stack."""
+        """Give the tables of all requests, in one batch."""
         parts, to_count = [], []
         for number, request in enumerate(requests):
             node = self._nodes[request.node]
@@ -233,31 +231,31 @@ class IncrementalSource:
             return None
         if not set(attributes) <= set(before.tables.attribute.tolist()):
             return None
-        stack = self._converted(before.tables)
+        batch = self._converted(before.tables)
         if node.is_as_before:
-            return stack
-        if len(node.change) > MOST_CHANGED * len(node.members):
+            return batch
+        if len(node.change) > MAX_CHANGED * len(node.members):
             return None
-        stack = of_node(stack, attributes, 0)
-        stack, n_counted = changed_tables(
-            stack, node.change, node.members, self._cells, self._amounts
+        batch = of_node(batch, attributes, 0)
+        batch, n_counted = changed_tables(
+            batch, node.change, node.members, self._cells, self._amounts
         )
         self.n_counted += n_counted
-        return stack
+        return batch
 
-    def _converted(self, stack: TableBatch) -> TableBatch:
+    def _converted(self, batch: TableBatch) -> TableBatch:
         """Return tables in the codes and classes of the rows as they are now."""
         joined = self._joined
         if not joined.is_recoded:
-            return stack
-        values = stack.values.copy()
-        attribute = stack.attribute[stack.owner]
+            return batch
+        values = batch.values.copy()
+        attribute = batch.attribute[batch.owner]
         for index, codes in enumerate(joined.codes):
             if codes is not None:
                 own = attribute == index
                 values[own] = mapped(values[own].astype(np.int64), codes)
-        weights, rows = stack.weights, stack.rows
-        missing, missing_rows = stack.missing, stack.missing_rows
+        weights, rows = batch.weights, batch.rows
+        missing, missing_rows = batch.missing, batch.missing_rows
         if joined.classes is not None:
             n_classes = self.schema.n_classes
             weights, rows, missing, missing_rows = (
@@ -266,9 +264,9 @@ class IncrementalSource:
             )
         stays = (values >= 0) | are_numeric(self.schema, attribute)
         stays &= rows.any(axis=1)
-        counts = np.bincount(stack.owner[stays], minlength=len(stack))
+        counts = np.bincount(batch.owner[stays], minlength=len(batch))
         return replace(
-            stack,
+            batch,
             start=starts_of(counts),
             values=values[stays],
             weights=weights[stays],
@@ -280,41 +278,43 @@ class IncrementalSource:
     # Surrogates
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, value × branch, in one stack."""
+        """Give the tables of all requests, value × branch, in one batch."""
         most = max((request.split.n_branches for request in requests), default=0)
         parts, to_count = [], []
         for number, request in enumerate(requests):
             node = self._nodes[request.node]
-            stack = self._agreed(node, request)
-            if stack is None:
+            batch = self._changed_agreement(node, request)
+            if batch is None:
                 to_count.append((number, request))
             else:
-                node.agreed = request.split, stack
-                stack = of_node(stack, request.attributes, number)
-                parts.append(with_branches(stack, most))
+                node.agreement = request.split, batch
+                batch = of_node(batch, request.attributes, number)
+                parts.append(with_branches(batch, most))
         if to_count:
             asked = [request for _, request in to_count]
             counted = joined_batches(self._part(asked).agreements(asked))
             for at, (number, request) in enumerate(to_count):
                 own = counted.take(np.flatnonzero(counted.node == at))
-                stack = of_node(own, request.attributes, number)
+                batch = of_node(own, request.attributes, number)
                 node = self._nodes[request.node]
                 if len(node.members) > FEW_ROWS and request.split.n_branches == most:
-                    node.agreed = request.split, stack
-                parts.append(with_branches(stack, most))
+                    node.agreement = request.split, batch
+                parts.append(with_branches(batch, most))
         yield joined_batches(parts)
 
-    def _agreed(self, node: _Node, request: AgreementRequest) -> TableBatch | None:
+    def _changed_agreement(
+        self, node: _Node, request: AgreementRequest
+    ) -> TableBatch | None:
         """Return how attributes agreed with a split, after what changed at its node."""
         before, split = node.before, request.split
-        if before is None or before.agreed is None or self._joined.is_recoded:
+        if before is None or before.agreement is None or self._joined.is_recoded:
             return None
-        asked, stack = before.agreed
+        asked, batch = before.agreement
         if not same_split(asked, split):
             return None
-        if not set(request.attributes) <= set(stack.attribute.tolist()):
+        if not set(request.attributes) <= set(batch.attribute.tolist()):
             return None
-        if len(node.change) > MOST_CHANGED * len(node.members):
+        if len(node.change) > MAX_CHANGED * len(node.members):
             return None
         n_branches = split.n_branches
 
@@ -323,12 +323,12 @@ class IncrementalSource:
             branches = np.where(branches < 0, n_branches, branches)
             return in_columns(branches, weights, n_branches + 1)
 
-        stack = of_node(stack, request.attributes, 0)
-        stack, n_counted = changed_tables(
-            stack, node.change, node.members, self._cells, amounts
+        batch = of_node(batch, request.attributes, 0)
+        batch, n_counted = changed_tables(
+            batch, node.change, node.members, self._cells, amounts
         )
         self.n_counted += n_counted
-        return stack
+        return batch
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
@@ -356,27 +356,27 @@ class IncrementalSource:
     ) -> None:
         """Send the rows of a node, or what changed there, to its children."""
         parent = self._nodes[node]
-        parent.sent, parent.children = route, dict(children)
-        if self._asks_as_before(parent, route):
+        parent.route, parent.children = route, dict(children)
+        if self._splits_as_before(parent, route):
             sent = self._sent_changes(parent, route, children)
         else:
             sent = self._sent_rows(parent, route, children)
         self._nodes.update(sent)
 
-    def _asks_as_before(self, node: _Node, route: Route) -> bool:
+    def _splits_as_before(self, node: _Node, route: Route) -> bool:
         """Return whether rows that stayed go where they went, none of them divided."""
         before = node.before
-        if before is None or before.sent is None or self._joined.is_recoded:
+        if before is None or before.route is None or self._joined.is_recoded:
             return False
         if node.is_as_before:
-            return before.sent == route
-        if route.surrogates or before.sent.surrogates or before.tables is None:
+            return before.route == route
+        if route.surrogates or before.route.surrogates or before.tables is None:
             return False
-        if node.tables is None or not same_split(before.sent.split, route.split):
+        if node.tables is None or not same_split(before.route.split, route.split):
             return False
         return not any(
-            stack.missing_rows[stack.attribute == route.split.attribute].any()
-            for stack in (before.tables, node.tables)
+            batch.missing_rows[batch.attribute == route.split.attribute].any()
+            for batch in (before.tables, node.tables)
         )
 
     def _sent_changes(
@@ -385,7 +385,7 @@ class IncrementalSource:
         """Return children as they were, with what each gets of the changes."""
         assert parent.before is not None
         change, nodes = parent.change, {}
-        came, went = (
+        added_branch, removed_branch = (
             self._all.route_branches(route, each.rows) if len(each) else each.rows
             for each in (change.added, change.removed)
         )
@@ -398,8 +398,8 @@ class IncrementalSource:
             own = change
             if len(change):
                 own = Change(
-                    change.added.take(came == branch),
-                    change.removed.take(went == branch),
+                    change.added.take(added_branch == branch),
+                    change.removed.take(removed_branch == branch),
                 )
             nodes[child] = _Node(before, own)
         return nodes
@@ -418,53 +418,62 @@ class IncrementalSource:
         """
         members, nodes = parent.members, {}
         branches = self._all.route_branches(route, members.rows)
-        absent = branches < 0
-        had = parent.before.children if matched and parent.before is not None else {}
-        whose = ChildrenBefore(had)
+        is_missing = branches < 0
+        children_before = (
+            parent.before.children if matched and parent.before is not None else {}
+        )
+        matcher = ChildrenBefore(children_before)
         for branch, child in children.items():
-            here, weights = branches == branch, members.weights
-            if absent.any():
+            in_branch, weights = branches == branch, members.weights
+            if is_missing.any():
                 share = route.split.shares[branch]
-                weights = np.where(absent, weights * share, weights)
-                here = here | (absent & (share > 0))
-            now = WeighedRows(members.rows[here], weights[here])
-            before = whose.had_most_of(now)
+                weights = np.where(is_missing, weights * share, weights)
+                in_branch = in_branch | (is_missing & (share > 0))
+            now = WeighedRows(members.rows[in_branch], weights[in_branch])
+            before = matcher.find(now)
             change = Change() if before is None else difference(before.members, now)
-            if before is not None and len(change) > MOST_CHANGED * len(now):
+            if before is not None and len(change) > MAX_CHANGED * len(now):
                 before, change = None, Change()
             nodes[child] = _Node(before, change, now)
         return nodes
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Do nothing: what is grown is kept for the next tree."""
+        """Do nothing: the nodes are the state for the next tree."""
 
-    # Remembering
+    # The cache of outcomes
 
-    def recall(
+    def cached_outcome(
         self, node: int, attributes: tuple[int, ...], search: Search
     ) -> NodeOutcome | None:
-        """Return what was found at a node, if the same would be found again."""
-        mine = self._nodes[node]
-        if self._kept is None or not mine.is_as_before or self._joined.is_recoded:
+        """Return the cached outcome of a node, if a search would find it again."""
+        own_node = self._nodes[node]
+        if (
+            self._earlier is None
+            or not own_node.is_as_before
+            or self._joined.is_recoded
+        ):
             return None
-        assert mine.before is not None
-        found = mine.before.found
-        if found is None or mine.before.attributes != attributes:
+        assert own_node.before is not None
+        outcome = own_node.before.outcome
+        if outcome is None or own_node.before.attributes != attributes:
             return None
         same, rewritten = self._compared(search)
         if not same:
             return None
         if rewritten:
-            found = self._rewritten(found, search)
-        if found is not None:
-            mine.attributes, mine.found = attributes, found
-            mine.tables, mine.agreed = mine.before.tables, mine.before.agreed
-        return found
+            outcome = self._rewritten(outcome, search)
+        if outcome is not None:
+            own_node.attributes, own_node.outcome = attributes, outcome
+            own_node.tables, own_node.agreement = (
+                own_node.before.tables,
+                own_node.before.agreement,
+            )
+        return outcome
 
     def _compared(self, search: Search) -> tuple[bool, bool]:
         """Return whether a search finds what the earlier one did, and writes it so."""
         if self._same is None or self._same[0] is not search:
-            earlier = None if self._kept is None else self._kept.search
+            earlier = None if self._earlier is None else self._earlier.search
             prices = any(attribute.cost for attribute in self.schema.attributes)
             same = rewritten = False
             if earlier is not None and not prices:
@@ -474,26 +483,30 @@ class IncrementalSource:
             self._same = search, same, rewritten
         return self._same[1:]
 
-    def _rewritten(self, found: NodeOutcome, search: Search) -> NodeOutcome | None:
-        """Return what was found, with thresholds where all rows put them now."""
-        decision = rewritten_decision(found.decision, search, self._levels)
-        if decision is None or found.route is None:
-            return None if decision is None else replace(found, decision=decision)
+    def _rewritten(self, outcome: NodeOutcome, search: Search) -> NodeOutcome | None:
+        """Return an outcome with its thresholds by the rows now."""
+        decision = rewritten_decision(outcome.decision, search, self._levels)
+        if decision is None or outcome.route is None:
+            return None if decision is None else replace(outcome, decision=decision)
         assert decision.chosen is not None
         split = decision.candidates[decision.chosen].split
         return replace(
-            found, decision=decision, route=replace(found.route, split=split)
+            outcome, decision=decision, route=replace(outcome.route, split=split)
         )
 
-    def remember(
-        self, node: int, attributes: tuple[int, ...], found: NodeOutcome, search: Search
+    def cache_outcome(
+        self,
+        node: int,
+        attributes: tuple[int, ...],
+        outcome: NodeOutcome,
+        search: Search,
     ) -> None:
-        """Take note of what was found at a node."""
-        mine = self._nodes[node]
-        mine.attributes, mine.found = attributes, found
+        """Store the outcome of a node."""
+        own_node = self._nodes[node]
+        own_node.attributes, own_node.outcome = attributes, outcome
         self._search = search
 
-    def kept(self) -> TreeState:
+    def tree_state(self) -> TreeState:
         """Return the tree that has grown, over the rows that stay."""
         joined = self._joined
         places = np.zeros(len(joined.rows.classes), dtype=np.int64)
@@ -508,10 +521,10 @@ class IncrementalSource:
             done[number] = NodeState(
                 members,
                 node.attributes,
-                node.found,
+                node.outcome,
                 node.tables,
-                node.agreed,
-                node.sent,
+                node.agreement,
+                node.route,
                 {branch: done[child] for branch, child in node.children.items()},
             )
         return TreeState(done[ROOT], self._search, self._totals())

@@ -1,19 +1,21 @@
-"""Count tables of one node after rows have come and gone.
+"""Count tables of one node after rows are added and removed, and parts of tables.
 
-A line of a table is a sum over the rows of a value. Rows that come are added to it one
-by one, in their order, as counting all rows would. Where sums are whole numbers, rows
-that go are subtracted, exactly; where they are not, what is left of a subtraction is no
-sum of the others, and the lines that these rows were on are counted again.
+A line of a table is a sum over the rows of a value. Added rows are summed one by one,
+in their order, as counting all rows would. Removed rows are subtracted if sums are
+whole numbers, and so exact; else a subtraction would round, and the lines of these rows
+are counted again.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import EXACT, starts_of
+from spinney.data import Schema
 from spinney.trees import TableBatch
 
 Cells = Callable[[int, Integers], NDArray[np.float64]]
@@ -39,18 +41,18 @@ class WeighedRows:
         return WeighedRows(self.rows[which], self.weights[which])
 
 
-NOBODY = WeighedRows(np.zeros(0, dtype=np.int64), np.zeros(0))
+NO_ROWS = WeighedRows(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """Who came to a node, and who left it; one whose weight changed does both."""
+    """The rows added to a node and removed from it; both, if its weight changed."""
 
-    added: WeighedRows = NOBODY
-    removed: WeighedRows = NOBODY
+    added: WeighedRows = NO_ROWS
+    removed: WeighedRows = NO_ROWS
 
     def __len__(self) -> int:
-        """Return how many rows it takes to say."""
+        """Return the number of rows in it."""
         return len(self.added) + len(self.removed)
 
 
@@ -66,7 +68,7 @@ def joined_members(before: WeighedRows, change: Change) -> WeighedRows:
 
 
 def difference(before: WeighedRows, after: WeighedRows) -> Change:
-    """Return what has changed between the rows of a node before and after."""
+    """Return the change between the rows of a node before and after."""
     at = np.searchsorted(before.rows, after.rows)
     inside = at < len(before)
     same = np.zeros(len(after), dtype=bool)
@@ -80,7 +82,7 @@ def difference(before: WeighedRows, after: WeighedRows) -> Change:
 
 
 def changed_tables(
-    stack: TableBatch,
+    batch: TableBatch,
     change: Change,
     now: WeighedRows,
     cells: Cells,
@@ -93,11 +95,11 @@ def changed_tables(
     added, removed = change.added, change.removed
     plus, plus_rows = amounts(added.rows, added.weights)
     minus, minus_rows = amounts(removed.rows, removed.weights)
-    whole = is_whole(minus) and is_whole(stack.weights) and is_whole(stack.missing)
+    whole = is_whole(minus) and is_whole(batch.weights) and is_whole(batch.missing)
     lines: list[_Lines] = []
-    counted = (len(added) + (len(removed) if whole else 0)) * len(stack)
-    for table, index in enumerate(stack.attribute.tolist()):
-        part = _Lines.of(stack, table)
+    counted = (len(added) + (len(removed) if whole else 0)) * len(batch)
+    for table, index in enumerate(batch.attribute.tolist()):
+        part = _Lines.of(batch, table)
         part.add(cells(index, added.rows), plus, plus_rows)
         if len(removed):
             gone = cells(index, removed.rows)
@@ -106,7 +108,7 @@ def changed_tables(
             else:
                 counted += part.count_again(index, gone, now, cells, amounts)
         lines.append(part.without_empty())
-    return _stacked(stack, lines), counted
+    return _stacked(batch, lines), counted
 
 
 def is_whole(amounts: Floats) -> bool:
@@ -126,14 +128,14 @@ class _Lines:
     missing_rows: Integers
 
     @classmethod
-    def of(cls, stack: TableBatch, table: int) -> "_Lines":
-        lines = slice(stack.start[table], stack.start[table + 1])
+    def of(cls, batch: TableBatch, table: int) -> "_Lines":
+        lines = slice(batch.start[table], batch.start[table + 1])
         return cls(
-            stack.values[lines],
-            stack.weights[lines].copy(),
-            stack.rows[lines].copy(),
-            stack.missing[table].copy(),
-            stack.missing_rows[table].copy(),
+            batch.values[lines],
+            batch.weights[lines].copy(),
+            batch.rows[lines].copy(),
+            batch.missing[table].copy(),
+            batch.missing_rows[table].copy(),
         )
 
     def add(self, values: Floats, weights: Floats, rows: Integers) -> None:
@@ -189,15 +191,63 @@ class _Lines:
         )
 
 
-def _stacked(stack: TableBatch, lines: Sequence[_Lines]) -> TableBatch:
+def _stacked(batch: TableBatch, lines: Sequence[_Lines]) -> TableBatch:
     counts = np.array([len(part.values) for part in lines], dtype=np.int64)
     return TableBatch(
-        stack.node,
-        stack.attribute,
+        batch.node,
+        batch.attribute,
         starts_of(counts),
         np.concatenate([part.values for part in lines]),
         np.concatenate([part.weights for part in lines]),
         np.concatenate([part.rows for part in lines]),
         np.array([part.missing for part in lines]),
         np.array([part.missing_rows for part in lines]),
+    )
+
+
+def in_columns(
+    columns: Integers, weights: Floats, n_columns: int
+) -> tuple[Floats, Integers]:
+    """Return a line for each row, its weight in its column; none below column 0."""
+    known = np.flatnonzero(columns >= 0)
+    amounts = np.zeros((len(columns), n_columns))
+    amounts[known, columns[known]] = weights[known]
+    rows = np.zeros((len(columns), n_columns), dtype=np.int64)
+    rows[known, columns[known]] = 1
+    return amounts, rows
+
+
+def relaid(counts: NDArray[Any], classes: Integers, n_classes: int) -> NDArray[Any]:
+    """Return counts by class in the columns of the classes now."""
+    new = np.zeros((len(counts), n_classes), dtype=counts.dtype)
+    stays = classes >= 0
+    new[:, classes[stays]] = counts[:, stays]
+    return new
+
+
+def are_numeric(schema: Schema, attributes: Integers) -> NDArray[np.bool_]:
+    """Return which attributes are numeric."""
+    kinds = np.array([a.kind == "numeric" for a in schema.attributes], dtype=bool)
+    return kinds[attributes]
+
+
+def of_node(batch: TableBatch, attributes: tuple[int, ...], number: int) -> TableBatch:
+    """Return the tables of some attributes, as those of a node of this number."""
+    wanted = np.flatnonzero(np.isin(batch.attribute, attributes))
+    batch = batch.take(wanted)
+    return replace(batch, node=np.full(len(batch), number))
+
+
+def with_branches(batch: TableBatch, most: int) -> TableBatch:
+    """Return tables by branch with so many columns, the last column staying last."""
+    lacking = most + 1 - batch.weights.shape[1]
+    if lacking <= 0:
+        return batch
+    at = [batch.weights.shape[1] - 1] * lacking
+    return replace(
+        batch,
+        weights=np.insert(batch.weights, at, 0.0, axis=1),
+        rows=np.insert(batch.rows, at, 0, axis=1),
+        missing=np.insert(batch.missing, at, 0.0, axis=1),
+        missing_rows=np.insert(batch.missing_rows, at, 0, axis=1),
     )

@@ -1,11 +1,11 @@
-"""An earlier tree: rows, count tables and what was found, node by node."""
+"""The state of a tree for updates: rows, count tables and outcomes of nodes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from spinney.extensions.incremental.table_change import NOBODY, WeighedRows
+from spinney.extensions.incremental.table_change import NO_ROWS, WeighedRows
 from spinney.growth.plain.growing_nodes import NodeOutcome
 from spinney.search import Search
 from spinney.trees import Route, Split, TableBatch
@@ -13,38 +13,38 @@ from spinney.trees import Route, Split, TableBatch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeState:
-    """A node of an earlier tree.
+    """The state of a node of an earlier tree.
 
     Parameters
     ----------
     members : WeighedRows
         Its rows.
     attributes : tuple of int
-        Those that it might ask about.
-    found : NodeOutcome, optional
-        What came of it.
+        The attributes that may split it.
+    outcome : NodeOutcome, optional
+        The result of its search.
     tables : TableBatch, optional
-        Those of its attributes, where it has more than a few rows.
-    agreed : tuple of Split and TableBatch, optional
-        How the others agree with what it asks, where surrogates were sought.
-    sent : Route, optional
-        How its rows were sent to its children.
+        The tables of its attributes, if it has more than a few rows.
+    agreement : tuple of Split and TableBatch, optional
+        The agreement of other attributes with its split, if it has surrogates.
+    route : Route, optional
+        The route of its rows to its children.
     children : mapping of int to NodeState
-        Those that might be split, by branch.
+        The children that may be split, by branch.
     """
 
     members: WeighedRows
     attributes: tuple[int, ...] = ()
-    found: NodeOutcome | None = None
+    outcome: NodeOutcome | None = None
     tables: TableBatch | None = None
-    agreed: tuple[Split, TableBatch] | None = None
-    sent: Route | None = None
+    agreement: tuple[Split, TableBatch] | None = None
+    route: Route | None = None
     children: "Mapping[int, NodeState]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeState:
-    """An earlier tree: its root, what all rows say, and their totals as a table."""
+    """The state of a tree: its root, its search, and the totals as a table."""
 
     root: NodeState
     search: Search | None
@@ -52,18 +52,18 @@ class TreeState:
 
 
 class ChildrenBefore:
-    """Which of the children before had most of some rows."""
+    """Finds the earlier child that had most of some rows."""
 
     def __init__(self, children: Mapping[int, NodeState]) -> None:
         self._children = list(children.values())
         parts = [child.members.rows for child in self._children]
-        rows = np.concatenate([NOBODY.rows, *parts])
+        rows = np.concatenate([NO_ROWS.rows, *parts])
         order = np.argsort(rows, kind="stable")
         owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         self._rows, self._owner = rows[order], owner[order]
 
-    def had_most_of(self, members: WeighedRows) -> NodeState | None:
-        """Return the child that had most of them, None where none had any."""
+    def find(self, members: WeighedRows) -> NodeState | None:
+        """Return the child that had most of them, None if none had any."""
         if not len(self._rows):
             return None
         at = np.searchsorted(self._rows, members.rows)

@@ -1,24 +1,26 @@
-"""A model with rows that came after it was grown, and without some that left.
+"""Updates of a model: rows are added to those that it was grown on, or removed.
 
-The tree is the one that all rows at once would give: the learner is the same, and asks
-a source that remembers the tree before (:mod:`spinney.extensions.incremental`).
+The tree is the one that all rows at once would give: the learner is the same, and its
+source caches the earlier tree (``incremental_source``).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from spinney import registry
+from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
+from spinney._support.jit.loading_time import WITHOUT_LOOPS
 from spinney.data import Table
 from spinney.errors import DataError, ParameterError, Setting, phrase
-from spinney.extensions.incremental.grow_again import (
-    IncrementalGrower,
-    can_cache_counts,
-    why_from_scratch,
-)
+from spinney.extensions.incremental.incremental_source import IncrementalSource
+from spinney.extensions.incremental.tree_state import TreeState
 from spinney.growth import Model, UpdateState
+from spinney.growth.engine import Engine, choose_engine, plain_seconds
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
 from spinney.models import grow_model
 from spinney.recipes import Recipe
 from spinney.sources.rows import (
@@ -33,6 +35,7 @@ from spinney.sources.rows import (
     row_weights,
 )
 from spinney.sources.training_data import TrainingData
+from spinney.trees import Tree
 
 
 def update_model(
@@ -45,56 +48,56 @@ def update_model(
 ) -> Model:
     """Return the model of its rows with those of a batch, and without those removed.
 
-    ``going_on`` says that further batches will come, so that count tables are kept for
-    them; without it the quickest engine grows the tree.
+    ``going_on`` stores count tables for further batches; without it the quickest engine
+    grows the tree.
     """
-    kept = update_state_of(model)
-    if kept.stream is not None:
+    state = update_state_of(model)
+    if state.stream is not None:
         if removed is not None:
             msg = "a stream keeps no rows, so that none can be removed"
             raise ParameterError(msg, remedy="grow by another recipe, such as 'c4.5'")
-        usable = _usable(batch, kept)
+        usable = _usable(batch, state)
         return (
             model
             if usable is None
             else registry.load("operation", "stream").learn_batch(model, usable)
         )
-    joined = join_rows(kept.training, _usable(batch, kept), _usable(removed, kept))
-    return grow_joined(joined, kept, going_on=going_on, progress=progress)
+    joined = join_rows(state.training, _usable(batch, state), _usable(removed, state))
+    return _grow_joined(joined, state, going_on=going_on, progress=progress)
 
 
-def grow_joined(
+def _grow_joined(
     joined: JoinedRows,
-    kept: UpdateState,
+    state: UpdateState,
     *,
     going_on: bool = True,
     progress: Progress | None = None,
 ) -> Model:
-    """Return the model of joined rows, which takes up what is kept of a tree."""
+    """Return the model of joined rows, from the state of an earlier tree if it can."""
     again = None
-    whole = why_updated_from_scratch(kept)
+    whole = why_updated_from_scratch(state)
     _refuse_rows(joined, whole=whole is not None)
-    joined, tree = _measured(joined, kept), kept.tree
-    if joined.rows.schema.target.origin != kept.training.schema.target.origin:
+    joined, tree = _measured(joined, state), state.tree
+    if joined.rows.schema.target.origin != state.training.schema.target.origin:
         tree = None
     rows = joined.rows.take(joined.staying) if len(joined.removed) else joined.rows
     if tree is None and going_on:
-        going_on = can_cache_counts(rows, kept.recipe)
+        going_on = can_cache_counts(rows, state.recipe)
     if whole is None and going_on:
         again = IncrementalGrower(joined, tree)
     model = grow_model(
         TrainingData(rows),
-        recipe=kept.recipe,
+        recipe=state.recipe,
         engine=None if again is None else again.engine,
         progress=progress,
-        **kept.given,
+        **state.given,
     )
-    grown = None if again is None else again.kept
-    return replace(model, kept=replace(kept, training=rows, tree=grown))
+    grown = None if again is None else again.tree_state
+    return replace(model, kept=replace(state, training=rows, tree=grown))
 
 
 def update_state_of(model: Model, path: str | None = None) -> UpdateState:
-    """Return the rows that a model keeps, or refuse one, of a path, that keeps none."""
+    """Return the update state of a model, from a path; refuse a model without one."""
     if model.kept is not None:
         return model.kept
     name = "the model" if path is None else path
@@ -113,9 +116,9 @@ def update_state_of(model: Model, path: str | None = None) -> UpdateState:
     )
 
 
-def why_updated_from_scratch(kept: UpdateState) -> str | None:
-    """Return why a model is grown whole when rows come and go; None if it is not."""
-    recipe, given = kept.recipe, kept.given
+def why_updated_from_scratch(state: UpdateState) -> str | None:
+    """Return why an update grows a model from scratch; None if it does not."""
+    recipe, given = state.recipe, state.given
     if given.get("validation_share") is not None:
         return "a share of all rows is reserved to prune by"
     if given.get("ccp_alpha") is not None:
@@ -123,26 +126,25 @@ def why_updated_from_scratch(kept: UpdateState) -> str | None:
     return why_from_scratch(recipe)
 
 
-def batch_of(table: Table, kept: UpdateState) -> Batch:
-    """Return the rows of a table that holds its target, and its weights if any."""
-    target, weight = kept.training.schema.target.name, kept.weight
+def batch_of(table: Table, state: UpdateState) -> Batch:
+    """Return a batch of a table that holds its target, and its weights if any."""
+    target, weight = state.training.schema.target.name, state.weight
     weights = None if weight is None else row_weights(table[weight])
     return Batch(table.without((target, weight or "")), table[target], weights)
 
 
-def _usable(batch: Batch | None, kept: UpdateState) -> Batch | None:
-    """Return a batch without rows that growing would leave out.
+def _usable(batch: Batch | None, state: UpdateState) -> Batch | None:
+    """Return a batch without the rows that growing drops.
 
-    Those are rows without weight, and where the recipe drops them those that lack a
-    cell.
+    They have no weight, or lack a cell and the recipe drops such rows.
     """
     if batch is None:
         return None
     counts = np.ones(batch.table.n_rows, bool)
     if batch.weights is not None:
         counts &= batch.weights > 0
-    if kept.recipe.drops_rows:
-        names = kept.training.schema.names
+    if state.recipe.drops_rows:
+        names = state.training.schema.names
         for column in batch.table.columns:
             if column.name in names:
                 counts &= ~column.missing
@@ -152,10 +154,10 @@ def _usable(batch: Batch | None, kept: UpdateState) -> Batch | None:
     return Batch(batch.table.take(counts), batch.target.take(counts), weights)
 
 
-def _measured(joined: JoinedRows, kept: UpdateState) -> JoinedRows:
-    """Return rows whose numeric target is measured from near its mean."""
+def _measured(joined: JoinedRows, state: UpdateState) -> JoinedRows:
+    """Return rows with the origin of a numeric target near its mean."""
     schema = joined.rows.schema
-    if kept.recipe.counts_from_zero:
+    if state.recipe.counts_from_zero:
         return joined
     staying, rows = joined.staying, joined.rows
     target = moved_target(
@@ -192,10 +194,98 @@ def _refuse_rows(joined: JoinedRows, *, whole: bool) -> None:
 def first_rows(
     rows: TrainingSet, recipe: Recipe, given: dict[str, Any], weight: str | None = None
 ) -> Model:
-    """Return the model of a first batch, ready for others."""
+    """Return the model of a first batch, ready for updates."""
     if recipe.grower.streams:
         stream = registry.load("operation", "stream")
         first: Model = stream.begin_stream(rows, recipe, given, weight)
         return first
     joined = join_rows(rows, None, None)
-    return grow_joined(joined, UpdateState(rows, recipe, given, weight))
+    return _grow_joined(joined, UpdateState(rows, recipe, given, weight))
+
+
+@dataclass(slots=True)
+class IncrementalGrower:
+    """A grower that starts from the state of an earlier tree.
+
+    Parameters
+    ----------
+    joined : JoinedRows
+        The rows, with those added and removed.
+    tree_state : TreeState, optional
+        The state of the earlier tree; without one all rows are counted.
+    n_counted : int
+        The number of cells counted to grow the tree.
+    """
+
+    joined: JoinedRows
+    tree_state: TreeState | None = None
+    n_counted: int = field(default=0, init=False)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that grows the tree; then ``tree_state`` is that of the tree."""
+        return Engine("kept", self._grow)
+
+    def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
+        weights = rows.in_memory_rows.weights
+        joined, earlier = _weighed(self.joined, weights, self.tree_state)
+        source = IncrementalSource(joined, earlier)
+        with WITHOUT_LOOPS.running():
+            tree = grow_tree(source, recipe, options)
+        self.tree_state, self.n_counted = source.tree_state(), source.n_counted
+        return tree
+
+
+def _weighed(
+    joined: JoinedRows, weights: Floats | None, earlier: TreeState | None
+) -> tuple[JoinedRows, TreeState | None]:
+    """Return joined rows with these weights of the rows that stay.
+
+    Weights are rounded to add up exactly (``growth/kernel_weights.py``), by the weight
+    of all rows. If that changes the weight of an old row, no count can be reused.
+    """
+    if weights is None:
+        return joined, earlier
+    own = joined.rows.own_weights.copy()
+    if earlier is not None:
+        own[earlier.root.members.rows] = earlier.root.members.weights
+    before = own[joined.staying]
+    own[joined.staying] = weights
+    old = joined.staying < joined.n_before
+    if not np.array_equal(before[old], weights[old]):
+        earlier = None
+    return replace(joined, rows=replace(joined.rows, weights=own)), earlier
+
+
+# The most seconds that the plain learner may take to count all rows. Beyond that,
+# compiled kernels regrow a tree many times before stored tables pay for it.
+MAX_SECONDS = 30.0
+
+
+def can_cache_counts(rows: TrainingSet, recipe: Recipe) -> bool:
+    """Return whether rows are few enough to store their count tables.
+
+    The plain learner stores them in any case, if kernels cannot grow the tree.
+    """
+    if plain_seconds(rows, recipe) <= MAX_SECONDS:
+        return True
+    return choose_engine(rows, recipe, Options()).name == "plain"
+
+
+def why_from_scratch(recipe: Recipe) -> str | None:
+    """Return why updates grow a tree from scratch; None if they do not.
+
+    >>> why_from_scratch(Recipe.named("id3"))
+    >>> why_from_scratch(Recipe.named("auto"))
+    'folds of all rows choose among its ways to grow'
+    """
+    reasons = (
+        (bool(recipe.tries), "folds of all rows choose among its ways to grow"),
+        (recipe.grower.seeks_whole_trees, "all splits are sought together"),
+        (recipe.forest > 0, "a forest of all rows smooths the labels"),
+        (recipe.pruning == "cost-complexity", "trees of folds choose how to prune"),
+        (recipe.pruning in ("reduced-error", "pre-pruning"), "it is pruned by rows"),
+        (recipe.construct > 0, "attributes are made by what a whole tree asks"),
+        (recipe.linear_terms > 1, "combinations of numbers are fitted to rows"),
+    )
+    return next((reason for holds, reason in reasons if holds), None)

@@ -1,6 +1,9 @@
 """Trees over streams: each row is learned once and not kept (Hoeffding trees)."""
 
-from spinney.extensions.streaming.growing_stream import GrowingStream, StreamStats
-from spinney.extensions.streaming.stream_limits import refuse_options
+from spinney.extensions.streaming.growing_stream import (
+    GrowingStream,
+    StreamStats,
+    refuse_options,
+)
 
 __all__ = ["GrowingStream", "StreamStats", "refuse_options"]

@@ -1,6 +1,6 @@
-"""A tree that grows while rows come: what it has counted, and what it is so far."""
+"""A Hoeffding tree that learns from batches of rows, and its limits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,27 +10,56 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import percent_text
 from spinney.data import Fingerprint, Schema, fingerprint_of
+from spinney.errors import DataError, Setting, refusal
+from spinney.extensions.streaming.kernels import layout
 from spinney.extensions.streaming.kernels.layout import (
-    N_CHANGES,
-    N_RIGHT,
-    N_ROWS,
-    NEXT_ROW,
     Stream,
     StreamRows,
 )
-from spinney.extensions.streaming.stream_arrays import new_stream, recoded, with_room
-from spinney.extensions.streaming.stream_limits import refuse_many_values
+from spinney.extensions.streaming.stream_arrays import new_stream, recoded, with_space
 from spinney.extensions.streaming.stream_nodes import tree_of
+from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.sources.rows import JoinedRows, TrainingSet
 from spinney.trees import Tree
 
+MAX_VALUES = 1000
+"""The most values of a nominal attribute: a leaf counts each by class."""
+
+NOT_GIVEN: tuple[Any, ...] = (None, (), [], {})
+
+
+def refuse_options(given: Mapping[str, Any]) -> None:
+    """Refuse options that need all rows at once, or rows again."""
+    for name, value in given.items():
+        if value in NOT_GIVEN or callable(value):
+            continue
+        raise refusal(
+            Setting(name, value),
+            "needs all rows at once, and recipe 'hoeffding' sees one after another",
+            "leave it out, or take another recipe, such as 'c4.5'",
+        )
+
+
+def refuse_many_values(schema: Schema) -> None:
+    """Refuse attributes of more values than a leaf can count."""
+    for attribute in schema.attributes:
+        if attribute.kind == "nominal" and len(attribute.values) > MAX_VALUES:
+            name, n_values = attribute.name, len(attribute.values)
+            msg = (
+                f"column {name!r} has {n_values} values so far, and a stream counts "
+                f"{MAX_VALUES} of a column at most"
+            )
+            raise DataError(
+                msg, remedy=("leave it out (", Setting("ignore", [name]), ")")
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class StreamStats:
-    """How a stream fared: each row was predicted before it was learned.
+    """Prequential statistics of a stream: each row is predicted before it is learned.
 
-    ``n_changes`` is how often errors rose, and a part of the tree began anew.
+    ``n_changes`` is the number of times that errors rose and a subtree was reset.
 
     >>> print(StreamStats(2000, 1500))
     2000 rows, each predicted before it was learned: 75.0 % right
@@ -42,7 +71,7 @@ class StreamStats:
 
     @property
     def accuracy(self) -> float:
-        """The share of rows that were predicted right; 0 where there are none."""
+        """The fraction of rows predicted correctly; 0 without rows."""
         return self.n_right / self.n_rows if self.n_rows else 0.0
 
     def __str__(self) -> str:
@@ -61,8 +90,8 @@ class GrowingStream:
     Parameters
     ----------
     schema : Schema
-        What its codes mean. Values and classes that come later push others up, so that
-        they stand in the order that a reader of all rows would give them.
+        The attributes and classes. Values and classes that come later are sorted in, so
+        that their order is that of a reader of all rows.
     recipe : Recipe
         Its ``search`` is "hoeffding".
     """
@@ -77,10 +106,9 @@ class GrowingStream:
         self._stream = new_stream(self.schema, self.recipe)
 
     def learn(self, rows: TrainingSet) -> Integers:
-        """Learn rows, in the codes of the schema; return what each was taken for.
+        """Learn rows, in the codes of the schema; return the predicted classes.
 
-        That is the class which the tree had for the row before it learned it, or -1
-        where it had none.
+        Each row is predicted before it is learned; -1 while the tree is empty.
         """
         from spinney.extensions.streaming.kernels.learn import learn_rows
 
@@ -91,22 +119,22 @@ class GrowingStream:
             np.zeros(len(rows.classes), np.int64),
         )
         stream = self._stream
-        stream.at[NEXT_ROW] = 0
-        while stream.at[NEXT_ROW] < len(batch.classes):
-            stream = self._stream = with_room(stream)
+        stream.state[layout.NEXT_ROW] = 0
+        while stream.state[layout.NEXT_ROW] < len(batch.classes):
+            stream = self._stream = with_space(stream)
             learn_rows(stream, batch)
         self.weight += rows.weight
-        return batch.told
+        return batch.predicted
 
     def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
-        """Return what leaves tell of rows in its codes: the share of each class."""
+        """Return the class probabilities of rows in its codes."""
         from spinney.extensions.streaming.kernels.learn import find_leaves
-        from spinney.extensions.streaming.kernels.naive_bayes import tell_rows
+        from spinney.extensions.streaming.kernels.naive_bayes import predict_rows
 
         cells, leaves = cells_of(columns, n_rows), np.zeros(n_rows, np.int64)
         outputs = np.zeros((n_rows, self.schema.n_classes))
         find_leaves(self._stream, cells, leaves)
-        tell_rows(self._stream, cells, leaves, outputs)
+        predict_rows(self._stream, cells, leaves, outputs)
         return outputs
 
     def recode(self, joined: JoinedRows) -> None:
@@ -118,13 +146,17 @@ class GrowingStream:
 
     @property
     def learned(self) -> StreamStats:
-        """How many rows have come, and how many were predicted right."""
-        at = self._stream.at
-        return StreamStats(int(at[N_ROWS]), int(at[N_RIGHT]), int(at[N_CHANGES]))
+        """The prequential statistics so far."""
+        state = self._stream.state
+        return StreamStats(
+            int(state[layout.N_ROWS]),
+            int(state[layout.N_CORRECT]),
+            int(state[layout.N_DRIFTS]),
+        )
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What is known of the rows: how many there were, and their weight."""
+        """The number of rows so far, and their weight."""
         return fingerprint_of(self.learned.n_rows, self.weight, "")
 
     def tree(self) -> Tree:
@@ -140,3 +172,18 @@ def cells_of(columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
         if column.dtype.kind != "f":
             cells[column < 0, a] = np.nan
     return cells
+
+
+def grow_tree(rows: TrainingSet, recipe: Recipe, options: Options) -> Tree:
+    """Return the tree of rows in memory, learned once each, in their order."""
+    del options  # options that a stream does not take are refused before
+    stream = GrowingStream(rows.schema, recipe)
+    stream.learn(rows)
+    return stream.tree()
+
+
+def compile_kernels() -> None:
+    """Compile and cache the kernels, for ``spinney compile``."""
+    from spinney.cli.compile_jobs import grow_trees
+
+    grow_trees(np.float64, "hoeffding")

@@ -1,4 +1,4 @@
-"""The arrays of a growing stream: made, made larger, and coded anew."""
+"""The arrays of a growing stream: created, enlarged, and recoded."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,29 +8,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
 from spinney.data import Schema
+from spinney.extensions.streaming.kernels import layout
 from spinney.extensions.streaming.kernels.layout import (
-    ADAPTS,
-    COUNTING,
-    CRITERION,
-    ENTROPY,
-    GINI,
-    GONE,
-    GRACE,
-    LEAF,
-    LENGTH_OF_AT,
-    MAX_DEPTH,
-    MAX_LEAVES,
-    MOST_BRANCHES,
-    N_BINS,
-    N_CODES,
-    N_FREE,
-    N_LEAVES,
-    N_NODES,
-    NOMINAL,
-    NUMBER,
-    ORDINAL,
-    RANK_EVERY,
-    WATCHES,
     Stream,
     StreamColumns,
     StreamNodes,
@@ -39,59 +18,69 @@ from spinney.extensions.streaming.kernels.layout import (
 )
 from spinney.recipes import Recipe
 
-KINDS = {"numeric": NUMBER, "ordinal": ORDINAL, "nominal": NOMINAL}
-CRITERIA = {"gain": ENTROPY, "gini": GINI}
-RANKED_AFTER = 10_000  # rows between two times that leaves are ranked
+KINDS = {"numeric": layout.NUMBER, "ordinal": layout.ORDINAL, "nominal": layout.NOMINAL}
+CRITERIA = {"gain": layout.ENTROPY, "gini": layout.GINI}
+RANKED_AFTER = 10_000  # rows between two rankings of leaves
 NO_LIMIT = np.iinfo(np.int64).max // 2
 FEW = 16
 
 
 def columns_of(schema: Schema) -> StreamColumns:
-    """Return where the lines of each attribute stand."""
+    """Return the kinds and lines of the attributes."""
     kind = np.array([KINDS[a.kind] for a in schema.attributes], np.int64)
     sizes = [
-        N_BINS if a.kind == "numeric" else len(a.values) for a in schema.attributes
+        layout.N_BINS if a.kind == "numeric" else len(a.values)
+        for a in schema.attributes
     ]
     n_lines = np.array(sizes, np.int64)
     ends = np.cumsum(n_lines + 1)  # with a line for missing cells
-    numeric = kind == NUMBER
+    numeric = kind == layout.NUMBER
     number = np.where(numeric, np.cumsum(numeric) - 1, -1)
     return StreamColumns(kind, ends - n_lines - 1, n_lines, number)
 
 
 def new_stream(schema: Schema, recipe: Recipe) -> Stream:
-    """Return the stream of a tree that has seen nothing: a leaf that counts."""
+    """Return the stream of an empty tree: one active leaf."""
     columns, n_classes = columns_of(schema), schema.n_classes
-    at = np.zeros(LENGTH_OF_AT, np.int64)
-    at[N_NODES] = at[N_LEAVES] = 1
+    state = np.zeros(layout.STATE_SIZE, np.int64)
+    state[layout.N_NODES] = state[layout.N_LEAVES] = 1
     depth = NO_LIMIT if recipe.max_depth is None else recipe.max_depth
     leaves = NO_LIMIT if recipe.max_leaves is None else recipe.max_leaves
     assert isinstance(recipe.criterion, str)
     limits = np.zeros(9, np.int64)
-    limits[GRACE], limits[COUNTING] = recipe.grace, recipe.counting_leaves
-    limits[MAX_DEPTH], limits[MAX_LEAVES] = depth, leaves
-    limits[CRITERION] = CRITERIA[recipe.criterion]
-    limits[MOST_BRANCHES], limits[RANK_EVERY] = _most_branches(columns), RANKED_AFTER
-    limits[WATCHES], limits[ADAPTS] = recipe.drift, recipe.leaves == "adaptive"
+    limits[layout.GRACE_PERIOD], limits[layout.MAX_ACTIVE_LEAVES] = (
+        recipe.grace,
+        recipe.counting_leaves,
+    )
+    limits[layout.MAX_DEPTH], limits[layout.MAX_LEAVES] = depth, leaves
+    limits[layout.CRITERION] = CRITERIA[recipe.criterion]
+    limits[layout.MAX_BRANCHES], limits[layout.RANK_EVERY] = (
+        _most_branches(columns),
+        RANKED_AFTER,
+    )
+    limits[layout.DETECTS_DRIFT], limits[layout.IS_ADAPTIVE] = (
+        recipe.drift,
+        recipe.leaves == "adaptive",
+    )
     stream = Stream(
         columns,
         _nodes(FEW, n_classes),
         _slots(0, columns, n_classes, limits),
-        _room(n_classes, recipe.grace),
-        at,
+        _workspace(n_classes, recipe.grace),
+        state,
         limits,
         np.array([-np.log(recipe.delta), recipe.tie_bound]),
     )
-    stream = with_room(stream)
-    at[N_FREE] -= 1  # whose slot is empty as it is
-    stream.nodes.slot[0] = stream.slots.free[at[N_FREE]]
-    stream.nodes.attribute[0] = LEAF
+    stream = with_space(stream)
+    state[layout.N_FREE] -= 1  # whose slot is empty as it is
+    stream.nodes.slot[0] = stream.slots.free[state[layout.N_FREE]]
+    stream.nodes.attribute[0] = layout.LEAF
     stream.nodes.label[0] = stream.nodes.parent[0] = -1
     return stream
 
 
 def _most_branches(columns: StreamColumns) -> int:
-    nominal = columns.n_lines[columns.kind == NOMINAL]
+    nominal = columns.n_lines[columns.kind == layout.NOMINAL]
     return int(max(2, nominal.max(initial=2)))
 
 
@@ -100,7 +89,7 @@ def _nodes(size: int, n_classes: int) -> StreamNodes:
         name: np.zeros(size, np.int64) for name in StreamNodes._fields
     }
     parts |= {"cut": np.zeros(size), "weights": np.zeros((size, n_classes))}
-    parts |= {"errors": np.zeros((size, 6)), "right": np.zeros((size, 2))}
+    parts |= {"errors": np.zeros((size, 6)), "correct": np.zeros((size, 2))}
     parts["branch_of"] = np.zeros(FEW, np.int64)
     return StreamNodes(**parts)
 
@@ -108,25 +97,25 @@ def _nodes(size: int, n_classes: int) -> StreamNodes:
 def _slots(
     size: int, columns: StreamColumns, n_classes: int, limits: Integers
 ) -> StreamSlots:
-    grace, adapts = int(limits[GRACE]), bool(limits[ADAPTS])
+    grace, adapts = int(limits[layout.GRACE_PERIOD]), bool(limits[layout.IS_ADAPTIVE])
     n_lines = int((columns.n_lines + 1).sum())
-    n_numbers = int(np.count_nonzero(columns.kind == NUMBER))
+    n_numbers = int(np.count_nonzero(columns.kind == layout.NUMBER))
     return StreamSlots(
         counts=np.zeros((size, n_lines, n_classes)),
         rows=np.zeros((size, n_lines), np.int64),
-        seen=np.zeros(size, np.int64),
-        edges=np.zeros((size, n_numbers, N_BINS - 1)),
+        n_rows=np.zeros(size, np.int64),
+        edges=np.zeros((size, n_numbers, layout.N_BINS - 1)),
         n_edges=np.zeros((size, n_numbers), np.int64),
-        held=np.zeros((size, grace, n_numbers)),
-        held_class=np.zeros((size, grace), np.int64),
-        held_weight=np.zeros((size, grace)),
+        buffer=np.zeros((size, grace, n_numbers)),
+        buffer_class=np.zeros((size, grace), np.int64),
+        buffer_weight=np.zeros((size, grace)),
         moments=np.zeros((size, n_numbers if adapts else 0, n_classes, 3)),
         totals=np.zeros((size, n_classes)),
         free=np.zeros(size, np.int64),
     )
 
 
-def _room(n_classes: int, grace: int) -> StreamWorkspace:
+def _workspace(n_classes: int, grace: int) -> StreamWorkspace:
     parts = {name: np.zeros(n_classes) for name in StreamWorkspace._fields}
     return StreamWorkspace(**{**parts, "sorted": np.zeros(grace)})
 
@@ -138,14 +127,17 @@ def _larger(array: NDArray[Any], size: int) -> NDArray[Any]:
     return larger
 
 
-def with_room(stream: Stream) -> Stream:
-    """Return a stream with room for another split: twice as much, where it lacks."""
-    lacking = stream.at[N_NODES] + stream.limits[MOST_BRANCHES]
+def with_space(stream: Stream) -> Stream:
+    """Return a stream with space for another split, doubling full arrays."""
+    lacking = stream.state[layout.N_NODES] + stream.limits[layout.MAX_BRANCHES]
     if lacking > len(stream.nodes.attribute):
-        stream = _without_gone(stream)
-    nodes, slots, at = stream.nodes, stream.slots, stream.at
-    counting, most = int(stream.limits[COUNTING]), int(stream.limits[MOST_BRANCHES])
-    if at[N_NODES] + most > len(nodes.attribute):
+        stream = _without_removed(stream)
+    nodes, slots, state = stream.nodes, stream.slots, stream.state
+    counting, most = (
+        int(stream.limits[layout.MAX_ACTIVE_LEAVES]),
+        int(stream.limits[layout.MAX_BRANCHES]),
+    )
+    if state[layout.N_NODES] + most > len(nodes.attribute):
         size = 2 * (len(nodes.attribute) + most)
         larger = {
             name: _larger(array, size)
@@ -153,25 +145,27 @@ def with_room(stream: Stream) -> Stream:
             if name != "branch_of"
         }
         nodes = nodes._replace(**larger)
-    if at[N_CODES] + most > len(nodes.branch_of):
+    if state[layout.N_CODES] + most > len(nodes.branch_of):
         codes = _larger(nodes.branch_of, 2 * (len(nodes.branch_of) + most))
         nodes = nodes._replace(branch_of=codes)
-    n_slots = len(slots.seen)
-    if at[N_FREE] < most and n_slots < counting:
+    n_slots = len(slots.n_rows)
+    if state[layout.N_FREE] < most and n_slots < counting:
         size = min(2 * n_slots + most, counting)
         slots = StreamSlots(*(_larger(array, size) for array in slots))
         # The first to be taken is that of the lowest number.
         fresh = np.arange(size - 1, n_slots - 1, -1)
-        slots.free[len(fresh) : len(fresh) + at[N_FREE]] = slots.free[: at[N_FREE]]
+        slots.free[len(fresh) : len(fresh) + state[layout.N_FREE]] = slots.free[
+            : state[layout.N_FREE]
+        ]
         slots.free[: len(fresh)] = fresh
-        at[N_FREE] += len(fresh)
+        state[layout.N_FREE] += len(fresh)
     return stream._replace(nodes=nodes, slots=slots)
 
 
-def _without_gone(stream: Stream) -> Stream:
-    """Return a stream without nodes that are no more, if they are half of all."""
-    nodes, at = stream.nodes, stream.at
-    lives = nodes.attribute[: at[N_NODES]] != GONE
+def _without_removed(stream: Stream) -> Stream:
+    """Return a stream without removed nodes, if they are half of all."""
+    nodes, state = stream.nodes, stream.state
+    lives = nodes.attribute[: state[layout.N_NODES]] != layout.REMOVED
     kept = np.flatnonzero(lives)
     if 2 * len(kept) > len(lives):
         return stream
@@ -183,11 +177,11 @@ def _without_gone(stream: Stream) -> Stream:
     above, child = moved["parent"][1 : len(kept)], moved["child"][: len(kept)]
     above[:] = number[above]
     child[asks] = number[child[asks]]
-    at[N_NODES] = len(kept)
+    state[layout.N_NODES] = len(kept)
     nodes = StreamNodes(**moved, branch_of=codes)
     columns = stream.columns
     same = [None] * len(columns.kind)
-    return stream._replace(nodes=_with_codes(nodes, at, columns, columns, same))
+    return stream._replace(nodes=_with_codes(nodes, state, columns, columns, same))
 
 
 def recoded(
@@ -196,11 +190,11 @@ def recoded(
     codes: Sequence[Integers | None],
     classes: Integers | None,
 ) -> Stream:
-    """Return a stream in the codes of a schema that knows more values, or classes.
+    """Return a stream in the codes of a schema with more values, or classes.
 
-    ``codes`` and ``classes`` say what became of each code; None where none changed.
+    ``codes`` and ``classes`` give the new code of each; None if none changed.
     """
-    if classes is None and all(each is None for each in codes):
+    if classes is None and all(new is None for new in codes):
         return stream
     old, new = stream.columns, columns_of(schema)
     n_classes, n_before = schema.n_classes, stream.nodes.weights.shape[1]
@@ -212,7 +206,7 @@ def recoded(
         lines[first : first + n_lines] = new.first[a] + own
         lines[first + n_lines] = new.first[a] + new.n_lines[a]
     slots, nodes = stream.slots, stream.nodes
-    wide = _slots(len(slots.seen), new, n_classes, stream.limits)
+    wide = _slots(len(slots.n_rows), new, n_classes, stream.limits)
     wide.counts[:, lines[:, None], to] = slots.counts
     wide.rows[:, lines] = slots.rows
     wide.moments[:, :, to] = slots.moments
@@ -222,30 +216,30 @@ def recoded(
         rows=wide.rows,
         moments=wide.moments,
         totals=wide.totals,
-        held_class=to[slots.held_class],
+        buffer_class=to[slots.buffer_class],
     )
     weights = np.zeros((len(nodes.label), n_classes))
     weights[:, to] = nodes.weights
     label = np.where(nodes.label < 0, -1, to[nodes.label])
     nodes = nodes._replace(weights=weights, label=label)
-    nodes = _with_codes(nodes, stream.at, old, new, codes)
+    nodes = _with_codes(nodes, stream.state, old, new, codes)
     limits = stream.limits.copy()
-    limits[MOST_BRANCHES] = _most_branches(new)
-    room = _room(n_classes, int(limits[GRACE]))
+    limits[layout.MAX_BRANCHES] = _most_branches(new)
+    work = _workspace(n_classes, int(limits[layout.GRACE_PERIOD]))
     return stream._replace(
-        columns=new, nodes=nodes, slots=slots, room=room, limits=limits
+        columns=new, nodes=nodes, slots=slots, work=work, limits=limits
     )
 
 
 def _with_codes(
     nodes: StreamNodes,
-    at: Integers,
+    state: Integers,
     old: StreamColumns,
     new: StreamColumns,
     codes: Sequence[Integers | None],
 ) -> StreamNodes:
-    """Return nodes whose branches of values stand by the new codes."""
-    live = slice(0, at[N_NODES])
+    """Return nodes with the branches of values by their new codes."""
+    live = slice(0, state[layout.N_NODES])
     asked = (nodes.attribute[live] >= 0) & (nodes.codes[live] >= 0)
     parts, where, start = [np.zeros(0, np.int64)], nodes.codes.copy(), 0
     for node in np.flatnonzero(asked):
@@ -257,6 +251,6 @@ def _with_codes(
         parts.append(own)
         where[node] = start
         start += len(own)
-    at[N_CODES] = start
+    state[layout.N_CODES] = start
     branch_of = np.concatenate([*parts, np.zeros(FEW, np.int64)])
     return nodes._replace(codes=where, branch_of=branch_of)

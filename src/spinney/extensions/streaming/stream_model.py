@@ -1,4 +1,4 @@
-"""A model of rows that come in batches and are not kept."""
+"""A model that learns from batches of rows, which are not kept."""
 
 import os
 from collections.abc import Mapping
@@ -10,8 +10,7 @@ from spinney.data import Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import table_batches
 from spinney.errors import ParameterError
-from spinney.extensions.streaming.growing_stream import GrowingStream
-from spinney.extensions.streaming.stream_limits import refuse_options
+from spinney.extensions.streaming.growing_stream import GrowingStream, refuse_options
 from spinney.growth import Model, UpdateState
 from spinney.recipes import Recipe
 from spinney.sources.rows import (
@@ -25,7 +24,7 @@ from spinney.sources.rows import (
 )
 from spinney.sources.training_data import TableInput, engine_of
 
-# Rows that are read at a time: some megabytes.
+# Some megabytes.
 BATCH_ROWS = 50_000
 
 
@@ -46,7 +45,7 @@ def stream_from(
 ) -> Model:
     """Learn a table that holds its target, some rows at a time, each row once.
 
-    ``progress`` is told how many batches have been learned, and that one more may come.
+    ``progress`` is called with the number of batches so far, and one more.
     """
     data, target, weight = table_input.data, table_input.target, table_input.weight
     declarations = table_input.declarations
@@ -89,30 +88,30 @@ def begin_stream(
     given: Mapping[str, Any],
     weight: str | None = None,
 ) -> Model:
-    """Return the model of a first batch, which keeps what it counted, and no rows."""
+    """Return the model of a first batch, which keeps its counts, and no rows."""
     recipe.refuse_target(numeric=rows.schema.target.is_numeric)
     refuse_options(given)
     stream = GrowingStream(rows.schema, recipe)
     stream.learn(rows)
     kept = UpdateState(rows.take(slice(0, 0)), recipe, {}, weight, stream=stream)
-    return _as_it_is(kept)
+    return _model_of(kept)
 
 
 def learn_batch(model: Model, batch: Batch) -> Model:
     """Return the model with the rows of a batch learned after those before.
 
-    What is counted is one thing, which goes on: the model given can learn no more.
+    The counts belong to the new model: the old one can learn no more.
     """
     kept, stream = model.kept, stream_of(model)
     assert kept is not None
     joined = join_rows(kept.training, batch, None)
     stream.recode(joined)
     stream.learn(joined.rows)
-    return _as_it_is(replace(kept, training=joined.rows.take(slice(0, 0))))
+    return _model_of(replace(kept, training=joined.rows.take(slice(0, 0))))
 
 
 def stream_of(model: Model) -> GrowingStream:
-    """Return the stream of a model, which must be the latest of it."""
+    """Return the stream of a model, if the model is the latest."""
     assert model.kept is not None
     stream = model.kept.stream
     assert stream is not None
@@ -122,7 +121,7 @@ def stream_of(model: Model) -> GrowingStream:
     return stream
 
 
-def _as_it_is(kept: UpdateState) -> Model:
+def _model_of(kept: UpdateState) -> Model:
     stream = kept.stream
     assert stream is not None
     return Model(

@@ -1,9 +1,9 @@
-"""The tree of a stream, as it stands: an ordinary one.
+"""The tree of a stream at some moment, as an ordinary tree.
 
-A node that asks has the rows of its leaves. Those that a leaf counted before it asked
-something are in its children by the question's own table; what the leaf had from its
-parent is in none of them, for it is not known where it would go. So the counts of a
-tree add up, and are of fewer rows than the stream had.
+An inner node has the rows of its leaves. The rows that it counted before its split are
+in its children, by its table; those inherited from its parent are in none, for their
+branches are unknown. So the counts of a tree add up, and are of fewer rows than the
+stream had.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
+from spinney.extensions.streaming.kernels import layout
 from spinney.extensions.streaming.kernels.layout import (
-    GONE,
-    N_CODES,
-    N_NODES,
     Stream,
     StreamNodes,
 )
@@ -38,8 +36,11 @@ from spinney.trees import (
 def tree_of(stream: Stream, schema: Schema, recipe: Recipe) -> Tree:
     """Return the tree that a stream has grown so far; further rows do not change it."""
     parts = stream.nodes._asdict()
-    codes = parts.pop("branch_of")[: stream.at[N_CODES]].copy()
-    live = {name: part[: stream.at[N_NODES]].copy() for name, part in parts.items()}
+    codes = parts.pop("branch_of")[: stream.state[layout.N_CODES]].copy()
+    live = {
+        name: part[: stream.state[layout.N_NODES]].copy()
+        for name, part in parts.items()
+    }
     return Tree(
         schema, StreamedNodes(StreamNodes(**live, branch_of=codes), schema, recipe)
     )
@@ -47,7 +48,7 @@ def tree_of(stream: Stream, schema: Schema, recipe: Recipe) -> Tree:
 
 @dataclass(frozen=True, eq=False)
 class StreamedNodes(LazyNodes):
-    """The nodes of a stream at some moment, put in order when somebody looks."""
+    """The nodes of a stream at some moment, put in order on first access."""
 
     grown: StreamNodes
     schema: Schema
@@ -98,7 +99,7 @@ def arrays_of_stream(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeA
 
 def _printing_order(nodes: StreamNodes) -> tuple[Integers, Integers]:
     """Return the nodes as they are printed, and the number of each one's parent."""
-    live = np.flatnonzero(nodes.attribute != GONE)
+    live = np.flatnonzero(nodes.attribute != layout.REMOVED)
     by_depth = live[np.argsort(nodes.depth[live], kind="stable")]
     ends = np.cumsum(np.bincount(nodes.depth[live]))[:-1]
     places = printing_places(nodes.parent, np.split(by_depth, ends))
@@ -120,7 +121,7 @@ def _sums_below(
 def _gains(
     weights: Floats, parent: Integers, inner: NDArray[np.bool_], recipe: Recipe
 ) -> Floats:
-    """Return what each node gains on the rows that it shows."""
+    """Return the gain of each node on the rows that it shows."""
     impurity = recipe.measure(numeric=False).impurity
     assert impurity is not None
     sizes = weights.sum(axis=1)

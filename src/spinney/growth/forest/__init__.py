@@ -17,9 +17,9 @@ from spinney.growth.forest.forest_settings import (
 from spinney.growth.forest.voting import (
     forest_leaves,
     forest_outputs,
+    oob_score,
     out_of_bag,
     require_bootstrap,
-    score_of,
     votes_of,
     warn_rows_in_all_bags,
 )
@@ -68,6 +68,7 @@ __all__ = [
     "impurity_importances",
     "interactions_of",
     "nearest",
+    "oob_score",
     "out_of_bag",
     "outlier_scores",
     "permutation_importances",
@@ -75,7 +76,6 @@ __all__ = [
     "recipes_of",
     "require_bootstrap",
     "sampled_bags",
-    "score_of",
     "trees_by_similarity",
     "votes_of",
     "warn_rows_in_all_bags",

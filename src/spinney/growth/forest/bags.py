@@ -1,15 +1,14 @@
 """The bags of a forest: which rows each tree is grown on.
 
-A bag is drawn among *copies* of the rows, one per unit of weight where these are whole,
-in an order that depends on what is in the rows. So a table with its rows shuffled gives
-the same forest, and a row of weight 2 the same as two rows. The bag of a tree depends
-on the seed of the forest and on the number of the tree, and is drawn again where it is
-needed: a forest keeps none.
+A bag is drawn among *copies* of the rows, one per unit of weight if weights are whole,
+in an order that depends on the cells. So a shuffled table gives the same forest, and a
+row of weight 2 the same as two rows. The bag of a tree depends on the seed of the
+forest and on the number of the tree. A forest keeps no bags, and draws them again.
 
-Where rows are away, or ``bootstrap="hash"`` says so, each row is drawn by its number
-(:mod:`spinney.sources.rows.row_hashing`), with its weight and whatever other rows there
-are: as often as Poisson's law says, or without replacement with one probability. So a
-bag has about as many rows as are to be drawn. One without any row has all of them.
+Remote rows, and rows with ``bootstrap="hash"``, are drawn by their hash
+(:mod:`spinney.sources.rows.row_hashing`), each independently of the others: as often as
+Poisson's law gives, or without replacement with one probability. So a bag has about the
+wanted number of rows. An empty bag is replaced by all rows.
 """
 
 from collections.abc import Mapping
@@ -55,45 +54,42 @@ def tree_seeds(seed: int, number: int) -> tuple[int, int]:
 
 
 def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
-    own = np.array(numbers, np.uint32)
-    entropy = [np.full_like(own, word) for word in words_of(int(seed))]
-    return seed_words([*entropy, own], 2)
+    trees = np.array(numbers, np.uint32)
+    entropy = [np.full_like(trees, word) for word in words_of(int(seed))]
+    return seed_words([*entropy, trees], 2)
 
 
-MOST_COPIES = 2**32  # of which NumPy draws by half a word
+MAX_COPIES = 2**32  # NumPy draws among so many by half a word
 
-# By Poisson's law, the widest of those that rows are drawn by, none is ever drawn so
-# many times as often as on average: the chance is one in 256!.
-MOST_OFTEN = 256
+# By Poisson's law, the widest law of draws, no row is ever drawn so many times as often
+# as on average: the chance is one in 256!.
+MAX_TIMES_MEAN = 256
 
-# So many trees have their seeds made together: as soon as those of one.
-SEEDS_AT_ONCE = 128
+SEEDS_AT_ONCE = 128  # trees whose seeds take as long as those of one
 
-
-# About so many rows are asked about where rows are away.
-MOST_ASKED = 5_000
-_ASKED = hash_mixing(MOST_ASKED)
+SAMPLE_SIZE = 5_000  # rows, about, of an out-of-bag sample of remote rows
+_SAMPLE_SEED = hash_mixing(SAMPLE_SIZE)
 
 
 def bag_draw(settings: ForestSettings, number: int, n_rows: int) -> HashSample:
-    """Return how the bag of a tree is drawn by the numbers of rows."""
+    """Return how the bag of a tree is drawn by the hashes of rows."""
     rate = settings.bag_size(n_rows) / n_rows
     mixing = hash_mixing(tree_seeds(settings.seed, number)[1])
     return sample_bag(rate, mixing, replace=settings.replace)
 
 
 def class_scale(settings: ForestSettings, sums: Floats) -> Floats | None:
-    """Return what class weights are multiplied by, where classes weigh so much."""
-    given = settings.class_weight
-    if given is None:
+    """Return the factors of class weights, for classes of these weights."""
+    class_weight = settings.class_weight
+    if class_weight is None:
         return None
-    if isinstance(given, Mapping):
-        return np.array([given.get(code, 1.0) for code in range(len(sums))])
+    if isinstance(class_weight, Mapping):
+        return np.array([class_weight.get(code, 1.0) for code in range(len(sums))])
     return balanced_weights(sums)
 
 
 def check_scale(settings: ForestSettings, sums: Floats) -> None:
-    """Refuse class weights of all rows that are beyond floats."""
+    """Refuse class weights that make the weights of rows too large for floats."""
     if settings.class_weight != "balanced_subsample":
         scale = class_scale(settings, sums)
         if scale is not None:
@@ -101,47 +97,46 @@ def check_scale(settings: ForestSettings, sums: Floats) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """What is known of all rows, of which bags have some, with their numbers."""
+class SampledRows:
+    """The hashes of sampled rows, with the counts and weights of all rows."""
 
-    numbers: Floats
+    hashes: Floats
     n_rows: int
     weights: Floats
     weight: float
 
 
 def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags | None":
-    """Return about so many rows as are asked about, drawn by number, and their bags.
-
-    None where they have no room.
-    """
+    """Return the bags of a sample of rows, drawn by hash; None if it does not fit."""
     totals = rows.root()
     n_rows = totals.n_rows
-    if rows.most_rows < min(n_rows, MOST_ASKED + MOST_ASKED // 10):  # about so many
+    if rows.most_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
         return None
-    training, numbers = rows.fetch_sample(sample_share(MOST_ASKED / n_rows, _ASKED))
-    of_all = Sampled(numbers, n_rows, totals.weights, totals.weight)
-    return ForestBags(training, settings, of_all)
+    training, hashes = rows.fetch_sample(
+        sample_share(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
+    )
+    sample = SampledRows(hashes, n_rows, totals.weights, totals.weight)
+    return ForestBags(training, settings, sample)
 
 
 def bags_in_memory(
     rows: TrainingSet | HashedTrainingSet, settings: ForestSettings
 ) -> "ForestBags":
-    """Return the bags of rows at hand, which may have numbers."""
+    """Return the bags of rows in memory, which may have hashes."""
     if isinstance(rows, TrainingSet):
         return ForestBags(rows, settings)
     totals = rows.root()
     n_rows = len(rows.numbers)
-    of_all = Sampled(rows.numbers, n_rows, totals.weights, totals.weight)
-    return ForestBags(rows.training, settings, of_all)
+    sample = SampledRows(rows.numbers, n_rows, totals.weights, totals.weight)
+    return ForestBags(rows.training, settings, sample)
 
 
-def nobody_to_ask(rows: SampleableRows) -> ParameterError:
-    """Return the refusal to choose a shrinkage where rows to ask have no room."""
+def no_room_for_sample(rows: SampleableRows) -> ParameterError:
+    """Return the refusal to choose a shrinkage without an out-of-bag sample."""
     return refusal(
         Setting("shrinkage", None),
-        f"is chosen by about {MOST_ASKED} rows out of the bag, and {rows.most_rows} "
-        "have room in memory",
+        f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.most_rows} have "
+        "room in memory",
         phrase(
             "give one ({}), or raise {}",
             Setting("shrinkage", 0),
@@ -154,25 +149,18 @@ def nobody_to_ask(rows: SampleableRows) -> ParameterError:
 class ForestBags:
     """The bags of all trees over some rows.
 
-    ``of_all`` says what is known of all rows, where these are some that are asked.
+    ``sample`` has the facts of all rows if these are drawn by hash.
     """
 
     training: TrainingSet
     settings: ForestSettings
-    of_all: Sampled | None = None
-
-    @cached_property
-    def numbers(self) -> Floats:
-        """The numbers of the rows, by which they are drawn."""
-        if self.of_all is not None:
-            return self.of_all.numbers
-        return row_hashes(self.training)
+    sample: SampledRows | None = None
 
     @property
     def row_weight(self) -> float:
-        """What a row, or a copy of one, weighs on average, of all."""
-        if self.of_all is not None:
-            return self.of_all.weight / self.of_all.n_rows
+        """The mean weight of a row, or of a copy, of all rows."""
+        if self.sample is not None:
+            return self.sample.weight / self.sample.n_rows
         n_copies = len(self.training.classes)
         if self.copies is not None:
             n_copies = len(self.copies.places)
@@ -180,18 +168,18 @@ class ForestBags:
 
     @cached_property
     def copies(self) -> Copies | None:
-        """The rows that are drawn from; None where every tree has all."""
+        """The rows that bags are drawn from; None if every tree has all."""
         if not self.settings.bootstrap:
             return None
         if self.settings.bootstrap == HASH:
-            each = np.arange(len(self.training.classes))
-            return Copies(each, None, each)
+            every = np.arange(len(self.training.classes))
+            return Copies(every, None, every)
         cells = (*self.training.columns, self.training.classes)
         return copies_of(cells, self.training.weights, ranked=False)
 
     @property
     def base(self) -> Floats | None:
-        """What a row weighs that is in a bag once; None where that is 1."""
+        """The weight of rows that are in a bag once; None if it is 1."""
         copies = self.copies
         if copies is None or copies.weight is None:
             return self.training.weights
@@ -201,7 +189,7 @@ class ForestBags:
 
     @property
     def weight(self) -> float | None:
-        """What every bag weighs; None where one may weigh more than another."""
+        """The weight of every bag; None if bags may differ."""
         if self.settings.class_weight is not None:
             return None
         copies = self.copies
@@ -215,16 +203,17 @@ class ForestBags:
         """Return whether sums over the rows of any bag are exact, in whatever order."""
         if self.settings.class_weight == "balanced_subsample":
             return False
-        copies, often = self.copies, 1
+        copies, max_times = self.copies, 1
         if copies is not None:
-            n_copies = self.of_all.n_rows if self.of_all else len(copies.places)
+            n_copies = self.sample.n_rows if self.sample else len(copies.places)
             rate = max(1.0, self.settings.bag_size(n_copies) / n_copies)
-            often = ceil(MOST_OFTEN * rate) * int(np.bincount(copies.places).max())
+            max_copies = int(np.bincount(copies.places).max())
+            max_times = ceil(MAX_TIMES_MEAN * rate) * max_copies
         rows = replace(self.training, weights=self.base)
-        return add_up_in_bags(rows, self.class_weights(), often)
+        return add_up_in_bags(rows, self.class_weights(), max_times)
 
     @cached_property
-    def _made(self) -> dict[int, tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
+    def _seed_blocks(self) -> dict[int, tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
         return {}
 
     def _seeds(self, numbers: range) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -233,17 +222,17 @@ class ForestBags:
         words = np.empty((len(numbers), 4), np.uint64)
         for place, number in enumerate(numbers):
             block, at = divmod(number, SEEDS_AT_ONCE)
-            if block not in self._made:
+            if block not in self._seed_blocks:
                 first = block * SEEDS_AT_ONCE
-                own = range(first, first + SEEDS_AT_ONCE)
-                seeds = _seeds_of_trees(self.settings.seed, own)
-                self._made[block] = seeds[:, 0], generator_words(seeds[:, 1])
-            every_node, every_word = self._made[block]
-            nodes[place], words[place] = every_node[at], every_word[at]
+                trees = range(first, first + SEEDS_AT_ONCE)
+                seeds = _seeds_of_trees(self.settings.seed, trees)
+                self._seed_blocks[block] = seeds[:, 0], generator_words(seeds[:, 1])
+            block_nodes, block_words = self._seed_blocks[block]
+            nodes[place], words[place] = block_nodes[at], block_words[at]
         return nodes, words
 
     def node_seeds(self, numbers: range) -> NDArray[np.uint64]:
-        """Return the seeds of what is drawn at the nodes of some trees."""
+        """Return the seeds of the draws at the nodes of some trees."""
         return self._seeds(numbers)[0]
 
     def counts(self, number: int) -> NDArray[np.uint32]:
@@ -251,7 +240,7 @@ class ForestBags:
         return np.asarray(self.counts_of(self.drawn(range(number, number + 1)))[0])
 
     def counts_of(self, drawn: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Return how often each row is in bags, of how often each copy is."""
+        """Return how often each row is in bags, from the draws of copies."""
         n_rows, copies = len(self.training.classes), self.copies
         if copies is None:
             return drawn
@@ -259,71 +248,77 @@ class ForestBags:
         if len(copies.places) == n_rows and copies.weight in (None, 1):  # once each
             counts[:, copies.places] = drawn
             return counts
-        for own, bag in zip(counts, drawn, strict=True):
-            own[:] = np.bincount(copies.places, bag, minlength=n_rows)
+        for row_counts, bag in zip(counts, drawn, strict=True):
+            row_counts[:] = np.bincount(copies.places, bag, minlength=n_rows)
         return counts
 
     def drawn(self, numbers: range, *, compiled: bool = False) -> NDArray[np.uint32]:
         """Return how often each copy is in the bags of some trees, trees × copies.
 
-        ``compiled`` says that a compiler is at hand.
+        ``compiled`` allows kernels.
         """
         settings, copies = self.settings, self.copies
         if copies is None:
             return np.ones((len(numbers), len(self.training.classes)), np.uint32)
         if settings.bootstrap == HASH:
-            return self._drawn_by_number(numbers)
+            return self._drawn_by_hash(numbers)
         n_copies = len(copies.places)
         size = settings.bag_size(n_copies)
-        if compiled and settings.replace and 1 < n_copies < MOST_COPIES:
+        if compiled and settings.replace and 1 < n_copies < MAX_COPIES:
             from spinney.growth.forest.kernels.draw_bags import draw_bags
 
-            by_loops = np.zeros((len(numbers), n_copies), np.uint32)
-            draw_bags(self._seeds(numbers)[1], size, by_loops)
-            return by_loops
+            drawn = np.zeros((len(numbers), n_copies), np.uint32)
+            draw_bags(self._seeds(numbers)[1], size, drawn)
+            return drawn
         bits = np.random.PCG64(0)  # its state becomes that of each tree
         random = np.random.Generator(bits)
         states = generator_states(self._seeds(numbers)[1])
         places = np.empty((len(numbers), size), np.int64)
-        for own, state in zip(places, states, strict=True):
+        for tree_places, state in zip(places, states, strict=True):
             bits.state = state
-            own[:] = (
+            tree_places[:] = (
                 random.integers(0, n_copies, size)
                 if settings.replace
                 else random.choice(n_copies, size, replace=False, shuffle=False)
             )
         places += np.arange(len(numbers))[:, None] * n_copies
-        drawn = np.bincount(places.ravel(), minlength=len(numbers) * n_copies)
-        return drawn.astype(np.uint32).reshape(len(numbers), n_copies)
+        counts = np.bincount(places.ravel(), minlength=len(numbers) * n_copies)
+        return counts.astype(np.uint32).reshape(len(numbers), n_copies)
 
-    def _drawn_by_number(self, numbers: range) -> NDArray[np.uint32]:
-        n_all = self.of_all.n_rows if self.of_all else len(self.training.classes)
+    def _drawn_by_hash(self, numbers: range) -> NDArray[np.uint32]:
+        n_all = self.sample.n_rows if self.sample else len(self.training.classes)
         drawn = np.empty((len(numbers), len(self.training.classes)), np.uint32)
-        for own, number in zip(drawn, numbers, strict=True):
-            own[:] = bag_draw(self.settings, number, n_all).of(self.numbers)
-            if len(own) == n_all and not own.any():
-                own[:] = 1
+        for bag, number in zip(drawn, numbers, strict=True):
+            bag[:] = bag_draw(self.settings, number, n_all).of(self._hashes)
+            if len(bag) == n_all and not bag.any():
+                bag[:] = 1
         return drawn
 
+    @cached_property
+    def _hashes(self) -> Floats:
+        if self.sample is not None:
+            return self.sample.hashes
+        return row_hashes(self.training)
+
     def out(self, number: int) -> NDArray[np.bool_]:
-        """Return which rows are not in the bag of a tree, nor any twin of theirs."""
+        """Return the out-of-bag rows of a tree, whose twins are out too, as a mask."""
         copies = self.copies
         counts = self.counts(number)
         return np.asarray((counts if copies is None else counts[copies.twins]) == 0)
 
     def class_weights(self, counts: NDArray[np.uint32] | None = None) -> Floats | None:
-        """Return what class weights are multiplied by, of a tree with this bag.
+        """Return the factors of class weights, for a tree with this bag.
 
         "balanced" makes the classes of all rows equal in weight, "balanced_subsample"
         those of the bag.
         """
-        given, n_classes = self.settings.class_weight, self.training.schema.n_classes
-        if not isinstance(given, str):
+        setting, n_classes = self.settings.class_weight, self.training.schema.n_classes
+        if not isinstance(setting, str):
             return class_scale(self.settings, np.zeros(n_classes))
-        if given == "balanced" and self.of_all is not None:
-            return class_scale(self.settings, self.of_all.weights)
+        if setting == "balanced" and self.sample is not None:
+            return class_scale(self.settings, self.sample.weights)
         weights = self.training.own_weights
-        if given == "balanced_subsample":
+        if setting == "balanced_subsample":
             if counts is None:
                 raise refusal(
                     Setting("class_weight", "balanced_subsample"), "needs a bag"

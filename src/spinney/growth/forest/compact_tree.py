@@ -1,8 +1,8 @@
-"""Trees of a forest: few arrays each, and what they become.
+"""Compact trees of a forest: few small arrays each, completed on access.
 
-A forest holds many trees, so a tree is kept small: narrow numbers, and nothing that can
-be had from the rest. What nodes predict is worked out when rows come, and a node that
-somebody wants to read is made when it is asked for.
+A forest has many trees, so each is small: narrow numbers, and nothing that follows from
+the rest. The predictions of nodes are computed for rows, and a readable node is made on
+first access.
 """
 
 import math
@@ -34,7 +34,7 @@ from spinney.trees.criteria import Criterion
 
 
 def compact(tree: TreeArrays) -> TreeArrays:
-    """Return a tree as a forest keeps it; without surrogates and models."""
+    """Return a compact tree, without surrogates and models."""
     return TreeArrays(
         attribute=tree.attribute.astype(np.int32, copy=False),
         parent=tree.parent.astype(np.int32, copy=False),
@@ -52,16 +52,16 @@ def compact(tree: TreeArrays) -> TreeArrays:
 
 
 def narrowed(weights: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return weights in single precision where that is exact."""
+    """Return weights in single precision if that is exact."""
     with np.errstate(over="ignore"):
         small = weights.astype(np.float32)
     return small if np.array_equal(small, weights) else weights
 
 
 def with_counted_gains(tree: TreeArrays, schema: Schema, recipe: Recipe) -> TreeArrays:
-    """Return trees of two branches, side by side, with what their branches gain.
+    """Return trees of two branches, side by side, with gains from their counts.
 
-    Loops gain the same, but for the rounding of another arithmetic.
+    Kernels compute the same gains, but round in another order.
     """
     inner, below = np.flatnonzero(tree.inner), np.flatnonzero(tree.parent >= 0)
     # Of one parent the first branch comes first.
@@ -82,10 +82,9 @@ def completed(
     recipes: Sequence[Recipe],
     shrinkages: tuple[float, ...] = (0.0,),
 ) -> TreeArrays:
-    """Return compact trees side by side with what their nodes predict, and shares.
+    """Return compact trees side by side with the outputs and shares of their nodes.
 
-    Each tree has its recipe. What nodes say under each of several shrinkages stands
-    side by side.
+    Each tree has its recipe. The outputs of several shrinkages stand side by side.
     """
     outputs = outputs_of_trees(tree, target, recipes)
     if shrinkages != (0.0,):
@@ -97,7 +96,7 @@ def completed(
 def outputs_of_trees(
     tree: TreeArrays, target: Target, recipes: Sequence[Recipe]
 ) -> Floats:
-    """Return what each node predicts, by the estimate that its tree's recipe has."""
+    """Return the outputs of each node, by the estimate of its tree's recipe."""
     outputs = outputs_of_tree(tree, target, recipes[0])
     estimates = [(recipe.probability, recipe.m) for recipe in recipes]
     others = set(estimates) - {estimates[0]}
@@ -112,18 +111,18 @@ def outputs_of_trees(
 def readable(tree: TreeArrays, schema: Schema, recipe: Recipe) -> Tree:
     """Return a compact tree with nodes that can be read.
 
-    A node has the split that won, with the counts of its branches. Rows whose value
-    is missing are counted where they went, for which classes they have is not kept;
-    ``gain`` is that of the counts then, and elsewhere that which decided.
+    A node has the winning split, with the counts of its branches. Rows with a missing
+    value count in their branches, for their classes are not stored; then ``gain`` is
+    that of the counts, and else that of the search.
     """
     tree = with_value_sets(tree, schema)
     return Tree(schema, CompactNodes(tree, schema, recipe))
 
 
 def with_value_sets(tree: TreeArrays, schema: Schema) -> TreeArrays:
-    """Return a tree whose cuts of the order of nominal values are sets of values.
+    """Return a tree whose cuts of ordered nominal values are sets of values.
 
-    A forest has an order of many values, which a cut says in one number.
+    A forest orders many values, so that a cut is one number.
     """
     sizes = np.array([len(attribute.values) for attribute in schema.attributes])
     nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
@@ -144,7 +143,7 @@ def with_value_sets(tree: TreeArrays, schema: Schema) -> TreeArrays:
 
 @dataclass(frozen=True, eq=False)
 class CompactNodes(LazyNodes):
-    """The nodes of a compact tree, each made when it is first asked for."""
+    """The nodes of a compact tree, each made on first access."""
 
     tree: TreeArrays
     schema: Schema
@@ -179,10 +178,10 @@ class CompactNodes(LazyNodes):
 
 
 def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
-    """Return numbers of rows by class, which are not kept.
+    """Return numbers of rows by class, which are not stored.
 
-    There is one at least where there is weight, as far as they go; the others are
-    counted at the heaviest class, so that all add up.
+    Each class with weight has one at least, if there are enough; the others count at
+    the heaviest class, so that all add up.
     """
     rows = (weights > 0).astype(np.int64)
     few = rows.sum(axis=1) > totals  # parts of rows
@@ -194,7 +193,7 @@ def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
 def _counted(
     split: Split, counts: CountTable, gain: float, criterion: Criterion, *, known: bool
 ) -> Candidate:
-    """Return a split with its merit; a gain that is not ``known`` is counted, too."""
+    """Return a split with its merit; a gain that is not ``known`` is counted too."""
     branches = branch_table(counts, split)
     if not known:
         gain = float(criterion.gain(branches))
@@ -210,9 +209,9 @@ def _counted(
 def _counts(
     split: Split, weights: Floats, rows: Integers, *, ordinal: bool
 ) -> CountTable:
-    """Return counts by branch, each at a value that goes there.
+    """Return counts by branch, each at a value of the branch.
 
-    A branch that only missing values take has no such value: it is the line of these.
+    A branch of missing values alone has no such value: it is the line of these.
     """
     values: NDArray[Any]
     if isinstance(split, Groups):

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Typical:
-    """The tree that agrees most with its forest, and on how many rows that was seen.
+    """The tree that agrees most with its forest, and the number of rows compared.
 
-    ``agreement`` is the share of the rows on which both say the same class; of numbers
-    R², how much of the spread of the forest's numbers those of the tree account for.
+    ``agreement`` is the fraction of rows for which both predict the same class; for
+    numbers it is R², the tree's predictions being those of the forest's.
     """
 
     number: int
@@ -40,20 +40,20 @@ class Forest:
     Parameters
     ----------
     schema : Schema
-        What the numbers of attributes and classes mean.
+        The attributes and classes.
     recipes : tuple of Recipe
         Those of its trees, which take them in turn: tree t has ``recipe_of(t)``.
     fingerprint : Fingerprint
-        What it was grown on.
+        That of the training rows.
     settings : ForestSettings
         How bags, attributes and votes are drawn and counted.
     members : PackedTrees
         The trees, as compact arrays.
     shrinkage : float
-        How much leaves are shrunk when they vote; see
+        The shrinkage of leaves in votes; see
         :mod:`spinney.growth.forest.choose_shrinkage`.
     typical : Typical, optional
-        The tree to look at first, where it is known; see
+        The tree to look at first, if known; see
         :mod:`spinney.growth.forest.typical_tree`.
     """
 
@@ -76,17 +76,17 @@ class Forest:
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes all trees have."""
+        """The number of nodes of all trees."""
         return len(self.members.whole)
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers are predicted of a row: one per class, or one."""
+        """The number of outputs for a row: one per class, or one."""
         return self.schema.target.n_outputs
 
     @property
     def votes_by_probability(self) -> bool:
-        """Whether trees vote with what their leaves say, and not with one class."""
+        """Whether trees vote with the outputs of leaves, and not with one class."""
         return self.schema.target.is_numeric or self.settings.voting == "probability"
 
     def recipe_of(self, number: int) -> Recipe:
@@ -95,7 +95,7 @@ class Forest:
 
     @cached_property
     def needed(self) -> Integers:
-        """The attributes that some tree asks about."""
+        """The attributes on which some tree splits."""
         whole = self.members.whole
         return np.unique(whole.attribute[whole.inner]).astype(np.int64)
 
@@ -105,35 +105,34 @@ class Forest:
         return self._flat_of(self.numbers)
 
     def flat_of(self, numbers: range) -> "Flat":
-        """Return some of the trees in one layout; that of all trees is kept."""
+        """Return some of the trees in one layout; that of all trees is cached."""
         return self.flat if numbers == self.numbers else self._flat_of(numbers)
 
     def _flat_of(self, numbers: range) -> "Flat":
         from spinney.trees.predict.compiled import flat_of, majority
 
-        flat = flat_of(*self.side_by_side(numbers))
+        flat = flat_of(*self.voting_trees(numbers))
         return flat if self.votes_by_probability else majority(flat)
 
     @cached_property
-    def _all_trees(self) -> tuple[FlatTree, Integers]:
-        return self.laid_out(self.numbers, (self.shrinkage,))
+    def _all_voting_trees(self) -> tuple[FlatTree, Integers]:
+        return self.packed_trees(self.numbers, (self.shrinkage,))
 
-    def side_by_side(self, numbers: range) -> tuple[FlatTree, Integers]:
-        """Return some of the trees in the same arrays, and their roots.
+    def voting_trees(self, numbers: range) -> tuple[FlatTree, Integers]:
+        """Return some of the trees in the same arrays, shrunk, and their roots.
 
-        Their leaves are shrunk as they vote. Those of all trees are kept, so that a row
-        does not wait for them again.
+        Those of all trees are cached.
         """
         if numbers == self.numbers:
-            return self._all_trees
-        return self.laid_out(numbers, (self.shrinkage,))
+            return self._all_voting_trees
+        return self.packed_trees(numbers, (self.shrinkage,))
 
-    def laid_out(
+    def packed_trees(
         self, numbers: range, shrinkages: tuple[float, ...] = (0.0,)
     ) -> tuple[FlatTree, Integers]:
         """Return some of the trees in the same arrays, and their roots.
 
-        What nodes say under each of several shrinkages stands side by side.
+        The outputs of several shrinkages stand side by side.
         """
         trees = self.members[numbers.start : numbers.stop]
         recipes = [self.recipe_of(number) for number in numbers]
@@ -142,17 +141,17 @@ class Forest:
         return FlatTree(arrays), trees.roots
 
     def flat_tree(self, number: int) -> FlatTree:
-        """Return one of the trees as arrays, its leaves shrunk as they vote."""
-        return self.laid_out(range(number, number + 1), (self.shrinkage,))[0]
+        """Return one of the trees as arrays, its leaves shrunk."""
+        return self.packed_trees(range(number, number + 1), (self.shrinkage,))[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy needs: not what follows from it."""
+        """Return the fields, without cached properties."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def model(self, number: int) -> Model:
         """Return one of the trees by itself, its leaves as they were grown.
 
-        Which rows were in its bag is not kept: only how many they were.
+        Of its bag only the number of rows is known.
         """
         recipe, arrays = self.recipe_of(number), self.members[number]
         origin = replace(
@@ -167,7 +166,7 @@ class Forest:
 
     @property
     def trees(self) -> "Trees[Model]":
-        """The trees, each made readable when it is asked for."""
+        """The trees, each made readable on access."""
         return Trees(self, self.model)
 
 
@@ -176,15 +175,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trees(Sequence[Made], Generic[Made]):
-    """The trees of a forest, made when somebody looks at them.
-
-    Parameters
-    ----------
-    forest : Forest
-        Whose they are.
-    make : function
-        From the number of a tree to what it is shown as.
-    """
+    """The trees of a forest, each made by ``make`` from its number on access."""
 
     forest: Forest
     make: Callable[[int], Made]

@@ -23,7 +23,7 @@ from spinney.growth.forest.bags import (
     bags_in_memory,
     check_scale,
     class_scale,
-    nobody_to_ask,
+    no_room_for_sample,
     sampled_bags,
     tree_seeds,
 )
@@ -57,10 +57,10 @@ from spinney.sources.rows import (
 )
 from spinney.trees import PackedTrees, TreeArrays, joined
 
-# Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
-# wait for these. Fewer are not worth the call.
-ROWS_AT_ONCE, FEWEST_ROWS = 400_000, 20_000
-MOST_TIMES = 255  # how often a row can be in a bag whose numbers are bytes
+# Rows of all bags of a run, at most and at least: an interrupt and the progress bar
+# wait for a run, and shorter runs are not worth the call.
+MAX_ROWS_PER_RUN, MIN_ROWS_PER_RUN = 400_000, 20_000
+MAX_TIMES_IN_BAG = 255  # of a row whose count is a byte
 
 
 def grow_forest(
@@ -70,78 +70,78 @@ def grow_forest(
     *,
     n_trees: int,
     before: Forest | None = None,
-    asked: ForestBags | None = None,
+    sampled: ForestBags | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
     """Grow trees, each on its own bag of the rows, several at once.
 
-    Of several recipes each tree takes one, in turn. The same seed gives the same
-    forest, whatever the threads. ``before`` is the same forest with fewer trees, which
-    are kept. ``asked`` are rows that tell how far to shrink leaves, of rows that have
-    numbers; they are drawn if not given.
+    Trees take several recipes in turn. The same seed gives the same forest for any
+    number of threads. ``before`` is the same forest with fewer trees, which stay.
+    ``sampled`` is the out-of-bag sample of hashed rows, drawn if not given, which
+    chooses the shrinkage.
     """
     numeric = rows.schema.target.is_numeric
-    suited = forest_recipes(
+    tree_recipes = forest_recipes(
         recipes_of(recipes), numeric=numeric, extra_random=settings.extra_random
     )
-    check_enough(n_trees, suited)
+    check_enough(n_trees, tree_recipes)
     fingerprint = rows.fingerprint()
-    grown = 0
+    n_grown = 0
     if before is not None:
-        _check_before(before, n_trees, fingerprint, suited, settings)
-        grown = len(before)
-    inquiry = _inquiry(rows, settings, asked)
-    growers = _growers(rows, suited, settings, inquiry, n_trees - grown)
-    # An engine is asked one question at a time.
-    remote = isinstance(growers[0].bags, RemoteBags)
-    threads = 1 if remote else threads_of(n_jobs)
-    runs = _runs(growers, range(grown, n_trees), threads)
-    finished: list[int] = []  # how many trees each finished run has
+        _check_before(before, n_trees, fingerprint, tree_recipes, settings)
+        n_grown = len(before)
+    sample = _out_of_bag_sample(rows, settings, sampled)
+    growers = _growers(rows, tree_recipes, settings, sample, n_trees - n_grown)
+    # An engine takes one request at a time.
+    is_remote = isinstance(growers[0].bags, RemoteBags)
+    threads = 1 if is_remote else threads_of(n_jobs)
+    runs = _runs(growers, range(n_grown, n_trees), threads)
+    run_sizes: list[int] = []  # of finished runs
     ordered = rows if isinstance(rows, TrainingSet) and rows.ordered else None
 
     def grow(grower: TreeGrower, numbers: range) -> PackedTrees:
         trees = grower.grow(numbers)
-        finished.append(len(trees))
+        run_sizes.append(len(trees))
         return trees if ordered is None else with_whole_levels(trees, ordered)
 
-    def tell(_: int) -> None:
+    def report(_: int) -> None:
         if progress is not None:
-            progress(grown + sum(finished), n_trees)
+            progress(n_grown + sum(run_sizes), n_trees)
 
-    spared = any(grower.spares_kernels for grower in growers)
-    with WITHOUT_LOOPS.running() if spared else nullcontext():
+    without_kernels = any(grower.spares_kernels for grower in growers)
+    with WITHOUT_LOOPS.running() if without_kernels else nullcontext():
         parts = run_each(
             [partial(grow, grower, numbers) for grower, numbers in runs],
             at_once=threads,
-            done=tell,
+            done=report,
         )
     by_number = [numbers for _, numbers in runs]
     if before is not None:
-        by_number, parts = [range(grown), *by_number], [before.members, *parts]
+        by_number, parts = [range(n_grown), *by_number], [before.members, *parts]
     members = _in_order(by_number, parts)
-    forest = Forest(rows.schema, suited, fingerprint, settings, members)
-    shrinkage = settings.shrinkage or 0.0  # 0 where trees have seen all rows
-    if inquiry is not None:
+    forest = Forest(rows.schema, tree_recipes, fingerprint, settings, members)
+    shrinkage = settings.shrinkage or 0.0  # 0 without out-of-bag rows
+    if sample is not None:
         compiled = any(grower.compiled for grower in growers)
         threads = threads_of(n_jobs)
-        shrinkage = best_shrinkage(forest, inquiry, compiled=compiled, threads=threads)
+        shrinkage = best_shrinkage(forest, sample, compiled=compiled, threads=threads)
     return replace(forest, shrinkage=float(shrinkage))
 
 
-def _inquiry(
+def _out_of_bag_sample(
     rows: TrainingSet | SampleableRows,
     settings: ForestSettings,
-    asked: ForestBags | None,
+    sampled: ForestBags | None,
 ) -> OutOfBagSample | None:
-    """Return the rows that tell how far leaves are shrunk, where nobody says."""
+    """Return the rows that choose the shrinkage, if the settings leave it open."""
     if settings.shrinkage is not None or not settings.bootstrap:
         return None
     if settings.bootstrap == HASH:
         hashed = HashedTrainingSet(rows) if isinstance(rows, TrainingSet) else rows
-        bags = asked or sampled_bags(hashed, settings)
+        bags = sampled or sampled_bags(hashed, settings)
         if bags is None:
-            raise nobody_to_ask(hashed)
+            raise no_room_for_sample(hashed)
     else:
         assert isinstance(rows, TrainingSet)
         bags = ForestBags(rows, settings)
@@ -153,22 +153,22 @@ def _growers(
     rows: TrainingSet | SampleableRows,
     recipes: Sequence[Recipe],
     settings: ForestSettings,
-    inquiry: OutOfBagSample | None,
+    sample: OutOfBagSample | None,
     n_trees: int,
 ) -> "list[TreeGrower]":
-    """Return who grows the trees of each recipe: in memory, or where the rows are."""
+    """Return the grower of each recipe's trees, in memory or remote."""
     if not isinstance(rows, (TrainingSet, HashedTrainingSet)):
-        away = RemoteBags(rows, settings)
-        return [TreeGrower(away, recipe) for recipe in recipes]
+        remote = RemoteBags(rows, settings)
+        return [TreeGrower(remote, recipe) for recipe in recipes]
     bags = bags_in_memory(rows, settings)
-    if inquiry is not None and inquiry.bags.of_all is None:
-        bags = inquiry.bags
-    shared = BagsInMemory(bags, inquiry)
+    if sample is not None and sample.bags.sample is None:
+        bags = sample.bags
+    shared = BagsInMemory(bags, sample)
     numbered = with_levels_as_numbers(shared.rows)
     growers = list[TreeGrower]()
     for recipe in recipes:
-        able, engine = _can_compile(shared, recipe, numbered), PLAIN
-        if able:
+        can_compile, engine = _can_compile(shared, recipe, numbered), PLAIN
+        if can_compile:
             engine = choose_engine_of_forest(
                 numbered,
                 recipe,
@@ -177,7 +177,7 @@ def _growers(
                 exact=bags.add_up_exactly,
             )
         if engine is PLAIN:
-            growers.append(TreeGrower(shared, recipe, spares_kernels=able))
+            growers.append(TreeGrower(shared, recipe, spares_kernels=can_compile))
         else:
             growers.append(KernelGrower(shared, recipe, numbered, engine))
     return growers
@@ -186,17 +186,17 @@ def _growers(
 def _runs(
     growers: "Sequence[TreeGrower]", numbers: range, threads: int
 ) -> "list[tuple[TreeGrower, range]]":
-    """Return who grows which trees in one go; trees take the growers in turn."""
+    """Return runs of trees with their growers; trees take the growers in turn."""
     runs: list[tuple[TreeGrower, range]] = []
-    for turn, grower in enumerate(growers):
-        own = numbers[(turn - numbers.start) % len(growers) :: len(growers)]
-        step = grower.trees_at_once(len(own), threads)
-        runs += [(grower, own[k : k + step]) for k in range(0, len(own), step)]
+    for place, grower in enumerate(growers):
+        trees = numbers[(place - numbers.start) % len(growers) :: len(growers)]
+        step = grower.trees_per_run(len(trees), threads)
+        runs += [(grower, trees[k : k + step]) for k in range(0, len(trees), step)]
     return sorted(runs, key=lambda run: run[1].start)
 
 
 def _in_order(runs: Sequence[range], parts: Sequence[PackedTrees]) -> PackedTrees:
-    """Return the trees of runs by their numbers."""
+    """Return the trees of runs, ordered by their numbers."""
     if all(numbers.step == 1 for numbers in runs):
         return joined(parts)
     members: dict[int, TreeArrays] = {}
@@ -212,7 +212,7 @@ def _check_before(
     recipes: tuple[Recipe, ...],
     settings: ForestSettings,
 ) -> None:
-    """Refuse to add trees to others that were grown otherwise."""
+    """Refuse to add trees to those of another table, or other settings."""
     if len(before) > n_trees:
         raise refusal(
             Setting("n_estimators", n_trees),
@@ -224,47 +224,47 @@ def _check_before(
         raise refusal(
             Setting("warm_start", True),
             "adds trees on the same rows, and these are others",
-            "fit anew, with warm_start=False",
+            "fit again with warm_start=False",
         )
     if (before.settings, before.recipes) != (settings, recipes):
         raise refusal(
             Setting("warm_start", True),
             "adds trees of the same kind, and parameters have changed",
-            "fit anew, with warm_start=False",
+            "fit again with warm_start=False",
         )
 
 
 class BagsInMemory:
-    """What trees share whose bags are drawn in memory, and rows to ask about them."""
+    """Bags of rows in memory, for all trees, and the out-of-bag sample."""
 
-    def __init__(self, bags: ForestBags, inquiry: OutOfBagSample | None) -> None:
+    def __init__(self, bags: ForestBags, sample: OutOfBagSample | None) -> None:
         self.bags, training, settings = bags, bags.training, bags.settings
         if settings.class_weight is not None:
-            n, weights = training.schema.n_classes, training.own_weights
-            sums = np.bincount(training.classes, weights, n)
+            n_classes, weights = training.schema.n_classes, training.own_weights
+            sums = np.bincount(training.classes, weights, n_classes)
             check_scale(settings, sums.astype(np.float64))
-        self.settings, self.inquiry = settings, inquiry
+        self.settings, self.sample = settings, sample
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
-        # A row in a bag once weighs this; the bag says how often it is there.
+        # The weights of rows that are in a bag once.
         self.rows = with_encoded_columns(replace(training, weights=self.bags.base))
 
     def in_bags(self, numbers: range, *, compiled: bool) -> NDArray[np.uint32]:
         """Return how often each row is in the bags of some trees, trees × rows."""
         drawn = self.bags.drawn(numbers, compiled=compiled)
-        if self.inquiry is not None and self.inquiry.bags is self.bags:
-            self.inquiry.note(numbers, drawn)
+        if self.sample is not None and self.sample.bags is self.bags:
+            self.sample.add_bags(numbers, drawn)
         return self.bags.counts_of(drawn)
 
     @cached_property
     def scaled(self) -> Floats | None:
-        """What a row weighs that is in a bag once, its class considered."""
+        """The weights of rows that are in a bag once, class weights included."""
         scale = self.bags.class_weights()
         if scale is None:
             return self.rows.weights
         return np.asarray(self.rows.own_weights * scale[self.rows.classes])
 
     def weights(self, counts: NDArray[np.uint32]) -> Floats:
-        """Return what rows weigh in a bag, their classes considered."""
+        """Return the weights of rows in a bag, class weights included."""
         scale = self.bags.class_weights(counts)
         weights = self.rows.own_weights * counts
         return weights if scale is None else weights * scale[self.rows.classes]
@@ -279,7 +279,7 @@ class BagsInMemory:
 
 
 class RemoteBags:
-    """What trees share whose bags are counted where the rows are."""
+    """Bags of remote rows, for all trees."""
 
     def __init__(self, rows: SampleableRows, settings: ForestSettings) -> None:
         self.rows, self.settings = rows, settings
@@ -288,10 +288,7 @@ class RemoteBags:
 
     @contextmanager
     def bag(self, number: int) -> Iterator[Counts]:
-        """Give the rows of a tree, each as often as it is in its bag.
-
-        A bag without any row has all of them.
-        """
+        """Give the rows of a tree by their counts in its bag; all if it is empty."""
         settings, totals = self.settings, self.rows.root()
         sums, draws = totals.weights, list[HashSample]()
         if settings.bootstrap:
@@ -310,9 +307,9 @@ class RemoteBags:
 
 
 class TreeGrower:
-    """Grows the trees of one recipe by asking for counts.
+    """Grows the trees of one recipe from count tables.
 
-    ``spares_kernels`` says that compiled kernels might, and are not loaded.
+    ``spares_kernels`` means that compiled kernels could, and are not loaded.
     """
 
     compiled = False
@@ -326,8 +323,8 @@ class TreeGrower:
     ) -> None:
         self.bags, self.recipe, self.spares_kernels = bags, recipe, spares_kernels
 
-    def trees_at_once(self, n_trees: int, threads: int) -> int:
-        """Return how many trees a thread grows in one go, whatever they become."""
+    def trees_per_run(self, n_trees: int, threads: int) -> int:
+        """Return the number of trees in a run."""
         return 1
 
     def grow(self, numbers: range) -> PackedTrees:
@@ -360,31 +357,31 @@ class KernelGrower(TreeGrower):
             numbered, recipe, tries=bags.tries, share_of=bags.bags.weight
         )
 
-    def trees_at_once(self, n_trees: int, threads: int) -> int:
-        """Return how many trees a thread grows in one go, whatever they become.
+    def trees_per_run(self, n_trees: int, threads: int) -> int:
+        """Return the number of trees in a run.
 
-        Several where they are small, but so few that all threads are busy to the end.
+        It is larger for small trees, but leaves all threads busy to the end.
         """
         n_rows = max(1, len(self.bags.rows.classes))
-        least, most = FEWEST_ROWS // n_rows, ROWS_AT_ONCE // n_rows
-        return max(1, min(max(n_trees // (4 * threads), least), most))
+        lowest, highest = MIN_ROWS_PER_RUN // n_rows, MAX_ROWS_PER_RUN // n_rows
+        return max(1, min(max(n_trees // (4 * threads), lowest), highest))
 
     def grow(self, numbers: range) -> PackedTrees:
         """Grow some trees."""
         counts = self.bags.in_bags(numbers, compiled=True)
         seeds = self.bags.bags.node_seeds(numbers)
-        if self._suit(counts):
-            return self._grown(counts.astype(np.uint8), seeds, self.bags.scaled)
+        if self._can_share_weights(counts):
+            return self._grow_bags(counts.astype(np.uint8), seeds, self.bags.scaled)
         trees = []
-        for own, seed in zip(counts, seeds[:, None], strict=True):
-            in_bag = (own > 0).astype(np.uint8)[None]
-            trees.append(self._grown(in_bag, seed, self.bags.weights(own)))
+        for bag, seed in zip(counts, seeds[:, None], strict=True):
+            in_bag = (bag > 0).astype(np.uint8)[None]
+            trees.append(self._grow_bags(in_bag, seed, self.bags.weights(bag)))
         return joined(trees)
 
-    def _grown(
+    def _grow_bags(
         self, in_bags: NDArray[np.uint8], seeds: NDArray[np.uint64], base: Floats | None
     ) -> PackedTrees:
-        """Return the trees of bags, of rows that weigh ``base`` in a bag once."""
+        """Return the trees of bags of rows whose weight is ``base`` if there once."""
         from spinney.growth.binned.binned_arrays import arrays_of_grown
         from spinney.growth.binned.subtree import grow_bags
 
@@ -396,32 +393,32 @@ class KernelGrower(TreeGrower):
             trees = with_counted_gains(trees, schema, recipe)
         return PackedTrees(trees, roots)
 
-    def _suit(self, counts: NDArray[np.uint32]) -> bool:
-        """Return whether bags can be grown on in one go: their words have room."""
+    def _can_share_weights(self, counts: NDArray[np.uint32]) -> bool:
+        """Return whether bags share their weights, and fit the kernels' words."""
         if self.bags.settings.class_weight == "balanced_subsample":
             return False
         scaled = self.bags.scaled
         heaviest = 1.0 if scaled is None else float(scaled.max())
         total = float(counts.sum(axis=1).max())
-        return heaviest * total < 2.0**32 and int(counts.max()) <= MOST_TIMES
+        return heaviest * total < 2.0**32 and int(counts.max()) <= MAX_TIMES_IN_BAG
 
 
 def _can_compile(bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet) -> bool:
     """Return whether compiled kernels grow the trees that the plain learner would."""
-    # Shares are of a bag's weight: of each its own where bags differ.
-    shares = recipe.has_shares and bags.bags.weight is None
+    # Fractions are of a bag's weight, which may differ from bag to bag.
+    has_shares = recipe.has_shares and bags.bags.weight is None
     limited = recipe.max_leaves is not None or recipe.pruning != "none"
-    by_bag = _asks_bag(recipe, numeric=numbered.schema.target.is_numeric)
-    if bags.settings.extra_random or shares or limited or by_bag:
+    by_root = _depends_on_root(recipe, numeric=numbered.schema.target.is_numeric)
+    if bags.settings.extra_random or has_shares or limited or by_root:
         return False
     return can_grow_binned(numbered, recipe, Options())
 
 
-def _asks_bag(recipe: Recipe, *, numeric: bool) -> bool:
-    """Return whether all rows of a bag together say what a split may be.
+def _depends_on_root(recipe: Recipe, *, numeric: bool) -> bool:
+    """Return whether splits depend on all rows of a bag.
 
-    Which attributes count in an average gain depends on the weight of the bag.
+    Its weight decides which attributes count in an average gain.
     """
-    asks = policy_named(recipe.missing).by_root or recipe.bucketing is not None
+    by_root = policy_named(recipe.missing).by_root or recipe.bucketing is not None
     average = recipe.measure(numeric=numeric).average
-    return asks or recipe.min_deviation > 0 or average
+    return by_root or recipe.min_deviation > 0 or average

@@ -24,12 +24,12 @@ Recipes = str | Recipe | Sequence[str | Recipe]
 
 VOTING = ("probability", "majority")
 HASH = "hash"
-"""The bags that are drawn by what is in rows, wherever these are."""
+"""The setting of bags that are drawn by the hashes of rows."""
 CLASS_WEIGHTS = ("balanced", "balanced_subsample")
-# The share of rows that a draw with replacement leaves in a bag, 1 − 1/e.
+# The fraction of rows in a bag that is drawn with replacement, 1 − 1/e.
 WITHOUT_REPLACEMENT = 0.632
 
-# What trees of a forest do not do: the setting, what it must be, and why.
+# Settings that trees of a forest refuse: the name, the required value, and why.
 _REFUSED: tuple[tuple[str, Any, str], ...] = (
     ("forest", 0.0, "a forest needs no other forest to teach it"),
     ("leaves", "mean", "the leaves of a forest's trees hold no linear models"),
@@ -53,27 +53,27 @@ class ForestSettings:
     Parameters
     ----------
     max_features : {"sqrt", "log2"}, int, float or None
-        How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
-        share of all, or all; at least one. None is all.
+        The number of varying attributes to search at a node: √p, log₂ p, so many, a
+        fraction of all, or all; at least one. None is all.
     bootstrap : bool or "hash"
-        Whether each tree has a bag of rows drawn for it, or all rows. "hash" draws each
-        row by what is in it, so that bags are the same wherever rows are.
+        Whether each tree has a bag of rows, or all rows. "hash" draws each row by a
+        hash of its cells, so that memory and remote tables have the same bags.
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int, float, optional
-        How many rows are drawn, or which share of them. If not given, as many as there
-        are, or 63.2 % without replacement.
+        The number, or fraction, of rows to draw. If not given, all of them, or 63.2 %
+        without replacement.
     extra_random : bool
-        Whether an attribute's cut is drawn, too; see :mod:`spinney.search.random_cuts`.
+        Whether cuts are drawn too; see :mod:`spinney.search.random_cuts`.
     class_weight : mapping, "balanced" or "balanced_subsample", optional
-        What the weight of each class is multiplied by; by the code of the class.
+        The factors of class weights, by the code of the class.
     voting : {"probability", "majority"}
-        Whether trees vote with the shares of the classes, or with one class each.
+        Whether trees vote with class probabilities, or with one class each.
     shrinkage : float, optional
-        How much leaves are shrunk towards the nodes above, in rows' weight; 0 is not
-        at all. If not given, rows out of the bag choose; without any it is 0.
+        The shrinkage of leaves towards the nodes above, in rows' weight; 0 is none. If
+        not given, it is chosen by out-of-bag error; without out-of-bag rows it is 0.
     seed : int
-        Tree t has its own seed, made of this one and t.
+        The seed of the forest; that of tree t is made of this one and t.
     """
 
     max_features: str | float | None = "sqrt"
@@ -87,7 +87,7 @@ class ForestSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse invalid values."""
         tries_of(self.max_features, 1)
         if isinstance(self.bootstrap, str):
             check_named("bootstrap", self.bootstrap, (HASH,))
@@ -117,7 +117,7 @@ class ForestSettings:
         check_seed("seed", self.seed)
 
     def bag_size(self, n_rows: int) -> int:
-        """Return how many of the rows are drawn for a tree."""
+        """Return the number of rows to draw for a tree."""
         given = self.max_samples
         if given is None:
             share = 1.0 if self.replace else WITHOUT_REPLACEMENT
@@ -129,7 +129,7 @@ class ForestSettings:
         else:
             raise refusal(
                 Setting("max_samples", given),
-                "must be a whole number of rows, or a share above 0 and at most 1.0",
+                "must be a whole number of rows, or a fraction above 0 and at most 1.0",
             )
         if not self.replace and n_rows > 1 and size > n_rows:
             raise refusal(
@@ -145,7 +145,7 @@ class ForestSettings:
 
 
 def tries_of(max_features: Any, n_attributes: int) -> int:
-    """Return how many attributes are looked at in a node.
+    """Return the number of attributes to search at a node.
 
     Examples
     --------
@@ -163,8 +163,8 @@ def tries_of(max_features: Any, n_attributes: int) -> int:
         return max(1, int(float(max_features) * n_attributes + 1e-9))
     raise refusal(
         Setting("max_features", max_features),
-        "must be 'sqrt', 'log2', a whole number of at least 1, or a share of all from "
-        "above 0 to 1.0",
+        "must be 'sqrt', 'log2', a whole number of at least 1, or a fraction above 0 "
+        "and at most 1.0",
     )
 
 
@@ -181,8 +181,8 @@ def recipes_of(
 pruning='error-based', and recipe 'id3' has pruning='none': it is the level of its \
 estimates; change that, or leave this setting out
     """
-    alone = isinstance(given, (str, Recipe)) or not isinstance(given, Iterable)
-    entries = [given] if alone else list(given)
+    is_single = isinstance(given, (str, Recipe)) or not isinstance(given, Iterable)
+    entries = [given] if is_single else list(given)
     if not entries:
         raise refusal(
             Setting("recipe", given),
@@ -200,7 +200,7 @@ estimates; change that, or leave this setting out
 
 @contextmanager
 def naming(recipe: Recipe, recipes: Sequence[Any]) -> Iterator[None]:
-    """Let a refusal name the recipe that it is about, where there are several."""
+    """Let a refusal name its recipe, if there are several."""
     try:
         yield
     except ParameterError as error:
@@ -213,7 +213,7 @@ def naming(recipe: Recipe, recipes: Sequence[Any]) -> Iterator[None]:
 def forest_recipes(
     recipes: Sequence[Recipe], *, numeric: bool, extra_random: bool
 ) -> tuple[Recipe, ...]:
-    """Return the recipes of a forest's trees for a target, or say what cannot be."""
+    """Return the recipes of a forest's trees for a target, or refuse them."""
     suited = []
     for recipe in recipes:
         with naming(recipe, recipes):
@@ -225,7 +225,7 @@ def forest_recipes(
 
 
 def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
-    """Refuse recipes of which some leave out rows: all trees draw from one table."""
+    """Refuse recipes if only some drop rows: all trees draw from one table."""
     keeping = [recipe for recipe in recipes if not recipe.drops_rows]
     for recipe in recipes:
         if keeping and recipe.drops_rows:
@@ -239,7 +239,7 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
 
 
 def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
-    """Refuse no trees, too many, and recipes of which some would have none."""
+    """Refuse too few or too many trees, and recipes without a tree."""
     check_whole("n_estimators", n_trees, least=1, most=MOST_TREES)
     if n_trees < len(recipes):
         raise refusal(
@@ -250,10 +250,10 @@ def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
 
 
 def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
-    """Return the recipe of a forest's trees, or say what they cannot do.
+    """Return the recipe of a forest's trees, or refuse it.
 
-    Surrogates are for the reader of one tree; in a forest a recipe that has them sends
-    missing values to the branch where they gain most.
+    Surrogates are for the reader of one tree; in a forest, missing values go to the
+    branch where they gain most instead.
     """
     if recipe.tries:
         raise refusal(

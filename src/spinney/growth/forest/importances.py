@@ -1,13 +1,14 @@
 """How important each attribute is to a forest, with its spread over the trees.
 
 impurity
-    what the splits by an attribute gained, each by the weight of its node, as shares
-    of what the tree gained; averaged over the trees. Seen on the rows that the trees
-    were grown on, so attributes of many values look better than they are.
+    the mean decrease in impurity: the gains of the splits by an attribute, each by the
+    weight of its node, as fractions of all gains of the tree; averaged over the trees.
+    It is measured in training, so high-cardinality attributes look better than they
+    are.
 permutation
-    by how much the error out of the bag grows where the attribute's cells are put in
-    another order: the share of rows in error, or the mean square error (Breiman 2001,
-    "Random forests", section 10). An attribute that no tree needs has 0.
+    the increase of the out-of-bag error if the attribute's cells are permuted: of the
+    error rate, or of the mean squared error (Breiman 2001, "Random forests", section
+    10). An attribute that no tree uses has 0.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,20 +30,20 @@ from spinney.growth.forest.voting import require_bootstrap
 from spinney.trees import labels_of
 from spinney.trees.predict import outputs
 
-# Told apart from the bag's and the nodes' seeds, which are words of one sequence.
+# Distinguishes the seed from those of bags and nodes, which are words of one sequence.
 _PERMUTING = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importances(InNotebooks):
-    """How important each attribute is, tree by tree.
+    """The importance of each attribute, tree by tree.
 
     Parameters
     ----------
     names : tuple of str
         The attributes.
     by_tree : array, trees × attributes
-        How important each is in each tree.
+        The importance of each in each tree.
     """
 
     names: tuple[str, ...]
@@ -75,7 +76,7 @@ class Importances(InNotebooks):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedImportances(Importances):
-    """How important groups of associated attributes are, tree by tree.
+    """The importance of groups of associated attributes, tree by tree.
 
     ``names`` are those of the groups, such as "length + width".
 
@@ -84,7 +85,7 @@ class GroupedImportances(Importances):
     groups : tuple of tuples of str
         The attributes of each group.
     least : tuple of float
-        The least association within each group; None of one attribute.
+        The least association within each group; None for one attribute.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -99,7 +100,7 @@ def grouped_importances(
     threshold: float,
     weights: Floats | None = None,
 ) -> GroupedImportances:
-    """Return importances added up over groups of attributes that go together."""
+    """Return importances summed over groups of associated attributes."""
     attributes = zip(schema.attributes, cells, strict=True)
     columns = [Column(a.name, a.kind, own, a.values) for a, own in attributes]
     found = association_of(columns, weights)
@@ -115,13 +116,13 @@ def grouped_importances(
 
 
 def impurity_importances(forest: Forest) -> Importances:
-    """Return the shares of what was gained."""
+    """Return the mean decrease in impurity of each attribute."""
     target, n_attributes = forest.schema.target, len(forest.schema.attributes)
     by_tree = np.zeros((len(forest), n_attributes))
     for line, member in zip(by_tree, forest.members, strict=True):
         inner = member.inner
-        gained = member.improvements(target)[inner]
-        line[:] = np.bincount(member.attribute[inner], gained, minlength=n_attributes)
+        gains = member.improvements(target)[inner]
+        line[:] = np.bincount(member.attribute[inner], gains, minlength=n_attributes)
         total = line.sum()
         if total > 0:
             line /= total
@@ -146,7 +147,7 @@ def permutation_importances(
     n_jobs: int | None = None,
     done: Callable[[int], None] = lambda number: None,
 ) -> Importances:
-    """Return by how much the error of each tree grows, out of its bag."""
+    """Return the permutation importances of each tree, out of its bag."""
     require_bootstrap(forest)
     lines = run_each(
         [partial(_by_permutation, forest, bags, number) for number in forest.numbers],
@@ -157,7 +158,7 @@ def permutation_importances(
 
 
 def _by_permutation(forest: Forest, bags: ForestBags, number: int) -> Floats:
-    """Return how important each attribute is in one tree."""
+    """Return the permutation importances of one tree."""
     training, schema = bags.training, forest.schema
     result = np.zeros(len(schema.attributes))
     out = np.flatnonzero(bags.out(number))
@@ -176,10 +177,10 @@ def _by_permutation(forest: Forest, bags: ForestBags, number: int) -> Floats:
     for attribute in forest.members[number].asked:
         words = np.random.SeedSequence((seed, _PERMUTING, attribute))
         order = np.random.Generator(np.random.PCG64(words)).permutation(len(out))
-        kept = columns[attribute]
-        columns[attribute] = kept[order]
+        cells = columns[attribute]
+        columns[attribute] = cells[order]
         result[attribute] = error() - before
-        columns[attribute] = kept
+        columns[attribute] = cells
     return result
 
 

@@ -1,7 +1,7 @@
-"""Which attributes a forest asks about below which others.
+"""Interactions of attributes in a forest: splits by one below splits by another.
 
-Two attributes that act together are asked about on the same paths: below a question
-about one, the other gains more than elsewhere. Here is how often, and with what gain.
+Two attributes that act together occur on the same paths: below a split by one, the
+other gains more than elsewhere. Here are the counts and the gains of such splits.
 """
 
 from dataclasses import dataclass
@@ -16,20 +16,19 @@ from spinney.trees import TreeArrays
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interactions:
-    """How often and with what gain attributes are asked about below others.
+    """Counts and gains of splits by attributes below splits by others.
 
     Parameters
     ----------
     names : tuple of str
         The attributes.
     counts : array, attributes × attributes
-        ``counts[a, b]``: how many questions about b have one about a on the path
-        above them.
+        ``counts[a, b]``: the number of splits by b below a split by a.
     gains : array, attributes × attributes
-        What those questions gained, each by the weight of its node, as a share of all
-        that its tree gained; averaged over the trees.
+        The gains of those splits, each by the weight of its node, as a fraction of all
+        gains of its tree; averaged over the trees.
     splits : array
-        How many questions there are about each attribute, wherever they are.
+        The number of all splits by each attribute.
     """
 
     names: tuple[str, ...]
@@ -39,11 +38,11 @@ class Interactions:
 
     @property
     def shares(self) -> Floats:
-        """Of the questions about b, the share below one about a; 0 without any."""
+        """The fraction of splits by b that are below a split by a; 0 without any."""
         return np.asarray(self.counts / np.maximum(self.splits, 1))
 
     def pairs(self, most: int | None = None) -> list[tuple[str, str, int, float]]:
-        """Return above, below, how often and the gain, the greatest gain first.
+        """Return above, below, count and gain, the greatest gain first.
 
         Pairs of an attribute with itself are left out.
         """
@@ -64,12 +63,12 @@ class Interactions:
 
 
 def interactions_of(forest: Forest) -> Interactions:
-    """Count the questions of all trees by what is asked above them."""
+    """Count the splits of all trees by the attributes of the splits above them."""
     target, p = forest.schema.target, len(forest.schema.attributes)
     counts, splits = np.zeros((p, p), np.int64), np.zeros(p, np.int64)
     gains = np.zeros((p, p))
     for member in forest.members:
-        above = _asked_above(member, p)
+        above = _split_above(member, p)
         improvements = member.improvements(target)
         total = improvements[member.inner].sum()
         share = improvements / total if total > 0 else improvements
@@ -81,8 +80,8 @@ def interactions_of(forest: Forest) -> Interactions:
     return Interactions(forest.schema.names, counts, gains / len(forest), splits)
 
 
-def _asked_above(member: TreeArrays, n_attributes: int) -> NDArray[np.bool_]:
-    """Return for each node which attributes are asked about above it."""
+def _split_above(member: TreeArrays, n_attributes: int) -> NDArray[np.bool_]:
+    """Return for each node which attributes have splits above it."""
     above = np.zeros((len(member), n_attributes), dtype=bool)
     depth = member.depth
     order = np.argsort(depth, kind="stable")

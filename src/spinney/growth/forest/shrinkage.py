@@ -1,15 +1,15 @@
-"""What a leaf says, shrunk towards what the nodes above it say.
+"""Hierarchical shrinkage: the predictions of leaves shrink towards those of ancestors.
 
-A leaf of a full-grown tree holds a row or two, and swears by them. Shrunk (Agarwal,
+A leaf of a full-grown tree has a row or two, which overfits. With shrinkage (Agarwal,
 Tan, Ronen, Singh and Yu 2022, "Hierarchical shrinkage"), every step down a path counts
-the less, the fewer rows it was taken on::
+the less, the fewer rows it was made on::
 
     f(leaf)  =  mean(root)  +  Σ (mean(child) − mean(parent)) / (1 + λ / weight(parent))
 
-over the steps of the path, where a mean is that of the numbers, or the class shares.
-Nothing is grown anew, and λ = 0 is the leaf as it is. What a table needs is measured on
-rows out of the bag: where labels are noisy much is gained by a large λ, and where they
-are not it does harm. So a forest tries a few and keeps the best.
+over the steps of the path, a mean being that of the numbers, or the class
+probabilities. Nothing is grown again, and λ = 0 is the leaf as it is. A large λ helps
+if labels are noisy, and else does harm. So a forest tries a few on out-of-bag rows, and
+takes the best.
 """
 
 from collections.abc import Sequence
@@ -31,18 +31,18 @@ def shrunk(
     depth: Integers,
     shrinkages: Sequence[float],
 ) -> Floats:
-    """Return what nodes say, each step down counted by the weight above it.
+    """Return the shrunk outputs of nodes.
 
     Parameters
     ----------
     outputs : nodes × outputs
-        What each node says for itself.
+        The outputs of each node as they are.
     weight : array
-        Of the rows at each node.
+        The weight of the rows at each node.
     parent, depth : arrays of int
-        The node above, -1 at a root, and how many there are.
+        The parent, -1 at a root, and the depth.
     shrinkages : sequence of float
-        λ, in rows' weight; what nodes say under each stands side by side.
+        λ, in rows' weight; the outputs of each stand side by side.
 
     Examples
     --------
@@ -53,27 +53,27 @@ def shrunk(
            [1.  , 0.75]])
     """
     tried = np.array(shrinkages, dtype=np.float64)
-    parts = parts_of(weight, shrinkages)
+    factors = step_factors(weight, shrinkages)
     shrunken = np.empty((len(outputs), len(tried), outputs.shape[1]))
     order = np.argsort(depth, kind="stable")
     ends = np.bincount(depth).cumsum()
     shrunken[order[: ends[0]]] = outputs[order[: ends[0]], None]
     for start, end in pairwise(ends):
-        here = order[start:end]
-        above = parent[here]
-        step = (outputs[here] - outputs[above])[:, None]
-        shrunken[here] = shrunken[above] + step * parts[above, :, None]
+        level = order[start:end]
+        above = parent[level]
+        step = (outputs[level] - outputs[above])[:, None]
+        shrunken[level] = shrunken[above] + step * factors[above, :, None]
     shrunken[:, tried == 0] = outputs[:, None]  # as they are, to the last bit
     return shrunken.reshape(len(outputs), -1)
 
 
-def parts_of(weight: Floats, shrinkages: Sequence[float]) -> Floats:
-    """Return how much a step down from each node counts, nodes × shrinkages.
+def step_factors(weight: Floats, shrinkages: Sequence[float]) -> Floats:
+    """Return the factor of a step down from each node, nodes × shrinkages.
 
-    Of a node without weight nothing is known, and nothing is added there.
+    It is 0 for a node without weight.
     """
     size, tried = weight[:, None], np.array(shrinkages, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        parts = np.asarray(size / (size + tried))
-    parts[weight <= 0] = 0.0
-    return parts
+        factors = np.asarray(size / (size + tried))
+    factors[weight <= 0] = 0.0
+    return factors

@@ -1,14 +1,14 @@
-"""What a forest predicts of a row: its trees vote.
+"""The predictions of a forest: its trees vote.
 
 probability
-    the class shares at the leaves, shrunk as the forest has it
-    (:mod:`spinney.growth.forest.choose_shrinkage`) and averaged over the trees; of
+    the class probabilities at the leaves, shrunk
+    (:mod:`spinney.growth.forest.choose_shrinkage`) and averaged over the trees; for
     numbers the mean.
 majority
-    each tree has one vote, for the class of its leaf; a share is one of votes.
+    each tree has one vote, for the class of its leaf.
 
-*Out of bag*, a row is predicted by only those trees that were not grown on it: an
-honest guess without rows held out.
+*Out of bag*, a row is predicted only by the trees that were not grown on it: an honest
+prediction without a validation set.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 
 Columns = Sequence[NDArray[Any]]
 
-# Whose votes are counted together; for each of them one byte per row is held.
-TREES_AT_ONCE = 64
-MOST_LEVELS = 32  # no full tree has more
+TREES_AT_ONCE = 64  # which vote together; each takes one byte per row
+MAX_LEVELS = 32  # no full tree has more
 
 
 def votes_of(outputs: Floats, forest: Forest) -> Floats:
-    """Return what a tree's outputs count in the vote."""
+    """Return the votes of trees with these outputs."""
     if forest.votes_by_probability:
         return outputs
     labels = labels_of(outputs, None)
@@ -44,7 +43,7 @@ def votes_of(outputs: Floats, forest: Forest) -> Floats:
 
 
 def forest_outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
-    """Return what the forest says of each row: class shares, or one number."""
+    """Return the forest's prediction for each row: class probabilities, or a number."""
     total = added_votes(forest, forest.numbers, columns, n_rows)
     return np.asarray(total / len(forest))
 
@@ -56,10 +55,10 @@ def added_votes(
     n_rows: int,
     out: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """Return the votes of some trees on rows, added up in their order.
+    """Return the summed votes of some trees, in their order.
 
-    ``out``, rows × trees, says on which rows a tree votes; if not given, on all. A sum
-    beyond the range of numbers is infinite.
+    ``out``, rows × trees, marks the rows on which a tree votes; all if not given. A sum
+    beyond the range of floats is infinite.
     """
     rows, total = np.arange(n_rows), np.zeros((n_rows, forest.n_outputs))
     if not is_small(forest.members[numbers.start : numbers.stop], n_rows):
@@ -70,40 +69,40 @@ def added_votes(
         total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0  # a missing value divides them
     if len(rows):
-        trees, roots = forest.side_by_side(numbers)
-        for here in blocks_of(rows, len(numbers)):
-            voters = np.ones((len(here), len(numbers)), bool)
-            tree, row = np.nonzero((voters if out is None else out[here]).T)
-            own = subset(columns, here[row])
-            outputs = trees.outputs(own, len(row), roots=roots[tree])
+        trees, roots = forest.voting_trees(numbers)
+        for block in blocks_of(rows, len(numbers)):
+            voters = np.ones((len(block), len(numbers)), bool)
+            tree, row = np.nonzero((voters if out is None else out[block]).T)
+            cells = subset(columns, block[row])
+            outputs = trees.outputs(cells, len(row), roots=roots[tree])
             with np.errstate(over="ignore", invalid="ignore"):
-                np.add.at(total, here[row], votes_of(outputs, forest))
+                np.add.at(total, block[row], votes_of(outputs, forest))
     return total
 
 
 def blocks_of(rows: Integers, n_trees: int) -> Iterator[Integers]:
-    """Yield rows, as many at a time as go down all trees together."""
+    """Yield blocks of rows that go down all trees together."""
     step = max(1, BLOCK // n_trees)
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 def is_small(members: PackedTrees, n_rows: int) -> bool:
-    """Return whether rows are down the trees before a compiler has been loaded."""
-    if not wants_kernels("predict", n_rows * len(members) * MOST_LEVELS):
+    """Return whether predicting is faster than loading compiled kernels."""
+    if not wants_kernels("predict", n_rows * len(members) * MAX_LEVELS):
         return True
     steps = n_rows * float(np.log2(members.sizes + 1).sum())
     return not wants_kernels("predict", steps)
 
 
 def subset(columns: Columns, rows: Integers) -> list[Any]:
-    """Return some rows of columns, of which some may not be there."""
+    """Return some rows of columns, some of which may be None."""
     return [None if cells is None else cells[rows] for cells in columns]
 
 
 def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
     """Return the leaf of each row in each tree, rows × trees.
 
-    Where a missing value divides a row, the leaf that most of it comes to.
+    For a row that a missing value divides, it is the leaf of its largest fraction.
     """
     leaves = np.full((n_rows, len(forest)), -1, dtype=np.int32)
     if not is_small(forest.members, n_rows):
@@ -113,19 +112,19 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
         leaves = np.where(reached < 0, np.int32(-1), forest.flat.numbers[reached])
     rows = np.flatnonzero((leaves < 0).any(axis=1))
     if len(rows):
-        trees, roots = forest.side_by_side(forest.numbers)
-        for here in blocks_of(rows, len(forest)):
-            tree, row = np.nonzero((leaves[here] < 0).T)
-            own = subset(columns, here[row])
-            nodes = trees.leaf_numbers(own, len(row), roots=roots[tree])
-            leaves[here[row], tree] = nodes - roots[tree]
+        trees, roots = forest.voting_trees(forest.numbers)
+        for block in blocks_of(rows, len(forest)):
+            tree, row = np.nonzero((leaves[block] < 0).T)
+            cells = subset(columns, block[row])
+            nodes = trees.leaf_numbers(cells, len(row), roots=roots[tree])
+            leaves[block[row], tree] = nodes - roots[tree]
     return leaves
 
 
 def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
-    """Return what the trees that did not see a row say of it, and how many those are.
+    """Return the out-of-bag predictions of rows, and the number of trees for each.
 
-    NaN where every tree has seen it.
+    NaN for a row in every bag.
     """
     require_bootstrap(forest)
     n_rows = len(bags.training.classes)
@@ -140,10 +139,12 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
         return np.asarray(total / trees[:, None]), trees
 
 
-def score_of(outputs: Floats, trees: Integers, training: "TrainingSet") -> float | None:
-    """Return the accuracy, or R², of what is predicted out of the bag; None of no row.
+def oob_score(
+    outputs: Floats, trees: Integers, training: "TrainingSet"
+) -> float | None:
+    """Return the out-of-bag accuracy, or R²; None without out-of-bag rows.
 
-    Rows count by their weights, and those that every tree has seen not at all.
+    Rows count by their weights, and rows in every bag not at all.
     """
     known = trees > 0
     weights, truth = training.own_weights[known], training.classes[known]
@@ -160,23 +161,23 @@ def score_of(outputs: Floats, trees: Integers, training: "TrainingSet") -> float
 
 
 def require_bootstrap(forest: Forest) -> None:
-    """Refuse to look for rows out of the bag where every tree has all rows."""
+    """Refuse out-of-bag requests if every tree has all rows."""
     if not forest.settings.bootstrap:
         raise DataError(
             Setting("bootstrap", False),
             " grows every tree on all rows",
             remedy=(
-                "there are none out of the bag to ask about; take ",
+                "there are no out-of-bag rows; take ",
                 Setting("bootstrap", True),
             ),
         )
 
 
 def warn_rows_in_all_bags(trees: Integers, training: "TrainingSet") -> None:
-    """Say how many rows no tree can be asked about."""
+    """Warn of rows in every bag: they have no out-of-bag prediction."""
     unseen = int(np.count_nonzero(trees == 0))
     if unseen:
         warn(
-            f"{unseen} of {len(trees)} rows are in the bag of every tree, so nothing "
-            "is known of them out of the bag: grow more trees"
+            f"{unseen} of {len(trees)} rows are in the bag of every tree and have no "
+            "out-of-bag prediction: grow more trees"
         )

@@ -1,4 +1,4 @@
-"""Linear models by least squares, from how terms and target vary together.
+"""Linear models by least squares, from the products of terms and target.
 
 The sums of a :class:`~spinney.sources.base.Products` are enough for all that M5
 does: the coefficients, the error on the rows behind the sums, and dropping terms.
@@ -12,13 +12,13 @@ As M5P does it, term by term:
   as Akaike's score falls: SSE / SSE₀ · (n − p₀) + 2 p, where p counts terms and
   intercept and ₀ marks the model before dropping.
 
-All nodes of a tree take these steps together. Those of about as many terms are one
-stack of equations; of a term that a model does without nothing but the ridge is left,
-so that its slope is 0. What is in a stack besides changes nothing for a node.
+All nodes of a tree take these steps together. Nodes of about as many terms are one
+batch of equations; a term that a model lacks has only its ridge, so that its slope is
+0. The results of a node do not depend on the others of its batch.
 
 A term leaves in k² steps, not in the k³ of equations solved anew. With A the equations
 of k terms and r their products with the target, a factor F of the inverse is kept, and
-along = Fᵀr, how far the target reaches along each of its columns::
+along = Fᵀr, the projection of the target on each of its columns::
 
     F Fᵀ = A⁻¹      slopes = F along      SSE = Σwy² − |along|² − ridge · |slopes|²
 
@@ -51,15 +51,15 @@ from spinney.trees import (
     spread_of,
 )
 
-MOST_EQUATIONS = 1 << 18  # coefficients of a stack, unless one node has more
-# A ridge below that share of what it is added to would be rounded away, where rows are
+MAX_COEFFICIENTS = 1 << 18  # of a batch, unless one node has more
+# A ridge below this fraction of its diagonal entry would be rounded away, if rows are
 # many or weigh much.
-RIDGE, LEAST_SHARE = 1e-8, 2.0**-44
+RIDGE, MIN_RIDGE = 1e-8, 2.0**-44
 COLLINEAR = 1.5
-# What rounding must not decide: squared errors below this share of the target's
-# spread are none, and standardised coefficients this close are equal, as are the
-# errors of a leaf and of the branches below it. With the ridge, equations of terms
-# that say the same lose eight digits of sixteen.
+# Rounding must not decide: squared errors below this fraction of the target's spread
+# are 0, and standardised coefficients this close are equal, as are the errors of a leaf
+# and of its branches. With the ridge, equations of collinear terms lose eight digits of
+# sixteen.
 ROUNDING = 1e-12
 CLOSE = 1e-7
 
@@ -70,7 +70,7 @@ Mask = NDArray[np.bool_]
 class Fitted:
     """A model, and its squared error, summed over the weight of its rows.
 
-    ``chosen`` says which of the terms are left; ``coefficients`` are of all of them.
+    ``chosen`` marks the terms that are left; ``coefficients`` are those of all terms.
     """
 
     squared_error: float
@@ -93,19 +93,19 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """The models of all nodes of a tree, and what pruning asks of them.
+    """The models of all nodes of a tree, with the figures for pruning.
 
     Parameters
     ----------
     squared_errors, n_parameters : arrays
-        Of each node's model: its errors, summed over the rows, and its coefficients
-        with the intercept.
+        The errors of each node's model, summed over the rows, and the number of its
+        coefficients with the intercept.
     sizes : array
-        For how many rows each node counts.
+        The number of rows of each node, by weight.
     means : array
-        What a node predicts that has no terms.
+        The prediction of a node without terms.
     scale : float
-        How many rows the weight 1 stands for.
+        The number of rows that the weight 1 stands for.
     linear : mapping of int to Fitted
         The nodes that have terms.
     """
@@ -146,7 +146,7 @@ def all_fitted(
     origin: float,
     scale: float = 1.0,
 ) -> list[Fitted]:
-    """Fit a model of its terms to each node, and drop those that do not pay.
+    """Fit a model of its terms to each node, and drop terms by Akaike's score.
 
     ``origin`` is the target's; a weight of 1 stands for ``scale`` rows.
 
@@ -166,20 +166,20 @@ def all_fitted(
     for size in np.unique(length).tolist():
         nodes = np.flatnonzero(length == size)
         width = int(counts[nodes].max()) + 1
-        at_once = max(1, MOST_EQUATIONS // width**2)
+        at_once = max(1, MAX_COEFFICIENTS // width**2)
         for first in range(0, len(nodes), at_once):
-            some = nodes[first : first + at_once].tolist()
-            stack = Regressions([products[node] for node in some], width, scale)
-            found = stack.fitted([terms[node] for node in some], origin)
-            for node, each in zip(some, found, strict=True):
-                fits[node] = each
-    return [each for each in fits if each is not None]
+            batch = nodes[first : first + at_once].tolist()
+            regressions = Regressions([products[node] for node in batch], width, scale)
+            models = regressions.fitted([terms[node] for node in batch], origin)
+            for node, model in zip(batch, models, strict=True):
+                fits[node] = model
+    return [fit for fit in fits if fit is not None]
 
 
 class Solved(NamedTuple):
-    """The equations of some nodes, solved, in a form that terms can leave.
+    """The solved equations of some nodes, in a form that can drop terms.
 
-    Slopes are those of terms and target of deviation 1; 0 of a term that is not there.
+    Slopes are those of terms and target of deviation 1; 0 for an absent term.
     """
 
     terms: Mask
@@ -189,7 +189,7 @@ class Solved(NamedTuple):
 
     @classmethod
     def by(cls, terms: Mask, factors: Floats, along: Floats) -> "Solved":
-        """Return equations with the slopes that follow."""
+        """Return solved equations, with their slopes."""
         return cls(terms, factors, along, (factors @ along[:, :, None])[:, :, 0])
 
     def of(self, nodes: Integers | Mask) -> "Solved":
@@ -198,9 +198,9 @@ class Solved(NamedTuple):
         return Solved(terms[nodes], factors[nodes], along[nodes], slopes[nodes])
 
     def put(self, nodes: Integers, other: "Solved") -> None:
-        """Take those of some nodes from elsewhere."""
-        for mine, new in zip(self, other, strict=True):
-            mine[nodes] = new
+        """Replace the equations of some nodes."""
+        for own, new in zip(self, other, strict=True):
+            own[nodes] = new
 
     def without(self, dropped: Integers) -> "Solved":
         """Return the equations of all nodes, each without one more of its terms."""
@@ -208,7 +208,7 @@ class Solved(NamedTuple):
         mirror = self.factors[lines, dropped]
         mirror /= np.sqrt((mirror * mirror).sum(axis=1, keepdims=True))
         mirror[lines, dropped] += np.copysign(1.0, mirror[lines, dropped])
-        # |mirror|² is twice its entry here, and a reflection takes 2 / |mirror|².
+        # |mirror|² is twice its entry, and a reflection takes 2 / |mirror|².
         scaled = mirror / np.abs(mirror[lines, dropped])[:, None]
         factors = self.factors - (self.factors @ mirror[:, :, None]) * scaled[:, None]
         along = self.along - (self.along * mirror).sum(axis=1, keepdims=True) * scaled
@@ -222,23 +222,22 @@ class Solved(NamedTuple):
 class Regressions:
     """The normal equations of standardised terms at many nodes, for any choice of them.
 
-    The target is the last of ``width`` lines; where a node has fewer terms than the
-    stack, the others do not vary.
+    The target is the last of ``width`` lines; the terms that a node lacks do not vary.
     """
 
     def __init__(self, products: Sequence[Products], width: int, scale: float) -> None:
         n_nodes = len(products)
         self.means = np.zeros((n_nodes, width))
         self.spreads = np.zeros((n_nodes, width, width))
-        for node, each in enumerate(products):
-            n_terms = each.means.shape[1] - 1
+        for node, own in enumerate(products):
+            n_terms = own.means.shape[1] - 1
             means, spreads = self.means[node], self.spreads[node]
-            means[:n_terms], means[-1] = each.means[0, :-1], each.means[0, -1]
-            spreads[:n_terms, :n_terms] = each.spreads[0, :-1, :-1]
-            spreads[:n_terms, -1] = spreads[-1, :n_terms] = each.spreads[0, :-1, -1]
-            spreads[-1, -1] = each.spreads[0, -1, -1]
+            means[:n_terms], means[-1] = own.means[0, :-1], own.means[0, -1]
+            spreads[:n_terms, :n_terms] = own.spreads[0, :-1, :-1]
+            spreads[:n_terms, -1] = spreads[-1, :n_terms] = own.spreads[0, :-1, -1]
+            spreads[-1, -1] = own.spreads[0, -1, -1]
         self.spreads *= scale
-        self.weight = scale * np.array([each.weights[0] for each in products])
+        self.weight = scale * np.array([own.weights[0] for own in products])
         self.spread = self.spreads[:, -1, -1]
         freedom = np.maximum(self.weight - 1, TOLERANCE)
         squares = self.spreads.diagonal(axis1=1, axis2=2)
@@ -246,12 +245,13 @@ class Regressions:
             self.deviations = np.sqrt(squares / freedom[:, None])
             units = np.where(self.deviations > 0, self.deviations, 1.0)
             self.standardised = self.spreads / units[:, :, None] / units[:, None]
-            own = self.standardised.diagonal(axis1=1, axis2=2)[:, :-1]
-        self.ridge = np.fmax(RIDGE, np.where(np.isfinite(own), LEAST_SHARE * own, 0.0))
+            diagonal = self.standardised.diagonal(axis1=1, axis2=2)[:, :-1]
+        least = np.where(np.isfinite(diagonal), MIN_RIDGE * diagonal, 0.0)
+        self.ridge = np.fmax(RIDGE, least)
 
     def fitted(self, terms: Sequence[Sequence[Term]], origin: float) -> list[Fitted]:
         """Return the models of all nodes."""
-        chosen = self.paying(self.independent())
+        chosen = self.best_terms(self.independent())
         slopes, squared_errors = self.final(chosen)
         lists = {id(own): own for own in terms}  # many nodes share one
         measured = {at: [term.centre for term in own] for at, own in lists.items()}
@@ -274,21 +274,21 @@ class Regressions:
         return list(map(Fitted, *columns))
 
     def independent(self) -> Solved:
-        """Return the equations of the terms that are left when none cancels another."""
+        """Return the equations after terms that cancel each other have been dropped."""
         solved = self.solved(self.varying())
         open_ = np.flatnonzero(solved.terms.any(axis=1))
         while len(open_):
-            here = solved.of(open_)
-            sizes = np.where(here.terms, np.abs(here.slopes), -np.inf)
+            current = solved.of(open_)
+            sizes = np.where(current.terms, np.abs(current.slopes), -np.inf)
             largest = _first_greatest(sizes)
             cancels = sizes[np.arange(len(open_)), largest] > COLLINEAR + CLOSE
             open_ = open_[cancels]
-            solved.put(open_, here.of(cancels).without(largest[cancels]))
+            solved.put(open_, current.of(cancels).without(largest[cancels]))
             open_ = open_[solved.terms[open_].any(axis=1)]
         return solved
 
-    def paying(self, solved: Solved) -> Mask:
-        """Return the terms that are left when Akaike's score falls no further."""
+    def best_terms(self, solved: Solved) -> Mask:
+        """Return the terms for which Akaike's score falls no further."""
         chosen = solved.terms.copy()
         n_full = 1 + chosen.sum(axis=1)
         full, score = np.zeros(len(chosen)), self.weight + n_full
@@ -298,14 +298,14 @@ class Regressions:
         while len(open_):
             sizes = np.where(solved.terms, np.abs(solved.slopes), np.inf)
             solved = solved.without(_first_greatest(-sizes))
-            share = self.squared_errors(open_, solved) / full[open_]
-            later = share * (self.weight - n_full)[open_]
-            later += 2 * (1 + solved.terms.sum(axis=1))
-            pays = later < score[open_] - CLOSE
-            open_ = open_[pays]
-            chosen[open_], score[open_] = solved.terms[pays], later[pays]
+            ratio = self.squared_errors(open_, solved) / full[open_]
+            new_score = ratio * (self.weight - n_full)[open_]
+            new_score += 2 * (1 + solved.terms.sum(axis=1))
+            better = new_score < score[open_] - CLOSE
+            open_ = open_[better]
+            chosen[open_], score[open_] = solved.terms[better], new_score[better]
             more = chosen[open_].any(axis=1)
-            open_, solved = open_[more], solved.of(np.flatnonzero(pays)[more])
+            open_, solved = open_[more], solved.of(np.flatnonzero(better)[more])
         return chosen
 
     def varying(self) -> Mask:
@@ -334,11 +334,11 @@ class Regressions:
         return Solved.by(terms, factors, along[:, 0])
 
     def squared_errors(self, nodes: Integers, solved: Solved) -> Floats:
-        """Return Σw(y − prediction)² of some nodes, at least what rounding makes."""
+        """Return Σw(y − prediction)² of some nodes, at least its rounding error."""
         along, slopes = solved.along, solved.slopes
-        told = (along * along).sum(axis=1)
-        told += (self.ridge[nodes] * slopes * slopes).sum(axis=1)
-        error = self.spread[nodes] - told * self.deviations[nodes, -1] ** 2
+        explained = (along * along).sum(axis=1)
+        explained += (self.ridge[nodes] * slopes * slopes).sum(axis=1)
+        error = self.spread[nodes] - explained * self.deviations[nodes, -1] ** 2
         return np.asarray(np.maximum(error, ROUNDING * self.spread[nodes]))
 
     def final(self, terms: Mask) -> tuple[Floats, Floats]:
@@ -356,7 +356,7 @@ def inverse_factors(equations: Floats) -> Floats:
     """Return for each matrix a factor F of its inverse, F Fᵀ."""
     try:
         halves = np.linalg.cholesky(equations)
-    except np.linalg.LinAlgError:  # by rounding, where a hundred terms say the same
+    except np.linalg.LinAlgError:  # by rounding, if a hundred terms are collinear
         squares, axes = np.linalg.eigh(equations)
         least = np.finfo(np.float64).eps * squares[:, -1:]
         return np.asarray(axes / np.sqrt(np.maximum(squares, least))[:, None])

@@ -5,10 +5,10 @@ Sources: Quinlan, "Learning with continuous classes" (1992), and Wang and Witten
 out. Each step is one setting of the recipe:
 
 leaves="linear"
-    every node gets a linear model of the attributes that are asked below it: a
-    number as it is, an indicator for a subset of categories. A grown leaf asks
-    nothing below, so its model is the mean: pruning, or smoothing, brings models
-    to leaves.
+    every node gets a linear model of the attributes that split the nodes below it:
+    a number as it is, an indicator for a subset of categories. A grown leaf has no
+    splits below, so its model is the mean: pruning, or smoothing, brings models to
+    leaves.
 pruning="adjusted-error"
     from the leaves up, a node becomes a leaf if its own model's error, times
     (n + 2v) / (n − v), is at most that of the branches below it. n counts its rows
@@ -70,23 +70,23 @@ from spinney.trees import (
 )
 from spinney.trees.criteria import squared_error
 
-# Nominal attributes are asked about in many ways: the terms nearest to a node are
-# kept, so that its equations stay small. An attribute of more than LISTED values
-# gives no terms, for models with such lists would outgrow the rows.
-MOST_TERMS = 100
-# As M5P: how errors are adjusted, and an error too small to mind.
+# Nominal attributes have many splits: a node takes its nearest terms, so that its
+# equations stay small. An attribute of more than LISTED values gives no terms, for
+# models with such lists would outgrow the rows.
+MAX_TERMS = 100
+# As in M5P: the adjustment of errors, and a negligible error.
 MULTIPLIER = 2.0
 OVERFITTED = 10.0
 NEGLIGIBLE = 1e-5
 
 Depths = dict[int, int]
-"""Terms by their numbers, and at which depth each is asked first."""
+"""The numbers of terms, with the least depth at which each occurs in a split."""
 
 
 def with_models(tree: Tree, rows: TrainingData, *, recipe: Recipe) -> Pruned:
-    """Return a tree for numbers with the models that its recipe asks for, pruned.
+    """Return a regression tree with the linear models of its recipe, pruned.
 
-    The rows must be those that the tree was grown on. The steps are those of
+    The rows must be its training rows. The steps are those of
     ``pruning="adjusted-error"``.
     """
     if not tree.schema.target.is_numeric or not recipe.fits_models:
@@ -99,10 +99,9 @@ def with_models(tree: Tree, rows: TrainingData, *, recipe: Recipe) -> Pruned:
 
 
 def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
-    """Return a pruned tree whose nodes predict by smoothed models.
+    """Return a pruned tree whose nodes predict by smoothed models, or by a number.
 
-    Where one has no terms, its node predicts a number. The fits are of the tree before
-    it was pruned.
+    The fits are those of the tree before it was pruned.
     """
     nodes, arrays = tree.nodes, tree.arrays
     assert isinstance(nodes, RenumberedNodes)
@@ -121,59 +120,62 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
 
 
 def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
-    """Return what all rows say of the attributes that the tree asks about."""
-    asked = tree.arrays.asked
-    if not asked:
+    """Return the statistics of all rows for the attributes that the tree splits on."""
+    attributes = tuple(tree.arrays.asked)
+    if not attributes:
         return {}
-    (tables,) = tables_of(source, [TableRequest(ROOT, tuple(asked))], tree.schema)
+    (tables,) = tables_of(source, [TableRequest(ROOT, attributes)], tree.schema)
     return statistics_by_attribute(tables, tree.schema)
 
 
 def terms_below(
     tree: Tree, at_root: dict[int, RootStatistics]
 ) -> list[tuple[Term, ...]]:
-    """Return for each node the terms asked below it, the nearest where they are many.
+    """Return for each node the terms of the splits below it, the nearest if many.
 
-    Nodes of the same terms have one tuple, so that nobody compares what is in it.
+    Nodes of the same terms share one tuple, which is compared by identity.
     """
     arrays, attributes = tree.arrays, tree.schema.attributes
-    links, asked = arrays.links(), arrays.attribute.tolist()
+    links, split_on = arrays.links(), arrays.attribute.tolist()
     parent, depths = arrays.parent.tolist(), links.depth.tolist()
     grouped = np.isnan(arrays.cut).tolist()
     known: dict[Term, int] = {}
     numbers = {
-        index: (known.setdefault(Term(index, None, each.default_value), len(known)),)
-        for index, each in at_root.items()
+        index: (known.setdefault(Term(index, None, root.default_value), len(known)),)
+        for index, root in at_root.items()
     }
     nothing: Depths = {}
-    below = [nothing if index < 0 else {} for index in asked]
+    below = [nothing if index < 0 else {} for index in split_on]
     for node in np.flatnonzero(arrays.inner)[::-1].tolist():
-        here, index = below[node], asked[node]
+        depth_of, index = below[node], split_on[node]
         own: Sequence[int] = numbers[index]
         if grouped[node]:
             split = arrays.split(node)
             groups = _groups_of(split, attributes[index], at_root[index])
             own = [known.setdefault(term, len(known)) for term in groups]
-        here.update(dict.fromkeys(own, depths[node]))
-        if len(here) > MOST_TERMS:
-            some = {at: term for term, at in known.items() if at in here}
-            nearest = sorted(here, key=lambda at: (here[at], *_order(some[at])))
-            below[node] = here = {at: here[at] for at in nearest[:MOST_TERMS]}
-        if here and node:
+        depth_of.update(dict.fromkeys(own, depths[node]))
+        if len(depth_of) > MAX_TERMS:
+            terms = {at: term for term, at in known.items() if at in depth_of}
+            nearest = sorted(
+                depth_of, key=lambda at: (depth_of[at], *_order(terms[at]))
+            )
+            below[node] = depth_of = {at: depth_of[at] for at in nearest[:MAX_TERMS]}
+        if depth_of and node:
             above = below[parent[node]]
-            for term, depth in here.items():
+            for term, depth in depth_of.items():
                 above[term] = min(depth, above.get(term, depth))
-    return _listed(list(known), below)
+    return _sorted_terms(list(known), below)
 
 
-def _listed(terms: Sequence[Term], below: Sequence[Depths]) -> list[tuple[Term, ...]]:
-    """Return the terms of nodes in their order, from the numbers of terms."""
+def _sorted_terms(
+    terms: Sequence[Term], below: Sequence[Depths]
+) -> list[tuple[Term, ...]]:
+    """Return the sorted terms of each node, from the numbers of its terms."""
     order = sorted(range(len(terms)), key=lambda at: _order(terms[at]))
-    ranks = np.argsort(order).tolist()
-    lists = [tuple(sorted(map(ranks.__getitem__, own))) for own in below]
-    ordered = [terms[at] for at in order]
-    written = {own: tuple(ordered[rank] for rank in own) for own in set(lists)}
-    return [written[own] for own in lists]
+    rank_of = np.argsort(order).tolist()
+    ranks = [tuple(sorted(map(rank_of.__getitem__, numbers))) for numbers in below]
+    shared = {own: tuple(terms[order[rank]] for rank in own) for own in set(ranks)}
+    return [shared[own] for own in ranks]
 
 
 def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
@@ -185,17 +187,17 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
 def _groups_of(
     split: Split, attribute: Attribute, at_root: RootStatistics
 ) -> list[Term]:
-    """Return a term for each group of codes but the first, unless codes are many."""
+    """Return a term for each group of codes but the first; none of many codes."""
     assert isinstance(split, Groups)
     if len(attribute.values) > LISTED:
         return []
-    groups = [group for group in split.groups[1 : MOST_TERMS + 1] if group]
+    groups = [group for group in split.groups[1 : MAX_TERMS + 1] if group]
     typical = int(at_root.default_value)
     return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
 def _fit(tree: Tree, source: Counts, *, linear: bool) -> Fits:
-    """Return the model of every node; the mean where nothing is asked below it."""
+    """Return the model of every node; the mean if it has no splits below."""
     take_formulas(source, tree.schema)
     terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
     if linear:
@@ -203,40 +205,41 @@ def _fit(tree: Tree, source: Counts, *, linear: bool) -> Fits:
     fits, origin = Fits.of_means(tree), tree.schema.target.origin
     assert origin is not None
     products = _products(tree, source, terms)
-    asked = [terms[node] for node in products]
-    fitted = all_fitted(list(products.values()), asked, origin=origin, scale=fits.scale)
-    nodes = list(products)
-    fits.squared_errors[nodes] = [each.squared_error for each in fitted]
-    fits.n_parameters[nodes] = [each.n_parameters for each in fitted]
-    return replace(fits, linear=dict(zip(nodes, fitted, strict=True)))
+    nodes, own_terms = list(products), [terms[node] for node in products]
+    models = all_fitted(
+        list(products.values()), own_terms, origin=origin, scale=fits.scale
+    )
+    fits.squared_errors[nodes] = [model.squared_error for model in models]
+    fits.n_parameters[nodes] = [model.n_parameters for model in models]
+    return replace(fits, linear=dict(zip(nodes, models, strict=True)))
 
 
 def _products(
     tree: Tree, source: Counts, terms: Sequence[tuple[Term, ...]]
 ) -> dict[int, Products]:
-    """Return how terms and target vary at each node that has terms.
+    """Return the products of terms and target at each node that has terms.
 
-    Rows are sent down a level at a time. Where all children have the terms of their
-    node, nothing is asked about it: its sums are the sums of theirs.
+    Rows are sent down a level at a time. If all children have the terms of their node,
+    the source counts nothing for it: its sums are the sums of theirs.
     """
     products: dict[int, Products] = {}
     children, to_sum = tree.nodes.children, list[int]()
     formulas_of = with_formulas(source)
     level = [0] if terms[0] else []
     while level:
-        asked, following = list[int](), list[int]()
+        to_count, next_level = list[int](), list[int]()
         for node in level:
-            alike = all(terms[child] is terms[node] for child in children[node])
-            (to_sum if alike else asked).append(node)
-        requests = [TermRequest(node, terms[node]) for node in asked]
-        answers = formulas_of.products(requests)
-        products.update(zip(asked, answers, strict=True))
+            same_terms = all(terms[child] is terms[node] for child in children[node])
+            (to_sum if same_terms else to_count).append(node)
+        requests = [TermRequest(node, terms[node]) for node in to_count]
+        counted = formulas_of.products(requests)
+        products.update(zip(to_count, counted, strict=True))
         for node in level:
             inner = {b: c for b, c in enumerate(children[node]) if terms[c]}
             if inner:
                 source.partition(node, tree.nodes.route(node), inner)
-                following += inner.values()
-        level = following
+                next_level += inner.values()
+        level = next_level
     for node in reversed(to_sum):
         products[node] = sum_products([products[child] for child in children[node]])
     return products
@@ -246,8 +249,8 @@ def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
     """Return a tree with the inner nodes as leaves whose own model is no worse.
 
     A step's ``before`` and ``after`` are the adjusted errors of the node with its
-    branches and as a leaf, its risks the squared errors of the whole tree on the
-    training rows, before smoothing.
+    branches and as a leaf; its risks are the squared errors of the whole tree in
+    training, before smoothing.
     """
     as_tree, as_leaf, pruned = adjusted_errors(tree, fits)
 
@@ -263,10 +266,9 @@ def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
 
 
 def adjusted_errors(tree: Tree, fits: Fits) -> tuple[Floats, Floats, Mask]:
-    """Return the adjusted errors of nodes with their branches and as leaves.
+    """Return the adjusted errors of nodes with their branches, as leaves, and the cuts.
 
-    Besides, which inner nodes become leaves. What is below a node is decided first, a
-    level at a time.
+    Nodes are decided bottom-up, a level at a time.
     """
     arrays = tree.arrays
     depth, inner = arrays.depth, arrays.inner
@@ -291,9 +293,9 @@ def adjusted_errors(tree: Tree, fits: Fits) -> tuple[Floats, Floats, Mask]:
 
 
 def adjusted(sums: Floats, *, weight: Floats) -> Floats:
-    """Return root mean squared errors, raised by the number of parameters.
+    """Return root mean squared errors, adjusted for the number of parameters.
 
-    A line of the ``sums`` has a squared error and a number of parameters.
+    A line of ``sums`` has a squared error and a number of parameters.
 
     >>> sums, weight = np.array([[36.0, 2.0], [36.0, 4.0]]), np.array([4.0, 4.0])
     >>> adjusted(sums, weight=weight)      # 3 · (4 + 2 · 2) / (4 − 2), 3 · 10
@@ -315,9 +317,9 @@ def _smoothed(
 ) -> list[LinearModel]:
     """Return each node's model mixed with those above it.
 
-    A prediction that comes to a node from below leaves the root as
-    ``share · prediction + rest``. Both go down with the walk, for below a child of
-    size n the prediction is (n p + k q) / (n + k), q being this node's.
+    A prediction p at a node becomes ``share · p + rest`` at the root. Both are computed
+    on the way down: at a child of size n it is (n p + k q) / (n + k), q being this
+    node's prediction.
     """
     if not constant:
         return list(models)

@@ -169,7 +169,7 @@ def as_tree(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeOutcome:
-    """What a cache keeps of a node: its decision, and how its rows leave it."""
+    """The cached outcome of a node: its decision, and how its rows leave it."""
 
     decision: Decision
     route: Route | None = None

@@ -1,1 +1,1 @@
-"""Compiled loops of trees over streams."""
+"""Kernels of trees over streams."""

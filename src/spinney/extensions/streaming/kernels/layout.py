@@ -1,6 +1,6 @@
-"""What the kernels of streams work on: nodes, and the tables that growing leaves count.
+"""The arrays of stream kernels: nodes, and the count tables of active leaves.
 
-All of it is made, and made larger, by Python; loops write to it.
+Python creates and enlarges them; kernels write to them.
 """
 
 from typing import NamedTuple
@@ -11,45 +11,54 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 
 N_BINS = 64
-"""Into how many bins a leaf puts the numbers of an attribute, at most."""
+"""The most bins of a numeric attribute at a leaf."""
 
-# What ``attribute`` says of a node that asks nothing, and of one that is no more.
-LEAF, GONE = np.array([-1, -2])
+# The ``attribute`` of a leaf, and of a node that was removed.
+LEAF, REMOVED = np.array([-1, -2])
 
-# The entries of ``StreamNodes.errors``: all rows, and up to the least and the greatest
-# bound on their mean.
+# The entries of ``StreamNodes.errors``: all rows, and those up to the least and the
+# greatest bound on their mean.
 ALL_ROWS, ALL_WRONG, LOW_ROWS, LOW_WRONG, HIGH_ROWS, HIGH_WRONG = np.arange(6)
 
-# The entries of ``StreamNodes.right``, and of the last axis of ``StreamSlots.moments``.
+# The entries of ``StreamNodes.correct``, and of the last axis of
+# ``StreamSlots.moments``.
 BY_COUNTS, BY_BAYES = np.arange(2)
 WEIGHT, MEAN, SQUARES = np.arange(3)
 
-# How the cells of a column are counted.
+# The kinds of columns.
 NUMBER, ORDINAL, NOMINAL = np.arange(3)
 
-# What a split gains.
+# Criteria.
 ENTROPY, GINI = np.arange(2)
 
-# The entries of ``Stream.at``: what there is so far.
-N_NODES, N_CODES, N_LEAVES, N_FREE, N_IDLE, N_ROWS, N_RIGHT, NEXT_ROW = np.arange(8)
-N_CHANGES = np.int64(8)
-LENGTH_OF_AT = 9
+# The entries of ``Stream.state``: counts so far.
+N_NODES, N_CODES, N_LEAVES, N_FREE, N_INACTIVE, N_ROWS, N_CORRECT, NEXT_ROW = np.arange(
+    8
+)
+N_DRIFTS = np.int64(8)
+STATE_SIZE = 9
 
 # The entries of ``Stream.limits``.
-GRACE, MAX_DEPTH, MAX_LEAVES, COUNTING, CRITERION, MOST_BRANCHES, RANK_EVERY = (
-    np.arange(7)
-)
-WATCHES, ADAPTS = np.array([7, 8])
+(
+    GRACE_PERIOD,
+    MAX_DEPTH,
+    MAX_LEAVES,
+    MAX_ACTIVE_LEAVES,
+    CRITERION,
+    MAX_BRANCHES,
+    RANK_EVERY,
+) = np.arange(7)
+DETECTS_DRIFT, IS_ADAPTIVE = np.array([7, 8])
 
 # The entries of ``Stream.bounds``.
-LOG_DELTA, TIE = np.arange(2)
+LOG_DELTA, TIE_THRESHOLD = np.arange(2)
 
 
 class StreamColumns(NamedTuple):
-    """The attributes: what they are, and where their lines stand in a table.
+    """The attributes: their kinds, and the places of their lines in a table.
 
-    An attribute has a line for each value, or bin of numbers, and one after these for
-    missing cells. ``number`` counts the numeric ones; -1 for others.
+    An attribute has a line for each value, or bin of numbers, then one for missing
+    cells. ``number`` counts the numeric attributes; -1 for others.
     """
 
     kind: Integers
@@ -64,29 +73,30 @@ class StreamNodes(NamedTuple):
     Parameters
     ----------
     attribute : array
-        What a node asks about; ``LEAF``, or ``GONE`` below a node that began anew.
+        The splitting attribute; ``LEAF``, or ``REMOVED`` below a node that was reset.
     cut : array of float64
-        The threshold; NaN where there is a branch for each value.
+        The threshold; NaN for a split with a branch for each value.
     child, n_branches : arrays
-        The first of its children, which stand side by side, and how many there are.
+        The first of the children, which stand side by side, and their number.
     missing : array
-        The branch of missing values, and of those that the node had not seen.
+        The branch of missing values, and of values that the node had not seen.
     codes : array
         Where the branches of its values begin in ``branch_of``; -1 if it has none.
     parent, depth, slot, label : arrays
-        The node above; the questions above; the table that a leaf counts in, or -1; the
-        commonest class, -1 where there is none.
+        The parent; the depth; the table of an active leaf, or -1; the majority class,
+        -1 without rows.
     rows : array
-        How many rows came to a leaf.
+        The number of rows at a leaf.
     weights : array of float64, nodes × classes
-        What came to a leaf.
+        The class weights at a leaf.
     errors : array of float64, nodes × 6
-        How rows fared that came to a node that asks, where changes are watched for.
-    right : array of float64, nodes × 2
-        The weight of rows that a leaf told right, by its counts and by naive Bayes.
+        The errors on rows that passed an inner node, for the detection of drift.
+    correct : array of float64, nodes × 2
+        The weight of rows predicted correctly at a leaf, by its counts and by naive
+        Bayes.
     branch_of : array
-        For each code of a question with a branch a value its branch, or -1; the first
-        ``N_CODES`` count.
+        For each code of a split with a branch for each value its branch, or -1; the
+        first ``N_CODES`` are in use.
     """
 
     attribute: Integers
@@ -102,12 +112,12 @@ class StreamNodes(NamedTuple):
     rows: Integers
     weights: Floats
     errors: Floats
-    right: Floats
+    correct: Floats
     branch_of: Integers
 
 
 class StreamSlots(NamedTuple):
-    """The tables of growing leaves, one slot for each.
+    """The tables of active leaves, one slot for each.
 
     Parameters
     ----------
@@ -115,67 +125,67 @@ class StreamSlots(NamedTuple):
         The weights by value, or bin, and class.
     rows : array, slots × lines
         The rows by value or bin.
-    seen : array
-        How many rows have come to the leaf since it has the slot.
+    n_rows : array
+        The number of rows since the leaf has the slot.
     edges : array, slots × numbers × (bins − 1)
         The greatest number of each bin but the last.
     n_edges : array, slots × numbers
-    held, held_class, held_weight : arrays, slots × rows (× numbers)
-        The first rows of a leaf, as long as it has no bins.
+    buffer, buffer_class, buffer_weight : arrays, slots × rows (× numbers)
+        The first rows of a leaf, until it has bins.
     moments : array, slots × numbers × classes × 3
         Weight, mean and squares about the mean, for naive Bayes.
     totals : array, slots × classes
         The weight of each class.
     free : array
-        The slots that nobody has; the first ``N_FREE`` count.
+        The free slots; the first ``N_FREE`` are in use.
     """
 
     counts: Floats
     rows: Integers
-    seen: Integers
+    n_rows: Integers
     edges: Floats
     n_edges: Integers
-    held: Floats
-    held_class: Integers
-    held_weight: Floats
+    buffer: Floats
+    buffer_class: Integers
+    buffer_weight: Floats
     moments: Floats
     totals: Floats
     free: Integers
 
 
 class StreamWorkspace(NamedTuple):
-    """Room for one look at a leaf: numbers by class, and numbers to be sorted."""
+    """The workspace of one split attempt: numbers by class, and numbers to sort."""
 
     whole: Floats
     known: Floats
     left: Floats
     right: Floats
-    absent: Floats
+    missing: Floats
     scores: Floats
     product: Floats
     sorted: Floats
 
 
 class Stream(NamedTuple):
-    """A growing tree, with all that it takes to grow on."""
+    """A growing tree, with everything that it needs to grow on."""
 
     columns: StreamColumns
     nodes: StreamNodes
     slots: StreamSlots
-    room: StreamWorkspace
-    at: Integers
+    work: StreamWorkspace
+    state: Integers
     limits: Integers
     bounds: Floats
 
 
 class StreamRows(NamedTuple):
-    """Rows to be learned: ``cells`` are numbers and codes, NaN where missing.
+    """Rows to learn: ``cells`` are numbers and codes, NaN where missing.
 
-    ``told`` becomes the class that the tree had told of each row, or -1, before it
-    learned the row.
+    ``predicted`` becomes the class that the tree predicted for each row, or -1, before
+    it learned the row.
     """
 
     cells: Floats
     classes: Integers
     weights: Floats
-    told: NDArray[np.int64]
+    predicted: NDArray[np.int64]

@@ -1,7 +1,7 @@
-"""The table of a leaf: counted row by row, its numbers by bins that it made itself.
+"""The statistics of a leaf: class weights by value, for numbers by bins of its own.
 
-A leaf holds the numbers of its first rows. When there are enough of them it cuts each
-attribute into bins of about equally many, between neighbouring numbers, and counts by
+A leaf buffers the numbers of its first rows. After its grace period it divides each
+attribute into bins of about equal size, between neighbouring numbers, and counts by
 bins from then on. So the counts at every edge are exact, and the table is as large
 after a million rows as after a thousand.
 """
@@ -9,29 +9,18 @@ after a million rows as after a thousand.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.extensions.streaming.kernels.layout import (
-    ADAPTS,
-    GRACE,
-    MEAN,
-    N_BINS,
-    N_FREE,
-    NOMINAL,
-    NUMBER,
-    ORDINAL,
-    SQUARES,
-    WEIGHT,
-)
+from spinney.extensions.streaming.kernels import layout
 
 
 @kernel
 def take_slot(stream):
-    """Return an empty slot, or -1 where all are taken."""
-    slots, at = stream.slots, stream.at
-    if at[N_FREE] == 0:
+    """Return an empty slot, or -1 if none is free."""
+    slots, state = stream.slots, stream.state
+    if state[layout.N_FREE] == 0:
         return np.int64(-1)
-    at[N_FREE] -= 1
-    slot = slots.free[at[N_FREE]]
-    slots.seen[slot] = 0
+    state[layout.N_FREE] -= 1
+    slot = slots.free[state[layout.N_FREE]]
+    slots.n_rows[slot] = 0
     for c in range(slots.counts.shape[2]):
         slots.totals[slot, c] = 0.0
         for number in range(slots.moments.shape[1]):
@@ -45,10 +34,10 @@ def take_slot(stream):
 
 
 @kernel
-def leave_slot(stream, slot):
-    """Give a slot back."""
-    stream.slots.free[stream.at[N_FREE]] = slot
-    stream.at[N_FREE] += 1
+def release_slot(stream, slot):
+    """Return a slot to the free ones."""
+    stream.slots.free[stream.state[layout.N_FREE]] = slot
+    stream.state[layout.N_FREE] += 1
 
 
 @kernel
@@ -66,77 +55,77 @@ def bin_of(slots, slot, number, value):
 
 @kernel
 def count_row(stream, slot, rows, row):
-    """Count a row in the table of a leaf; return whether it is time for a look."""
+    """Count a row in the table of a leaf; return whether a grace period ends."""
     columns, slots = stream.columns, stream.slots
-    grace, seen = stream.limits[GRACE], slots.seen[slot]
+    grace, n_rows = stream.limits[layout.GRACE_PERIOD], slots.n_rows[slot]
     c, weight = rows.classes[row], rows.weights[row]
-    holds, adapts = seen < grace, stream.limits[ADAPTS] > 0
-    if holds:
-        slots.held_class[slot, seen], slots.held_weight[slot, seen] = c, weight
+    buffers, adapts = n_rows < grace, stream.limits[layout.IS_ADAPTIVE] > 0
+    if buffers:
+        slots.buffer_class[slot, n_rows], slots.buffer_weight[slot, n_rows] = c, weight
     slots.totals[slot, c] += weight
     for a in range(len(columns.kind)):
         value, line = rows.cells[row, a], columns.first[a]
-        if columns.kind[a] == NUMBER and adapts and value == value:
+        if columns.kind[a] == layout.NUMBER and adapts and value == value:
             _add_moment(slots.moments[slot, columns.number[a], c], value, weight)
-        if columns.kind[a] == NUMBER and holds:
-            slots.held[slot, seen, columns.number[a]] = value
+        if columns.kind[a] == layout.NUMBER and buffers:
+            slots.buffer[slot, n_rows, columns.number[a]] = value
             continue
         if value != value:
             line += columns.n_lines[a]
-        elif columns.kind[a] == NUMBER:
+        elif columns.kind[a] == layout.NUMBER:
             line += bin_of(slots, slot, columns.number[a], value)
         else:
             line += np.int64(value)
         slots.counts[slot, line, c] += weight
         slots.rows[slot, line] += 1
-    slots.seen[slot] = seen + 1
-    if seen + 1 == grace:
+    slots.n_rows[slot] = n_rows + 1
+    if n_rows + 1 == grace:
         _make_bins(stream, slot)
-    return (seen + 1) % grace == 0
+    return (n_rows + 1) % grace == 0
 
 
 @kernel
 def _add_moment(moments, value, weight):
     """Add a number to a mean and to the squares about it (West 1979)."""
-    moments[WEIGHT] += weight
-    step = value - moments[MEAN]
-    moments[MEAN] += step * weight / moments[WEIGHT]
-    moments[SQUARES] += weight * step * (value - moments[MEAN])
+    moments[layout.WEIGHT] += weight
+    step = value - moments[layout.MEAN]
+    moments[layout.MEAN] += step * weight / moments[layout.WEIGHT]
+    moments[layout.SQUARES] += weight * step * (value - moments[layout.MEAN])
 
 
 @kernel
 def _make_bins(stream, slot):
-    """Choose the bins of all numbers by the rows that are held, and count these."""
-    columns, slots, seen = stream.columns, stream.slots, stream.slots.seen[slot]
+    """Choose the bins of all numbers by the buffered rows, and count these."""
+    columns, slots, n_rows = stream.columns, stream.slots, stream.slots.n_rows[slot]
     for a in range(len(columns.kind)):
-        if columns.kind[a] != NUMBER:
+        if columns.kind[a] != layout.NUMBER:
             continue
         number = columns.number[a]
-        _choose_edges(slots, slot, number, seen, stream.room.sorted)
-        for row in range(seen):
-            value, line = slots.held[slot, row, number], columns.first[a]
+        _choose_edges(slots, slot, number, n_rows, stream.work.sorted)
+        for row in range(n_rows):
+            value, line = slots.buffer[slot, row, number], columns.first[a]
             if value != value:
                 line += columns.n_lines[a]
             else:
                 line += bin_of(slots, slot, number, value)
-            c = slots.held_class[slot, row]
-            slots.counts[slot, line, c] += slots.held_weight[slot, row]
+            c = slots.buffer_class[slot, row]
+            slots.counts[slot, line, c] += slots.buffer_weight[slot, row]
             slots.rows[slot, line] += 1
 
 
 @kernel
 def _choose_edges(slots, slot, number, n_rows, numbers):
-    """Put edges between numbers that are held, about equally many apart."""
+    """Put edges between buffered numbers, with about equally many in each bin."""
     n_known, n_edges = np.int64(0), np.int64(0)
     for row in range(n_rows):
-        value = slots.held[slot, row, number]
+        value = slots.buffer[slot, row, number]
         if value == value:
             numbers[n_known] = value
             n_known += 1
     sort(numbers, n_known)
     last = np.int64(0)
-    for i in range(1, N_BINS):
-        after = max(i * n_known // N_BINS, np.int64(1))
+    for i in range(1, layout.N_BINS):
+        after = max(i * n_known // layout.N_BINS, np.int64(1))
         while after < n_known and numbers[after] == numbers[after - 1]:
             after += 1
         if after < n_known and after > last:
@@ -174,7 +163,7 @@ def sort(numbers, n):
 @kernel
 def cut_after(stream, slot, attribute, line):
     """Return the threshold between a line of an ordered attribute and the next."""
-    if stream.columns.kind[attribute] == ORDINAL:
+    if stream.columns.kind[attribute] == layout.ORDINAL:
         return line + 0.5
     return stream.slots.edges[slot, stream.columns.number[attribute], line]
 
@@ -183,8 +172,8 @@ def cut_after(stream, slot, attribute, line):
 def n_cuts(stream, slot, attribute):
     """Return how many thresholds an ordered attribute has at a leaf."""
     columns = stream.columns
-    if columns.kind[attribute] == NOMINAL:
+    if columns.kind[attribute] == layout.NOMINAL:
         return np.int64(0)
-    if columns.kind[attribute] == ORDINAL:
+    if columns.kind[attribute] == layout.ORDINAL:
         return columns.n_lines[attribute] - 1
     return stream.slots.n_edges[slot, columns.number[attribute]]

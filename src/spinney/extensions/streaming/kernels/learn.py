@@ -1,82 +1,70 @@
-"""Rows go down the tree one after another; the leaf that each comes to learns it.
+"""Learning from rows, one after another: each updates the statistics of its leaf.
 
-Nothing depends on how the rows are divided into batches: whatever is done from time to
-time is done by the number of rows that a leaf, or the tree, has seen.
+Nothing depends on the division of rows into batches: periodic work depends on the
+number of rows at a leaf, or in the tree.
 """
 
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
+from spinney.extensions.streaming.kernels import layout
 from spinney.extensions.streaming.kernels.attempt_split import best_split
-from spinney.extensions.streaming.kernels.detect_drift import new_leaf, watch_path
-from spinney.extensions.streaming.kernels.layout import (
-    BY_BAYES,
-    BY_COUNTS,
-    COUNTING,
-    LEAF,
-    MAX_DEPTH,
-    MAX_LEAVES,
-    MOST_BRANCHES,
-    N_CODES,
-    N_FREE,
-    N_IDLE,
-    N_LEAVES,
-    N_NODES,
-    N_RIGHT,
-    N_ROWS,
-    NEXT_ROW,
-    RANK_EVERY,
-    WATCHES,
-)
+from spinney.extensions.streaming.kernels.detect_drift import new_leaf, update_path
 from spinney.extensions.streaming.kernels.leaf_statistics import (
     count_row,
     cut_after,
-    leave_slot,
+    release_slot,
     take_slot,
 )
-from spinney.extensions.streaming.kernels.naive_bayes import tell
+from spinney.extensions.streaming.kernels.naive_bayes import predict
 
 
 @entry
 def learn_rows(stream, rows):
     """Learn rows from ``NEXT_ROW`` on, as long as there is room for another split."""
-    nodes, at, limits = stream.nodes, stream.at, stream.limits
-    n_rows, row = len(rows.classes), at[NEXT_ROW]
+    nodes, state, limits = stream.nodes, stream.state, stream.limits
+    n_rows, row = len(rows.classes), state[layout.NEXT_ROW]
     while row < n_rows:
         if _lacks_room(stream):
             break
         leaf = leaf_of(stream, rows.cells, row)
-        by_counts, by_bayes, told = tell(stream, leaf, rows.cells, row)
+        by_counts, by_bayes, predicted = predict(stream, leaf, rows.cells, row)
         c, weight = rows.classes[row], rows.weights[row]
-        nodes.right[leaf, BY_COUNTS] += weight * (by_counts == c)
-        nodes.right[leaf, BY_BAYES] += weight * (by_bayes == c)
-        rows.told[row] = told
-        at[N_RIGHT] += told == c
-        at[N_ROWS] += 1
-        _learn(stream, leaf, rows, row)
-        if limits[WATCHES] > 0:
-            watch_path(stream, leaf, told != c)
-        if at[N_IDLE] > 0 and at[N_ROWS] % limits[RANK_EVERY] == 0:
+        nodes.correct[leaf, layout.BY_COUNTS] += weight * (by_counts == c)
+        nodes.correct[leaf, layout.BY_BAYES] += weight * (by_bayes == c)
+        rows.predicted[row] = predicted
+        state[layout.N_CORRECT] += predicted == c
+        state[layout.N_ROWS] += 1
+        update_leaf(stream, leaf, rows, row)
+        if limits[layout.DETECTS_DRIFT] > 0:
+            update_path(stream, leaf, predicted != c)
+        if (
+            state[layout.N_INACTIVE] > 0
+            and state[layout.N_ROWS] % limits[layout.RANK_EVERY] == 0
+        ):
             rank_leaves(stream)
         row += 1
-    at[NEXT_ROW] = row
+    state[layout.NEXT_ROW] = row
 
 
 @kernel
 def _lacks_room(stream):
-    """Return whether Python has to make something larger before the next split."""
-    nodes, slots, at = stream.nodes, stream.slots, stream.at
-    most, n_slots = stream.limits[MOST_BRANCHES], len(slots.seen)
-    if at[N_NODES] + most > len(nodes.attribute):
+    """Return whether Python must enlarge arrays before the next split."""
+    nodes, slots, state = stream.nodes, stream.slots, stream.state
+    most, n_slots = stream.limits[layout.MAX_BRANCHES], len(slots.n_rows)
+    if state[layout.N_NODES] + most > len(nodes.attribute):
         return True
-    if at[N_CODES] + most > len(nodes.branch_of):
+    if state[layout.N_CODES] + most > len(nodes.branch_of):
         return True
-    return at[N_FREE] < most and n_slots < stream.limits[COUNTING]
+    return (
+        state[layout.N_FREE] < most
+        and n_slots < stream.limits[layout.MAX_ACTIVE_LEAVES]
+    )
 
 
 @kernel
 def leaf_of(stream, cells, row):
-    """Return the leaf that a row comes to."""
+    """Return the leaf that a row reaches."""
     nodes, node = stream.nodes, np.int64(0)
     while nodes.attribute[node] >= 0:
         value = cells[row, nodes.attribute[node]]
@@ -93,8 +81,8 @@ def leaf_of(stream, cells, row):
 
 
 @kernel
-def _learn(stream, leaf, rows, row):
-    """Count a row at its leaf, which may ask something then."""
+def update_leaf(stream, leaf, rows, row):
+    """Count a row at its leaf, and attempt to split it after a grace period."""
     nodes, c = stream.nodes, rows.classes[row]
     own, label = nodes.weights[leaf], nodes.label[leaf]
     own[c] += rows.weights[row]
@@ -104,33 +92,33 @@ def _learn(stream, leaf, rows, row):
     slot = nodes.slot[leaf]
     if slot < 0 or not count_row(stream, slot, rows, row):
         return
-    if nodes.depth[leaf] >= stream.limits[MAX_DEPTH]:
+    if nodes.depth[leaf] >= stream.limits[layout.MAX_DEPTH]:
         return
-    of_leaf = 0.0
-    for each in range(len(own)):
-        of_leaf += own[each]
-    attribute, line, missing = best_split(stream, slot, of_leaf)
+    leaf_weight = 0.0
+    for i in range(len(own)):
+        leaf_weight += own[i]
+    attribute, line, missing = best_split(stream, slot, leaf_weight)
     if attribute >= 0:
         _split(stream, leaf, attribute, line, missing)
 
 
 @kernel
 def _split(stream, leaf, attribute, line, missing):
-    """Let a leaf ask about an attribute, if there may be so many leaves."""
-    nodes, slots, at = stream.nodes, stream.slots, stream.at
+    """Split a leaf by an attribute, unless that makes too many leaves."""
+    nodes, slots, state = stream.nodes, stream.slots, stream.state
     slot, first = nodes.slot[leaf], stream.columns.first[attribute]
     n_lines, n_branches = stream.columns.n_lines[attribute], np.int64(2)
     if line < 0:
         n_branches = np.int64(0)
-        for each in range(first, first + n_lines):
-            n_branches += slots.rows[slot, each] > 0
-    if at[N_LEAVES] + n_branches - 1 > stream.limits[MAX_LEAVES]:
+        for value in range(first, first + n_lines):
+            n_branches += slots.rows[slot, value] > 0
+    if state[layout.N_LEAVES] + n_branches - 1 > stream.limits[layout.MAX_LEAVES]:
         return
-    child = at[N_NODES]
+    child = state[layout.N_NODES]
     for node in range(child, child + n_branches):
         new_leaf(nodes, node, leaf, nodes.depth[leaf] + 1)
-    at[N_NODES] += n_branches
-    at[N_LEAVES] += n_branches - 1
+    state[layout.N_NODES] += n_branches
+    state[layout.N_LEAVES] += n_branches - 1
     nodes.attribute[leaf], nodes.child[leaf] = attribute, child
     nodes.n_branches[leaf], nodes.missing[leaf] = n_branches, missing
     nodes.cut[leaf], nodes.codes[leaf] = np.nan, -1
@@ -139,23 +127,23 @@ def _split(stream, leaf, attribute, line, missing):
     else:
         _set_codes(stream, leaf, slot)
     branch = np.int64(0)
-    for each in range(n_lines):
+    for value in range(n_lines):
         if line >= 0:
-            branch = np.int64(each > line)
-        if slots.rows[slot, first + each] > 0:
-            _inherit(nodes, slots, child + branch, slot, first + each)
+            branch = np.int64(value > line)
+        if slots.rows[slot, first + value] > 0:
+            _inherit(nodes, slots, child + branch, slot, first + value)
             branch += 1
     _inherit(nodes, slots, child + missing, slot, first + n_lines)
     nodes.slot[leaf] = -1
-    leave_slot(stream, slot)
+    release_slot(stream, slot)
     for node in range(child, child + n_branches):
         nodes.slot[node] = take_slot(stream)
-        at[N_IDLE] += nodes.slot[node] < 0
+        state[layout.N_INACTIVE] += nodes.slot[node] < 0
 
 
 @kernel
 def _inherit(nodes, slots, node, slot, line):
-    """Let a new leaf take the rows of a line of its parent's table."""
+    """Add the rows of a line of the parent's table to a new leaf."""
     nodes.rows[node] += slots.rows[slot, line]
     own, label = nodes.weights[node], np.int64(-1)
     for c in range(len(own)):
@@ -167,12 +155,12 @@ def _inherit(nodes, slots, node, slot, line):
 
 @kernel
 def _set_codes(stream, leaf, slot):
-    """Say which branch each value takes that a leaf has seen."""
+    """Set the branch of each value that a leaf has seen."""
     nodes, columns = stream.nodes, stream.columns
-    attribute, start = nodes.attribute[leaf], stream.at[N_CODES]
+    attribute, start = nodes.attribute[leaf], stream.state[layout.N_CODES]
     first, branch = columns.first[attribute], np.int64(0)
     nodes.codes[leaf] = start
-    stream.at[N_CODES] += columns.n_lines[attribute]
+    stream.state[layout.N_CODES] += columns.n_lines[attribute]
     for code in range(columns.n_lines[attribute]):
         nodes.branch_of[start + code] = -1
         if stream.slots.rows[slot, first + code] > 0:
@@ -182,7 +170,7 @@ def _set_codes(stream, leaf, slot):
 
 @kernel
 def _promise(nodes, node):
-    """Return what a leaf gets wrong: the weight that is not of its commonest class."""
+    """Return the error of a leaf: the weight that is not of its majority class."""
     wrong = 0.0
     for c in range(nodes.weights.shape[1]):
         if c != nodes.label[node]:
@@ -192,29 +180,29 @@ def _promise(nodes, node):
 
 @kernel
 def rank_leaves(stream):
-    """Let the leaves count that get most wrong, where not all can.
+    """Activate the leaves of the greatest error, if not all can be active.
 
-    One after another, an idle leaf takes the slot of a counting one that gets less
-    wrong; its table begins anew.
+    One after another, an inactive leaf takes the slot of an active one of less error,
+    and starts an empty table.
     """
-    nodes, at = stream.nodes, stream.at
+    nodes, state = stream.nodes, stream.state
     while True:
-        least, most = np.inf, -1.0
+        lowest, highest = np.inf, -1.0
         leaving, coming = np.int64(-1), np.int64(-1)
-        for node in range(at[N_NODES]):
-            if nodes.attribute[node] != LEAF:
+        for node in range(state[layout.N_NODES]):
+            if nodes.attribute[node] != layout.LEAF:
                 continue
             promise = _promise(nodes, node)
-            if nodes.slot[node] >= 0 and promise < least:
-                least, leaving = promise, np.int64(node)
-            elif nodes.slot[node] < 0 and promise > most:
-                most, coming = promise, np.int64(node)
+            if nodes.slot[node] >= 0 and promise < lowest:
+                lowest, leaving = promise, np.int64(node)
+            elif nodes.slot[node] < 0 and promise > highest:
+                highest, coming = promise, np.int64(node)
         if coming < 0:
             return
-        if at[N_FREE] > 0:
-            at[N_IDLE] -= 1
-        elif leaving >= 0 and most > least:
-            leave_slot(stream, nodes.slot[leaving])
+        if state[layout.N_FREE] > 0:
+            state[layout.N_INACTIVE] -= 1
+        elif leaving >= 0 and highest > lowest:
+            release_slot(stream, nodes.slot[leaving])
             nodes.slot[leaving] = -1
         else:
             return
@@ -223,6 +211,6 @@ def rank_leaves(stream):
 
 @entry
 def find_leaves(stream, cells, leaves):
-    """Set the leaf that each row comes to."""
+    """Set the leaf of each row."""
     for row in range(len(leaves)):
         leaves[row] = leaf_of(stream, cells, row)

@@ -1,10 +1,10 @@
-"""What a leaf tells of a row: its commonest class, or what naive Bayes makes of it.
+"""The prediction of a leaf: its majority class, or that of naive Bayes.
 
-A leaf has counts of every attribute by class, and naive Bayes multiplies what they say:
-the share of the row's value among the rows of a class, with one row more of it and one
-of another; of a number the density of a normal distribution, whose variance has one row
-more of the variance within all classes. A leaf adapts: it tells by naive Bayes as long
-as that was right more often there (Gama et al. 2003; Holmes et al. 2005).
+Naive Bayes multiplies the class probabilities of every attribute: the proportion of the
+row's value among the rows of a class, with one row more of it and one of another; for a
+number the density of a normal distribution, whose variance has one row more of the
+variance within all classes. An adaptive leaf predicts by naive Bayes as long as that
+was correct more often there (Gama et al. 2003; Holmes et al. 2005).
 """
 
 import math
@@ -12,59 +12,51 @@ import math
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
-from spinney.extensions.streaming.kernels.layout import (
-    ADAPTS,
-    BY_BAYES,
-    BY_COUNTS,
-    MEAN,
-    NUMBER,
-    SQUARES,
-    WEIGHT,
-)
+from spinney.extensions.streaming.kernels import layout
 
 EQUAL = 1e-9
-"""Logarithms of chances that differ by less are equal: the first class wins."""
+"""Log probabilities that differ by less are equal: the first class wins."""
 
-LEAST, MOST = 1e-150, 1e150
+SMALLEST, LARGEST = 1e-150, 1e150
 
 
 @kernel
-def tell(stream, leaf, cells, row):
-    """Return the class of a row by counts, by naive Bayes, and that which is told."""
+def predict(stream, leaf, cells, row):
+    """Return the class of a row by counts, by naive Bayes, and the predicted one."""
     nodes = stream.nodes
     label = nodes.label[leaf]
-    if stream.limits[ADAPTS] == 0 or nodes.slot[leaf] < 0 or label < 0:
+    if stream.limits[layout.IS_ADAPTIVE] == 0 or nodes.slot[leaf] < 0 or label < 0:
         return label, label, label
-    weigh(stream, leaf, cells, row)
-    scores, most, best = stream.room.scores, -np.inf, np.int64(0)
+    _set_scores(stream, leaf, cells, row)
+    scores, most, best = stream.work.scores, -np.inf, np.int64(0)
     for c in range(len(scores)):
         most = max(most, scores[c])
     while scores[best] < most - EQUAL:
         best += 1
-    if nodes.right[leaf, BY_BAYES] > nodes.right[leaf, BY_COUNTS]:
+    if nodes.correct[leaf, layout.BY_BAYES] > nodes.correct[leaf, layout.BY_COUNTS]:
         return label, best, best
     return label, best, label
 
 
 @kernel
-def weigh(stream, leaf, cells, row):
-    """Set the logarithm of each class's chance, but for what all have alike."""
+def _set_scores(stream, leaf, cells, row):
+    """Set the log probability of each class, but for a constant."""
     nodes, slots, columns = stream.nodes, stream.slots, stream.columns
-    scores, product, slot = stream.room.scores, stream.room.product, nodes.slot[leaf]
+    scores, product, slot = stream.work.scores, stream.work.product, nodes.slot[leaf]
     for c in range(len(scores)):
         weight = nodes.weights[leaf, c]
         scores[c] = math.log(weight) if weight > 0.0 else -np.inf
-        product[c] = 1.0  # the square of a part of the chance
+        product[c] = 1.0  # the square of a factor of the probability
     for a in range(len(columns.kind)):
         value = cells[row, a]
         if value != value:
             continue
-        if columns.kind[a] == NUMBER:
-            _weigh_number(stream, slots.moments[slot, columns.number[a]], value)
+        if columns.kind[a] == layout.NUMBER:
+            _multiply_densities(stream, slots.moments[slot, columns.number[a]], value)
             continue
-        first, absent = columns.first[a], columns.first[a] + columns.n_lines[a]
+        first, missing = columns.first[a], columns.first[a] + columns.n_lines[a]
         for c in range(len(scores)):
-            total = slots.totals[slot, c] - slots.counts[slot, absent, c]
+            total = slots.totals[slot, c] - slots.counts[slot, missing, c]
             share = (slots.counts[slot, first + np.int64(value), c] + 1.0) / (
                 total + 2.0
             )
@@ -75,46 +67,48 @@ def weigh(stream, leaf, cells, row):
 
 @kernel
 def _multiply(stream, c, factor):
-    """Multiply the chance of a class; what gets too small or large becomes a sum."""
-    product = stream.room.product
+    """Multiply the probability of a class; extreme products become logarithms."""
+    product = stream.work.product
     product[c] *= factor
-    if product[c] < LEAST or product[c] > MOST:
-        stream.room.scores[c] += 0.5 * math.log(product[c])
+    if product[c] < SMALLEST or product[c] > LARGEST:
+        stream.work.scores[c] += 0.5 * math.log(product[c])
         product[c] = 1.0
 
 
 @kernel
-def _weigh_number(stream, moments, value):
-    """Multiply the chances by the densities of a number."""
+def _multiply_densities(stream, moments, value):
+    """Multiply the probabilities by the densities of a number."""
     weight, total, squares = 0.0, 0.0, 0.0
     for c in range(len(moments)):
-        weight += moments[c, WEIGHT]
-        total += moments[c, WEIGHT] * moments[c, MEAN]
-        squares += moments[c, SQUARES]
+        weight += moments[c, layout.WEIGHT]
+        total += moments[c, layout.WEIGHT] * moments[c, layout.MEAN]
+        squares += moments[c, layout.SQUARES]
     if not squares > 0.0:
         return
     within, middle = squares / weight, total / weight
     for c in range(len(moments)):
-        own = moments[c, WEIGHT]
-        mean = moments[c, MEAN] if own > 0.0 else middle
-        variance = (moments[c, SQUARES] + within) / (own + 1.0)
+        own = moments[c, layout.WEIGHT]
+        mean = moments[c, layout.MEAN] if own > 0.0 else middle
+        variance = (moments[c, layout.SQUARES] + within) / (own + 1.0)
         step = value - mean
-        stream.room.scores[c] -= step * step / (2.0 * variance)
+        stream.work.scores[c] -= step * step / (2.0 * variance)
         _multiply(stream, c, 1.0 / variance)
 
 
 @entry
-def tell_rows(stream, cells, leaves, outputs):
-    """Set what leaves tell of rows: the share of each class."""
-    nodes, scores = stream.nodes, stream.room.scores
+def predict_rows(stream, cells, leaves, outputs):
+    """Set the class probabilities of rows at their leaves."""
+    nodes, scores = stream.nodes, stream.work.scores
     n_classes = outputs.shape[1]
     for row in range(len(leaves)):
         leaf = leaves[row]
-        adapts = stream.limits[ADAPTS] > 0 and nodes.slot[leaf] >= 0
-        by_bayes = nodes.right[leaf, BY_BAYES] > nodes.right[leaf, BY_COUNTS]
+        adapts = stream.limits[layout.IS_ADAPTIVE] > 0 and nodes.slot[leaf] >= 0
+        by_bayes = (
+            nodes.correct[leaf, layout.BY_BAYES] > nodes.correct[leaf, layout.BY_COUNTS]
+        )
         best, total = -np.inf, 0.0
         if adapts and by_bayes:
-            weigh(stream, leaf, cells, row)
+            _set_scores(stream, leaf, cells, row)
             for c in range(n_classes):
                 best = max(best, scores[c])
         for c in range(n_classes):

@@ -1,1 +1,1 @@
-"""Compiled loops of forests."""
+"""Kernels of forests."""

@@ -1,9 +1,8 @@
-"""From the root down to leaves, to learn what the leaves say when they are shrunk.
+"""The predictions of leaves under several shrinkages, summed on the way down.
 
-What a leaf says under several shrinkages at once
-(:mod:`spinney.growth.forest.choose_shrinkage`) is a sum over the steps of its path.
-Only what it says of one output is wanted, that of a row's own class: so the sums are
-made on the way down, for each row, and nothing is kept of the nodes.
+A shrunk prediction (:mod:`spinney.growth.forest.choose_shrinkage`) is a sum over the
+steps of a path. Only one output is needed, that of a row's own class: so each row sums
+it on its way down, and nothing is stored for the nodes.
 """
 
 from typing import NamedTuple
@@ -17,11 +16,11 @@ from spinney._support.jit.compile import entry, kernel
 class Paths(NamedTuple):
     """Trees side by side, as ``TreeArrays`` has them.
 
-    ``column`` is where the cells of the attribute of a node stand, -1 at a leaf,
-    ``branch`` where a missing value goes, or -1; ``entries`` (nodes × 2) where those of
-    a node begin in ``branches`` and ``cuts``. ``outputs`` (nodes × outputs) is what
-    nodes say for themselves, ``parts`` (nodes × shrinkages) how much a step down from
-    each counts. ``links`` (2 × nodes, and one more) is room for the children.
+    ``column`` is the column of a node's attribute, -1 at a leaf, ``branch`` the default
+    branch, or -1; ``entries`` (nodes × 2) is the start of a node in ``branches`` and
+    ``cuts``. ``outputs`` (nodes × outputs) are those of nodes as they are, ``factors``
+    (nodes × shrinkages) those of a step down from each. ``links`` (2 × nodes, and one
+    more) is workspace for the children.
     """
 
     parent: NDArray[np.integer]
@@ -33,7 +32,7 @@ class Paths(NamedTuple):
     cuts: NDArray[np.float64]
     entries: NDArray[np.int64]
     outputs: NDArray[np.float64]
-    parts: NDArray[np.float64]
+    factors: NDArray[np.float64]
     links: NDArray[np.int64]
 
 
@@ -54,7 +53,7 @@ def link(paths):
     for node in range(n):
         end += first[node]
         first[node] = end
-    # From behind, so that those of a node end where they are to begin.
+    # Backwards, so that the children of a node end where they begin.
     for node in range(n - 1, -1, -1):
         if parent[node] >= 0:
             first[parent[node]] -= 1
@@ -81,44 +80,44 @@ def branch_of(paths, node, value):
 
 
 @entry
-def add_paths(paths, roots, cells, out, own, sums, divided):
-    """Add up what trees say of the own output of rows, under each shrinkage.
+def add_paths(paths, roots, cells, out, output_of, sums, divided):
+    """Sum the predictions of one output of rows, under each shrinkage.
 
     Parameters
     ----------
     paths : Paths
         The trees.
     roots : array
-        Where each begins.
+        The root of each tree.
     cells : rows × columns
         NaN where they are missing.
     out : rows × trees
-        Whether the tree is asked about the row.
-    own : array
-        The output that is asked about, for each row.
+        Whether the tree votes on the row.
+    output_of : array
+        The output to predict, for each row.
     sums : rows × shrinkages
-        What is added to.
+        The sums, which are updated.
     divided : array
-        Becomes True where a missing value divides a row: its sums are none.
+        Becomes True where a missing value divides a row: its sums are invalid.
     """
     link(paths)
-    column, outputs, parts = paths.column, paths.outputs, paths.parts
+    column, outputs, factors = paths.column, paths.outputs, paths.factors
     first, children = paths.links[FIRST], paths.links[CHILDREN]
     for tree in range(len(roots)):
-        for row in range(len(own)):
+        for row in range(len(output_of)):
             if not out[row, tree]:
                 continue
-            node, output = roots[tree], own[row]
-            said = outputs[node, output]
-            for k in range(parts.shape[1]):
-                sums[row, k] += said
+            node, output = roots[tree], output_of[row]
+            value = outputs[node, output]
+            for k in range(factors.shape[1]):
+                sums[row, k] += value
             while column[node] >= 0:
                 branch = branch_of(paths, node, cells[row, column[node]])
                 if branch < 0:
                     divided[row] = True
                     break
                 below = children[first[node] + branch]
-                step = outputs[below, output] - said
-                for k in range(parts.shape[1]):
-                    sums[row, k] += step * parts[node, k]
-                node, said = below, outputs[below, output]
+                step = outputs[below, output] - value
+                for k in range(factors.shape[1]):
+                    sums[row, k] += step * factors[node, k]
+                node, value = below, outputs[below, output]
