@@ -64,8 +64,8 @@ ENTRIES: dict[str, dict[str, str]] = {
         "compile": f"{_CLI}.compile_command:compile_",
     },
     "export": {
-        "html": f"{_PACKAGE}.explorer.explorer_format:HTML",
-        "lesson": f"{_PACKAGE}.lessons.lesson_format:LESSON",
+        "html": f"{_PACKAGE}.explorer.page_file:HTML",
+        "lesson": f"{_PACKAGE}.lessons.lesson_page:LESSON",
         "svg": f"{_PACKAGE}.pictures.picture_formats:SVG",
         "png": f"{_PACKAGE}.pictures.picture_formats:PNG",
         "pdf": f"{_PACKAGE}.pictures.picture_formats:PDF",

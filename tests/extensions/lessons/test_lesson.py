@@ -14,7 +14,7 @@ from spinney.errors import SpinneyWarning
 from spinney.extensions.clustering import explain_k_means
 from spinney.extensions.clustering.cluster_lesson import cluster_slides
 from spinney.extensions.lessons import LessonPage, tree_slides
-from spinney.extensions.lessons.tree_lesson import MOST_NODES
+from spinney.extensions.lessons.tree_lesson import MAX_SPLITS
 
 MELONS = TABLES / "watermelon_2.0.csv"
 
@@ -39,21 +39,22 @@ def test_000_the_lesson_of_the_watermelons(melons):
     page = melons.lesson(MELONS)
     titles = [slide.title for slide in page.slides]
     assert titles[:4] == [
-        "All rows: what is ripe?",
-        "The root: what might be asked",
-        "The root: the choice",
-        "texture = clear: what might be asked",
+        "The training set for ripe",
+        "The root: candidate splits",
+        "The root: best split",
+        "texture = clear: candidate splits",
     ]
-    assert titles[-1] == "The tree, and its rules"
+    assert titles[-1] == "The tree and its IF-THEN rules"
     inner = [node for node in melons.tree.nodes if not node.is_leaf]
     assert len(titles) == 2 + 2 * len(inner)
-    first, asked, choice = map(words, page.slides[:3])
-    assert "entropy = −(9/17 · log₂ 9/17 + 8/17 · log₂ 8/17) = 0.998" in first
-    assert "= 0.381" in asked
+    first, candidates, best = map(words, page.slides[:3])
+    assert "entropy (expected information) = −(9/17 · log₂ 9/17 + " in first
+    assert "8/17 · log₂ 8/17) = 0.998" in first
+    assert "= 0.381" in candidates
     # Fig. 4.2: the rows in each child.
-    assert "1, 2, 3, 4, 5, 6, 8, 10, 15" in flat(choice)
-    assert "7, 9, 13, 14, 17" in flat(choice)
-    assert "11, 12, 16" in flat(choice)
+    assert "1, 2, 3, 4, 5, 6, 8, 10, 15" in flat(best)
+    assert "7, 9, 13, 14, 17" in flat(best)
+    assert "11, 12, 16" in flat(best)
 
 
 def test_every_line_of_arithmetic_is_one_that_explain_prints(melons):
@@ -70,14 +71,14 @@ def test_every_line_of_arithmetic_is_one_that_explain_prints(melons):
 def test_rows_that_are_divided_have_their_weights():
     path = TABLES / "watermelon_2.0a.csv"
     model = spinney.grow(path, "ripe", ignore=["id"], recipe="id3")
-    choice = flat(words(model.lesson(path).slides[2]))
-    assert "8 (× 0.467), 10 (× 0.467)" in choice  # 7/15 of each go to clear
-    assert "8 (× 0.2), 10 (× 0.2)" in choice
+    best = flat(words(model.lesson(path).slides[2]))
+    assert "8 (× 0.467), 10 (× 0.467)" in best  # 7/15 of each go to clear
+    assert "8 (× 0.2), 10 (× 0.2)" in best
 
 
 def test_without_rows_there_are_counts_only(melons):
     slides = tree_slides(melons)
-    assert "which" not in words(slides[2])
+    assert "row numbers" not in words(slides[2])
     assert melons.export("lesson") == melons.lesson().html
 
 
@@ -95,8 +96,8 @@ def test_numbers_and_large_trees():
     path = TABLES / "cpu_prp.csv"
     model = spinney.grow(path, "class", recipe="cart", pruning="none")
     slides = model.lesson(path).slides
-    assert len(slides) == 2 * MOST_NODES + 3
-    assert slides[-2].title == "And so on"
+    assert len(slides) == 2 * MAX_SPLITS + 3
+    assert slides[-2].title == "Further splits"
     assert "mean" in words(slides[0])
 
 
@@ -104,8 +105,8 @@ def test_a_tree_that_asks_nothing():
     rows = {"a": [1, 1], "b": ["x", "y"]}
     slides = spinney.grow(rows, "b", recipe="id3").lesson(rows).slides
     assert [slide.title for slide in slides] == [
-        "All rows: what is b?",
-        "The tree, and its rules",
+        "The training set for b",
+        "The tree and its IF-THEN rules",
     ]
 
 
@@ -175,12 +176,12 @@ def test_from_the_shell(tmp_path, monkeypatch, capfd):
         ("", "--target COLUMN"),
         ("--target ripe -k 2", "--target COLUMN"),
         ("--target ripe --columns density", "-k NUMBER"),
-        ("--target ripe --seed 7", "--seed 7 says nothing without -k NUMBER"),
+        ("--target ripe --seed 7", "--seed 7 needs -k NUMBER"),
         ("-k 2 --recipe cart", "--target COLUMN"),
-        ("-k 2 --max-leaves 3", "--max-leaves 3 says nothing without --target"),
-        ("-k 2 --missing-policy drop", "--missing-policy drop says nothing without"),
-        ("-k 2 --min-samples-leaf 4", "--min-samples-leaf 4.0 says nothing without"),
-        ("-k 2 --set min_gain=0", "--set min_gain=0 says nothing without --target"),
+        ("-k 2 --max-leaves 3", "--max-leaves 3 needs --target"),
+        ("-k 2 --missing-policy drop", "--missing-policy drop needs"),
+        ("-k 2 --min-samples-leaf 4", "--min-samples-leaf 4.0 needs"),
+        ("-k 2 --set min_gain=0", "--set min_gain=0 needs --target"),
         ("-k 2", "--columns A,B"),
         ("--target ripe -o lesson.txt", ".html"),
         ("--target ripe -o - --open", "exclude each other"),
@@ -199,12 +200,12 @@ def test_rows_without_a_target_are_left_out_and_others_keep_their_numbers():
         model = spinney.grow(table, "sold", recipe="id3")
     with pytest.warns(SpinneyWarning, match="is missing in 2 of 6 rows"):
         page = model.lesson(table)
-    first, _, choice, _ = map(words, page.slides)
+    first, _, best, _ = map(words, page.slides)
     assert re.findall(r"(\d) +(\d) +(no|yes)", first) == [
         ("1", "1", "no"),
         ("3", "3", "no"),
         ("4", "4", "yes"),
         ("6", "6", "yes"),
     ]
-    assert "1, 3" in flat(choice)
-    assert "4, 6" in flat(choice)
+    assert "1, 3" in flat(best)
+    assert "4, 6" in flat(best)

@@ -314,7 +314,7 @@ def test_a_forest_shows_what_is_important_and_its_typical_tree():
     iris = TABLES / "iris.csv"
     forest = spinney.grow_forest(iris, "class", n_estimators=4)
     without = texts(forest.plot().svg)
-    assert any("asks most nearly as all do" in text for text in without)
+    assert any("the most similar to the forest" in text for text in without)
     typical = forest.typical(iris)
     found = texts(forest.plot(max_depth=1).svg)
     assert any(

@@ -118,7 +118,7 @@ def test_what_a_picture_says():
     assert cluster_picture(found("ab"), "x.pdf").startswith(b"%PDF")
     with pytest.raises(ParameterError, match="no column is numeric"):
         cluster_picture(found(["hue"]), "x.png")
-    with pytest.raises(ParameterError, match="suffix"):
+    with pytest.raises(ParameterError, match="does not end in"):
         cluster_picture(found("ab"), "x.gif")
 
 

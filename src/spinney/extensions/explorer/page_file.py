@@ -17,8 +17,9 @@ from typing import Any
 from spinney.extensions.explorer.page_data import explorer_data
 from spinney.extensions.pictures import colours
 from spinney.extensions.pictures.offline_page import OfflinePage, island, page_around
+from spinney.output.export_formats import DRAWN, Format
 
-__all__ = ["ExplorerPage", "explorer_page", "script", "style"]
+__all__ = ["HTML", "ExplorerPage", "explorer_page", "script", "style"]
 
 MAIN = "main.js"
 STYLES = ("shell.css", "panels.css", "print.css")
@@ -104,3 +105,11 @@ def style() -> str:
 def _source(name: str) -> str:
     folder = files("spinney.extensions.explorer") / "page"
     return (folder / name).read_text(encoding="utf-8")
+
+
+HTML = Format(
+    "html",
+    DRAWN,
+    lambda model, **options: explorer_page([model], **options),
+    options=("data",),
+)

@@ -1,4 +1,4 @@
-"""The lesson: a page that steps through the making of a tree, or of clusters."""
+"""Lessons: pages that step through the growth of a tree, or k-means."""
 
 from typing import TYPE_CHECKING
 

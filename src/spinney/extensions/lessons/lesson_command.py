@@ -1,4 +1,4 @@
-"""The command ``lesson``: a page that steps through the making of a tree."""
+"""The command ``lesson``: a page that steps through the growth of a tree."""
 
 import warnings
 from pathlib import Path
@@ -27,7 +27,7 @@ from spinney.extensions.pictures.page_output import page_options, page_path, wri
 
 __all__ = ["lesson"]
 
-RECIPE = "id3"  # what textbooks begin with
+RECIPE = "id3"  # the first of the textbooks
 ROWS_TRACED = 40
 
 tree_options = all_of(
@@ -39,15 +39,15 @@ tree_options = all_of(
 )
 pruning_options = all_of(
     click.option(
-        "--prune", metavar="METHOD", help="Such as pre-pruning, reduced-error."
+        "--prune", metavar="METHOD", help="Pruning method, such as reduced-error."
     ),
-    click.option("--validation", metavar="DATA", help="The rows that pruning asks."),
+    click.option(
+        "--validation", metavar="DATA", help="The validation set for pruning."
+    ),
 )
 cluster_options = all_of(
-    click.option(
-        "--columns", multiple=True, metavar="A,B", help="Of these columns only."
-    ),
-    click.option("--start", metavar="FILE", help="The first centroids, a row each."),
+    click.option("--columns", multiple=True, metavar="A,B", help="Only these columns."),
+    click.option("--start", metavar="FILE", help="Initial centroids, one row each."),
     click.option("--seed", type=int, default=0, show_default=True),
 )
 
@@ -61,54 +61,60 @@ cluster_options = all_of(
         "--validation valid.csv",
         "spinney lesson points.csv --columns attr1,attr2 -k 2",
     ),
-    short_help="Write a page that steps through the making of a tree.",
+    short_help="Write a page that steps through the growth of a tree.",
 )
 @in_group(
     "Data",
     click.argument("data"),
-    click.option("--target", metavar="COLUMN", help="What the tree is to predict."),
+    click.option("--target", metavar="COLUMN", help="The column to predict."),
     reading_options,
 )
 @in_group("Recipe", tree_options)
 @in_group("Pruning", pruning_options)
 @in_group(
     "Clusters",
-    click.option("-k", "--k", type=click.IntRange(min=1), help="K-means: how many."),
+    click.option(
+        "-k", "--k", type=click.IntRange(min=1), help="Number of clusters, for k-means."
+    ),
     cluster_options,
 )
 @in_group("Output", page_options)
 def lesson(data: str, **options: Any) -> None:
-    """Write a page that steps through the making of a tree from the rows of DATA.
+    """Write a page that steps through the growth of a tree on the rows of DATA.
 
-    One step is one screen: all rows, the counts and arithmetic of every attribute, the
-    choice and why, where rows go; then pruning and the rules. With -k instead of
-    --target: the iterations of k-means. Arrow keys go on; on paper each step is a page.
+    One step is one slide: the training set, the candidate splits with their arithmetic,
+    the best split and the reason, its branches; then pruning and the rules. With -k
+    instead of --target, the slides show k-means. Arrow keys change slides.
     """
     if (options["target"] is None) == (options["k"] is None):
-        msg = "a lesson is of a tree, --target COLUMN, or of clusters, -k NUMBER"
+        msg = "a lesson needs --target COLUMN for a tree, or -k NUMBER for clusters"
         raise ParameterError(msg)
     path = page_path(f"{Path(data).stem}_lesson", options)
     with working("preparing the lesson"):
-        page = _of_clusters(data, options) if options["k"] else _of_tree(data, options)
+        page = (
+            _cluster_lesson(data, options)
+            if options["k"]
+            else _tree_lesson(data, options)
+        )
     by = "" if options["k"] else f" by recipe {options['recipe'] or RECIPE}"
     contains = f"{len(page.slides)} slides{by}, with rows of {data}"
     write_page(page, path, options, contains)
 
 
-def _of_tree(data: str, options: dict[str, Any]) -> Any:
+def _tree_lesson(data: str, options: dict[str, Any]) -> Any:
     from spinney.models import FittedTree, grow_from
     from spinney.recipes import Recipe
 
     refuse_given(
         names_in(cluster_options),
-        "says nothing without -k NUMBER, the number of clusters",
+        "needs -k NUMBER, the number of clusters",
     )
     recipe, settings = recipe_of(options, Recipe.named(RECIPE))
     recipe = RECIPE if recipe is None else recipe
     grown = grow_from(table_input(data, options), recipe=recipe, settings=settings)
     model = FittedTree(grown)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+        warnings.simplefilter("ignore", SpinneyNote)  # reported before
         rows = model.read(data, **file_arguments(options), whole=True)
     method, validation = options["prune"], options["validation"]
     if method is None and validation is None:
@@ -116,14 +122,14 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
     return model.lesson(rows, pruned=model.prune(method, validation=validation))
 
 
-def _of_clusters(data: str, options: dict[str, Any]) -> Any:
+def _cluster_lesson(data: str, options: dict[str, Any]) -> Any:
     from spinney.extensions.lessons import LessonPage
 
     clustering = registry.load("operation", "cluster")
     cluster_slides = registry.load("operation", "cluster lesson")
     refuse_given(
         names_in(all_of(tree_options, pruning_options)),
-        "says nothing without --target COLUMN, which the tree predicts",
+        "needs --target COLUMN, the column to predict",
     )
     start = options["start"]
     plan = clustering.Plan(
@@ -136,6 +142,6 @@ def _of_clusters(data: str, options: dict[str, Any]) -> Any:
     fit = clustering.cluster_in_memory(table, plan, options["columns"]).fit
     trace = fit.trace(ROWS_TRACED)
     if trace is None:
-        msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"
+        msg = "a k-means lesson needs numeric columns: name them by --columns A,B"
         raise ParameterError(msg)
     return LessonPage.of(cluster_slides(trace), f"{options['k']} clusters by k-means")

@@ -1,4 +1,4 @@
-"""Slides as one page: a slide per screen, arrow keys, a sheet per slide on paper."""
+"""Slides as one page: one slide per screen, or per printed sheet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,11 @@ from spinney.extensions.lessons.lesson_slides import Slide
 from spinney.extensions.pictures import STYLE_SHEET, colours
 from spinney.extensions.pictures.markup import element
 from spinney.extensions.pictures.offline_page import OfflinePage, page_around
+from spinney.output.export_formats import Format
 
-__all__ = ["LessonPage", "lesson_page"]
+__all__ = ["LESSON", "LessonPage", "lesson_page"]
+
+LESSON = Format("lesson", ("tree",), lambda model: model.lesson().html)
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,9 +23,9 @@ class LessonPage(OfflinePage):
     Parameters
     ----------
     html : str
-        The page: it fetches nothing.
+        The page, which loads nothing else.
     slides : sequence of Slide
-        What is on it, a slide per screen.
+        Its slides, one per screen.
     """
 
     slides: Sequence[Slide]

@@ -1,4 +1,4 @@
-"""Slides, and what they are made of."""
+"""Slides and their elements."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ __all__ = ["Slide", "paragraph", "preformatted", "table"]
 
 @dataclass(frozen=True)
 class Slide:
-    """One screen of a lesson: a heading, and parts below each other."""
+    """One screen of a lesson: a title, and parts below each other."""
 
     title: str
     parts: tuple[Markup, ...]
 
     def markup(self, number: int, total: int) -> Markup:
-        """Return it as a section, with its place among the slides."""
+        """Return the slide as a section, with its number."""
         head = element("h2", self.title)
         place = element("p", f"{number} / {total}", class_="place")
         body = element("div", *self.parts, class_="parts")
@@ -25,26 +25,28 @@ class Slide:
 
 
 def paragraph(*content: str, kind: str = "") -> Markup:
-    """Return a paragraph, of a class of the style sheet if one is named."""
+    """Return a paragraph, with a class of the style sheet if given."""
     return element("p", *content, **({"class_": kind} if kind else {}))
 
 
 def preformatted(lines: Iterable[str]) -> Markup:
-    """Return lines whose columns stand below each other."""
+    """Return lines in a fixed-width font."""
     return element("pre", "\n".join(lines))
 
 
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, marked: Sequence[int] = ()
 ) -> Markup:
-    """Return a table; rows whose numbers are marked stand out."""
+    """Return a table with some rows marked."""
     top = element(
         "thead", element("tr", *(element("th", cell, scope="col") for cell in head))
     )
     lines = []
     for number, row in enumerate(rows):
-        look = {"class_": "marked"} if number in marked else {}
-        lines.append(element("tr", *(element("td", cell) for cell in row), **look))
+        attributes = {"class_": "marked"} if number in marked else {}
+        lines.append(
+            element("tr", *(element("td", cell) for cell in row), **attributes)
+        )
     return element(
         "div", element("table", top, element("tbody", *lines)), class_="wide"
     )

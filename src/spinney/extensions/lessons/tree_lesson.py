@@ -1,7 +1,7 @@
-"""The making of a tree, step by step: rows, candidates, the choice, rows that part.
+"""Slides of the growth of a tree: training set, candidate splits, best split, rules.
 
-Every figure is one that ``explain`` prints. Nodes are taken in the order in which they
-are numbered; the picture beside a choice has what has been grown so far.
+Every figure is one that ``explain`` prints. Nodes come in the order of their numbers;
+the picture beside a best split shows the tree grown so far.
 """
 
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ from spinney.trees import Node
 
 __all__ = ["tree_slides"]
 
-MOST_NODES = 24  # questions that a lesson goes through
-MOST_ROWS = 40
-MOST_NUMBERS = 60  # numbers of rows that are listed at a branch
+MAX_SPLITS = 24
+MAX_ROWS = 40
+MAX_ROW_NUMBERS = 60  # at a branch
 CANDIDATES_SHOWN = 12
 
 
@@ -51,24 +51,23 @@ def tree_slides(
     ----------
     model : fitted tree
     rows : Table, optional
-        The table that it was grown on, as the model reads it: rows are shown, and by
-        number where they go.
+        The training table, as the model reads it, to show rows and their branches.
     pruned : fitted tree, optional
-        What pruning made of it, with its record.
+        The pruned tree, with its record of pruning.
     positions : array, optional
-        Where the rows stand in their table, from 0, if they are not all of it.
+        The positions of the rows in their table, from 0, if they are not all of it.
     """
     lesson = _Lesson(model, rows, positions)
-    slides = [lesson.beginning(), *lesson.questions()]
-    last = model if pruned is None else pruned
-    if last.pruning_ is not None and len(last.pruning_):
-        slides.append(_pruning(last, None if pruned is None else model))
-    return [*slides, _end(last)]
+    slides = [lesson.training_slide(), *lesson.split_slides()]
+    final = model if pruned is None else pruned
+    if final.pruning_ is not None and len(final.pruning_):
+        slides.append(_pruning_slide(final, None if pruned is None else model))
+    return [*slides, _rules_slide(final)]
 
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A fitted tree with the rows that it was grown on, if they are at hand."""
+    """A fitted tree with its training rows, if they are given."""
 
     model: Any
     rows: Table | None
@@ -76,45 +75,49 @@ class _Lesson:
 
     @cached_property
     def _weights(self) -> Any:
-        """How much of each row comes to each node, rows × nodes."""
+        """The weight of each row at each node, rows × nodes."""
         return None if self.rows is None else self.model.decision_path(self.rows)
 
-    # Slides
-
-    def beginning(self) -> Slide:
-        """Return what there is before the first question."""
+    def training_slide(self) -> Slide:
+        """Return the slide of the training set and its impurity."""
         root, tree = self.model.explain(node=0), self.model.tree
         n, target = tree.root.n_rows, shown(tree.schema.target.name)
         parts = [
             paragraph(
-                f"{n} rows, and for each of them {target} is known. The tree asks "
-                f"questions that part them, until each part is of one kind. A question "
-                f"is chosen by {root.criterion}."
+                f"The training set has {n} rows with known {target}. The tree splits "
+                f"it into purer subsets. Split criterion: {self._merit_name}."
             )
         ]
         if self.rows is not None:
             parts.append(self._table(self.rows))
         parts += self._impurity(root)
-        return Slide(f"All rows: what is {target}?", tuple(parts))
+        return Slide(f"The training set for {target}", tuple(parts))
 
-    def questions(self) -> Iterator[Slide]:
-        """Return two slides for each question: what might be asked, and what is."""
+    @property
+    def _merit_name(self) -> str:
+        model = self.model.model_
+        numeric = model.schema.target.is_numeric
+        name: str = model.recipe.measure(numeric=numeric).merit_name
+        return name
+
+    def split_slides(self) -> Iterator[Slide]:
+        """Return two slides for each split: the candidates, and the best of them."""
         inner = [node for node in self.model.tree.nodes if not node.is_leaf]
-        for place, node in enumerate(inner[:MOST_NODES]):
+        for place, node in enumerate(inner[:MAX_SPLITS]):
             explained = self.model.explain(node=node.number)
             where = " and ".join(explained.path) or "The root"
-            yield Slide(f"{where}: what might be asked", self._candidates(explained))
+            yield Slide(f"{where}: candidate splits", self._candidates(explained))
             later = [other.number for other in inner[place + 1 :]]
-            yield Slide(f"{where}: the choice", self._choice(node, explained, later))
-        if len(inner) > MOST_NODES:
-            rest = len(inner) - MOST_NODES
-            words = f"{rest} further questions are found in the same way."
-            yield Slide("And so on", (paragraph(words),))
-
-    # Parts of slides
+            yield Slide(
+                f"{where}: best split", self._best_split(node, explained, later)
+            )
+        if len(inner) > MAX_SPLITS:
+            rest = len(inner) - MAX_SPLITS
+            words = f"{rest} further splits are found in the same way."
+            yield Slide("Further splits", (paragraph(words),))
 
     def _impurity(self, explained: NodeExplanation) -> list[Markup]:
-        """Return the counts at a node, and how its impurity follows from them."""
+        """Return the class counts at a node, and its impurity written out."""
         if explained.target and self.model.schema.target.is_numeric:
             return [preformatted(explained.text().split("\n\n")[1].split("\n"))]
         counts = dict(zip(explained.classes, explained.weights, strict=True))
@@ -135,76 +138,77 @@ class _Lesson:
             for candidate in explained.candidates[:CANDIDATES_SHOWN]
         ]
         rest = len(explained.candidates) - len(cards)
-        more = [paragraph(f"{rest} more attributes are weighed.")] if rest > 0 else []
-        own = self._impurity(explained) if explained.path else []
-        return (*own, element("div", *cards, class_="cards"), *more)
+        more = [paragraph(f"{rest} more attributes")] if rest > 0 else []
+        impurity = self._impurity(explained) if explained.path else []
+        return (*impurity, element("div", *cards, class_="cards"), *more)
 
-    def _choice(
+    def _best_split(
         self, node: Node, explained: NodeExplanation, later: list[int]
     ) -> tuple[Markup, ...]:
-        """Return why one wins, where rows go, and the tree so far."""
+        """Return the merits, the reason, the branches, and the tree so far."""
         ranked = sorted(explained.candidates, key=lambda c: -c.merit)[:CANDIDATES_SHOWN]
         best = max((c.merit for c in ranked), default=0.0) or 1.0
+        marked = {"class_": "chosen"}
         bars = [
             element(
                 "li",
-                element("span", shown(each.attribute), class_="name"),
-                _bar(max(each.merit, 0.0) / best),
-                element("span", f"{each.merit:.3f}", class_="figure"),
-                **({"class_": "chosen"} if each.attribute == explained.chosen else {}),
+                element("span", shown(candidate.attribute), class_="name"),
+                _bar(max(candidate.merit, 0.0) / best),
+                element("span", f"{candidate.merit:.3f}", class_="figure"),
+                **(marked if candidate.attribute == explained.chosen else {}),
             )
-            for each in ranked
+            for candidate in ranked
         ]
         words = element(
             "div",
             element("ul", *bars, class_="merits"),
-            paragraph(explained.why),
+            paragraph(f"Splitting attribute {explained.why}"),
             self._branches(node),
         )
         return (element("div", words, self._so_far(later), class_="beside"),)
 
     def _branches(self, node: Node) -> Markup:
-        """Return the branches: how many rows, which, and what becomes of them."""
+        """Return the branches with their rows, and whether they are leaves."""
         tree, lines = self.model.tree, []
         for number in node.children:
             child = tree.nodes[number]
             counts = weight_text(child.weight)
-            ends = "another question"
+            result = "split again"
             if child.is_leaf:
                 label = label_text(tree.label(child))
-                ends = f"leaf: {label} ({child.reason.value if child.reason else ''})"
-            which = [self._numbers(number)] if self.rows is not None else []
-            lines.append((tree.condition(child), counts, *which, ends))
-        which = ["which"] if self.rows is not None else []
-        return table(("branch", "rows", *which, "then"), lines)
+                result = f"leaf: {label} ({child.reason.value if child.reason else ''})"
+            numbers = [self._row_numbers(number)] if self.rows is not None else []
+            lines.append((tree.condition(child), counts, *numbers, result))
+        numbers = ["row numbers"] if self.rows is not None else []
+        return table(("branch", "rows", *numbers, "result"), lines)
 
-    def _numbers(self, node: int) -> str:
-        """Return the numbers of the rows at a node; of parts of rows, their weight."""
+    def _row_numbers(self, node: int) -> str:
+        """Return the row numbers at a node, with the weight of divided rows."""
         weights = np.asarray(self._weights[:, [node]].todense()).ravel()
-        there = np.flatnonzero(weights > 0)
+        rows = np.flatnonzero(weights > 0)
         texts = []
-        for row in there[:MOST_NUMBERS].tolist():
+        for row in rows[:MAX_ROW_NUMBERS].tolist():
             part = "" if weights[row] == 1 else f" (× {weights[row]:.3g})"
             texts.append(f"{self._number(row)}{part}")
-        rest = len(there) - len(texts)
+        rest = len(rows) - len(texts)
         return ", ".join(texts) + (f" … {rest} more" if rest > 0 else "")
 
     def _number(self, row: int) -> str:
-        """Return the number of a row in the table that it comes from."""
+        """Return the number of a row in its table, from 1."""
         return str(row + 1 if self.positions is None else self.positions[row] + 1)
 
     def _so_far(self, later: list[int]) -> Markup:
-        """Return the tree as far as it has been grown."""
+        """Return the picture of the tree grown so far."""
         return _picture(self.model.prune(nodes=later) if later else self.model)
 
     def _table(self, rows: Table) -> Markup:
-        """Return the rows, with their numbers."""
+        """Return the table of rows, with their numbers."""
         schema = self.model.schema
         names = [a.name for a in schema.attributes if a.name in rows.names]
         if schema.target.name in rows.names:
             names.append(schema.target.name)
         lines = []
-        for row in range(min(rows.n_rows, MOST_ROWS)):
+        for row in range(min(rows.n_rows, MAX_ROWS)):
             cells = rows.row(row)
             texts = (_cell(cells[name], rows[name].unit) for name in names)
             lines.append((self._number(row), *texts))
@@ -214,22 +218,22 @@ class _Lesson:
         return table(("", *map(shown, names)), lines)
 
 
-def _pruning(pruned: Any, grown: Any = None) -> Slide:
-    """Return what pruning did, step by step, to the tree before it."""
-    words = "What was grown is looked at again: is a branch worth its leaves?"
+def _pruning_slide(pruned: Any, grown: Any = None) -> Slide:
+    """Return the steps of pruning, with the tree before it."""
+    words = "Against overfitting, leaves replace subtrees that do not reduce the error."
     steps = preformatted(str(pruned.pruning_).split("\n"))
     before = [] if grown is None else [_picture(grown)]
     return Slide("Pruning", (paragraph(words), steps, *before))
 
 
-def _end(model: Any) -> Slide:
-    """Return the finished tree with its rules."""
+def _rules_slide(model: Any) -> Slide:
+    """Return the final tree with its rules."""
     rules = list(model.rules())
-    lines = [element("li", rule.text()) for rule in rules[:MOST_NODES]]
+    lines = [element("li", rule.text()) for rule in rules[:MAX_SPLITS]]
     if len(rules) > len(lines):
         lines.append(element("li", f"… and {len(rules) - len(lines)} more"))
     listed = element("ol", *lines, class_="rules")
-    return Slide("The tree, and its rules", (_picture(model), listed))
+    return Slide("The tree and its IF-THEN rules", (_picture(model), listed))
 
 
 def _picture(model: Any) -> Markup:
@@ -237,18 +241,17 @@ def _picture(model: Any) -> Markup:
 
 
 def _worked_impurity(explained: NodeExplanation) -> str:
-    """Write the entropy or Gini value of a node out; empty of other impurities."""
-    parts = [w for w in explained.weights if w]
+    """Return the entropy or Gini index of a node written out; else nothing."""
     total = weight_text(explained.weight)
-    shares = [f"{weight_text(w)}/{total}" for w in parts]
+    proportions = [f"{weight_text(w)}/{total}" for w in explained.weights if w]
     if explained.altered is not None:
         return ""
     if explained.impurity_name == "entropy":
-        terms = " + ".join(f"{share} · log₂ {share}" for share in shares)
-        return f"entropy = −({terms}) = {explained.impurity:.3f}"
+        terms = " + ".join(f"{p} · log₂ {p}" for p in proportions)
+        return f"entropy (expected information) = −({terms}) = {explained.impurity:.3f}"
     if explained.impurity_name == "Gini index":
-        terms = " + ".join(f"({share})²" for share in shares)
-        return f"gini = 1 − ({terms}) = {explained.impurity:.3f}"
+        terms = " + ".join(f"({p})²" for p in proportions)
+        return f"Gini index = 1 − ({terms}) = {explained.impurity:.3f}"
     return ""
 
 
@@ -274,7 +277,7 @@ def _counts(candidate: Any, explained: NodeExplanation) -> Markup:
 
 
 def _bar(share: float) -> Markup:
-    """Return a bar as long as a share of its room."""
+    """Return a bar of a proportion of the full width."""
     bar = element("rect", width=f"{100 * share:.1f}", height="8", rx="1")
     size = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
     return element("svg", bar, class_="bar", aria_hidden="true", **size)

@@ -1,4 +1,4 @@
-"""A finished tree as a picture: where nodes stand, what they say, and SVG of it."""
+"""Pictures of models as SVG: layout, node boxes, legends."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,6 @@
-"""What the box of a node is made of: lines of text, a bar of classes, a strip of means.
+"""Parts of a node's box: lines of text, a bar of classes, a strip of means.
 
-A part knows how much room it takes and draws itself into a place. All lengths are
-pixels.
+A part knows its size and draws itself at a position. All lengths are pixels.
 """
 
 from collections.abc import Sequence
@@ -152,7 +151,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class ShareBar:
-    """The classes at a node, as parts of a bar in their order and colours."""
+    """A bar of the classes at a node, in their order and colours."""
 
     shares: Sequence[tuple[str, float]]
     width: float = NARROWEST - 2 * PADDING_ACROSS
@@ -216,8 +215,8 @@ class Separator:
 class NodeBox:
     """The box of a node: its parts below each other.
 
-    A leaf has round ends and a question has corners, so that the two differ by more
-    than their colours; what stands for nodes that are not drawn is dashed.
+    A leaf has round ends and a split has corners, so that they differ by more than
+    their colours. A dashed box represents nodes that are not drawn.
     """
 
     shape: str

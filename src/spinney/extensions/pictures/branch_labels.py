@@ -1,4 +1,4 @@
-"""What stands at a branch: the answer to a node's question, as a person writes it."""
+"""The label of a branch: its part of the split, as a person writes it."""
 
 from collections.abc import Sequence
 from math import inf
@@ -28,12 +28,11 @@ def branch_label(
     together: Sequence[Node] = (),
     lines: int = 1,
 ) -> list[str]:
-    """Return the answer that leads to a node, such as ``≤ 0.38`` or ``red, green``.
+    """Return the label of the branch to a node, such as ``≤ 0.38`` or ``red, green``.
 
-    ``tree.condition(node)`` is the whole of it. With ``named`` it begins with the
-    name of the attribute, and so says what is asked, too. Leaves that are told
-    ``together`` have one label. Several values have as many ``lines`` as they need, at
-    most these.
+    ``tree.condition(node)`` is the full text. With ``named`` the label begins with the
+    name of the attribute. Leaves drawn ``together`` have one label. Several values
+    have at most ``lines``.
     """
     assert node.parent is not None
     parent = tree.nodes[node.parent]
@@ -45,28 +44,28 @@ def branch_label(
     absent = bool(parent.candidate.table.missing_rows.any())
     tail = " or missing" if absent and split.missing == branch else ""
     if isinstance(split, Threshold | Intervals):
-        sign, answer = _of_number(parent.candidate, split, branch, attribute)
-        tail = "" if answer == "missing" else tail
-        answers = [shortened(answer, left, size)]
+        sign, value = _of_number(parent.candidate, split, branch, attribute)
+        tail = "" if value == "missing" else tail
+        values = [shortened(value, left, size)]
     else:
         codes, without = split.read_codes(branch, tree.codes_at(parent, split) or ())
         codes = tuple(tree.codes_of(together)) if together else codes
         sign = "=" if not without else "≠" if named else "not"
-        answers = [shown(attribute.values[c]) for c in codes]
+        values = [shown(attribute.values[c]) for c in codes]
         if not codes:
-            sign, answers, tail = "is", ["missing"], ""
+            sign, values, tail = "is", ["missing"], ""
     lead = f"{name} {sign} " if named else f"{sign} " if sign not in ("=", "is") else ""
-    if len(answers) == 1:
-        return [lead + shortened(answers[0], left, size) + tail]
-    if len(answers) <= MOST_VALUES and text_width(", ".join(answers), size) <= left:
-        return [lead + ", ".join(answers) + tail]
-    return _some(answers, lead, tail.strip(), room=room, size=size, lines=lines)
+    if len(values) == 1:
+        return [lead + shortened(values[0], left, size) + tail]
+    if len(values) <= MOST_VALUES and text_width(", ".join(values), size) <= left:
+        return [lead + ", ".join(values) + tail]
+    return _some(values, lead, tail.strip(), room=room, size=size, lines=lines)
 
 
 def _of_number(
     candidate: Candidate, split: Threshold | Intervals, branch: int, of: Attribute
 ) -> tuple[str, str]:
-    """Return sign and answer of a branch of a number, or of ordered values."""
+    """Return the sign and the value of a branch of a number, or of ordered values."""
     if isinstance(split, Intervals):
         low, high = split.bounds(branch)
         if -inf < low < high < inf:
@@ -87,10 +86,7 @@ def _of_number(
 
 
 def digits_apart(cut: float, values: NDArray[Any]) -> int:
-    """Return in how many digits a cut keeps values on their sides: six at least.
-
-    17 are all there are.
-    """
+    """Return how many digits of a threshold, six to 17, keep values on their sides."""
     below = values[values <= cut].max(initial=-inf)
     above = values[values > cut].min(initial=inf)
     for digits in range(DIGITS, MOST_DIGITS):
@@ -102,13 +98,13 @@ def digits_apart(cut: float, values: NDArray[Any]) -> int:
 def _some(
     values: list[str], lead: str, tail: str, *, room: float, size: float, lines: int
 ) -> list[str]:
-    """Return as many of several values as lines hold, and how many more there are."""
+    """Return as many values as fit in the lines, and the number of the others."""
     first = room - text_width(lead, size)
-    for kept in range(min(len(values), MOST_VALUES), 0, -1):
-        more = len(values) - kept
+    for n_shown in range(min(len(values), MOST_VALUES), 0, -1):
+        more = len(values) - n_shown
         words = [
             shortened(value, room if at else first, size)
-            for at, value in enumerate(values[:kept])
+            for at, value in enumerate(values[:n_shown])
         ]
         words = [lead + words[0], *words[1:]]
         words[:-1] = [f"{word}," for word in words[:-1]]

@@ -51,7 +51,7 @@ def picture_suffix(path: str) -> str:
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in SUFFIXES:
         known = ", ".join(f".{one}" for one in SUFFIXES)
-        msg = f"a picture is {known} by its suffix, and {path!r} is none of them"
+        msg = f"{path!r} does not end in {known}: name such a file"
         raise ParameterError(msg)
     return suffix
 
@@ -83,7 +83,7 @@ def figure_bytes(figure: Any, suffix: str) -> bytes:
 
 
 def drawable(text: str, families: Sequence[str] | None = None) -> str:
-    """Return a text with a □ for each sign that no font here can draw.
+    """Return a text with a □ for each character that no font can draw.
 
     Matplotlib would draw such a box, too, and warn each time. The fonts are those of
     its settings, or of these ``families``.
@@ -106,7 +106,7 @@ def _signs_of(families: tuple[str, ...]) -> frozenset[int]:
 
 
 def _matplotlib(module: str) -> Any:
-    """Return a module of Matplotlib, or say how to have it."""
+    """Return a module of Matplotlib, or refuse with the extra to install."""
     from importlib import import_module
 
     try:

@@ -1,4 +1,4 @@
-"""A forest as a picture: what is important to it, and below that a tree of it."""
+"""A picture of a forest: variable importances, and one tree below."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from spinney.growth.forest import Forest, Importances
 
 __all__ = ["to_forest_svg"]
 
-NAME_ROOM, BAR, GAP = 180.0, 240.0, 8.0
-MOST_SHOWN = 12
+NAME_WIDTH, BAR, GAP = 180.0, 240.0, 8.0
+MAX_SHOWN = 12
 SECTION_GAP = 10.0
 CAP = 3.0
 KIND = "note"
@@ -32,16 +32,16 @@ def to_forest_svg(
         shown(forest.schema.target.name),
         _size(forest),
         tuple(importances.ranked()),
-        _which(forest, number),
+        _caption(forest, number),
     )
     return to_svg(forest.model(number), above=above, **look)
 
 
 @dataclass(frozen=True)
 class ForestHead:
-    """What stands above the tree: a line for each of the most important attributes.
+    """The heading above the tree: a line for each of the most important attributes.
 
-    A bar is the mean over the trees; the whisker is the standard deviation about it.
+    A bar is the mean over the trees; a whisker is the standard deviation.
     """
 
     target: str
@@ -51,27 +51,27 @@ class ForestHead:
 
     @property
     def title(self) -> str:
-        """What the picture is called."""
+        """The title of the picture."""
         return f"Forest for {self.target}"
 
     @property
-    def told(self) -> str:
-        """What it says, in words, for those who cannot see it."""
+    def description(self) -> str:
+        """The heading in words, for screen readers."""
         lines = [f"{shown(name)}: {mean:.3f}" for name, mean, _ in self._shown]
         size = f"{self.title}: {self.size}."
-        return "\n".join([size, "Importances:", *lines, self.caption])
+        return "\n".join([size, "Variable importances:", *lines, self.caption])
 
     @property
     def _shown(self) -> Sequence[tuple[str, float, float]]:
-        return self.ranked[:MOST_SHOWN]
+        return self.ranked[:MAX_SHOWN]
 
     @property
     def _title(self) -> str:
-        return shortened(self.target, NAME_ROOM, 13, bold=True)
+        return shortened(self.target, NAME_WIDTH, 13, bold=True)
 
     @property
     def _names(self) -> float:
-        names = (shortened(shown(name), NAME_ROOM, 11) for name, _, _ in self._shown)
+        names = (shortened(shown(name), NAME_WIDTH, 11) for name, _, _ in self._shown)
         return max((width_of(name, KIND) for name in names), default=0.0)
 
     @property
@@ -85,19 +85,19 @@ class ForestHead:
     @property
     def height(self) -> float:
         """The height of all lines, and of the gap below them."""
-        lines = 2 + len(self._shown) + (len(self.ranked) > MOST_SHOWN)
+        lines = 2 + len(self._shown) + (len(self.ranked) > MAX_SHOWN)
         return line_height("title") + lines * line_height(KIND) + 3 * SECTION_GAP
 
     def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         at = y + baseline("title")
-        after = x + width_of(self._title, "title") + GAP
+        size_x = x + width_of(self._title, "title") + GAP
         parts = [
             group(self.target, words(self._title, x=x, y=at, class_="title")),
-            words(self.size, x=after, y=at, class_=KIND),
+            words(self.size, x=size_x, y=at, class_=KIND),
         ]
         y += line_height("title")
-        heading = "importance: share of gain ± its standard deviation over trees"
+        heading = "variable importance: decrease in impurity (normalised) ± SD"
         parts.append(words(heading, x=x, y=y + baseline(KIND), class_=KIND))
         y += line_height(KIND) + SECTION_GAP / 2
         # Bars and whiskers share a scale that ends where the longest whisker does.
@@ -105,7 +105,7 @@ class ForestHead:
         for name, mean, spread in self._shown:
             parts.append(self._line(name, mean, spread, x=x, y=y, most=most or 1.0))
             y += line_height(KIND)
-        more = len(self.ranked) - MOST_SHOWN
+        more = len(self.ranked) - MAX_SHOWN
         if more > 0:
             rest = f"+ {more} more"
             right, base = x + self._names, y + baseline(KIND)
@@ -120,7 +120,7 @@ class ForestHead:
         self, name: str, mean: float, spread: float, *, x: float, y: float, most: float
     ) -> Markup:
         tall, left = line_height(KIND), x + self._names + GAP
-        cut = shortened(shown(name), NAME_ROOM, 11)
+        cut = shortened(shown(name), NAME_WIDTH, 11)
         base, middle = y + baseline(KIND), y + tall / 2
         low = left + BAR * max(mean - spread, 0.0) / most
         high = left + BAR * (mean + spread) / most
@@ -142,13 +142,13 @@ def _size(forest: Forest) -> str:
     return f"{len(forest)} trees of {leaves:.1f} leaves on average ({recipes})"
 
 
-def _which(forest: Forest, number: int) -> str:
-    """Return which tree is drawn, and why this one."""
+def _caption(forest: Forest, number: int) -> str:
+    """Return the caption of the tree: its number, and the reason for it."""
     typical = forest.typical
     if typical is None or typical.number != number:
-        return f"tree {number}, which asks most nearly as all do:"
-    rows, share = f"{typical.rows} rows", typical.agreement
-    agrees = f"it says what the forest says of {percent_text(share, 1)} of {rows}"
+        return f"tree {number}, the most similar to the forest:"
+    rows, agreement = f"{typical.rows} rows", typical.agreement
+    text = f"agrees with the forest on {percent_text(agreement, 1)} of {rows}"
     if forest.schema.target.is_numeric:
-        agrees = f"its numbers have R² {share:.4f} for the forest's, over {rows}"
-    return f"tree {number}, the most typical: {agrees}"
+        text = f"R² {agreement:.4f} with the forest on {rows}"
+    return f"tree {number}, the most typical: {text}"

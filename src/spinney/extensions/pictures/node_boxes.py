@@ -1,9 +1,8 @@
-"""What is said of a node in its box, by the style of the picture.
+"""The box of a node, by the style of the picture.
 
-``compact`` says what is asked or predicted and of how many rows; ``rules`` puts the
-questions on the branches and says at every node what it would predict; ``teaching``
-says all that a textbook draws: the counts of the classes, the impurity and the merit
-of every attribute that might have been asked about.
+``compact`` shows the splitting attribute or the prediction, and the rows; ``rules``
+puts conditions on branches and shows the prediction of every node; ``teaching`` shows
+what a textbook draws: class counts, impurity, and the merit of every attribute.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +12,6 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.text import figure, percent_text, short_weight, shown
-from spinney.extensions.pictures.answer_bars import answer_parts
 from spinney.extensions.pictures.box_parts import (
     BoxPart,
     Columns,
@@ -21,6 +19,7 @@ from spinney.extensions.pictures.box_parts import (
     Separator,
     Words,
 )
+from spinney.extensions.pictures.branch_bars import branch_bar_parts
 from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
@@ -50,8 +49,8 @@ ERROR_ROOM = 280.0
 class Boxes:
     """The boxes of a model's nodes, in a style.
 
-    With ``bars`` a question says how it is answered, where there are ``errors`` by the
-    rows that these are of; they stand below the rest.
+    With ``bars`` a split shows its branches as bars. ``errors`` of another table come
+    last; the bars then count its rows.
     """
 
     model: Model
@@ -66,7 +65,7 @@ class Boxes:
 
     @cached_property
     def weighted(self) -> bool:
-        """Whether rows weigh other than 1: then all boxes tell weights."""
+        """Whether rows have weights; then all boxes show weights."""
         return weighs(self.tree)
 
     @cached_property
@@ -81,7 +80,7 @@ class Boxes:
             shape="leaf" if node.is_leaf else "question",
             parts=[
                 *STYLES[self.style](self, node),
-                *self._answers(node),
+                *self._branch_bars(node),
                 *self._errors(node),
             ],
             hue=colours.hue(node),
@@ -89,21 +88,21 @@ class Boxes:
             tooltip=self._tooltip(node),
         )
 
-    def _answers(self, node: Node) -> list[BoxPart]:
-        """Return how the rows of a node answer its question, if that is asked for."""
+    def _branch_bars(self, node: Node) -> list[BoxPart]:
+        """Return the bars of a split, if they are to be drawn."""
         if not self.bars:
             return []
-        drawn = answer_parts(self.tree, self.colours, node, self._histograms)
+        drawn = branch_bar_parts(self.tree, self.colours, node, self._histograms)
         return [Separator(), *drawn] if drawn else []
 
     @cached_property
     def _histograms(self) -> Mapping[int, Histogram] | None:
-        """The rows that are given, at the nodes that ask for numbers."""
+        """Histograms of the given rows, at splits of numbers."""
         rows = None if self.errors is None else self.errors.rows
         return None if rows is None else node_histograms(self.tree, rows)
 
     def _errors(self, node: Node) -> list[BoxPart]:
-        """Return how a node does on another table, if there is one."""
+        """Return the errors of a node on another table, if there is one."""
         if self.errors is None:
             return []
         lines = self.errors.lines(node.number)
@@ -115,7 +114,7 @@ class Boxes:
         return f"node {node.number}: {where}\n{counts}"
 
     def _nearest_conditions(self, node: Node) -> list[str]:
-        """Return the conditions on the way to a node; of many the nearest."""
+        """Return the conditions of the path to a node; if many, the nearest."""
         conditions: list[str] = []
         while node.parent is not None:
             if len(conditions) == CONDITIONS_SHOWN:
@@ -125,51 +124,47 @@ class Boxes:
             node = self.tree.nodes[node.parent]
         return conditions[::-1]
 
-    # Words
-
-    def asks(self, node: Node) -> str:
-        """Return the name of what a node asks for."""
+    def splitting_attribute(self, node: Node) -> str:
+        """Return the name of the splitting attribute of a node."""
         assert node.split is not None
         return self.tree.schema.attributes[node.split.attribute].text()
 
-    def says(self, node: Node) -> str:
-        """Return what a node predicts."""
+    def prediction(self, node: Node) -> str:
+        """Return the prediction of a node as text."""
         model_name = self.tree.model_names.get(node.number)
         if self.tree.schema.target.is_numeric:
             return model_name or figure(node.value, digits=4)
         return shown(self.tree.label(node))
 
-    def share(self, node: Node) -> str:
-        """Return the share of all weight that came to a node."""
+    def proportion(self, node: Node) -> str:
+        """Return the proportion of the total weight at a node."""
         total = self.tree.root.weight
         return percent_text(node.weight / total if total else 0.0)
 
     def rows(self, node: Node) -> str:
-        """Return how many rows came to a node, or what they or their parts weigh."""
+        """Return the number of rows at a node, or their weight."""
         if self.weighted or not np.isclose(node.weight, node.n_rows):
             return f"weight {short_weight(node.weight)}"
         return f"{node.n_rows} row{'s' if node.n_rows != 1 else ''}"
 
     def support(self, node: Node) -> str:
-        """Return how many rows came to a node; of a leaf, how many are right."""
+        """Return the rows at a node; for a leaf, also those predicted correctly."""
         if not node.n_rows:
             return NO_ROWS
         numeric = self.tree.schema.target.is_numeric
         right = 0.0 if numeric else float(node.weights[node.label])
         mixed = node.is_leaf and 0 < right < node.weight
         of = f"{short_weight(right)} of " if mixed else ""
-        return f"{of}{self.rows(node)} · {self.share(node)}"
+        return f"{of}{self.rows(node)} · {self.proportion(node)}"
 
     def spread(self, node: Node, title: str) -> str:
-        """Return mean ± standard deviation; the mean only if the title is another."""
+        """Return mean ± standard deviation, without the mean if it is the title."""
         mean, deviation = moments(self.tree, node)
         shown_mean, spread = figure(mean, digits=4), figure(deviation, digits=4)
         return f"{'' if title == shown_mean else f'mean {shown_mean} '}± {spread}"
 
-    # Pictures
-
     def picture(self, node: Node) -> BoxPart:
-        """Return the classes at a node as a bar, or its numbers as a strip."""
+        """Return a bar of the classes at a node, or a strip of its numbers."""
         colours = self.colours
         if isinstance(colours, NumberColours):
             return colours.strip(*moments(self.tree, node))
@@ -177,9 +172,9 @@ class Boxes:
 
 
 def weighs(tree: Tree) -> bool:
-    """Return whether rows weigh other than 1, as those of a bag do.
+    """Return whether rows have weights other than 1, as in a bag.
 
-    A row that is divided has parts of less than its weight at nodes, and 1 at the root.
+    A divided row has less than its weight at nodes, and 1 at the root.
     """
     arrays = tree.arrays
     weight = arrays.weight(tree.schema.target)
@@ -188,7 +183,7 @@ def weighs(tree: Tree) -> bool:
 
 
 def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
-    title = boxes.says(node) if node.is_leaf else boxes.asks(node)
+    title = boxes.prediction(node) if node.is_leaf else boxes.splitting_attribute(node)
     parts: list[BoxPart] = [Words(title, "title"), Words(boxes.support(node), "note")]
     if boxes.tree.schema.target.is_numeric:
         parts.append(Words(boxes.spread(node, title), "note"))
@@ -197,7 +192,7 @@ def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
 
 def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
     target = boxes.tree.schema.target
-    title = boxes.says(node)
+    title = boxes.prediction(node)
     parts: list[BoxPart] = [Words(title, "title")]
     if target.is_numeric:
         parts.append(Words(boxes.spread(node, title), "note"))
@@ -208,10 +203,13 @@ def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
 
 
 def _teaching(boxes: Boxes, node: Node) -> list[BoxPart]:
-    title = boxes.says(node) if node.is_leaf else boxes.asks(node)
+    title = boxes.prediction(node) if node.is_leaf else boxes.splitting_attribute(node)
     parts: list[BoxPart] = [
         Words(title, "title"),
-        Words(f"node {node.number} · {boxes.rows(node)} · {boxes.share(node)}", "note"),
+        Words(
+            f"node {node.number} · {boxes.rows(node)} · {boxes.proportion(node)}",
+            "note",
+        ),
         boxes.picture(node),
         *_counts(boxes, node),
     ]
@@ -227,7 +225,7 @@ def _teaching(boxes: Boxes, node: Node) -> list[BoxPart]:
 
 
 def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
-    """Return the weight of each class that is there, or mean and deviation."""
+    """Return the weight of each class present, or mean and deviation."""
     tree = boxes.tree
     if tree.schema.target.is_numeric:
         mean, deviation = (figure(n, digits=4) for n in moments(tree, node))

@@ -25,7 +25,7 @@ BINS = 18
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """The number that a node asks for, over the rows that come to it.
+    """The numbers of a split's attribute, over the rows at its node.
 
     Parameters
     ----------

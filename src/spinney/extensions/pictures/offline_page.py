@@ -95,10 +95,10 @@ class OfflinePage:
 
 
 def check_page_suffix(path: "str | os.PathLike[str]") -> None:
-    """Refuse a path that does not say that it is a page."""
+    """Refuse a path that does not end in .html."""
     name = os.fsdecode(path)
     if not name.lower().endswith(PAGE_SUFFIXES):
-        msg = f"{name!r} does not end in .html, and a browser would not show it so"
+        msg = f"{name!r} does not end in .html: name such a file"
         raise ParameterError(msg)
 
 

@@ -1,4 +1,4 @@
-"""Pages from the shell: where they go, and showing them in a browser."""
+"""Pages written by commands: the path, the file, the browser."""
 
 import tempfile
 import webbrowser
@@ -39,12 +39,12 @@ def page_path(stem: str, options: Mapping[str, Any]) -> str:
     return output
 
 
-def write_page(page: Any, path: str, options: Mapping[str, Any], says: str) -> None:
-    """Write a page, say what it is, and show it if that is asked for."""
+def write_page(page: Any, path: str, options: Mapping[str, Any], content: str) -> None:
+    """Write a page, report it, and open it in a browser with --open."""
     if path == STANDARD_OUTPUT:
         write_data(page.html.rstrip("\n"))
         return
     page.save(path, force=options["force"])
-    say(f"written to {path} ({says})")
+    say(f"written to {path} ({content})")
     if options["open_"] and not webbrowser.open(Path(path).resolve().as_uri()):
         say(f"no browser could be started: open {path} yourself")

@@ -1,4 +1,4 @@
-"""What pictures are made of: texts, rectangles, lines, of classes of the sheet."""
+"""Elements of pictures: texts, rectangles, lines, with classes of the style sheet."""
 
 from collections.abc import Iterable
 
@@ -33,7 +33,7 @@ def words(text: str, name: str = "text", **attributes: str | float) -> Markup:
 
 
 def group(tooltip: str, *content: Markup) -> Markup:
-    """Return what belongs together, with what is shown where a mouse rests on it."""
+    """Return a group of elements with a tooltip."""
     return element("g", *([words(tooltip, "title")] if tooltip else []), *content)
 
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a tree stand beside each other: tidy, in linear time.
+"""Positions of the nodes of a tree across its levels: tidy, in linear time.
 
 Levels are drawn below each other, so only places across matter here. Subtrees are
 rigid: each is laid out once, about its root, so equal subtrees are drawn alike. What
@@ -41,7 +41,7 @@ class Contour:
         return self
 
     def under(self, upper: "Contour", edge: float) -> "Contour":
-        """Put another contour in the place of the upper levels, in place.
+        """Replace the upper levels by another contour, in place.
 
         ``edge`` is where this contour stood on the last of those levels.
         """
@@ -59,7 +59,7 @@ class Contour:
 
 @dataclass(slots=True)
 class Siblings:
-    """What siblings ask of each other, and who is seen from which side.
+    """Least distances between siblings, and those visible from each side.
 
     ``distances`` holds (i, j, least distance), rising in j. ``seen_right`` are the
     siblings that the right contour of all is made of, the deepest first, each with
@@ -102,14 +102,14 @@ def tidy_layout(
             continue
         lefts = [left.pop(child) for child in children[node]]
         rights = [right.pop(child) for child in children[node]]
-        met = _siblings(lefts, rights, gap)
-        places = _spread(len(lefts), met.distances)
+        pairs = _siblings(lefts, rights, gap)
+        places = _spread(len(lefts), pairs.distances)
         middle = (places[0] + places[-1]) / 2
         for child, place in zip(children[node], places, strict=True):
             offsets[child] = place - middle
         at = [place - middle for place in places]
-        left[node] = _joined(lefts, met.seen_left, at).below(-half)
-        right[node] = _joined(rights, met.seen_right[::-1], at).below(half)
+        left[node] = _joined(lefts, pairs.seen_left, at).below(-half)
+        right[node] = _joined(rights, pairs.seen_right[::-1], at).below(half)
     for node, below in enumerate(children):
         for child in below:
             offsets[child] += offsets[node]
@@ -124,8 +124,8 @@ def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblin
     The siblings that are seen from the right form a stack: the last one on top, and
     below it deeper and deeper ones, of which it hides the upper levels.
     """
-    met = Siblings([], [(0, 0.0)], [(0, 0.0)])
-    seen = met.seen_right
+    pairs = Siblings([], [(0, 0.0)], [(0, 0.0)])
+    seen = pairs.seen_right
     for j in range(1, len(lefts)):
         own, own_edge, level = lefts[j].steps, 0.0, 0
         while seen and level < len(own):
@@ -137,13 +137,13 @@ def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblin
                 own_edge += own[-step]
                 least = max(least, edge - own_edge)
             level = shared
-            met.distances.append((i, j, least + gap))
+            pairs.distances.append((i, j, least + gap))
             if level < len(other):
                 seen.append((i, edge))
         if level < len(own):
-            met.seen_left.append((j, own_edge))
+            pairs.seen_left.append((j, own_edge))
         seen.append((j, 0.0))
-    return met
+    return pairs
 
 
 def _spread(n: int, distances: list[tuple[int, int, float]]) -> list[float]:

@@ -1,4 +1,4 @@
-"""A picture in the hand: shown by a notebook, saved to a file, put into a page."""
+"""The picture that users get: shown in a notebook, saved to a file."""
 
 import os
 import re
@@ -78,7 +78,7 @@ class Picture:
 
 
 def check_suffix(path: "str | os.PathLike[str]") -> None:
-    """Refuse a path that names no kind of picture that is drawn."""
+    """Refuse a path without a suffix of a picture."""
     name = os.fsdecode(path)
     if not name.lower().endswith((*SVG_SUFFIXES, *PAGE_SUFFIXES, *DRAWN_SUFFIXES)):
         msg = f"{name!r} does not end in .svg, .html, .png or .pdf: name such a file"

@@ -46,19 +46,19 @@ LEGEND_ROOM = 150.0
 LEGEND_CLASSES = 12
 LEGEND_MODELS, MODEL_ROW = 16, 16.0
 SCALE_STEPS, SCALE_STEP = 20, 12.0
-DESCRIBED = 200  # nodes: longer descriptions nobody listens to
+DESCRIBED = 200  # nodes; larger trees have a short description
 
 
 class Heading(BoxPart, Protocol):
-    """What stands above a tree that is part of something."""
+    """A heading above a tree."""
 
     @property
     def title(self) -> str:
-        """What the picture is called."""
+        """The title of the picture."""
 
     @property
-    def told(self) -> str:
-        """What it says, in words."""
+    def description(self) -> str:
+        """The heading in words, for screen readers."""
 
 
 def to_svg(
@@ -78,19 +78,19 @@ def to_svg(
     model : Model
         The tree with its recipe.
     style : {"compact", "rules", "teaching"}
-        What is said of each node: what it asks or predicts and of how many rows; what
-        it would predict, with the questions on the branches; all that a textbook
-        draws, with impurities and the merits of all attributes.
+        The content of boxes: splitting attribute or prediction, and rows; predictions
+        with conditions on branches; or all that a textbook draws, with impurities and
+        the merits of all attributes.
     horizontal : bool
         Whether the root is at the left, and not at the top.
     max_depth : int, optional
-        Below how many questions nodes are not drawn; as many as fit, if not given.
+        The greatest depth that is drawn; by default, as deep as fits.
     errors : NodeErrors, optional
-        How each node does on another table, which its box says last.
+        The errors of each node on another table, at the end of its box.
     bars : bool
-        Whether a question shows how its rows answer it, a bar for each answer.
+        Whether a split has a bar for each value or branch.
     above : Heading, optional
-        What is drawn above the tree, as of a forest.
+        A heading above the tree, as for a forest.
     """
     check_named("style", style, STYLES)
     check_choice("horizontal", horizontal)
@@ -179,7 +179,7 @@ class Pen:
         return joined(lines)
 
     def label(self, place: int) -> Markup:
-        """Return the label of the branch to a node; the whole answer is a tooltip."""
+        """Return the label of the branch to a node, with the condition as tooltip."""
         each, sketch = self.sketch.drawn[place], self.sketch
         if not each.label:
             return Markup()
@@ -209,9 +209,6 @@ def _thickness(each: DrawnNode) -> float:
     return THINNEST + (THICKEST - THINNEST) * each.share
 
 
-# Words about the whole
-
-
 def _title(tree: Tree) -> str:
     return f"Decision tree for {shown(tree.schema.target.name)}"
 
@@ -223,15 +220,15 @@ def _facts(tree: Tree) -> str:
     facts = f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
     arrays = tree.arrays
     empty = int(np.count_nonzero(~arrays.inner & (arrays.rows == 0)))
-    # Several of a node are drawn as one: so that nobody counts boxes in vain.
+    # Several empty leaves of a node are drawn as one box.
     return f"{facts}, {empty} of them without rows" if empty > 1 else facts
 
 
 def _description(boxes: Boxes, sketch: Sketch, above: Heading | None) -> str:
-    """Return the tree in words, for those who cannot see it."""
+    """Return the tree in words, for screen readers."""
     tree = boxes.tree
     facts = f"{_title(tree)}: {_facts(tree)}."
-    facts = f"{above.told}\n{facts}" if above else facts
+    facts = f"{above.description}\n{facts}" if above else facts
     if len(tree) > DESCRIBED:
         return facts
     text = to_text(tree, max_depth=sketch.depth, errors=boxes.errors)
@@ -241,7 +238,7 @@ def _description(boxes: Boxes, sketch: Sketch, above: Heading | None) -> str:
 def _head(
     boxes: Boxes, sketch: Sketch, width: float, begin: float
 ) -> tuple[Markup, float]:
-    """Return what is predicted, of how many rows, and what colours mean."""
+    """Return the target, the number of rows, and the legend."""
     tree = boxes.tree
     size, bold = KINDS["title"]
     facts = _facts(tree)

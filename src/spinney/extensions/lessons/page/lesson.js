@@ -1,4 +1,4 @@
-// One slide a screen: arrow keys, space, Home and End, buttons, and the address.
+// One slide per screen: arrow keys, space, Home, End, buttons, and the address.
 
 const slides = [...document.querySelectorAll(".slide")];
 let current = -1;
@@ -8,27 +8,27 @@ function show(number, focus = true) {
   if (next === current) return;
   current = next;
   slides.forEach((slide, at) => slide.classList.toggle("shown", at === current));
-  back.disabled = current === 0;
-  forth.disabled = current === slides.length - 1;
+  previousButton.disabled = current === 0;
+  nextButton.disabled = current === slides.length - 1;
   const address = `#${current + 1}`;
   if (location.hash !== address) history.replaceState(null, "", address);
   slides[current].scrollTop = 0;
   if (focus) slides[current].focus();
 }
 
-function arrow(text, label, step) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.textContent = text;
-  made.setAttribute("aria-label", label);
-  made.addEventListener("click", () => show(current + step));
-  return made;
+function arrowButton(text, label, step) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = text;
+  button.setAttribute("aria-label", label);
+  button.addEventListener("click", () => show(current + step));
+  return button;
 }
 
 const bar = document.createElement("nav");
-const back = arrow("←", "The slide before", -1);
-const forth = arrow("→", "The next slide", 1);
-bar.append(back, forth);
+const previousButton = arrowButton("←", "Previous slide", -1);
+const nextButton = arrowButton("→", "Next slide", 1);
+bar.append(previousButton, nextButton);
 document.body.append(bar);
 document.body.classList.add("stepping");
 slides.forEach((slide) => slide.setAttribute("tabindex", "-1"));

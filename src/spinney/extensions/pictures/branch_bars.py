@@ -1,9 +1,8 @@
-"""How the rows of a node answer its question: a bar for each answer, by class.
+"""Bars below a split: one bar per value or branch, by class.
 
-Of names there is a bar for each value, a line between those of different branches; of
-numbers, and of very many names, one for each branch: a model keeps no more of a number
-than the counts on the sides of its cut. Where rows are given, a number has a histogram
-of them. Where numbers are predicted, an answer has its mean and deviation.
+A nominal attribute has a bar per value, with a line between branches. A number, or an
+attribute of many values, has a bar per branch: a model stores no other counts. If rows
+are given, a number has a histogram. For regression, a bar is mean and deviation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,6 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, short_weight, shown
-from spinney.extensions.pictures.answer_histogram import answer_histogram
 from spinney.extensions.pictures.box_parts import (
     BoxPart,
     ShareBar,
@@ -30,22 +28,23 @@ from spinney.extensions.pictures.node_colours import (
     mean_and_deviation,
 )
 from spinney.extensions.pictures.node_histograms import Histogram
+from spinney.extensions.pictures.split_histogram import split_histogram
 from spinney.extensions.pictures.svg_elements import group, line, words
 from spinney.extensions.pictures.text_width import shortened
 from spinney.output.tree_text import counts_text
 from spinney.trees import CountTable, Groups, Node, Tree
 
-__all__ = ["answer_parts"]
+__all__ = ["branch_bar_parts"]
 
 KIND, SIZE = "note", 11
-NAME_ROOM, BAR, GAP = 132.0, 56.0, 7.0
+NAME_WIDTH, BAR, GAP = 132.0, 56.0, 7.0
 BRANCH_GAP = 4.0
-ANSWERS_SHOWN = 8
+MAX_LINES = 8
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An answer, and the counts, or moments, of those who gave it."""
+class ValueCounts:
+    """A value, or branch, with the counts or moments of its rows."""
 
     name: str
     branch: int
@@ -54,8 +53,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class AnswerLine:
-    """What is drawn of an answer; a longer bar is more rows."""
+class BarLine:
+    """One line: name, bar and figure; a longer bar has more rows."""
 
     name: str
     figure: str
@@ -66,10 +65,10 @@ class AnswerLine:
 
 
 @dataclass(frozen=True)
-class AnswerBars:
-    """The answers at a node, below each other: names, bars and figures in columns."""
+class BranchBars:
+    """The lines of a node: names, bars and figures in columns."""
 
-    lines: Sequence[AnswerLine]
+    lines: Sequence[BarLine]
 
     @cached_property
     def _columns(self) -> tuple[float, float]:
@@ -77,8 +76,8 @@ class AnswerBars:
         return names, max(width_of(each.figure, KIND) for each in self.lines)
 
     @staticmethod
-    def _name(each: AnswerLine) -> str:
-        return shortened(each.name, NAME_ROOM, SIZE)
+    def _name(each: BarLine) -> str:
+        return shortened(each.name, NAME_WIDTH, SIZE)
 
     @property
     def width(self) -> float:
@@ -93,9 +92,9 @@ class AnswerBars:
         return len(self.lines) * line_height(KIND) + rules
 
     def draw(self, x: float, y: float, width: float) -> Markup:
-        """Return them as SVG; the bars take what room there is."""
+        """Return the lines as SVG; bars fill the remaining width."""
         names, figures = self._columns
-        room = width - names - figures - 2 * GAP
+        bar_width = width - names - figures - 2 * GAP
         parts, tall = [], line_height(KIND)
         for each in self.lines:
             if each.ruled:
@@ -107,7 +106,7 @@ class AnswerBars:
                 group(
                     each.tooltip,
                     words(self._name(each), x=x + names, y=base, class_=f"{KIND} end"),
-                    each.bar.draw(x + names + GAP, top, room * each.length),
+                    each.bar.draw(x + names + GAP, top, bar_width * each.length),
                     words(each.figure, x=x + width, y=base, class_=f"{KIND} end"),
                 )
             )
@@ -115,71 +114,69 @@ class AnswerBars:
         return joined(parts)
 
 
-def answer_parts(
+def branch_bar_parts(
     tree: Tree,
     colours: ClassColours | NumberColours,
     node: Node,
     histograms: Mapping[int, Histogram] | None = None,
 ) -> list[BoxPart]:
-    """Return the answers to the question of a node; nothing of a leaf or without rows.
+    """Return the bars of a split; none for a leaf or without rows.
 
-    Where there are ``histograms``, of rows that are given, numbers have theirs.
+    ``histograms`` are those of given rows, for splits of numbers.
     """
     if node.is_leaf:
         return []
     if histograms is None or node.number not in histograms:
-        answers = _by_value(tree, node) or _by_branch(tree, node)
-        return _lines(tree, colours, answers)
-    counted, asks = histograms[node.number], node.candidate.attribute
-    attribute = tree.schema.attributes[asks]
-    size = counted.missing if tree.schema.target.is_numeric else counted.missing.sum()
-    without = Answer("missing", -1, counted.missing, float(np.ravel(size)[0]))
+        counts = _by_value(tree, node) or _by_branch(tree, node)
+        return _lines(tree, colours, counts)
+    histogram = histograms[node.number]
+    attribute = tree.schema.attributes[node.candidate.attribute]
+    missing = histogram.missing
+    size = missing if tree.schema.target.is_numeric else missing.sum()
+    without = ValueCounts("missing", -1, missing, float(np.ravel(size)[0]))
     return [
-        answer_histogram(tree, colours, attribute, counted),
+        split_histogram(tree, colours, attribute, histogram),
         *_lines(tree, colours, [without]),
     ]
 
 
 def _lines(
-    tree: Tree, colours: ClassColours | NumberColours, answers: list[Answer]
+    tree: Tree, colours: ClassColours | NumberColours, counts: list[ValueCounts]
 ) -> list[BoxPart]:
-    """Return answers as bars below each other, if any row gave one."""
-    answers = [each for each in answers if each.weight > 0]
-    if not answers:
+    """Return lines of those with rows, or nothing."""
+    counts = [each for each in counts if each.weight > 0]
+    if not counts:
         return []
-    kept, rest = _heaviest(answers)
-    # A line between branches says which values go together, if some do.
-    grouped = len({each.branch for each in answers}) < len(answers)
-    most = max(each.weight for each in answers)
-    lines, before = [], kept[0].branch
-    for each in kept:
+    listed, rest = _heaviest(counts)
+    # A rule between branches shows the groups of values, if there are some.
+    grouped = len({each.branch for each in counts}) < len(counts)
+    most = max(each.weight for each in counts)
+    lines, before = [], listed[0].branch
+    for each in listed:
         tooltip = f"{each.name}: {counts_text(each.weights, tree.schema)}"
         ruled, before = grouped and each.branch != before, each.branch
         drawn = _drawn(tree, colours, each, most)
-        lines.append(AnswerLine(each.name, *drawn, tooltip, ruled))
+        lines.append(BarLine(each.name, *drawn, tooltip, ruled))
     if rest:
         names = ", ".join(each.name for each in rest)
         blank = ShareBar(())
-        lines.append(AnswerLine(f"+ {len(rest)} more", "", blank, 0.0, names, grouped))
-    return [AnswerBars(lines)]
+        lines.append(BarLine(f"+ {len(rest)} more", "", blank, 0.0, names, grouped))
+    return [BranchBars(lines)]
 
 
-def _by_value(tree: Tree, node: Node) -> list[Answer]:
-    """Return the values of names, by branch; none of numbers, or where they are many.
-
-    Where each has its branch there are as many of one as of the other.
-    """
+def _by_value(tree: Tree, node: Node) -> list[ValueCounts]:
+    """Return the values by branch; nothing for numbers, or too many values."""
     candidate = node.candidate
     split, table = candidate.split, candidate.table
     if not isinstance(split, Groups):
         return []
-    if len(table.values) > max(ANSWERS_SHOWN, split.n_branches):
+    if len(table.values) > max(MAX_LINES, split.n_branches):
         return []
     values = tree.schema.attributes[split.attribute].values
     branches, sizes = split.branch_of(table.values), table.sizes
     return [
         *(
-            Answer(
+            ValueCounts(
                 shown(values[int(table.values[at])]),
                 int(branches[at]),
                 table.weights[at],
@@ -187,48 +184,48 @@ def _by_value(tree: Tree, node: Node) -> list[Answer]:
             )
             for at in np.argsort(branches, kind="stable").tolist()
         ),
-        _without(table),
+        _missing_counts(table),
     ]
 
 
-def _by_branch(tree: Tree, node: Node) -> list[Answer]:
-    """Return the branches with their labels, which say if missing cells go there."""
+def _by_branch(tree: Tree, node: Node) -> list[ValueCounts]:
+    """Return the branches with their labels."""
     table = node.candidate.branches
     children = [tree.nodes[child] for child in node.children]
     return [
         *(
-            Answer(
-                branch_label(tree, child, room=2 * NAME_ROOM, size=SIZE)[0],
+            ValueCounts(
+                branch_label(tree, child, room=2 * NAME_WIDTH, size=SIZE)[0],
                 child.branch,
                 table.weights[child.branch],
                 float(table.sizes[child.branch]),
             )
             for child in children
         ),
-        _without(table),
+        _missing_counts(table),
     ]
 
 
-def _without(table: CountTable) -> Answer:
-    return Answer("missing", -1, table.missing, float(table.missing_size))
+def _missing_counts(table: CountTable) -> ValueCounts:
+    return ValueCounts("missing", -1, table.missing, float(table.missing_size))
 
 
-def _heaviest(answers: list[Answer]) -> tuple[list[Answer], list[Answer]]:
-    """Return the answers of most rows in their order, and the others."""
-    if len(answers) <= ANSWERS_SHOWN + 1:
-        return answers, []
-    order = sorted(range(len(answers)), key=lambda at: -answers[at].weight)
-    kept = set(order[:ANSWERS_SHOWN])
-    rest = [each for at, each in enumerate(answers) if at not in kept]
-    return [each for at, each in enumerate(answers) if at in kept], rest
+def _heaviest(counts: list[ValueCounts]) -> tuple[list[ValueCounts], list[ValueCounts]]:
+    """Return the heaviest entries in their order, and the others."""
+    if len(counts) <= MAX_LINES + 1:
+        return counts, []
+    order = sorted(range(len(counts)), key=lambda at: -counts[at].weight)
+    heaviest = set(order[:MAX_LINES])
+    rest = [each for at, each in enumerate(counts) if at not in heaviest]
+    return [each for at, each in enumerate(counts) if at in heaviest], rest
 
 
 def _drawn(
-    tree: Tree, colours: ClassColours | NumberColours, answer: Answer, most: float
+    tree: Tree, colours: ClassColours | NumberColours, entry: ValueCounts, most: float
 ) -> tuple[str, BoxPart, float]:
-    """Return the figure, the bar and its length: of all there is, if it is a mean."""
+    """Return the figure, the bar and its relative length, 1 for means."""
     if isinstance(colours, NumberColours):
-        mean, deviation = mean_and_deviation(tree, answer.weights)
+        mean, deviation = mean_and_deviation(tree, entry.weights)
         return figure(mean, digits=4), colours.strip(mean, deviation), 1.0
-    bar = colours.bar(answer.weights / answer.weight)
-    return short_weight(answer.weight), bar, answer.weight / most
+    bar = colours.bar(entry.weights / entry.weight)
+    return short_weight(entry.weight), bar, entry.weight / most

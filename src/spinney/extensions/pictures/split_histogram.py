@@ -1,4 +1,4 @@
-"""The number that a node asks for, as bars of rows by class, with the cut marked.
+"""A histogram of the split's number by class, with the threshold marked.
 
 ▂ ▅█▇│▂▁
 ─────┴─────
@@ -23,7 +23,7 @@ from spinney.extensions.pictures.svg_elements import group, line, rectangle, wor
 from spinney.output.tree_text import counts_text
 from spinney.trees import Tree
 
-__all__ = ["AnswerHistogram", "answer_histogram"]
+__all__ = ["SplitHistogram", "split_histogram"]
 
 KIND = "note"
 TALL, MARK, GAP = 44.0, 5.0, 1.0
@@ -33,7 +33,7 @@ END_DIGITS = 4
 
 @dataclass(frozen=True)
 class HistogramBar:
-    """A bin: how high it is, of the highest, its parts in colours, and its counts."""
+    """A bin: its relative height, its coloured parts, and its counts."""
 
     height: float
     parts: Sequence[tuple[str, float, float]]  # colour, share, opacity
@@ -41,10 +41,10 @@ class HistogramBar:
 
 
 @dataclass(frozen=True)
-class AnswerHistogram:
-    """Bars beside each other over a line; ``cuts`` are places on it, from 0 to 1.
+class SplitHistogram:
+    """Bars over an axis; ``cuts`` are positions on it, from 0 to 1.
 
-    ``ends`` are the least and the greatest number.
+    ``ends`` are the minimum and the maximum.
     """
 
     bars: Sequence[HistogramBar]
@@ -92,28 +92,30 @@ class AnswerHistogram:
         return group(bar.tooltip, *parts)
 
 
-def answer_histogram(
+def split_histogram(
     tree: Tree,
     colours: ClassColours | NumberColours,
     attribute: Attribute,
-    counted: Histogram,
-) -> AnswerHistogram:
+    histogram: Histogram,
+) -> SplitHistogram:
     """Return the histogram of a node's rows: by class, or by the mean of each bin."""
-    sizes = counted.weights[:, 0] if _is_numeric(colours) else counted.weights.sum(1)
+    sizes = (
+        histogram.weights[:, 0] if _is_numeric(colours) else histogram.weights.sum(1)
+    )
     most = float(sizes.max()) or 1.0
     bars = []
-    for at, (weights, size) in enumerate(zip(counted.weights, sizes, strict=True)):
-        tooltip = f"{_span(*counted.edges(at), attribute)}: "
+    for at, (weights, size) in enumerate(zip(histogram.weights, sizes, strict=True)):
+        tooltip = f"{_span(*histogram.edges(at), attribute)}: "
         if size > 0:
             tooltip += counts_text(weights, tree.schema)
         parts = _parts(tree, colours, weights) if size > 0 else ()
         bars.append(HistogramBar(float(size) / most, parts, tooltip))
-    reach = counted.high - counted.low
-    inside = [cut for cut in counted.cuts if counted.low <= cut <= counted.high]
-    return AnswerHistogram(
+    reach = histogram.high - histogram.low
+    inside = [cut for cut in histogram.cuts if histogram.low <= cut <= histogram.high]
+    return SplitHistogram(
         bars,
-        [(cut - counted.low) / reach for cut in inside],
-        (_end(counted.least, attribute), _end(counted.greatest, attribute)),
+        [(cut - histogram.low) / reach for cut in inside],
+        (_end(histogram.least, attribute), _end(histogram.greatest, attribute)),
     )
 
 
@@ -139,7 +141,7 @@ def _span(low: float, high: float, attribute: Attribute) -> str:
 
 
 def _end(edge: float, attribute: Attribute) -> str:
-    """Return an edge in a few digits: it is a place in a picture, no bound."""
+    """Return an edge in a few digits, for display."""
     if attribute.unit is not None:
         return number_text(edge, attribute.unit)
     return number_text(float(f"{edge:.{END_DIGITS}g}"))
