@@ -29,8 +29,8 @@ from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
 from spinney.sources.rows.row_hashing import HashSample
 from spinney.sources.rows.sampleable_rows import (
+    RowSubset,
     SampleableRows,
-    SampledRows,
     check_rows_fit,
 )
 from spinney.sources.rows.training_rows import TrainingSet
@@ -96,7 +96,7 @@ class HashedTable:
 
     def subset(self, *draws: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return SampledRows(self, draws)
+        return RowSubset(self, draws)
 
     def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""

@@ -35,8 +35,8 @@ from spinney.sources.rows.row_hashing import (
 )
 from spinney.sources.rows.sampleable_rows import (
     HashedTrainingSet,
+    RowSubset,
     SampleableRows,
-    SampledRows,
     check_rows_fit,
 )
 from spinney.sources.rows.training_rows import TrainingSet
@@ -131,7 +131,7 @@ class HashedPartitions:
 
     def subset(self, *draws: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return SampledRows(self, draws)
+        return RowSubset(self, draws)
 
     def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""

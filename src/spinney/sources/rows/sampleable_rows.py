@@ -132,7 +132,7 @@ class SummedRows(Protocol):
 
 
 @dataclass(frozen=True)
-class SampledRows:
+class RowSubset:
     """Some of the rows that have numbers, which keep these."""
 
     rows: SampleableRows
@@ -175,7 +175,7 @@ class SampledRows:
 
     def subset(self, *draws: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return SampledRows(self.rows, (*self.draws, *draws))
+        return RowSubset(self.rows, (*self.draws, *draws))
 
 
 @dataclass(frozen=True, slots=True)
