@@ -12,15 +12,12 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    "extensions/streaming",
+    *("data", "extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
-    "__init__.py",
-    "api.py",
-    "registry.py",
-    "extensions/explorer",
-    "extensions/incremental",
+    *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
+    *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     "extensions/streaming",
     *(f"growth/{name}" for name in GROWTH),
 ]

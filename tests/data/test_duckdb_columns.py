@@ -197,7 +197,7 @@ def test_large_integers_are_warned_of(connection):
 )
 def test_other_types_are_refused_unless_ignored(connection, value):
     relation = connection.sql(f"SELECT {value} AS x, 1 AS y")
-    with pytest.raises(DataError, match=r"'x' is of type .*ignore=\['x'\]"):
+    with pytest.raises(DataError, match=r"'x' has type .*ignore=\['x'\]"):
         plan(relation)
     assert len(plan(relation, Declarations(ignore=("x",)))) == 1
 

@@ -32,7 +32,7 @@ def test_nested_column_is_refused_unless_ignored(tmp_path):
     pl.DataFrame({"l": [[1]], "s": [{"a": 1, "b": {"c": 2}}], "x": [1]}).write_parquet(
         path
     )
-    with pytest.raises(DataError, match=r"'l' is of type BIGINT\[\].*ignore=\['l'\]"):
+    with pytest.raises(DataError, match=r"'l' has type BIGINT\[\].*ignore=\['l'\]"):
         read_table(path)
     table = read_table(path, declarations=Declarations(ignore=("l", "s")))
     assert table.names == ("x",)

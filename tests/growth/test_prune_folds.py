@@ -28,7 +28,7 @@ def folds_by_scikit_learn(splitter, targets):
 @pytest.mark.parametrize("n_rows, n_folds", [(5, 2), (37, 3), (150, 10), (1003, 10)])
 def test_folds_are_those_of_scikit_learn(n_rows, n_folds, seed):
     codes = np.random.default_rng(seed).choice(4, n_rows, p=[0.1, 0.6, 0.27, 0.03])
-    found = folds_of(codes, CLASSES, n_folds=n_folds, seed=seed, asked=False)
+    found = folds_of(codes, CLASSES, n_folds=n_folds, seed=seed, is_set=False)
     peer = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     np.testing.assert_array_equal(found, folds_by_scikit_learn(peer, codes))
     numbers = codes + 0.5
@@ -39,7 +39,7 @@ def test_folds_are_those_of_scikit_learn(n_rows, n_folds, seed):
 
 def test_more_folds_than_rows_of_any_class_are_made_without_classes():
     codes = np.array([0, 1, 2, 3, 0])
-    found = folds_of(codes, CLASSES, n_folds=4, seed=7, asked=False)
+    found = folds_of(codes, CLASSES, n_folds=4, seed=7, is_set=False)
     peer = KFold(4, shuffle=True, random_state=7)
     np.testing.assert_array_equal(found, folds_by_scikit_learn(peer, codes))
     with pytest.raises(ParameterError, match="folds=6 must be"):

@@ -1,4 +1,4 @@
-"""Columns as parts of a table, one of them without rows."""
+"""Columns as partitions of a table, one of them without rows."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,20 +14,20 @@ SHARES = (0.0, 0.2, 0.2, 0.3, 0.6, 0.9, 1.0)
 
 
 def in_arrow(columns: Columns) -> list[pa.Table]:
-    """Return parts of different lengths; a column of nothing has no type."""
+    """Return partitions of different lengths; a column of nothing has no type."""
     table = pa.table(list(map(pa.array, columns.values())), names=list(columns))
     cuts = [round(share * len(table)) for share in SHARES]
     return [table.slice(low, high - low) for low, high in pairwise(cuts)]
 
 
 @contextmanager
-def in_parts(columns: Columns) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Give parts that are counted in this process, one after the other."""
+def in_partitions(columns: Columns) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Give partitions that are counted in this process, one after the other."""
     yield in_arrow(columns), {"source": "parts"}
 
 
 def in_parquet(folder: Path, source: str) -> Callable[[Columns], Any]:
-    """Return what writes parts as files; they are found by a star."""
+    """Return what writes partitions as files; they are found by a star."""
 
     @contextmanager
     def opened(columns: Columns) -> Iterator[tuple[Any, dict[str, Any]]]:

@@ -50,7 +50,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return how many lines were held at once, after each time some were fetched."""
     sizes: list[int] = []
     alive: list[tuple[Any, int]] = []
-    fetch = CachingSource._fetched
+    fetch = CachingSource._fetch
 
     def counted(source: CachingSource, nodes: Any) -> Any:
         given = fetch(source, nodes)
@@ -58,13 +58,13 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         sizes.append(sum(n for rows, n in alive if rows() is not None))
         return given
 
-    monkeypatch.setattr(CachingSource, "_fetched", counted)
+    monkeypatch.setattr(CachingSource, "_fetch", counted)
     return sizes
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_held_nodes_grow_the_same_tree(recipe, fetched, held, monkeypatch, tmp_path):
-    monkeypatch.setattr(caching_source, "FEW", 60)
+    monkeypatch.setattr(caching_source, "FETCHED_ROWS", 60)
     columns = rows_of(1, missing=0.1)
     options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 2}
     expected = spinney.grow(columns, "y", **options)
@@ -80,7 +80,7 @@ def test_held_nodes_grow_the_same_tree(recipe, fetched, held, monkeypatch, tmp_p
 
 def test_nodes_of_leaves_alone_are_let_go(held, monkeypatch, tmp_path):
     # Of each kind half the rows: two leaves, so no rows are sent on from there.
-    monkeypatch.setattr(caching_source, "FEW", 60)
+    monkeypatch.setattr(caching_source, "FETCHED_ROWS", 60)
     kinds = [f"kind {i}" for i in range(12) for _ in range(40)]
     high = [float(j % 2) for j in range(len(kinds))]
     label = [f"{kind} {number}" for kind, number in zip(kinds, high, strict=True)]
@@ -96,7 +96,7 @@ def test_nodes_of_leaves_alone_are_let_go(held, monkeypatch, tmp_path):
 @pytest.mark.parametrize("order", [(300, 30, 200, 30), (30, 200, 30, 300)])
 def test_pruning_holds_no_more_than_growing(order, held, monkeypatch, tmp_path):
     # Small branches on both sides of large ones, whose own branches are held in turn.
-    monkeypatch.setattr(caching_source, "FEW", 60)
+    monkeypatch.setattr(caching_source, "FETCHED_ROWS", 60)
     random = np.random.default_rng(5)
     kinds = [f"kind {i}" for i, n in enumerate(order) for _ in range(n)]
     first, second = random.normal(size=(2, len(kinds)))
@@ -153,7 +153,7 @@ def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, po
 
 def test_a_second_tree_finds_the_rows_again(monkeypatch, tmp_path):
     # Constructed attributes are those of a first tree: the source grows several.
-    monkeypatch.setattr(caching_source, "FEW", 60)
+    monkeypatch.setattr(caching_source, "FETCHED_ROWS", 60)
     columns = rows_of(3)
     recipe = Recipe.named("c4.5").changed(construct=2)
     expected = spinney.grow(columns, "y", recipe=recipe).tree

@@ -127,7 +127,7 @@ def test_what_is_refused(options, message):
 @pytest.mark.parametrize(
     "cells, options, message",
     [
-        ([1.0, b"\0\1", 2.0], {}, "column 'x' is of type BLOB, which is neither"),
+        ([1.0, b"\0\1", 2.0], {}, "column 'x' has type BLOB, which is neither"),
         ([1.0, float("inf"), 2.0], {}, "column 'x' holds inf"),
         (["1", "wide", "2"], {"numeric": ["x"]}, "column 'x'.*'wide'"),
         ([1, 7, 2], {"nominal": ["x"], "values": {"x": [1, 2]}}, "column 'x'.*7"),

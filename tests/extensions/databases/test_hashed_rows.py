@@ -55,7 +55,7 @@ def hashed(place, columns, folder, request, target="y"):
             yield rows.sampleable or HashedTrainingSet(rows.in_memory_rows)
 
 
-def lines_of(rows, numbers):
+def rows_query(rows, numbers):
     """Return rows as sorted lines: cells, class, weight and number."""
     cells = [np.nan_to_num(c.astype(float), nan=-9.0) for c in rows.columns]
     lines = zip(*cells, rows.classes, rows.own_weights, numbers, strict=True)
@@ -74,7 +74,7 @@ def test_numbers_and_draws_are_those_of_memory(place, target, tmp_path, request)
     answers = []
     for each in ("memory", place):
         with hashed(each, columns, tmp_path, request, target) as rows:
-            fetched = lines_of(*rows.fetch_sample(half))
+            fetched = rows_query(*rows.fetch_sample(half))
             with rows.sampled_source(bag, half, class_weights=scale) as source:
                 root = source.root()
                 sums = pytest.approx(root.weights, rel=1e-12)
@@ -142,7 +142,7 @@ def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     for size in (10, 1000):
         monkeypatch.setattr(hashed_partitions, "IN_PIECE", size)
         with hashed("parts", columns, tmp_path, request) as rows:
-            answers.append(lines_of(*rows.fetch_sample(everything)))
+            answers.append(rows_query(*rows.fetch_sample(everything)))
     assert answers[0] == answers[1]
 
 

@@ -1,4 +1,4 @@
-"""Tables in parts: the same trees, whoever counts them, and a part lost in between."""
+"""Partitioned tables: the tree is that of the same rows in memory."""
 
 import warnings
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.extensions.databases.test_bins import RECIPES, rows_of
 from tests.helpers.fuzz import examples
-from tests.helpers.partitioned_tables import in_arrow, in_parquet, in_parts
+from tests.helpers.partitioned_tables import in_arrow, in_parquet, in_partitions
 from tests.sources.comparing import assert_same_tree
 
 import spinney
@@ -41,7 +41,7 @@ def grown(columns: dict[str, list[Any]], **options: Any) -> Any:
 
 
 def test_trees_are_those_of_memory():
-    checked = check_source(in_parts, n_tables=2, n_rows=24, seed=1)
+    checked = check_source(in_partitions, n_tables=2, n_rows=24, seed=1)
     assert min(checked.nodes.values()) > 10
 
 
@@ -114,14 +114,16 @@ def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
 
 
 def test_values_are_agreed_on_before_they_are_coded():
-    parts = [
+    partitions = [
         {"sky": ["rain", "sun"], "wind": [1.0, 2.0], "y": ["no", "yes"]},
         {"sky": [None, None], "wind": [None, 1.0], "y": ["no", "maybe"]},
         {"sky": ["fog", "rain"], "wind": [3.0, 3.0], "y": ["yes", "no"]},
     ]
-    whole = {name: [c for part in parts for c in part[name]] for name in parts[0]}
+    whole = {
+        name: [c for part in partitions for c in part[name]] for name in partitions[0]
+    }
     options = {"recipe": "id3", "missing": "own-category"}
-    tree = spinney.grow(parts, "y", source="parts", **options).tree
+    tree = spinney.grow(partitions, "y", source="parts", **options).tree
     assert tree.schema.attributes[0].values == ("fog", "rain", "sun")
     assert tree.schema.target.classes == ("maybe", "no", "yes")
     assert_same_tree(spinney.grow(whole, "y", **options).tree, tree, whole=True)
@@ -155,13 +157,13 @@ def test_rows_that_lack_a_cell_are_left_out_of_every_part():
 
 
 def test_what_parts_say_is_said_once():
-    parts = [
+    partitions = [
         {"id": [f"{start + i}" for i in range(40)], "y": ["a", "b", None, "a"] * 10}
         for start in (0, 40, 80)
     ]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        spinney.grow(parts, "y", source="parts", recipe="id3", nominal=["id"])
+        spinney.grow(partitions, "y", source="parts", recipe="id3", nominal=["id"])
     said = [str(each.message) for each in caught]
     assert sum("is missing in 30 of 120 rows" in each for each in said) == 1
     assert sum("'id'" in each for each in said) == 1
@@ -171,31 +173,36 @@ PART = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
 
 
 @pytest.mark.parametrize(
-    "parts, problem",
+    "partitions, problem",
     [
-        ([PART, {"x": ["red"], "y": ["a"]}], "'x': it is numeric in one part and nom"),
-        ([PART, {"z": [1.0], "y": ["a"]}], "column 'x' is in some parts of the table"),
-        ([PART, PART | {"w": [1.0, 1.0, 1.0]}], "column 'w' is in some parts"),
-        ([], "there are no parts"),
+        (
+            [PART, {"x": ["red"], "y": ["a"]}],
+            "'x': it is numeric in one partition and nom",
+        ),
+        ([PART, {"z": [1.0], "y": ["a"]}], "column 'x' is in some partitions"),
+        ([PART, PART | {"w": [1.0, 1.0, 1.0]}], "column 'w' is in some partitions"),
+        ([], "list of partitions is empty"),
         (["rows.csv"], r"'rows.csv' is no Parquet file"),
         (["rows.parquet"], "there is no file 'rows.parquet'"),
         ("rows *.parquet", r"there is no file 'rows \*.parquet'"),
         ([{"x": [1.0], "y": [None]}], "every one of the 1 cells is missing"),
     ],
 )
-def test_parts_that_are_refused(parts, problem):
+def test_parts_that_are_refused(partitions, problem):
     with pytest.raises(DataError, match=problem):
-        spinney.grow(parts, "y", source="parts", recipe="id3")
+        spinney.grow(partitions, "y", source="parts", recipe="id3")
 
 
 def test_what_is_no_table_in_parts_is_refused():
-    with pytest.raises(ParameterError, match="source='parts' counts parts of a table"):
+    with pytest.raises(ParameterError, match="source='parts' needs partitions"):
         spinney.grow(PART, "y", source="parts")
     with pytest.raises(DataError, match="there is no column 'Y': did you mean 'y'"):
         spinney.grow([PART], "Y", source="parts")
     with pytest.raises(DataError, match="weight 'x' has the weight -1 in row 2"):
         spinney.grow([PART, PART | {"x": [1, -1, 1]}], "y", source="parts", weight="x")
-    with pytest.raises(ParameterError, match="memory_limit='1GB' is not that of worke"):
+    with pytest.raises(
+        ParameterError, match="memory_limit='1GB' does not limit the worke"
+    ):
         spinney.grow([PART], "y", source="parts", memory_limit="1GB")
     with pytest.raises(ParameterError, match="needs the rows"):
         spinney.grow([PART, PART], "y", source="parts", pruning="cost-complexity")
@@ -330,9 +337,9 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
 def test_bins_are_counted_as_plain_loops_do(few_bins):
     columns = rows_of(3, missing=0.1, n_rows=120)
     roles = ColumnRoles("y", "w", Declarations(numeric=("first",)))
-    parts = in_arrow(columns)
+    partitions = in_arrow(columns)
     source = open_partitions.count_partitions(
-        InThisProcess(), parts, roles, Wanted()
+        InThisProcess(), partitions, roles, Wanted()
     ).source
     stack = source.binned([TableRequest(ROOT, (0,))], [120]).batch
     assert stack.low is not None

@@ -202,18 +202,18 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
     identity = str(kind.id)
     family = _FAMILIES.get(identity)
     if family is None or str(kind) == "JSON":
-        msg = (
-            f"column {name!r} is of type {kind}, which is neither text, a number nor "
-            "a date"
-        )
-        remedy = phrase(
-            "exclude it ({}) or select a field of it", Setting("ignore", [name])
-        )
-        raise DataError(msg, remedy=remedy)
+        raise refuse_type(name, str(kind))
     is_wide = identity in _WIDE_INTEGERS
     values: Any = kind.children[0][1] if identity == "enum" else ()
     quoted = quote_identifier(column)
     return RawColumn(name, quoted, family, str(kind), is_wide, tuple(values))
+
+
+def refuse_type(name: str, kind: str) -> DataError:
+    """Return the error for a column of a type without a family."""
+    msg = f"column {name!r} has type {kind}, which is neither text, a number nor a date"
+    remedy = "exclude it ({}) or select a field of it"
+    return DataError(msg, remedy=phrase(remedy, Setting("ignore", [name])))
 
 
 def described_column(raw: RawColumn, declarations: Declarations) -> SqlColumn:

@@ -49,7 +49,7 @@ class BatchColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TableBatches:
     """A table in batches, which can be iterated once.
 
     ``tables`` are the batches as tables; ``cells`` are the values of their columns,
@@ -73,7 +73,7 @@ def table_batches(
     n_rows: int,
     format: str | None = None,
     encoding: str | None = None,
-) -> Iterator[tuple[Reading, ...]]:
+) -> Iterator[tuple[TableBatches, ...]]:
     """Give the batches of a table, once for each of some declarations.
 
     Parameters
@@ -101,10 +101,10 @@ def table_batches(
             file, notes = stack.enter_context(
                 opened_file(os.fspath(data), first, **options)
             )
-            noted = [(first, notes), *((each, ReadingNotes()) for each in others)]
-            readings = [
-                stack.enter_context(_of_file(file, declared, each, n_rows))
-                for declared, each in noted
+            with_notes = [(first, notes), *((each, ReadingNotes()) for each in others)]
+            batches = [
+                stack.enter_context(_file_batches(file, declared, each, n_rows))
+                for declared, each in with_notes
             ]
             report_notes(notes.all(), file.origin)
         elif is_relation(data) and len(declarations) == 1:
@@ -113,14 +113,14 @@ def table_batches(
                 data, declarations=declarations[0], format=format, encoding=encoding
             )
             opened = stack.enter_context(relation)
-            readings = [stack.enter_context(_streamed(opened, n_rows, None))]
+            batches = [stack.enter_context(_stream(opened, n_rows, None))]
         else:
             options = {"format": format, "encoding": encoding}
-            readings = [
-                _in_parts(read_table(data, declarations=declared, **options), n_rows)
+            batches = [
+                _divide(read_table(data, declarations=declared, **options), n_rows)
                 for declared in declarations
             ]
-        yield tuple(readings)
+        yield tuple(batches)
 
 
 @contextmanager
@@ -160,22 +160,22 @@ def _numbers(table: Table) -> Floats:
 
 
 @contextmanager
-def _of_file(
+def _file_batches(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes, n_rows: int
-) -> Iterator[Reading]:
+) -> Iterator[TableBatches]:
     """Give a reading of a file."""
     is_small = file.format != "parquet" and file.path.stat().st_size < SMALL_FILE
     if is_small or file.format not in SCANNED:
-        yield _in_parts(table_in(file, declarations, notes), n_rows)
+        yield _divide(table_in(file, declarations, notes), n_rows)
         return
     with (
         scanned_file(file, declarations, notes) as opened,
-        _streamed(opened, n_rows, file.origin) as reading,
+        _stream(opened, n_rows, file.origin) as reading,
     ):
         yield reading
 
 
-def _in_parts(table: Table, n_rows: int) -> Reading:
+def _divide(table: Table, n_rows: int) -> TableBatches:
     """Return a reading of a table in memory."""
     columns = tuple(
         BatchColumn(
@@ -185,14 +185,14 @@ def _in_parts(table: Table, n_rows: int) -> Reading:
         )
         for column in table.columns
     )
-    return Reading(
+    return TableBatches(
         columns,
-        _parts(table, n_rows),
-        ([_values(c) for c in part.columns] for part in _parts(table, n_rows)),
+        _slices(table, n_rows),
+        ([_values(c) for c in part.columns] for part in _slices(table, n_rows)),
     )
 
 
-def _parts(table: Table, n_rows: int) -> Iterator[Table]:
+def _slices(table: Table, n_rows: int) -> Iterator[Table]:
     for start in range(0, table.n_rows, n_rows):
         yield replace(table[start : start + n_rows], first_row=start + 1)
 
@@ -206,9 +206,9 @@ def _values(column: Column) -> list[Any]:
 
 
 @contextmanager
-def _streamed(
+def _stream(
     opened: OpenRelation, n_rows: int, origin: str | None
-) -> Iterator[Reading]:
+) -> Iterator[TableBatches]:
     """Give a reading of an open relation, whose rows come when they are asked for."""
     columns = tuple(
         BatchColumn(column.name, column.kind, column.type) for column in opened.columns
@@ -218,7 +218,7 @@ def _streamed(
         closing(_tables(opened, n_rows, origin)) as tables,
         closing(_cells(opened, n_rows)) as cells,
     ):
-        yield Reading(columns, tables, cells)
+        yield TableBatches(columns, tables, cells)
 
 
 def _tables(
@@ -227,7 +227,7 @@ def _tables(
     """Yield the rows of a relation; a file, which has an origin, must have some."""
     row = 1
     with translated_errors("the table"):
-        for cells in _fetched(opened, n_rows):
+        for cells in _fetch(opened, n_rows):
             columns = tuple(map(column_of, opened.columns, cells))
             yield Table(columns, len(columns[0].cells), first_row=row)
             row += len(columns[0].cells)
@@ -238,7 +238,7 @@ def _tables(
 def _cells(opened: OpenRelation, n_rows: int) -> Generator[list[list[Any]], None, None]:
     """Yield the values of each column."""
     with translated_errors("the table"):
-        for cells in _fetched(opened, n_rows):
+        for cells in _fetch(opened, n_rows):
             yield [
                 list(texts)
                 if column.family not in ("number", "boolean")
@@ -247,13 +247,13 @@ def _cells(opened: OpenRelation, n_rows: int) -> Generator[list[list[Any]], None
             ]
 
 
-def _fetched(opened: OpenRelation, n_rows: int) -> Generator[Sequence[Any], None, None]:
+def _fetch(opened: OpenRelation, n_rows: int) -> Generator[Sequence[Any], None, None]:
     """Yield the cells of each column, some rows at a time."""
     relation = selected(opened.relation, opened.columns)
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        for rows in _fetched_rows(opened, relation, n_rows):
+        for rows in _fetch_rows(opened, relation, n_rows):
             yield list(zip(*rows, strict=True))
         return
     with relation.to_arrow_reader(n_rows) as reader:
@@ -267,7 +267,7 @@ def _fetched(opened: OpenRelation, n_rows: int) -> Generator[Sequence[Any], None
                 ]
 
 
-def _fetched_rows(
+def _fetch_rows(
     opened: OpenRelation, relation: Any, n_rows: int
 ) -> Generator[list[Any], None, None]:
     """Yield rows as they are had without PyArrow."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
 from spinney.data.declarations import Declarations, NoKnownColumnError, columns_named
-from spinney.data.readers.batches import BatchColumn, Reading, table_batches
+from spinney.data.readers.batches import BatchColumn, TableBatches, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
@@ -155,7 +155,7 @@ class _Columns:
             as_text=True,
         )
 
-    def kept(self, reading: Reading, keep: Keep) -> tuple[BatchColumn, ...]:
+    def kept(self, reading: TableBatches, keep: Keep) -> tuple[BatchColumn, ...]:
         """Return the columns to keep, in the order that they are named in."""
         if keep == "all":
             return reading.columns

@@ -5,6 +5,5 @@ from spinney.extensions.databases.databases import (
     opened_rows,
     table_in_database,
 )
-from spinney.extensions.databases.written_table import write_table
 
-__all__ = ["DatabaseTable", "opened_rows", "table_in_database", "write_table"]
+__all__ = ["DatabaseTable", "opened_rows", "table_in_database"]

@@ -1,11 +1,10 @@
-"""Rows in an engine, of which those of small nodes are fetched once and then held.
+"""Remote rows of an engine, with a cache of the rows of small nodes.
 
-A statement costs the same for a node of ten rows or of thousands, and below the first
-levels even a table that nobody can load consists of nodes that anybody can. So nodes of
-at most ``FEW`` rows take turns: as many of them as memory may hold are fetched, by one
-statement, everything below them is counted in memory, and they are let go. Where all
-nodes that are left fit, all of them are fetched. What is counted is the same rows with
-the same weights, so it is the same tree.
+A query costs the same for a node of ten rows or of thousands, and below the first
+levels even a huge table consists of small nodes. So nodes of at most ``FETCHED_ROWS``
+rows are fetched in groups that fit in memory, by one query each; everything below them
+is counted in memory, and the group is dropped. If all remaining nodes fit, all of them
+are fetched. The same rows with the same weights give the same tree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,95 +28,99 @@ from spinney.sources.base import (
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees import CountTable, Route, TableBatch, joined_batches
 
-FEW = 20_000
-"""Nodes of so many rows are fetched."""
+FETCHED_ROWS = 20_000
+"""The maximum number of rows of a node that is fetched."""
 
-Asked = TypeVar("Asked", TableRequest, AgreementRequest, TermRequest, tuple[int, Route])
-OfTables = TypeVar("OfTables", TableRequest, AgreementRequest)
+Query = TypeVar("Query", TableRequest, AgreementRequest, TermRequest, tuple[int, Route])
+TableQuery = TypeVar("TableQuery", TableRequest, AgreementRequest)
 Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True, eq=False)
-class Hold:
-    """Nodes that are fetched together, and what counts their rows once they are."""
+class CachedGroup:
+    """Nodes that are fetched together, and the source of their rows once fetched."""
 
     nodes: set[int] = field(default_factory=set)
     source: MemorySource | None = None
 
 
 class CachingSource:
-    """Rows of an engine, and in memory those of nodes that have become small.
+    """Remote rows of an engine, with a cache of the rows of small nodes.
 
     Parameters
     ----------
-    away : SqlSource
-        Where all rows are.
+    remote : SqlSource
+        The source of all rows.
     most_rows : int
-        How many may be held at once.
+        The maximum number of rows in the cache.
     """
 
-    def __init__(self, away: SqlSource, most_rows: int) -> None:
-        self._away, self._most_rows = away, most_rows
-        self._holds: dict[int, Hold] = {}
-        self._made: dict[int, Attribute] = {}
+    def __init__(self, remote: SqlSource, most_rows: int) -> None:
+        self._remote, self._most_rows = remote, most_rows
+        self._groups: dict[int, CachedGroup] = {}
+        self._constructed: dict[int, Attribute] = {}
 
     @property
     def schema(self) -> Schema:
         """The attributes and classes that the tables' codes mean."""
-        return self._away.schema
+        return self._remote.schema
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
-        return self._away.root()
+        return self._remote.root()
 
     def batches(
         self, n_rows: Mapping[int, int], *, in_order: bool = False
     ) -> list[list[int]]:
-        """Divide nodes: large ones first, of the others as many as may be held.
+        """Divide nodes: large ones first, then groups of small ones that fit.
 
-        Groups are taken from the last one on, so what is small is done with first. If
-        nodes are taken ``in_order``, those between which there is a large one are not
-        held together: below that one others will be.
+        Groups are taken from the last one on, so that small nodes are finished first.
+        If nodes are taken ``in_order``, a large node between others separates groups:
+        groups below it need the memory.
         """
-        at_hand = [node for node in n_rows if node in self._holds]
-        away = {node: n for node, n in n_rows.items() if node not in self._holds}
-        every = sum(away.values()) <= self._most_rows
+        cached = [node for node in n_rows if node in self._groups]
+        remote = {node: n for node, n in n_rows.items() if node not in self._groups}
+        all_fit = sum(remote.values()) <= self._most_rows
         large: list[int] = []
         groups: list[list[int]] = []
-        hold, size = None, 0
-        for node, n in away.items():
-            if node == ROOT or n > self._most_rows or not (every or n <= FEW):
+        group, size = None, 0
+        for node, n in remote.items():
+            if (
+                node == ROOT
+                or n > self._most_rows
+                or not (all_fit or n <= FETCHED_ROWS)
+            ):
                 large.append(node)
-                hold = None if in_order else hold
+                group = None if in_order else group
                 continue
-            if hold is None or size + n > self._most_rows:
-                hold, size = Hold(), 0
+            if group is None or size + n > self._most_rows:
+                group, size = CachedGroup(), 0
                 groups.append([])
             size += n
-            hold.nodes.add(node)
-            self._holds[node] = hold
+            group.nodes.add(node)
+            self._groups[node] = group
             groups[-1].append(node)
-        groups = [each for each in (large, *groups, at_hand) if each]
-        if len(groups) - bool(at_hand) > 1:
-            self._away.settle(away)
+        groups = [each for each in (large, *groups, cached) if each]
+        if len(groups) - bool(cached) > 1:
+            self._remote.settle(remote)
         return groups
 
-    def _owner(self, node: int) -> Source:
-        """Return who has the rows of a node; they are fetched when first asked for."""
-        hold = self._holds.get(node)
-        if hold is None:
-            return self._away
-        if hold.source is None:
-            hold.source = self._fetched(sorted(hold.nodes))
-            self._away.release(hold.nodes)
-        return hold.source
+    def _source_of(self, node: int) -> Source:
+        """Return the source of a node's rows, which are fetched on first use."""
+        group = self._groups.get(node)
+        if group is None:
+            return self._remote
+        if group.source is None:
+            group.source = self._fetch(sorted(group.nodes))
+            self._remote.release(group.nodes)
+        return group.source
 
-    def _fetched(self, nodes: Sequence[int]) -> MemorySource:
-        lines = self._away.fetched(nodes)
+    def _fetch(self, nodes: Sequence[int]) -> MemorySource:
+        lines = self._remote.fetched(nodes)
         source = MemorySource(
             self.schema, lines.columns, classes=lines.classes, weights=lines.weight
         )
-        for index, attribute in self._made.items():
+        for index, attribute in self._constructed.items():
             source.extend(index, attribute)
         order = np.argsort(lines.node, kind="stable")
         ends = np.searchsorted(lines.node[order], nodes, side="right")
@@ -127,15 +130,15 @@ class CachingSource:
             source.assign_rows({node: (rows, lines.weight[rows])})
         return source
 
-    def _by_owner(
-        self, asked: Sequence[Asked], node_of: Callable[[Asked], int]
+    def _by_source(
+        self, queries: Sequence[Query], node_of: Callable[[Query], int]
     ) -> list[tuple[Source, list[int]]]:
-        """Return who is asked which of some questions, by their places."""
-        owners: dict[int, tuple[Source, list[int]]] = {}
-        for place, each in enumerate(asked):
-            owner = self._owner(node_of(each))
-            owners.setdefault(id(owner), (owner, []))[1].append(place)
-        return list(owners.values())
+        """Return the sources of queries, each with the places of its queries."""
+        sources: dict[int, tuple[Source, list[int]]] = {}
+        for place, each in enumerate(queries):
+            source = self._source_of(node_of(each))
+            sources.setdefault(id(source), (source, []))[1].append(place)
+        return list(sources.values())
 
     def partition(
         self,
@@ -145,67 +148,67 @@ class CachingSource:
         *,
         keep: bool = False,
     ) -> None:
-        """Send the rows of a node to its children, who have them where it has."""
-        owner, hold = self._owner(node), self._holds.get(node)
+        """Send the rows of a node to its children, in the same source."""
+        source, group = self._source_of(node), self._groups.get(node)
         for child in children.values():
-            if self._holds.get(child) is not hold:
+            if self._groups.get(child) is not group:
                 self.release([child])  # of a tree before
-        owner.partition(node, route, children, keep=keep)
-        if hold is None:
+        source.partition(node, route, children, keep=keep)
+        if group is None:
             return
         for child in children.values():
-            self._holds[child] = hold
-            hold.nodes.add(child)
+            self._groups[child] = group
+            group.nodes.add(child)
         if not keep:
-            self._let_go(node)
+            self._drop(node)
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Let go of nodes; of rows, where no node is left that has them."""
+        """Release nodes, and the rows of groups without nodes."""
         for node in nodes:
-            hold = self._holds.get(node)
-            if hold is not None and hold.source is not None:
-                hold.source.release([node])
+            group = self._groups.get(node)
+            if group is not None and group.source is not None:
+                group.source.release([node])
             else:
-                self._away.release([node])
-            self._let_go(node)
+                self._remote.release([node])
+            self._drop(node)
 
-    def _let_go(self, node: int) -> None:
-        hold = self._holds.pop(node, None)
-        if hold is not None:
-            hold.nodes.discard(node)
-            if not hold.nodes:
-                hold.source = None
+    def _drop(self, node: int) -> None:
+        group = self._groups.pop(node, None)
+        if group is not None:
+            group.nodes.discard(node)
+            if not group.nodes:
+                group.source = None
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests."""
-        return self._stacks(requests, lambda source, some: source.tables(some))
+        return self._batches(requests, lambda source, some: source.tables(some))
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests."""
-        return self._stacks(requests, lambda source, some: source.agreements(some))
+        return self._batches(requests, lambda source, some: source.agreements(some))
 
-    def _stacks(
+    def _batches(
         self,
-        requests: Sequence[OfTables],
-        ask: Callable[[Source, list[OfTables]], Iterator[TableBatch]],
+        requests: Sequence[TableQuery],
+        ask: Callable[[Source, list[TableQuery]], Iterator[TableBatch]],
     ) -> Iterator[TableBatch]:
-        self._away.check_memory()
-        for owner, places in self._by_owner(requests, lambda request: request.node):
+        self._remote.check_memory()
+        for source, places in self._by_source(requests, lambda request: request.node):
             numbers = np.array(places)
-            for stack in ask(owner, [requests[place] for place in places]):
+            for stack in ask(source, [requests[place] for place in places]):
                 yield replace(stack, node=numbers[stack.node])
 
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
-        """Return the tables of all requests; those that are held need no bins."""
-        if all(self._owner(request.node) is self._away for request in requests):
-            return self._away.binned(requests, n_rows)
+        """Return the tables of all requests, cached ones without bins."""
+        if all(self._source_of(request.node) is self._remote for request in requests):
+            return self._remote.binned(requests, n_rows)
         return BinnedTables(joined_batches(self.tables(requests)))
 
     def is_remote(self, nodes: Iterable[int]) -> bool:
         """Return whether the rows of some of these nodes are not fetched."""
-        return any(node not in self._holds for node in nodes)
+        return any(node not in self._groups for node in nodes)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
@@ -223,20 +226,20 @@ class CachingSource:
 
     def _answers(
         self,
-        asked: Sequence[Asked],
-        node_of: Callable[[Asked], int],
-        ask: Callable[[Source, list[Asked]], list[Answer]],
+        queries: Sequence[Query],
+        node_of: Callable[[Query], int],
+        ask: Callable[[Source, list[Query]], list[Answer]],
     ) -> list[Answer]:
         answers: dict[int, Answer] = {}
-        for owner, places in self._by_owner(asked, node_of):
-            some = ask(owner, [asked[place] for place in places])
+        for source, places in self._by_source(queries, node_of):
+            some = ask(source, [queries[place] for place in places])
             answers.update(zip(places, some, strict=True))
-        return [answers[place] for place in range(len(asked))]
+        return [answers[place] for place in range(len(queries))]
 
     def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place."""
-        self._made[index] = attribute
-        self._away.extend(index, attribute)
-        for hold in self._holds.values():
-            if hold.source is not None:
-                hold.source.extend(index, attribute)
+        self._constructed[index] = attribute
+        self._remote.extend(index, attribute)
+        for group in self._groups.values():
+            if group.source is not None:
+                group.source.extend(index, attribute)

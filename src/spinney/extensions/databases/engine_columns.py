@@ -26,9 +26,9 @@ from spinney.data.duckdb import (
     SqlColumn,
     column_of,
     described_column,
+    refuse_type,
     refused_cell,
 )
-from spinney.errors import DataError, Setting, phrase
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
 from spinney.extensions.databases.expressions import (
     bound,
@@ -58,7 +58,7 @@ def engine_columns(
         raise no_columns_error(declarations, [raw.name for raw in every])
     for raw in raws:
         if raw.family is None:
-            raise no_cell(raw.name, raw.type)
+            raise refuse_type(raw.name, raw.type)
     columns = [_described(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
@@ -93,15 +93,6 @@ def _digits(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
-def no_cell(name: str, kind: str) -> DataError:
-    """Return the error for a column whose type has no place in a table."""
-    msg = (
-        f"column {name!r} is of type {kind}, which is neither text, a number nor a date"
-    )
-    remedy = phrase("ignore it ({}) or select a part of it", Setting("ignore", [name]))
-    return DataError(msg, remedy=remedy)
-
-
 def _described(raw: RawColumn, declarations: Declarations) -> SqlColumn:
     """Return a column by its family and what was declared."""
     each = described_column(raw, declarations)
@@ -116,7 +107,9 @@ def _cell(
     cell = column(raw.name)
     if raw.family == "boolean" and each.kind != "numeric":
         yes, no = exp.Literal.string("true"), exp.Literal.string("false")
-        return case((known(cell), case((_is_true(engine, raw), yes), otherwise=no)))
+        flag = engine.number_of(column(raw.name), "boolean")
+        is_true = exp.GT(this=flag, expression=whole(0))
+        return case((known(cell), case((is_true, yes), otherwise=no)))
     if each.kind == "numeric" or each.as_number:
         if raw.family == "text":
             number: exp.Expr = double(_text(engine, raw, markers))
@@ -130,11 +123,6 @@ def _cell(
         # One zero for 0.0 and -0.0.
         return exp.Paren(this=total_of([number, bound(0.0)]))
     return _text(engine, raw, markers)
-
-
-def _is_true(engine: SqlEngine, raw: RawColumn) -> exp.Expr:
-    number = engine.number_of(column(raw.name), "boolean")
-    return exp.GT(this=number, expression=whole(0))
 
 
 def _text(engine: SqlEngine, raw: RawColumn, markers: tuple[str, ...]) -> exp.Expr:
@@ -177,7 +165,7 @@ def _checked(
     listed: list[exp.Expr] = []
     for raw, each in zip(raws, columns, strict=True):
         cell = cells[each.name]
-        listed += [exp.Count(this=cell.copy()), exp.Max(this=_odd(each, cell))]
+        listed += [exp.Count(this=cell.copy()), exp.Max(this=_invalid_cell(each, cell))]
         large = exp.GT(
             this=exp.Abs(this=double(column(raw.name))) if raw.is_wide else whole(0),
             expression=bound(float(LARGEST_EXACT_INTEGER)),
@@ -194,7 +182,7 @@ def _checked(
         n_known, odd, n_large = answers[3 * at : 3 * at + 3]
         if odd is not None:
             raise refused_cell(
-                each, odd if isinstance(odd, str) else _digits_or_inf(odd)
+                each, odd if isinstance(odd, str) else _number_digits(odd)
             )
         if n_large and raw.is_wide and each.kind == "numeric":
             warn_of_large_integers(each.name)
@@ -205,7 +193,7 @@ def _checked(
     return tuple(checked)
 
 
-def _odd(each: SqlColumn, cell: exp.Expr) -> exp.Expr:
+def _invalid_cell(each: SqlColumn, cell: exp.Expr) -> exp.Expr:
     """Return a cell that is to be refused, or NULL."""
     if each.levels and not each.of_type:
         raws = [
@@ -220,6 +208,6 @@ def _odd(each: SqlColumn, cell: exp.Expr) -> exp.Expr:
     return exp.Null()
 
 
-def _digits_or_inf(odd: object) -> str:
+def _number_digits(odd: object) -> str:
     number = float(odd)  # type: ignore[arg-type]
     return repr(number) if abs(number) == float("inf") else _digits(number)

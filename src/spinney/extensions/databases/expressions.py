@@ -112,7 +112,8 @@ def both(conditions: Iterable[exp.Expr]) -> exp.Expr:
     """Return whether all conditions hold; they are nested by halves, not in a row."""
     every = list(conditions)
     while len(every) > 1:
-        pairs = [exp.And(this=a, expression=b) for a, b in _pairs(every)]
+        couples = zip(every[::2], every[1::2], strict=False)
+        pairs = [exp.And(this=a, expression=b) for a, b in couples]
         every = pairs + every[len(pairs) * 2 :]
     return every[0] if every else exp.true()
 
@@ -123,10 +124,6 @@ def total_of(terms: Sequence[exp.Expr]) -> exp.Expr:
     for term in terms[1:]:
         total = exp.Add(this=total, expression=term)
     return total
-
-
-def _pairs(every: Sequence[exp.Expr]) -> Iterable[tuple[exp.Expr, exp.Expr]]:
-    return zip(every[::2], every[1::2], strict=False)
 
 
 def one_of(cell: exp.Expr, codes: Iterable[int]) -> exp.Expr:

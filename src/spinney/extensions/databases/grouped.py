@@ -62,7 +62,7 @@ def grouped_statements(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is counted by, added up and told, whatever an engine groups by."""
+    """The keys, sums and types of a count, in any form of grouping."""
 
     keys: Sequence[str]
     sums: Callable[[], Sequence[exp.Expr]]

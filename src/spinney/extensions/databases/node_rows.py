@@ -1,21 +1,20 @@
-"""Where the rows of nodes are: in a kept table, and some steps of splits from there.
+"""The rows of nodes: a stored table, and the splits applied to it since.
 
-Each line of a kept table is a row, or a part of one, at a node: its number, the weight,
-the class, the cells. A step sends every line to the child of its node that the split
-says, in one pass; a row that a split divides is joined with the children's shares::
+Each line of a stored table is a row, or a fraction of one, at a node: the number of
+the node, the weight, the class, the cells. A step sends every line to the child of its
+node in one pass; a row that a split divides is joined with the shares of the children::
 
     SELECT coalesce(child, share.to) AS node, weight * coalesce(share, 1) AS weight, …
     FROM (SELECT *, CASE node WHEN 5 THEN CASE WHEN a3 <= 0.5 THEN 8 ELSE 9 END … END
           AS child FROM …) LEFT JOIN (VALUES (5, 8, 0.7), (5, 9, 0.3)) AS share
           ON share.node = CASE WHEN child IS NULL THEN node END
 
-Lines at nodes that nobody asks about fall out. So the tables of a level, in all, are no
-longer than the rows that still matter; the one before is dropped.
+Lines of finished nodes are removed. So the tables of a level together are no longer
+than the rows in use; the previous one is dropped.
 
-An engine may change the numbers of nodes in a kept table sooner than it makes another
-one. There the lines that fall out go to ``NOWHERE``, until half of them have: then the
-others are kept anew. So the table of all rows, too, may say where they are of late: the
-rows of the root are then all of its lines, whatever their numbers.
+Some engines update the numbers of nodes faster than they create a table. Removed lines
+then go to ``DROPPED``, until they are half of all: then the others are stored again.
+The table of all rows may be updated, too; all its lines are then the rows of the root.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,23 +39,22 @@ from spinney.extensions.databases.expressions import (
     table,
     whole,
 )
-from spinney.extensions.databases.route_lists import looked_up
 from spinney.extensions.databases.sql_formula import expression_of
-from spinney.extensions.databases.sql_routes import NOWHERE, SqlRoutes
+from spinney.extensions.databases.sql_routes import DROPPED, SqlRoutes, child_by_lists
 from spinney.sources.base import ROOT
 from spinney.trees import Route
 
 Path = tuple[tuple[Route, int], ...]
 SENT, SHARE = "spinney sent", "spinney share"
-EVERY = "spinney every row"
-"""What stands for the base where the numbers of its lines have been changed."""
+ALL_ROWS = "spinney keeps_all row"
+"""The name of the base after the numbers of its lines have been updated."""
 MOST_NUMBER = 2**31 - 1
-"""What a column that is changed must have room for."""
+"""The largest value of an updated column."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Location:
-    """Where a node's rows are: in a table, at a node there, and then along a path."""
+    """The location of a node's rows: a table, a node there, and a path from it."""
 
     table: str
     origin: int
@@ -64,8 +62,8 @@ class Location:
 
 
 @dataclass(slots=True, eq=False)
-class Leaving:
-    """A node that a path goes on from: its route, and the nodes of its branches."""
+class SplitStep:
+    """A split on a path: the route of its node, and the nodes of its branches."""
 
     route: Route
     children: dict[int, int] = field(default_factory=dict)
@@ -77,28 +75,28 @@ class Leaving:
 
     @property
     def divides(self) -> bool:
-        """Whether a row whose value is missing goes to several branches."""
+        """Whether a row with a missing value goes to several branches."""
         return self.route.default_branch is None and self.route.split.missing is None
 
 
 class NodeRows:
-    """The rows of all nodes that may be asked about.
+    """The rows of all active nodes.
 
     Parameters
     ----------
     engine : SqlEngine
     base : str
-        The kept table of all rows, coded.
+        The stored table of all encoded rows.
     columns : sequence of str
         Its columns beside node and weight.
     routes : SqlRoutes
-    made : function
+    constructed : function
         The attribute at a place that has a formula, None where there is none.
-    weighed : bool
-        Whether the kept table has weights. Without them a line weighs 1, until a row
-        is divided: the tables from there on have some.
+    has_weights : bool
+        Whether the stored table has weights. Without them a line weighs 1, until a row
+        is divided: later tables have weights.
     alone : bool
-        Whether nobody else reads the kept table, so that its numbers may be changed.
+        Whether nobody else reads the stored table, so that it may be updated.
     """
 
     def __init__(
@@ -106,19 +104,19 @@ class NodeRows:
         engine: SqlEngine,
         base: str,
         *,
-        weighed: bool,
+        has_weights: bool,
         columns: Sequence[str],
         routes: SqlRoutes,
-        made: Callable[[int], Attribute | None],
+        constructed: Callable[[int], Attribute | None],
         alone: bool = False,
     ) -> None:
         self._engine, self._base, self._alone = engine, base, alone
-        self._columns, self._routes, self._made = columns, routes, made
+        self._columns, self._routes, self._constructed = columns, routes, constructed
         self._locations = {ROOT: Location(base, ROOT)}
         self._tables: dict[str, set[int]] = {base: {ROOT}}
         # What numbers lines have, of nodes that have gone elsewhere since, too.
         self._numbers: dict[str, frozenset[int]] = {base: frozenset([ROOT])}
-        self._weighed = {base: weighed}
+        self._weighed = {base: has_weights}
         # How many lines a table had that were somewhere, at first and of late.
         self._changed: dict[str, tuple[int, int]] = {}
 
@@ -150,17 +148,17 @@ class NodeRows:
     def _leave(self, node: int, name: str) -> None:
         inside = self._tables[name]
         inside.discard(node)
-        if not inside and name not in (self._base, EVERY):
+        if not inside and name not in (self._base, ALL_ROWS):
             del self._tables[name], self._numbers[name], self._weighed[name]
             self._changed.pop(name, None)
             self._engine.drop([name])
 
     def relations(
-        self, nodes: Collection[int], asked: Collection[int], *, joined: bool = False
+        self, nodes: Collection[int], used: Collection[int], *, joined: bool = False
     ) -> Iterator[tuple[Callable[[], exp.Query | exp.Table], bool]]:
         """Give the lines of nodes, some after the others, with their numbers.
 
-        ``asked`` are the attributes that will be read, which may have formulas. With
+        ``used`` are the attributes that will be read, which may have formulas. With
         each comes whether its lines have weights. Those that will be ``joined`` by
         their nodes may have lines of others among them.
         """
@@ -168,7 +166,7 @@ class NodeRows:
             (name,) = {self._locations[node].table for node in group}
             others = self._numbers[name].difference(group) and not joined
             yield (
-                self._reader(name, group if others else (), asked),
+                self._reader(name, group if others else (), used),
                 self._weighed[name],
             )
 
@@ -184,27 +182,27 @@ class NodeRows:
         """Give the lines of nodes to be read once, some after the others."""
         for group in self._groups(nodes):
             name = self._locations[group[0]].table
-            weighed = self._weighed[name]
+            has_weights = self._weighed[name]
             lines: exp.Query | exp.Table
             if any(self._locations[node].path for node in group):
-                lines, weighed = self._stepped(group)
+                lines, has_weights = self._query_after_steps(group)
             else:
                 lines = self._reader(name, group, ())()
-            yield lines if weighed else with_weights(lines)
+            yield lines if has_weights else with_weights(lines)
 
     def _reader(
-        self, name: str, nodes: Sequence[int], asked: Collection[int]
+        self, name: str, nodes: Sequence[int], used: Collection[int]
     ) -> Callable[[], exp.Query | exp.Table]:
         """Return what gives the lines of a table, or of some of its nodes."""
 
         def read() -> exp.Query | exp.Table:
-            made = self._with_made(self._lines_of(name), asked)
+            constructed = self._with_constructed(self._lines_of(name), used)
             if not nodes:
-                return made
-            if self._numbers[name] == {NOWHERE, *nodes}:
-                return select([exp.Star()], made, _is_somewhere())
+                return constructed
+            if self._numbers[name] == {DROPPED, *nodes}:
+                return select([exp.Star()], constructed, _is_at_a_node())
             inside = exp.In(this=column("node"), expressions=list(map(whole, nodes)))
-            return select([exp.Star()], made, inside)
+            return select([exp.Star()], constructed, inside)
 
         return read
 
@@ -213,12 +211,12 @@ class NodeRows:
         groups: list[tuple[str, dict[tuple[object, ...], object], list[int]]] = []
         for node in nodes:
             location = self._locations[node]
-            ways = _ways(location)
-            for name, taken, group in groups:
+            ways = _routes_of(location)
+            for name, routes, group in groups:
                 if name == location.table and all(
-                    taken.get(key, route) is route for key, route in ways.items()
+                    routes.get(key, route) is route for key, route in ways.items()
                 ):
-                    taken.update(ways)
+                    routes.update(ways)
                     group.append(node)
                     break
             else:
@@ -228,60 +226,60 @@ class NodeRows:
     def _settle(self, nodes: Sequence[int]) -> None:
         """Keep the lines of nodes as a table of their own."""
         kept = self._locations[nodes[0]].table
-        if not self._renumbered(kept, nodes):
-            query, weighed = self._stepped(nodes)
+        if not self._renumber(kept, nodes):
+            query, has_weights = self._query_after_steps(nodes)
             kept = self._engine.keep(query)
             self._tables[kept], self._numbers[kept] = set(), frozenset(nodes)
-            self._weighed[kept] = weighed
+            self._weighed[kept] = has_weights
         for node in nodes:
             self._move(node, Location(kept, node))
 
-    def _renumbered(self, name: str, nodes: Sequence[int]) -> bool:
+    def _renumber(self, name: str, nodes: Sequence[int]) -> bool:
         """Change the numbers of lines to those of nodes one step on, if that may be.
 
         It may where nobody else is in the table but the root, no row is divided, and
         half of the lines at least still are somewhere.
         """
         first, last = self._changed.get(name, (0, 0))
-        if not self._engine.changes or 2 * last < first or name == EVERY:
+        if not self._engine.changes or 2 * last < first or name == ALL_ROWS:
             return False
         if (name == self._base and not self._alone) or ROOT in nodes:
             return False
-        numbers = _Numbers(nodes, self._locations)
+        numbers = _NodeNumbers(nodes, self._locations)
         if len(numbers.by_place) > 1 or not self._tables[name] <= {ROOT, *nodes}:
             return False
-        steps, staying = numbers.by_place[0]
+        steps, arrived = numbers.by_place[0]
         if any(step.divides for step in steps.values()) or self._with_formulas(steps):
             return False
-        here = self._numbers[name] - {NOWHERE}
-        number = self._child(steps, staying, here)
+        present = self._numbers[name] - {DROPPED}
+        number = self._child(steps, arrived, present)
         if name == self._locations[ROOT].table:
-            self._tables[EVERY], self._numbers[EVERY] = set(), frozenset([ROOT])
-            self._weighed[EVERY] = self._weighed[name]
-            self._move(ROOT, Location(EVERY, ROOT))
-        n_lines = self._engine.change(name, {"node": number}, _is_somewhere())
+            self._tables[ALL_ROWS], self._numbers[ALL_ROWS] = set(), frozenset([ROOT])
+            self._weighed[ALL_ROWS] = self._weighed[name]
+            self._move(ROOT, Location(ALL_ROWS, ROOT))
+        n_lines = self._engine.change(name, {"node": number}, _is_at_a_node())
         self._changed[name] = first or n_lines, n_lines
-        leave = here > {*steps, *staying} or any(s.drops for s in steps.values())
-        before = {NOWHERE} & self._numbers[name]
-        self._numbers[name] = frozenset([*nodes, *([NOWHERE] if leave else before)])
+        leave = present > {*steps, *arrived} or any(s.drops for s in steps.values())
+        before = {DROPPED} & self._numbers[name]
+        self._numbers[name] = frozenset([*nodes, *([DROPPED] if leave else before)])
         return True
 
     def _lines_of(self, name: str) -> exp.Query | exp.Table:
         """Return the lines of a table, or those of the base as they were at first."""
-        if name != EVERY:
+        if name != ALL_ROWS:
             return table(name)
-        kind = self._engine.whole_type(NOWHERE, MOST_NUMBER)
+        kind = self._engine.whole_type(DROPPED, MOST_NUMBER)
         number = named(exp.Cast(this=whole(ROOT), to=kind), "node")
-        weight = ["weight"] if self._weighed[EVERY] else []
+        weight = ["weight"] if self._weighed[ALL_ROWS] else []
         cells = map(column, [*weight, *self._columns])
         return select([number, *cells], table(self._base))
 
-    def _with_formulas(self, steps: Mapping[int, Leaving]) -> bool:
+    def _with_formulas(self, steps: Mapping[int, SplitStep]) -> bool:
         """Return whether a split is of an attribute that has a formula."""
-        asked = (index for step in steps.values() for index in step.route.attributes)
-        return any(self._made(index) is not None for index in asked)
+        used = (index for step in steps.values() for index in step.route.attributes)
+        return any(self._constructed(index) is not None for index in used)
 
-    def _stepped(self, nodes: Sequence[int]) -> tuple[exp.Query, bool]:
+    def _query_after_steps(self, nodes: Sequence[int]) -> tuple[exp.Query, bool]:
         """Return the lines of nodes, some of them steps away from their table.
 
         Besides, whether they have weights.
@@ -289,39 +287,39 @@ class NodeRows:
         name = self._locations[nodes[0]].table
         depth = max(len(self._locations[node].path) for node in nodes)
         relation = self._lines_of(name)
-        here: Collection[int] = self._numbers[name]
-        if NOWHERE in here:
-            relation = select([exp.Star()], relation, _is_somewhere())
-            here = {*here} - {NOWHERE}
-        numbers, weighed = _Numbers(nodes, self._locations), self._weighed[name]
+        present: Collection[int] = self._numbers[name]
+        if DROPPED in present:
+            relation = select([exp.Star()], relation, _is_at_a_node())
+            present = {*present} - {DROPPED}
+        numbers, has_weights = _NodeNumbers(nodes, self._locations), self._weighed[name]
         for place in range(depth):
-            steps, staying = numbers.by_place[place]
-            here = here if not place else {*steps, *staying}
-            relation, weighed = self._step(
-                relation, steps, staying, weighed=weighed, here=here
+            steps, arrived = numbers.by_place[place]
+            present = present if not place else {*steps, *arrived}
+            relation, has_weights = self._step(
+                relation, steps, arrived, has_weights=has_weights, present=present
             )
         assert isinstance(relation, exp.Query)
-        return relation, weighed
+        return relation, has_weights
 
     def _child(
         self,
-        steps: Mapping[int, Leaving],
-        staying: Mapping[int, int],
-        here: Collection[int],
+        steps: Mapping[int, SplitStep],
+        arrived: Mapping[int, int],
+        present: Collection[int],
     ) -> exp.Expr:
         """Return the number of the node that a line comes to, NULL if it is divided.
 
-        ``here`` are the numbers that lines have.
+        ``present`` are the numbers that lines have.
         """
-        if self._engine.lists and len(here) > FEW_NODES:
-            stays = {**dict.fromkeys(here, NOWHERE), **staying}
+        if self._engine.lists and len(present) > FEW_NODES:
+            stays = {**dict.fromkeys(present, DROPPED), **arrived}
             leaving = {n: (s.route, s.children) for n, s in steps.items()}
-            found = looked_up(
+            found = child_by_lists(
                 self._engine,
                 leaving,
                 {node: n for node, n in stays.items() if node not in leaving},
                 attribute=self._routes.attribute,
-                nowhere=NOWHERE,
+                nowhere=DROPPED,
             )
             if found is not None:
                 return found
@@ -329,28 +327,28 @@ class NodeRows:
             node: self._routes.sent(step.route, step.children)
             for node, step in steps.items()
         }
-        goes_to |= {node: whole(number) for node, number in staying.items()}
-        return by_node(goes_to, NOWHERE)
+        goes_to |= {node: whole(number) for node, number in arrived.items()}
+        return by_node(goes_to, DROPPED)
 
     def _step(
         self,
         relation: exp.Query | exp.Table,
-        steps: dict[int, Leaving],
-        staying: dict[int, int],
+        steps: dict[int, SplitStep],
+        arrived: dict[int, int],
         *,
-        weighed: bool,
-        here: Collection[int],
+        has_weights: bool,
+        present: Collection[int],
     ) -> tuple[exp.Query, bool]:
         """Return the lines one step further, and whether they have weights there.
 
-        ``here`` are the numbers that lines have before.
+        ``present`` are the numbers that lines have before.
         """
-        asked = {index for step in steps.values() for index in step.route.attributes}
-        child = self._child(steps, staying, here)
-        cells = ["node", *(["weight"] if weighed else []), *self._columns]
+        used = {index for step in steps.values() for index in step.route.attributes}
+        child = self._child(steps, arrived, present)
+        cells = ["node", *(["weight"] if has_weights else []), *self._columns]
         sent = select(
             [*map(column, cells), named(child, "child")],
-            self._with_made(relation, asked),
+            self._with_constructed(relation, used),
         )
         divided = [
             (whole(node), whole(number), bound(float(step.route.split.shares[branch])))
@@ -359,42 +357,43 @@ class NodeRows:
             for branch, number in step.children.items()
             if step.route.split.shares[branch] > 0
         ]
-        goes: exp.Expr = column("child", SENT)
-        weight: exp.Expr | None = column("weight", SENT) if weighed else None
+        child_node: exp.Expr = column("child", SENT)
+        weight: exp.Expr | None = column("weight", SENT) if has_weights else None
         if divided:
-            goes = first_known([goes, column("to", SHARE)])
+            child_node = first_known([child_node, column("to", SHARE)])
             share = first_known([double(column("share", SHARE)), bound(1.0)])
             weight = share if weight is None else product(weight, share)
-        most = max((*staying.values(), *_numbers_of(steps.values())), default=0)
+        sent_to = (n for step in steps.values() for n in step.children.values())
+        most = max((*arrived.values(), *sent_to), default=0)
         most = MOST_NUMBER if self._engine.changes else most
-        number = exp.Cast(this=goes, to=self._engine.whole_type(NOWHERE, most))
+        number = exp.Cast(this=child_node, to=self._engine.whole_type(DROPPED, most))
         listed = [
             named(number, "node"),
             *([] if weight is None else [named(weight, "weight")]),
             *(column(name, SENT) for name in self._columns),
         ]
         # To drop lines an engine may look twice for where each of them goes.
-        every = {*here} <= {*steps, *staying}
-        drops = divided or not every or any(step.drops for step in steps.values())
-        stays = exp.GTE(this=goes.copy(), expression=whole(0)) if drops else None
+        keeps_all = {*present} <= {*steps, *arrived}
+        drops = divided or not keeps_all or any(step.drops for step in steps.values())
+        stays = exp.GTE(this=child_node.copy(), expression=whole(0)) if drops else None
         query = select(listed, sent, stays, name=SENT)
         if divided:
-            apart = case((nothing(column("child", SENT)), column("node", SENT)))
-            equal = exp.EQ(this=column("from", SHARE), expression=apart)
+            divided_at = case((nothing(column("child", SENT)), column("node", SENT)))
+            equal = exp.EQ(this=column("from", SHARE), expression=divided_at)
             lines = self._engine.values(divided, ("from", "to", "share"), SHARE)
             query.append("joins", exp.Join(this=lines, side="LEFT", on=equal))
         return query, weight is not None
 
-    def _with_made(
+    def _with_constructed(
         self, relation: exp.Query | exp.Table, indices: Collection[int]
     ) -> exp.Query | exp.Table:
         """Return a relation with those of these attributes that have formulas."""
-        made = [
+        constructed = [
             named(expression_of(attribute), f"a{index}")
             for index in sorted(indices)
-            if (attribute := self._made(index)) is not None
+            if (attribute := self._constructed(index)) is not None
         ]
-        return select([exp.Star(), *made], relation) if made else relation
+        return select([exp.Star(), *constructed], relation) if constructed else relation
 
 
 def with_weights(relation: exp.Query | exp.Table) -> exp.Select:
@@ -402,17 +401,12 @@ def with_weights(relation: exp.Query | exp.Table) -> exp.Select:
     return select([exp.Star(), named(double(whole(1)), "weight")], relation)
 
 
-def _is_somewhere() -> exp.Expr:
-    """Return whether a line is at a node that somebody asks about."""
+def _is_at_a_node() -> exp.Expr:
+    """Return whether a line is at an active node."""
     return exp.GTE(this=column("node"), expression=whole(0))
 
 
-def _numbers_of(steps: Iterable[Leaving]) -> list[int]:
-    """Return the numbers of all children that rows are sent to."""
-    return [number for step in steps for number in step.children.values()]
-
-
-def _ways(location: Location) -> dict[tuple[object, ...], object]:
+def _routes_of(location: Location) -> dict[tuple[object, ...], object]:
     """Return which route leads on from each node of a path; none from the last."""
     ways: dict[tuple[object, ...], object] = {}
     key: tuple[object, ...] = (location.origin,)
@@ -423,7 +417,7 @@ def _ways(location: Location) -> dict[tuple[object, ...], object]:
     return ways
 
 
-class _Numbers:
+class _NodeNumbers:
     """Numbers the nodes of paths: wanted ones by their own, others above these.
 
     At each place of paths there are nodes that go on, by number, and nodes that have
@@ -431,7 +425,7 @@ class _Numbers:
     """
 
     def __init__(self, nodes: Sequence[int], locations: dict[int, Location]) -> None:
-        self.by_place: list[tuple[dict[int, Leaving], dict[int, int]]] = []
+        self.by_place: list[tuple[dict[int, SplitStep], dict[int, int]]] = []
         above = max(nodes) + 1
         numbers: dict[tuple[object, ...], int] = {}
 
@@ -446,19 +440,19 @@ class _Numbers:
 
         depth = max(len(locations[node].path) for node in nodes)
         for place in range(depth):
-            steps: dict[int, Leaving] = {}
-            staying: dict[int, int] = {}
+            steps: dict[int, SplitStep] = {}
+            arrived: dict[int, int] = {}
             for node in nodes:
                 location = locations[node]
                 path = location.path
                 if len(path) <= place:
                     before = location.origin if not place else node
-                    staying[before] = node
+                    arrived[before] = node
                     continue
                 key = (location.origin, *(branch for _, branch in path[:place]))
                 before = location.origin if not place else numbers[key]
                 route, branch = path[place]
                 last = len(path) == place + 1
-                step = steps.setdefault(before, Leaving(route))
+                step = steps.setdefault(before, SplitStep(route))
                 step.children[branch] = number((*key, branch), node if last else None)
-            self.by_place.append((steps, staying))
+            self.by_place.append((steps, arrived))

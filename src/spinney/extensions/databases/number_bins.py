@@ -56,7 +56,7 @@ QUANTILES, PARTS = 16, 16
 """Into how much a column is divided, and what lies between two quantiles."""
 
 FIGURES = 4
-"""What is asked of each column: how many numbers, the ends, how many are not whole."""
+"""The figures of each column: count, minimum, maximum, number of fractions."""
 WHOLE = 2**31
 """Whole numbers below this are kept as such, in as many bytes as they need."""
 
@@ -100,25 +100,25 @@ class NumberBins:
         (self.n_rows,) = engine.line(select([count_all()], table(base)))
         if self.n_rows <= MOST_VALUES or not numbers:
             return
-        self._look_at(numbers)
+        self._find_edges(numbers)
         if self._edges:
-            self.base = engine.keep(self._beside(columns))
+            self.base = engine.keep(self._with_bins(columns))
             engine.drop([base])
             self._find_ranges()
 
-    def _look_at(self, columns: Collection[int]) -> None:
+    def _find_edges(self, columns: Collection[int]) -> None:
         """Find the edges of columns of many numbers, and the type of whole ones."""
         listed: list[exp.Expr] = []
         for index in columns:
             cell = partial(column, f"a{index}")
             odd = exp.NEQ(this=cell(), expression=exp.Floor(this=cell()))
-            asked = (
+            figures = (
                 self._engine.count_distinct(cell()),
                 exp.Min(this=cell()),
                 exp.Max(this=cell()),
                 exp.Count(this=case((odd, whole(1)))),
             )
-            listed += [named(each, f"s{index} {i}") for i, each in enumerate(asked)]
+            listed += [named(each, f"s{index} {i}") for i, each in enumerate(figures)]
         answer = self._engine.line(select(listed, table(self.base)))
         for at, index in enumerate(columns):
             count, least, most, n_odd = answer[FIGURES * at : FIGURES * (at + 1)]
@@ -133,7 +133,7 @@ class NumberBins:
                 edges = [float(least), *inside.tolist(), float(most)]
                 self._edges[index] = np.unique(edges).tolist()
 
-    def _beside(self, columns: Sequence[str]) -> exp.Query:
+    def _with_bins(self, columns: Sequence[str]) -> exp.Query:
         """Return all rows with the bin of each number beside it."""
         narrow = {f"a{index}": kind for index, kind in self._whole.items()}
         cells: list[exp.Expr] = [
@@ -216,7 +216,7 @@ def _chosen(name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]) -> ex
     )
 
 
-def opened_lines(
+def rows_in_opened_bins(
     engine: SqlEngine,
     relation: Relation,
     intervals: Mapping[int, Mapping[int, Sequence[Interval]]],

@@ -25,22 +25,24 @@ from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, note, warn
 from spinney.extensions.databases.caching_source import CachingSource
-from spinney.extensions.databases.clean_rows import TrainingQuery
-from spinney.extensions.databases.coded_rows import coded_rows
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.expressions import (
+    bound,
     case,
     column,
     count_all,
+    double,
+    known,
+    named,
     product,
     select,
     summed_up,
     table,
     whole,
 )
-from spinney.extensions.databases.fetched_lines import FetchedRows, lines_of
 from spinney.extensions.databases.hashed_table import HashedTable
+from spinney.extensions.databases.query_results import FetchedRows, rows_query
 from spinney.extensions.databases.row_hash import (
     cells_of,
     sampleable_rows,
@@ -48,6 +50,9 @@ from spinney.extensions.databases.row_hash import (
 )
 from spinney.extensions.databases.sql_formula import finite
 from spinney.extensions.databases.sql_schema import (
+    Raw,
+    SeenValues,
+    TrainingQuery,
     check_weights,
     count_classes,
     count_known,
@@ -145,13 +150,13 @@ def rows_in_engine(
         engine.expect(n_known, schema.n_columns + 1)
     share = wanted.share(n_known, classes)
     if share is not None:
-        coded, reserved = _reserved(engine, coded, schema, share, wanted)
+        coded, reserved = _reserve(engine, coded, schema, share, wanted)
         n_known -= len(reserved.classes)
         most -= len(reserved.classes)  # they stay for as long as the tree grows
     if n_known <= most:
         away, totals = _read(engine, coded, schema, wanted)
     elif wanted.sampleable:
-        base = _numbered(engine, coded, schema, wanted.seed)
+        base = _keep_with_hashes(engine, coded, schema, wanted.seed)
         rows = HashedTable(engine, base, schema, most)
         totals = rows.root()
         away = RemoteData(totals.fingerprint(), rows.source, sampleable=rows)
@@ -160,7 +165,7 @@ def rows_in_engine(
         names = ["class", *(f"a{index}" for index in range(schema.n_columns))]
         names = ["node", *(["weight"] if weighed else []), *names]
         base = engine.keep(select(map(column, names), coded))
-        counted = SqlSource(engine, base, schema, weighed=weighed)
+        counted = SqlSource(engine, base, schema, has_weights=weighed)
         source = CachingSource(counted, most) if most else counted
         totals = source.root()
         away = RemoteData(totals.fingerprint(), source)
@@ -177,7 +182,7 @@ def _read(
     engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: Wanted
 ) -> tuple[RemoteData, Totals]:
     """Return rows that have room, read once, and their totals."""
-    lines = FetchedRows.read(engine.fetch(lines_of(coded, schema)), schema)
+    lines = FetchedRows.read(engine.fetch(rows_query(coded, schema)), schema)
     training = lines.training(schema)
     totals = training.source().root()
     origin = totals.fingerprint()
@@ -185,7 +190,9 @@ def _read(
     return RemoteData(origin, training=training, sampleable=hashed), totals
 
 
-def _numbered(engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int) -> str:
+def _keep_with_hashes(
+    engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int
+) -> str:
     """Return the kept table of coded rows with their numbers."""
     plain = engine.keep(coded)
     base = engine.keep(sampleable_rows(engine, plain, schema, seed=seed))
@@ -193,11 +200,11 @@ def _numbered(engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int) -
     return base
 
 
-def _reserved(
+def _reserve(
     engine: SqlEngine, coded: exp.Select, schema: Schema, share: float, wanted: Wanted
 ) -> tuple[exp.Select, TrainingSet]:
     """Return the select of the rows that are left, and those that are reserved."""
-    base = _numbered(engine, coded, schema, wanted.seed)
+    base = _keep_with_hashes(engine, coded, schema, wanted.seed)
     draw, names = sample_share(share), cells_of(schema)
     lines, left = (
         select(map(column, names), sampled_rows(table(base), names, [each]))
@@ -207,7 +214,7 @@ def _reserved(
     (n_left,) = engine.line(select([count_all()], left.copy()))
     most = max_rows_in_memory(wanted.room, schema)
     check_reserved_share(share, n_reserved, n_reserved + n_left, most)
-    reserved = FetchedRows.read(engine.fetch(lines_of(lines, schema)), schema)
+    reserved = FetchedRows.read(engine.fetch(rows_query(lines, schema)), schema)
     return left, reserved.training(schema)
 
 
@@ -274,7 +281,7 @@ def _whole_numbers(rows: TrainingQuery, index: int) -> IntegerSummary | None:
     number = partial(column, f"c{index}")
     even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
     different = exp.Count(this=exp.Distinct(expressions=[number()]))
-    asked = [
+    aggregates = [
         count_all(),
         exp.Count(this=number()),
         different,
@@ -282,7 +289,7 @@ def _whole_numbers(rows: TrainingQuery, index: int) -> IntegerSummary | None:
         exp.Max(this=number()),
         exp.Count(this=case((even, whole(1)))),
     ]
-    *facts, n_even = rows.engine.line(select(asked, rows.select()))
+    *facts, n_even = rows.engine.line(select(aggregates, rows.select()))
     n_known = facts[1]
     return IntegerSummary(*facts) if n_known and n_even == n_known else None
 
@@ -338,3 +345,53 @@ def _origin(rows: TrainingQuery, *, from_zero: bool) -> float:
         return 0.0
     mean = total / size
     return float(np.rint(mean)) if n_even == n_rows else float(mean)
+
+
+FEW = 12
+"""So many values are compared one after the other."""
+
+
+def coded_rows(rows: TrainingQuery, schema: Schema, seen: SeenValues) -> exp.Select:
+    """Return the select of node, weight, class, a0, a1 and so on, codes for names."""
+    coded: dict[str, dict[Raw, int]] = {}
+    for index, attribute in enumerate(schema.attributes):
+        if attribute.kind != "numeric":
+            codes = {value: code for code, value in enumerate(attribute.values)}
+            coded[f"c{index}"] = _codes(seen.attributes[index], codes)
+    if not schema.target.is_numeric:
+        classes = {value: code for code, value in enumerate(schema.target.classes)}
+        coded["class"] = _codes(seen.target, classes)
+    many = sorted(
+        (name for name, codes in coded.items() if len(codes) > FEW),
+        key=lambda name: -len(coded[name]),
+    )
+    joined = many[: rows.engine.most_joins]
+    listed = [named(whole(0), "node"), column("weight")]
+    names = {"class": "class", **{f"c{i}": f"a{i}" for i in range(schema.n_columns)}}
+    for name, target_name in names.items():
+        cell: exp.Expr = column(name)
+        if name in joined:
+            cell = column("code", f"codes of {name}")
+        elif name in coded:
+            whens = ((bound(raw), whole(code)) for raw, code in coded[name].items())
+            cell = case(*whens, of=cell) if coded[name] else exp.Null()
+        if name in coded:
+            kind = rows.engine.whole_type(0, len(coded[name]))
+            cell = exp.Cast(this=cell, to=kind)
+        elif target_name == "class":
+            cell = double(cell)
+        listed.append(named(cell, target_name))
+    wanted = known(column("class")) if "class" not in joined else None
+    query = select(listed, rows.select(), wanted)
+    for name in joined:
+        alias = f"codes of {name}"
+        lines = [(bound(raw), whole(code)) for raw, code in coded[name].items()]
+        codes_table = rows.engine.values(lines, ("raw", "code"), alias)
+        equal = exp.EQ(this=column("raw", alias), expression=column(name))
+        join = exp.Join(this=codes_table, side="LEFT", on=equal)
+        query.append("joins", join)
+    return query
+
+
+def _codes(seen: Mapping[Raw, Value], codes: Mapping[Value, int]) -> dict[Raw, int]:
+    return {raw: codes[value] for raw, value in seen.items() if value in codes}

@@ -1,11 +1,19 @@
 """Predictions where the rows are: a table of a database, made there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from secrets import token_hex
 from typing import Any
 
+from sqlglot import exp
+
 from spinney import registry
-from spinney._support.text import first_of
-from spinney.errors import Setting, refusal, warn
+from spinney._support.text import ascii_lower, first_of
+from spinney.data import missing_columns
+from spinney.errors import ParameterError, Setting, refusal, warn
+from spinney.extensions.databases.databases import DatabaseTable, names_in, open_engine
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
+from spinney.extensions.databases.expressions import count_all, named, select, table
 from spinney.models.fitted_model import FittedBase
 from spinney.sources.training_data import engine_of
 
@@ -60,7 +68,6 @@ def predict_into(
             "is a table of a database",
             "give its address as DATA, such as postgresql://user@host/database",
         )
-    from spinney.extensions.databases import DatabaseTable, write_table
 
     def query(rows: str, columns: Sequence[str]) -> str:
         exported: Any = model
@@ -80,3 +87,180 @@ def _without_predictions(columns: Sequence[str], model: Any, engine: str) -> lis
         who = f"column {listed} is" if len(made) == 1 else f"columns {listed} are"
         warn(f"{who} replaced by the new predictions, which have the same names")
     return [name for name in columns if name not in made]
+
+
+CAN_WRITE = ("postgres", "sqlite")
+
+
+def write_table(
+    at: DatabaseTable,
+    into: str,
+    query: Callable[[str, Sequence[str]], str],
+    *,
+    needed: Sequence[str] = (),
+    force: bool = False,
+) -> int:
+    """Make a table of a query over the rows, and return how many lines it has.
+
+    Parameters
+    ----------
+    at : DatabaseTable
+        Where the rows are.
+    into : str
+        The name of the new table, or schema and name.
+    query : function
+        From the name that the rows have, and the names of their columns, to the words
+        of the query.
+    needed : sequence of str
+        The columns that the query asks for.
+    force : bool
+        Whether a table of that name is replaced.
+    """
+    if at.engine not in CAN_WRITE:
+        raise refusal(
+            Setting("into", into),
+            f"is of no use to {at.engine}",
+            f"only {' and '.join(CAN_WRITE)} make tables; export the model as SQL",
+        )
+    name, _, schema = (part[::-1] for part in into[::-1].partition("."))
+    if not name or (not schema and "." in into):
+        raise refusal(Setting("into", into), "is no name of a table")
+    # A name alone is one of SQLite's main database: none that is attached is replaced.
+    schema = schema or ("main" if at.engine == "sqlite" else "")
+    target = table(name, schema or None)
+    with open_engine(at, writes=True) as engine, _transaction(engine):
+        engine.purpose = "write the predictions"
+        replaced = _replaced(engine, at, target, Setting("into", into), force=force)
+        view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
+        drop = f"DROP {_create_stand_in(engine, view)} {view}"
+        columns = _columns_of(engine, view, needed)
+        made = _sql(engine, table(new, schema or None))
+        words = query(view, columns)
+        engine.run(f"CREATE TABLE {made} AS {words}")
+        _rename_columns(engine, made, _described(engine, words))
+        engine.run(drop)
+        if replaced is not None:
+            engine.run(f"DROP TABLE {_sql(engine, replaced)}")
+        engine.run(f"ALTER TABLE {made} RENAME TO {_sql(engine, table(name))}")
+        (n_lines,) = engine.line(select([named(count_all(), "n")], target))
+    return int(n_lines)
+
+
+def _replaced(
+    engine: SqlEngine,
+    at: DatabaseTable,
+    target: exp.Table,
+    into: Setting,
+    *,
+    force: bool,
+) -> exp.Table | None:
+    """Return the table that goes, if there is one; refuse one that must stay."""
+    listed = names_in(at.engine, engine.connection)
+    place = _place_of(target, listed, engine.dialect)
+    if place is None:
+        return None
+    # A name of a WITH may be that of a table too: it is taken for one that is read.
+    read = (
+        _place_of(t, listed, engine.dialect) for t in engine.rows.find_all(exp.Table)
+    )
+    if place in read:
+        raise ParameterError(
+            into, " is the table that is read", remedy="write to another one"
+        )
+    if not force:
+        raise ParameterError(
+            into,
+            " is in the database already",
+            remedy="name another table, or replace it by force",
+        )
+    return table(*reversed(place))
+
+
+def _place_of(
+    wanted: exp.Table, listed: Sequence[tuple[str, str]], dialect: str
+) -> tuple[str, str] | None:
+    """Return schema and name of a table as the database has them, if it has it."""
+
+    def is_meant(part: exp.Expr | None, name: str) -> bool:
+        if not isinstance(part, exp.Identifier):
+            return part is None
+        folded = dialect == "sqlite"
+        written = part.name if part.quoted and not folded else ascii_lower(part.name)
+        return written == (ascii_lower(name) if folded else name)
+
+    return next(
+        (
+            (schema, name)
+            for schema, name in listed
+            if is_meant(wanted.this, name) and is_meant(wanted.args.get("db"), schema)
+        ),
+        None,
+    )
+
+
+def _columns_of(engine: SqlEngine, view: str, needed: Sequence[str]) -> list[str]:
+    """Return the columns of the rows; refuse rows that lack one."""
+    names = _described(engine, f"SELECT * FROM {view}")
+    absent = [name for name in needed if name not in names]
+    if absent:
+        raise missing_columns(absent, names)
+    return names
+
+
+def _create_stand_in(engine: SqlEngine, name: str) -> str:
+    """Make what the rows stand under, and return what it is: a view or a table.
+
+    SQLite gives no column of a view the name "true" or "false"; a table may have one.
+    """
+    rows = _sql(engine, select([exp.Star()], engine.rows))
+    # PostgreSQL binds no values where it defines a view, and there are none here.
+    engine.run(f"CREATE TEMPORARY VIEW {name} AS {rows}")
+    wanted = _described(engine, rows)
+    if _described(engine, f"SELECT * FROM {name}") == wanted:
+        return "VIEW"
+    engine.run(f"DROP VIEW {name}")
+    engine.run(f"CREATE TEMPORARY TABLE {name} AS {rows}")
+    _rename_columns(engine, name, wanted)
+    return "TABLE"
+
+
+def _rename_columns(engine: SqlEngine, made: str, wanted: Sequence[str]) -> None:
+    """Give the columns of a table that is made of a query the names that these have."""
+    names = _described(engine, f"SELECT * FROM {made}")
+    for name, right in zip(names, wanted, strict=True):
+        if name != right:
+            old, new = (
+                _sql(engine, exp.to_identifier(n, quoted=True)) for n in (name, right)
+            )
+            engine.run(f"ALTER TABLE {made} RENAME COLUMN {old} TO {new}")
+
+
+def _described(engine: SqlEngine, query: str) -> list[str]:
+    """Return the names of the columns of a query."""
+    # A query may end with a comment, and SQLite says of subqueries other names.
+    with engine.translated():
+        described = engine.connection.execute(f"{query}\nLIMIT 0").description
+    return [each[0] for each in described]
+
+
+def _sql(engine: SqlEngine, expression: exp.Expr) -> str:
+    return engine.written(expression)[0]
+
+
+@contextmanager
+def _transaction(engine: Any) -> Iterator[None]:
+    """Let several statements be one; PostgreSQL's engine is a transaction by itself."""
+    if engine.dialect == "postgres":
+        yield
+        return
+    begin, end, undo = "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"
+    if engine.connection.in_transaction:
+        mark = f"spinney_{token_hex(8)}"
+        begin, end, undo = f"SAVEPOINT {mark}", f"RELEASE {mark}", f"ROLLBACK TO {mark}"
+    engine.run(begin)
+    try:
+        yield
+        engine.run(end)
+    except BaseException:
+        engine.run(undo)
+        raise

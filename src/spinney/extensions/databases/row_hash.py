@@ -70,9 +70,9 @@ def sampleable_rows(
     by_weight = exp.Order(expressions=[exp.Ordered(this=column("weight"))])
     copy = exp.Window(this=exp.RowNumber(), partition_by=[column("s")], order=by_weight)
     query = select([*map(column, [*cells, "s"]), named(copy, "copy")], query)
-    spread = total_of([_behind("s"), product(double(column("copy")), bound(GOLDEN))])
+    spread = total_of([_fraction("s"), product(double(column("copy")), bound(GOLDEN))])
     query = select([*map(column, cells), named(spread, "s")], query)
-    return select([*map(column, cells), named(_behind("s"), SHARE)], query)
+    return select([*map(column, cells), named(_fraction("s"), SHARE)], query)
 
 
 def _summed(
@@ -81,17 +81,17 @@ def _summed(
     """Return the sum of what is behind the point of some numbers, as ``s``."""
     listed = [named(each, name) for name, each in parts.items()]
     query = select([*map(column, kept), *listed], relation)
-    total = total_of([_behind(name) for name in parts])
+    total = total_of([_fraction(name) for name in parts])
     return select([*map(column, kept), named(total, "s")], query)
 
 
-def _behind(name: str) -> exp.Expr:
+def _fraction(name: str) -> exp.Expr:
     """Return the part of a number behind the point."""
     return difference(column(name), exp.Floor(this=column(name)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Sizes:
+class _NumberRange:
     """The least number of a column, the greatest, and the least size but for 0."""
 
     low: float = 0.0
@@ -110,7 +110,7 @@ class _Sizes:
         return range(band_of(self.smallest), band_of(largest) + 1)
 
 
-def _scaled(name: str, step: float, numbers: _Sizes | None) -> exp.Expr:
+def _scaled(name: str, step: float, numbers: _NumberRange | None) -> exp.Expr:
     """Return what a cell adds, before it is rounded off."""
     cell: exp.Expr = double(column(name))
     if numbers is not None:
@@ -124,7 +124,7 @@ def _scaled(name: str, step: float, numbers: _Sizes | None) -> exp.Expr:
     return first_known([product(cell, bound(step)), bound(ABSENT)])
 
 
-def _in_band(name: str, step: float, numbers: _Sizes) -> exp.Expr:
+def _in_band(name: str, step: float, numbers: _NumberRange) -> exp.Expr:
     """Return what a number adds by its band, before it is rounded off."""
     cell = partial(double, column(name))
     first, *others = numbers.bands
@@ -142,7 +142,9 @@ def _in_band(name: str, step: float, numbers: _Sizes) -> exp.Expr:
     return first_known([product(cell(), factor), bound(0.0)])
 
 
-def _ranges(engine: SqlEngine, base: str, names: Sequence[str]) -> dict[str, _Sizes]:
+def _ranges(
+    engine: SqlEngine, base: str, names: Sequence[str]
+) -> dict[str, _NumberRange]:
     """Return of what sizes the numbers of columns are."""
     if not names:
         return {}
@@ -160,7 +162,7 @@ def _ranges(engine: SqlEngine, base: str, names: Sequence[str]) -> dict[str, _Si
     )
     lines = zip(names, low_and_high[::2], low_and_high[1::2], smallest, strict=True)
     return {
-        name: _Sizes(*(0.0 if each is None else float(each) for each in numbers))
+        name: _NumberRange(*(0.0 if each is None else float(each) for each in numbers))
         for name, *numbers in lines
     }
 
@@ -176,7 +178,7 @@ def sampled_rows(
     query, times = relation, []
     for place, draw in enumerate(draws):
         name = f"d{place}"
-        query = _mixed(query, kept, draw, name)
+        query = _mix(query, kept, draw, name)
         kept.append(name)
         cut = [
             (exp.LT(this=column(name), expression=bound(limit)), whole(n))
@@ -191,7 +193,7 @@ def sampled_rows(
     return select(list(map(column, [*cells, SHARE, TIMES])), query, some)
 
 
-def _mixed(
+def _mix(
     relation: exp.Query | exp.Table, kept: Sequence[str], draw: HashSample, name: str
 ) -> exp.Select:
     """Return a relation with what a draw makes of the numbers beside it."""
@@ -201,11 +203,11 @@ def _mixed(
     turned: exp.Expr = total_of([product(column(SHARE), factor), offset])
     for _ in range(ROUNDS):
         query = select([*map(column, kept), named(turned, name)], relation)
-        more = exp.Paren(this=total_of([_behind(name), bound(1.0)]))
+        more = exp.Paren(this=total_of([_fraction(name), bound(1.0)]))
         relation = select([*map(column, kept), named(more, name)], query)
         turned = product(product(column(name), column(name)), bound(MIXED))
     query = select([*map(column, kept), named(turned, name)], relation)
-    return select([*map(column, kept), named(_behind(name), name)], query)
+    return select([*map(column, kept), named(_fraction(name), name)], query)
 
 
 def cells_of(schema: Schema) -> list[str]:

@@ -1,8 +1,8 @@
-"""Rows in a SQL engine: the learner's questions as statements, the data where it is.
+"""Rows in a SQL engine: the requests of the learner as queries.
 
-The rows are coded once (``coded_rows``) and kept in a temporary table, a line for each
-row, or part of a row, at a node (``node_rows``). So one grouped statement (``grouped``)
-answers a whole level::
+The rows are encoded once and stored in a temporary table, a line for each row, or
+fraction of a row, at a node (``node_rows``). One grouped query (``grouped``) then
+counts a whole level::
 
     SELECT …, node, class, count(*), sum(weight), coalesce(a0, a1) AS value
     FROM the lines of the level
@@ -10,8 +10,8 @@ answers a whole level::
 
 Of a numeric target the sums are those of its moments, and rows are not grouped by it.
 
-All that stands in these statements are names and numbers of our own. What users have
-written is quoted or bound, where the rows are coded.
+These queries contain only our own names and numbers. Texts of users are quoted or bound
+when the rows are encoded.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,6 @@ from sqlglot import exp
 
 from spinney.data import Attribute, Schema
 from spinney.extensions.databases import number_bins
-from spinney.extensions.databases.counted_lines import CountRows
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats, integers
 from spinney.extensions.databases.expressions import (
     both,
@@ -41,10 +40,14 @@ from spinney.extensions.databases.expressions import (
     summed_up,
     whole,
 )
-from spinney.extensions.databases.fetched_lines import FetchedRows, lines_of
 from spinney.extensions.databases.grouped import Relation, grouped_statements
 from spinney.extensions.databases.node_rows import NodeRows
-from spinney.extensions.databases.number_bins import NumberBins, opened_lines
+from spinney.extensions.databases.number_bins import NumberBins, rows_in_opened_bins
+from spinney.extensions.databases.query_results import (
+    CountRows,
+    FetchedRows,
+    rows_query,
+)
 from spinney.extensions.databases.sql_products import (
     MOST_IN_STATEMENT,
     products_of,
@@ -70,7 +73,7 @@ from spinney.trees import CountTable, Route, TableBatch, Term
 Lines = exp.Query | exp.Table
 Reader = Callable[[], Lines]
 Measured = Callable[[exp.Expr | None], list[exp.Expr]]
-"""From the weight, None where all are 1, to sums beside that of weights."""
+"""From the weight, None where all are 1, to sums other than that of weights."""
 
 
 class SqlSource:
@@ -84,7 +87,7 @@ class SqlSource:
         The kept table of the coded rows.
     schema : Schema
         What the codes mean.
-    weighed : bool
+    has_weights : bool
         Whether it has weights; otherwise each row weighs 1.
     bins : bool
         Whether numbers of many values are divided in bins.
@@ -96,12 +99,12 @@ class SqlSource:
         base: str,
         schema: Schema,
         *,
-        weighed: bool = True,
+        has_weights: bool = True,
         bins: bool = True,
     ) -> None:
         self.schema = schema
         self._engine = engine
-        self._made: dict[int, Attribute] = {}
+        self._constructed: dict[int, Attribute] = {}
         self._routes = SqlRoutes(self._attribute)
         numbers = [
             index
@@ -109,15 +112,15 @@ class SqlSource:
             if bins and schema.attributes[index].kind == "numeric"
         ]
         columns = ["class", *(f"a{index}" for index in range(schema.n_columns))]
-        kept = ["node", *(["weight"] if weighed else []), *columns]
+        kept = ["node", *(["weight"] if has_weights else []), *columns]
         self._bins = NumberBins(engine, base, columns=kept, numbers=numbers)
         self._rows = NodeRows(
             engine,
             self._bins.base,
-            weighed=weighed,
+            has_weights=has_weights,
             columns=[*columns, *(f"b{index}" for index in self._bins.ranges)],
             routes=self._routes,
-            made=self._made.get,
+            constructed=self._constructed.get,
             alone=self._bins.base != base,
         )
         self._room = None
@@ -139,11 +142,11 @@ class SqlSource:
 
     @property
     def _by(self) -> str | None:
-        """What rows are grouped by beside the node: the class, if there are any."""
+        """The column to group by within nodes: the class, if there are any."""
         return None if self.schema.target.is_numeric else "class"
 
     def _moments(self, weight: exp.Expr | None) -> list[exp.Expr]:
-        """Return the sums of a number as target, beside the weight; else none."""
+        """Return the sums of a number as target, apart from the weight; else none."""
         origin = self.schema.target.origin
         if origin is None:
             return []
@@ -172,11 +175,11 @@ class SqlSource:
 
     def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place, as an SQL expression."""
-        self._made[index] = attribute
+        self._constructed[index] = attribute
 
     def _attribute(self, index: int) -> Attribute:
         """Return the attribute at a place, one with a formula included."""
-        return self._made.get(index) or self.schema.attributes[index]
+        return self._constructed.get(index) or self.schema.attributes[index]
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, from one statement, or what has room."""
@@ -218,7 +221,7 @@ class SqlSource:
             {i: f"{key if i in ranges else 'a'}{i}" for i in indices},
             self._moments,
             by=self._by,
-            beside=lambda relation: self._bins.keyed(relation, small),
+            extend_with=lambda relation: self._bins.keyed(relation, small),
         )
         coarse = CountRows.joined(list(lines)).in_bins(ranges, small)
         nodes = [node for node, _ in wanted]
@@ -248,14 +251,16 @@ class SqlSource:
             index: {nodes[at]: listed for at, listed in each.items()}
             for index, each in intervals.items()
         }
-        asked = sorted({node for each in by_node.values() for node in each})
+        used = sorted({node for each in by_node.values() for node in each})
         ends = {f"k{index}": f"a{index}" for index in by_node}
         parts = self._lines(
-            asked,
+            used,
             {index: f"k{index}" for index in by_node},
             self._moments,
             by=self._by,
-            beside=lambda relation: opened_lines(self._engine, relation, by_node),
+            extend_with=lambda relation: rows_in_opened_bins(
+                self._engine, relation, by_node
+            ),
             joined=True,
             ranges=None if are_listed(intervals) else ends,
         )
@@ -264,7 +269,7 @@ class SqlSource:
     def fetched(self, nodes: Sequence[int]) -> FetchedRows:
         """Return the lines of nodes as they are: rows, or parts of rows."""
         answers = [
-            self._engine.fetch(lines_of(lines, self.schema))
+            self._engine.fetch(rows_query(lines, self.schema))
             for lines in self._rows.lines(nodes)
         ]
         parts = [FetchedRows.read(answer, self.schema) for answer in answers]
@@ -290,8 +295,8 @@ class SqlSource:
             lambda _: [],
             by="branch",
             shape=(most + 1, most + 1),
-            asked={r.split.attribute for r in requests},
-            beside=_branches(goes, most),
+            used={r.split.attribute for r in requests},
+            extend_with=_branches(goes, most),
         )
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
@@ -305,7 +310,7 @@ class SqlSource:
             )
             for node, route in routes
         }
-        asked = {index for _, route in routes for index in route.attributes}
+        used = {index for _, route in routes for index in route.attributes}
         lines = CountRows.joined(
             list(
                 self._lines(
@@ -313,8 +318,8 @@ class SqlSource:
                     {-1: "branch"},
                     self._moments,
                     by=self._by,
-                    asked=asked,
-                    beside=_branches(goes),
+                    used=used,
+                    extend_with=_branches(goes),
                 )
             )
         )
@@ -333,13 +338,13 @@ class SqlSource:
         """Return for each request how its terms vary, a statement for some at once."""
         varying: dict[int, Products] = {}
         for batch in batches_of_terms(requests, MOST_IN_STATEMENT):
-            together = tuple(dict.fromkeys(t for r in batch for t in r.terms))
+            all_terms = tuple(dict.fromkeys(t for r in batch for t in r.terms))
             nodes = [request.node for request in batch]
-            answers = self._varying(nodes, together, complete=batch[0].complete)
+            answers = self._varying(nodes, all_terms, complete=batch[0].complete)
             for request in batch:
-                indices = [together.index(term) for term in request.terms]
+                indices = [all_terms.index(term) for term in request.terms]
                 if self.schema.target.is_numeric:
-                    indices.append(len(together))
+                    indices.append(len(all_terms))
                 varying[request.node] = selected(answers[request.node], indices)
         return [varying[request.node] for request in requests]
 
@@ -348,10 +353,10 @@ class SqlSource:
     ) -> dict[int, Products]:
         """Return how terms vary at nodes, from one statement."""
         target = self.schema.target
-        asked = {term.attribute for term in terms}
+        used = {term.attribute for term in terms}
         lines: dict[int, dict[int, list[float]]] = {node: {} for node in nodes}
         n_columns = len(terms) + target.is_numeric
-        for relation, weighed in self._rows.relations(nodes, asked):
+        for relation, has_weights in self._rows.relations(nodes, used):
             columns = [
                 term_expression(
                     term, is_numeric=self._attribute(term.attribute).kind == "numeric"
@@ -362,12 +367,14 @@ class SqlSource:
                 columns.append(difference(column("class"), bound(float(target.origin))))
             whole_rows = None
             if complete:
-                whole_rows = both(known(column(f"a{index}")) for index in asked)
+                whole_rows = both(known(column(f"a{index}")) for index in used)
             group = whole(0) if target.is_numeric else column("class")
             inner = select(
                 [
                     column("node"),
-                    column("weight") if weighed else named(double(whole(1)), "weight"),
+                    column("weight")
+                    if has_weights
+                    else named(double(whole(1)), "weight"),
                     named(group, "group"),
                     *(named(each, f"z{i}") for i, each in enumerate(columns)),
                 ],
@@ -394,8 +401,8 @@ class SqlSource:
         *,
         by: str | None,
         shape: tuple[int, int],
-        asked: Collection[int] = (),
-        beside: Callable[[Relation], Relation] | None = None,
+        used: Collection[int] = (),
+        extend_with: Callable[[Relation], Relation] | None = None,
     ) -> TableBatch:
         """Return the tables of attributes at nodes, from one statement a table."""
         indices = sorted({index for _, attributes in wanted for index in attributes})
@@ -406,8 +413,8 @@ class SqlSource:
             {index: f"a{index}" for index in indices},
             measured,
             by=by,
-            asked=asked,
-            beside=beside,
+            used=used,
+            extend_with=extend_with,
         )
         return CountRows.joined(list(lines)).stack(wanted, *shape)
 
@@ -418,26 +425,26 @@ class SqlSource:
         measured: Measured,
         *,
         by: str | None,
-        asked: Collection[int] = (),
-        beside: Callable[[Relation], Relation] | None = None,
+        used: Collection[int] = (),
+        extend_with: Callable[[Relation], Relation] | None = None,
         ranges: Mapping[str, str] | None = None,
         joined: bool = False,
     ) -> Iterator[CountRows]:
         """Give the lines of counts of some columns at nodes.
 
-        ``beside`` puts more columns beside those of lines, of what is ``asked``; if
-        it has ``joined`` lines by their nodes, they are other ones for each column.
+        ``extend_with`` adds columns to the lines, made of the attributes ``used``; if
+        it has ``joined`` lines by their nodes, each column has other lines.
         """
         places = {name: index for index, name in columns.items()}
-        read = {*columns, *asked}
-        for reader, weighed in self._rows.relations(nodes, read, joined=joined):
+        read = {*columns, *used}
+        for reader, has_weights in self._rows.relations(nodes, read, joined=joined):
             relation = partial(_read, reader)
             statements = grouped_statements(
                 self._engine,
-                relation if beside is None else beside(relation),
+                relation if extend_with is None else extend_with(relation),
                 list(places),
                 keys=["node"] if by is None else ["node", by],
-                sums=partial(_sums, measured, weighed=weighed),
+                sums=partial(_sums, measured, has_weights=has_weights),
                 ranges=ranges,
                 one_by_one=joined,
             )
@@ -446,7 +453,7 @@ class SqlSource:
                     self._engine.fetch(statement),
                     [places[name] for name in group],
                     by=by is not None,
-                    weighed=weighed,
+                    has_weights=has_weights,
                     ranges=ranges is not None,
                 )
 
@@ -456,9 +463,9 @@ def _read(reader: Reader, _: Sequence[str]) -> Lines:
     return reader()
 
 
-def _sums(measured: Measured, *, weighed: bool) -> list[exp.Expr]:
+def _sums(measured: Measured, *, has_weights: bool) -> list[exp.Expr]:
     """Return what is added up: weights, if there are any, and what is measured."""
-    if not weighed:
+    if not has_weights:
         return measured(None)
     return [summed_up(column("weight")), *measured(column("weight"))]
 
@@ -466,9 +473,9 @@ def _sums(measured: Measured, *, weighed: bool) -> list[exp.Expr]:
 def _branches(
     goes: Mapping[int, Callable[[], exp.Expr]], otherwise: int | None = None
 ) -> Callable[[Relation], Relation]:
-    """Return what puts the branch beside lines, of another split at each node."""
+    """Return a function that adds the branch to lines, by the split of each node."""
 
-    def beside(relation: Relation) -> Relation:
+    def extend_with(relation: Relation) -> Relation:
         def read(names: Sequence[str]) -> exp.Query:
             branch = by_node({node: write() for node, write in goes.items()})
             if otherwise is not None:
@@ -477,4 +484,4 @@ def _branches(
 
         return read
 
-    return beside
+    return extend_with

@@ -47,7 +47,7 @@ class TableWorkspace:
 
     @property
     def n_bytes(self) -> int:
-        """What a line takes."""
+        """The memory of a line."""
         return LINE + CLASS * self.schema.target.n_outputs
 
     @property

@@ -193,11 +193,11 @@ class IncrementalSource:
             else:
                 parts.append(of_node(node.tables, request.attributes, number))
         if to_count:
-            asked = [request for _, request in to_count]
-            counted = joined_batches(self._part(asked).tables(asked))
+            own = [request for _, request in to_count]
+            counted = joined_batches(self._part(own).tables(own))
             for at, (number, request) in enumerate(to_count):
-                own = counted.take(np.flatnonzero(counted.node == at))
-                parts.append(of_node(own, request.attributes, number))
+                own_tables = counted.take(np.flatnonzero(counted.node == at))
+                parts.append(of_node(own_tables, request.attributes, number))
                 node = self._nodes[request.node]
                 whole = not node.attributes or node.attributes == request.attributes
                 if whole and len(node.members) > FEW_ROWS:
@@ -225,7 +225,7 @@ class IncrementalSource:
         return part
 
     def _changed(self, node: _Node, attributes: tuple[int, ...]) -> TableBatch | None:
-        """Return the tables that a node kept, after what changed there; if it did."""
+        """Return the stored tables of a node after its changes, if there are any."""
         before = node.before
         if before is None or before.tables is None:
             return None
@@ -291,11 +291,11 @@ class IncrementalSource:
                 batch = of_node(batch, request.attributes, number)
                 parts.append(with_branches(batch, most))
         if to_count:
-            asked = [request for _, request in to_count]
-            counted = joined_batches(self._part(asked).agreements(asked))
+            own = [request for _, request in to_count]
+            counted = joined_batches(self._part(own).agreements(own))
             for at, (number, request) in enumerate(to_count):
-                own = counted.take(np.flatnonzero(counted.node == at))
-                batch = of_node(own, request.attributes, number)
+                own_tables = counted.take(np.flatnonzero(counted.node == at))
+                batch = of_node(own_tables, request.attributes, number)
                 node = self._nodes[request.node]
                 if len(node.members) > FEW_ROWS and request.split.n_branches == most:
                     node.agreement = request.split, batch
@@ -309,8 +309,8 @@ class IncrementalSource:
         before, split = node.before, request.split
         if before is None or before.agreement is None or self._joined.is_recoded:
             return None
-        asked, batch = before.agreement
-        if not same_split(asked, split):
+        old_split, batch = before.agreement
+        if not same_split(old_split, split):
             return None
         if not set(request.attributes) <= set(batch.attribute.tolist()):
             return None
@@ -382,7 +382,7 @@ class IncrementalSource:
     def _sent_changes(
         self, parent: _Node, route: Route, children: Mapping[int, int]
     ) -> dict[int, _Node]:
-        """Return children as they were, with what each gets of the changes."""
+        """Return children with their earlier states, and their part of the changes."""
         assert parent.before is not None
         change, nodes = parent.change, {}
         added_branch, removed_branch = (
@@ -391,7 +391,7 @@ class IncrementalSource:
         )
         for branch, child in children.items():
             before = parent.before.children.get(branch)
-            if before is None:  # a leaf, of which nothing was kept
+            if before is None:  # a leaf, without a state
                 only = {branch: child}
                 nodes.update(self._sent_rows(parent, route, only, matched=False))
                 continue
@@ -414,7 +414,7 @@ class IncrementalSource:
     ) -> dict[int, _Node]:
         """Return children with their rows, each the one that had most of them before.
 
-        Only a child that was kept is ``matched`` to one.
+        Only children with a state are ``matched``.
         """
         members, nodes = parent.members, {}
         branches = self._all.route_branches(route, members.rows)

@@ -22,12 +22,12 @@ Cells = Callable[[int, Integers], NDArray[np.float64]]
 """From an attribute and rows to their values, NaN where missing."""
 
 Amounts = Callable[[Integers, Floats], tuple[Floats, Integers]]
-"""From rows and their weights to what each adds to a line: weights, and rows."""
+"""From rows and their weights to the weights and rows that they add to lines."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedRows:
-    """Rows of a node, rising, and what each weighs there."""
+    """The rows of a node, rising, and their weights there."""
 
     rows: Integers
     weights: Floats
@@ -144,11 +144,11 @@ class _Lines:
         What has left the schema, −∞, is on no line any more.
         """
         known = values > -np.inf
-        absent = np.isnan(values)
-        if absent.any():
-            at = np.zeros(np.count_nonzero(absent), dtype=np.int64)
-            np.add.at(self.missing[None], at, weights[absent])
-            np.add.at(self.missing_rows[None], at, rows[absent])
+        missing = np.isnan(values)
+        if missing.any():
+            at = np.zeros(np.count_nonzero(missing), dtype=np.int64)
+            np.add.at(self.missing[None], at, weights[missing])
+            np.add.at(self.missing_rows[None], at, rows[missing])
         values, weights, rows = values[known], weights[known], rows[known]
         if not len(values):
             return

@@ -1,7 +1,7 @@
-"""Parts on a Dask cluster: its scheduler places them, and makes again what is lost.
+"""Partitions on a Dask cluster, which places them and recomputes lost ones.
 
-Questions travel inside the calls that answer them. Were they scattered to the workers
-once, as Dask can, they would be lost with a worker, for no call has made them.
+Requests travel inside the calls that answer them. If Dask scattered them to the workers
+once, they would be lost with a worker, as no call has made them.
 """
 
 import logging
@@ -59,7 +59,7 @@ class OnDask:
         except KilledWorker as error:
             reason = " ".join(str(error).split())
             msg = f"workers of Dask have died again and again ({reason})"
-            remedy = "give them more memory, or the table in smaller parts"
+            remedy = "give them more memory, or the table in smaller partitions"
             raise DataError(msg, remedy=remedy) from None
         except (FutureCancelledError, OSError) as error:
             msg = f"the Dask cluster is gone ({' '.join(str(error).split())})"
@@ -67,9 +67,9 @@ class OnDask:
         except SpinneyError:
             raise
         except Exception as error:  # of whatever the user's graph does
-            what = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            msg = f"a part of the Dask frame could not be made or read ({what})"
-            remedy = "mend what makes it; frame.compute() shows where it fails"
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            msg = f"a partition of the Dask frame could not be made or read ({reason})"
+            remedy = "fix the function that makes it; frame.compute() shows the error"
             raise DataError(msg, remedy=remedy) from error
 
 
@@ -95,9 +95,9 @@ def local_cluster(
 ) -> Iterator[Any]:
     """Give the client of a cluster on this machine, which nobody else can reach.
 
-    Its workers keep the parts that they were given: to move one would take longer than
-    to wait for it. They also keep memory that they will need again: Dask lets them give
-    back what is free at once, and each array of a part would be mapped anew.
+    Its workers keep their partitions: moving one takes longer than waiting for it. They
+    also keep free memory, which Dask would return at once, and map again for each
+    array.
     """
     distributed = _distributed()
     import dask
@@ -119,7 +119,7 @@ def local_cluster(
             # Without an address they would listen to all that the machine has.
             dashboard_address=f"{LOOPBACK}:0",
             worker_dashboard_address=f"{LOOPBACK}:0",
-            silence_logs=logging.CRITICAL,  # what fails is raised where it was asked
+            silence_logs=logging.CRITICAL,  # errors are raised in the client
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -131,6 +131,6 @@ def _distributed() -> Any:
         import distributed
     except ImportError:
         raise missing_extra(
-            what="tables in parts need", library="Dask's distributed", extra="dask"
+            what="tables in partitions need", library="Dask's distributed", extra="dask"
         ) from None
     return distributed

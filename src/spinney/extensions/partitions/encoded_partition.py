@@ -1,4 +1,4 @@
-"""A part of a table: read, described, and coded by what all parts agree on."""
+"""A partition of a table: loaded, described, and encoded by a common schema."""
 
 import warnings
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ from spinney.sources.rows.ranked_cells import Ranked
 from spinney.sources.rows.sampleable_rows import ColumnRoles
 
 N_BINS = 255
-"""How many bins a number of many values has: with a missing one, what a byte holds."""
+"""The bins of a column of many numbers: with a missing one, as many as a byte has."""
 
 _LISTENING = Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedPartition:
-    """The rows of a part that have a class and a weight, and what is known of them."""
+    """The rows of a partition that have a class and a weight, and their facts."""
 
     table: Table
     weights: Floats | None
@@ -41,17 +41,17 @@ class LoadedPartition:
         return sum(column.cells.nbytes for column in self.table.columns)
 
 
-def read_rows(part: Any, roles: ColumnRoles) -> LoadedPartition:
-    """Read a part: a Parquet file by its path, or a table as it is."""
-    # Whoever asked sits elsewhere: what is said is told to them, with the facts.
+def read_rows(partition: Any, roles: ColumnRoles) -> LoadedPartition:
+    """Read a partition: a Parquet file by its path, or a table as it is."""
+    # The user is in another process: warnings travel with the facts.
     with _LISTENING, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SpinneyWarning)
-        table = read_partition(part, roles.declared)
+        table = read_partition(partition, roles.declared)
     if roles.target == NO_TARGET:
         cells = np.zeros(table.n_rows, np.int32)
         target = Column(NO_TARGET, "nominal", cells, ("rows",))
         table = Table((*table.columns, target), table.n_rows)
-    said = tuple(
+    message = tuple(
         each.message for each in caught if isinstance(each.message, SpinneyWarning)
     )
     target = table[roles.target]
@@ -88,22 +88,22 @@ def read_rows(part: Any, roles: ColumnRoles) -> LoadedPartition:
         float(table.n_rows if weights is None else weights.sum()),
         float(some.min()) if table.n_rows else np.inf,
         TargetSums.of(target.cells, weights) if target.kind == "numeric" else None,
-        said,
+        message,
     )
     return LoadedPartition(table, weights, facts)
 
 
 def different_numbers(
-    part: LoadedPartition, name: str, between: tuple[float, float]
+    partition: LoadedPartition, name: str, between: tuple[float, float]
 ) -> Floats:
     """Return the different numbers of a column above one number, up to another."""
-    cells = part.table[name].cells
+    cells = partition.table[name].cells
     return np.unique(cells[(cells > between[0]) & (cells <= between[1])])
 
 
-def united_numbers(*parts: Floats) -> Floats:
-    """Return the different numbers that any part has."""
-    return np.unique(np.concatenate(parts))
+def united_numbers(*partitions: Floats) -> Floats:
+    """Return the different numbers that any partition has."""
+    return np.unique(np.concatenate(partitions))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +113,7 @@ class EncodedPartition:
     Parameters
     ----------
     source : MemorySource
-        The rows; what it finds out about a column it keeps.
+        The rows, with a cache of its findings about columns.
     bins : mapping of int to (numbers of bins, bin of each row)
         Of attributes that have very many numbers.
     n_rows : int
@@ -136,25 +136,25 @@ class EncodedPartition:
 
 
 def code_rows(
-    part: LoadedPartition,
+    partition: LoadedPartition,
     schema: Schema,
     edges: Mapping[int, Floats],
     few: Mapping[int, Floats],
 ) -> EncodedPartition:
-    """Code a part by the agreed schema.
+    """Code a partition by the agreed schema.
 
     ``edges`` are those between bins of numbers, by attribute; ``few`` all numbers of
     the other ones.
     """
     names = {attribute.name: attribute for attribute in schema.attributes}
-    columns = [_encoded(names[name], part.table[name]) for name in names]
-    target = part.table[schema.target.name]
-    classes = _classes(schema, target, part.table.n_rows)
+    columns = [_encoded(names[name], partition.table[name]) for name in names]
+    target = partition.table[schema.target.name]
+    classes = _classes(schema, target, partition.table.n_rows)
     source = MemorySource(
         schema,
         columns,
         classes=classes,
-        weights=part.weights,
+        weights=partition.weights,
         ranked={i: (values, _places(values, columns[i])) for i, values in few.items()},
     )
     bins = {
@@ -163,11 +163,11 @@ def code_rows(
     }
     arrays = [*columns, classes, *(ranks for _, ranks in bins.values())]
     n_bytes = sum(cells.nbytes for cells in arrays)
-    return EncodedPartition(source, bins, part.table.n_rows, n_bytes)
+    return EncodedPartition(source, bins, partition.table.n_rows, n_bytes)
 
 
 def _encoded(attribute: Any, column: Column) -> NDArray[Any]:
-    """Return the codes of a column, which in this part may be of no kind at all."""
+    """Return the codes of a column, even if all of its cells are missing."""
     if column.missing.all():
         return np.asarray(attribute.all_missing(len(column.cells)))
     return np.asarray(attribute.encode(column))

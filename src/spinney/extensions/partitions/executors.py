@@ -1,7 +1,7 @@
-"""Who runs the work on parts: two functions, and whether a question travels.
+"""Executors: where functions run on partitions.
 
-Everything that is submitted is a pure function of what it is given. So whoever loses a
-result can make it again, by the same calls, and nothing is counted twice.
+Every submitted function is pure. A lost result is recomputed by the same calls, and
+nothing is counted twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any, Protocol
 
 FAN_IN = 4
-"""So many answers are added up at once."""
+"""The number of answers that are added at once."""
 
 
 class Executor(Protocol):
@@ -17,10 +17,7 @@ class Executor(Protocol):
 
     @property
     def is_far(self) -> bool:
-        """Whether a question takes a while, however little is asked.
-
-        So few rows had better come here.
-        """
+        """Whether each request takes a while, so that few rows are better fetched."""
         ...
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -62,6 +59,6 @@ def added_up(
     return executor.gather(level[0])
 
 
-def plus(*parts: Any) -> Any:
+def plus(*partitions: Any) -> Any:
     """Return the sum of some results that can be added to each other."""
-    return reduce(lambda one, other: one.plus(other), parts)
+    return reduce(lambda one, other: one.plus(other), partitions)

@@ -1,12 +1,12 @@
-"""The numbers of rows in parts (``sources.rows.row_hashing``), and draws by them.
+"""Row hashes in partitions (``sources.rows.row_hashing``), and samples by them.
 
-Equal rows may be in several parts, and which copy a row is depends on all of them. So
-each part tells how many of its rows have which s and weight, and hears how many such
-rows come before its own. Where rows are many, these lists go in several pieces, each of
-which some of the s belong to::
+Equal rows may be in several partitions, and the number of a copy depends on all of
+them. So each partition reports how many of its rows have which s and weight, and
+receives the number of equal rows in partitions before it. Many rows are divided by s in
+slices::
 
-    part₀ ─ sums₀ ─┬─ piece₀ ─┬─ before ─┬─ numbers₀
-    part₁ ─ sums₁ ─┴─ piece₁ ─┘          └─ numbers₁
+    partition₀ ─ sums₀ ─┬─ slice₀ ─┬─ before ─┬─ numbers₀
+    partition₁ ─ sums₁ ─┴─ slice₁ ─┘          └─ numbers₁
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,25 +41,25 @@ from spinney.sources.rows.sampleable_rows import (
 )
 from spinney.sources.rows.training_rows import TrainingSet
 
-IN_PIECE = 2_000_000
-"""Of about so many rows copies are counted together."""
+ROWS_IN_SLICE = 2_000_000
+"""About how many rows are counted together."""
 
 
 class HashedPartitions:
-    """Rows in parts, with their numbers.
+    """Rows in partitions, with their hashes.
 
     Parameters
     ----------
     executor : Executor
-        Who holds the parts.
-    parts : sequence of handles
-        The parts, coded.
+        Who holds the partitions.
+    partitions : sequence of handles
+        The partitions, encoded.
     schema : Schema
         What the codes mean.
     many : collection of int
         The attributes that have very many numbers, and bins.
     ranges : mapping of int to Range
-        Those of numbers, in all parts together; at -1 that of the target.
+        Those of numbers, in all partitions together; at -1 that of the target.
     most_rows : int
         How many rows may come here.
     seed : int
@@ -69,7 +69,7 @@ class HashedPartitions:
     def __init__(
         self,
         executor: Executor,
-        parts: Sequence[Any],
+        partitions: Sequence[Any],
         schema: Schema,
         many: Iterable[int],
         ranges: Mapping[int, Range],
@@ -78,22 +78,28 @@ class HashedPartitions:
         seed: int = 0,
     ) -> None:
         self.schema = schema
-        self.source = PartitionedSource(executor, parts, schema, many)
-        self._executor, self._parts, self._many = executor, list(parts), list(many)
+        self.source = PartitionedSource(executor, partitions, schema, many)
+        self._executor, self._partitions, self._many = (
+            executor,
+            list(partitions),
+            list(many),
+        )
         self.most_rows = most_rows
         self._numbers = self._numbered(ranges, seed)
 
     def _numbered(self, ranges: Mapping[int, Range], seed: int) -> list[Any]:
-        """Return the numbers of the rows of each part."""
+        """Return the numbers of the rows of each partition."""
         submit = self._executor.submit
-        sums = [submit(sums_of, part, ranges, seed) for part in self._parts]
-        n_pieces = self.root().n_rows // IN_PIECE + 1
+        sums = [
+            submit(sums_of, partition, ranges, seed) for partition in self._partitions
+        ]
+        n_slices = self.root().n_rows // ROWS_IN_SLICE + 1
         before: list[list[Any]] = [[] for _ in sums]
-        for piece in range(n_pieces):
-            pieces = [submit(piece_of, each, piece, n_pieces) for each in sums]
-            copies = submit(rows_before, *pieces)
-            for number, part in enumerate(before):
-                part.append(submit(getitem, copies, number))
+        for slice_ in range(n_slices):
+            slices = [submit(slice_of, each, slice_, n_slices) for each in sums]
+            copies = submit(rows_before, *slices)
+            for number, partition in enumerate(before):
+                partition.append(submit(getitem, copies, number))
         pairs = zip(sums, before, strict=True)
         return [submit(numbered, each, *copies) for each, copies in pairs]
 
@@ -102,7 +108,7 @@ class HashedPartitions:
         return self.source.root()
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells the rows from others."""
+        """Return the fingerprint of the rows."""
         return self.root().fingerprint()
 
     @contextmanager
@@ -116,17 +122,19 @@ class HashedPartitions:
         self, draws: Sequence[HashSample], class_weights: Floats | None = None
     ) -> PartitionedSource:
         """Return the rows that draws take."""
-        pairs = zip(self._parts, self._numbers, strict=True)
+        pairs = zip(self._partitions, self._numbers, strict=True)
         submit = self._executor.submit
         standing = [submit(taken_at_root, *p, draws, class_weights) for p in pairs]
         return PartitionedSource(
-            self._executor, self._parts, self.schema, self._many, standing=standing
+            self._executor, self._partitions, self.schema, self._many, standing=standing
         )
 
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
-        parts = [self._executor.submit(sums_in_part, p, points) for p in self._parts]
-        total: ClusterSums = added_up(self._executor, parts, plus)
+        partitions = [
+            self._executor.submit(sums_in_part, p, points) for p in self._partitions
+        ]
+        total: ClusterSums = added_up(self._executor, partitions, plus)
         return total
 
     def subset(self, *draws: HashSample) -> SampleableRows:
@@ -136,22 +144,24 @@ class HashedPartitions:
     def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
         check_rows_fit(self.take(draws).root().n_rows, self.most_rows)
-        pairs = zip(self._parts, self._numbers, strict=True)
-        parts = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
-        fetched: tuple[TrainingSet, Floats] = added_up(self._executor, parts, joined)
+        pairs = zip(self._partitions, self._numbers, strict=True)
+        partitions = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
+        fetched: tuple[TrainingSet, Floats] = added_up(
+            self._executor, partitions, joined
+        )
         return fetched
 
 
-def all_rows(executor: Executor, parts: Sequence[Any]) -> TrainingSet:
-    """Return the rows of all parts, here."""
-    handles = [executor.submit(rows_in, part) for part in parts]
+def all_rows(executor: Executor, partitions: Sequence[Any]) -> TrainingSet:
+    """Return the rows of all partitions, here."""
+    handles = [executor.submit(rows_in, partition) for partition in partitions]
     rows: TrainingSet = added_up(executor, handles, joined_rows)
     return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSums:
-    """The s of the rows of a part, and their weights."""
+    """The s of the rows of a partition, and their weights."""
 
     sums: Floats
     weights: Floats
@@ -159,35 +169,37 @@ class RowSums:
     def __sizeof__(self) -> int:
         return self.sums.nbytes + self.weights.nbytes
 
-    def inside(self, piece: int, n_pieces: int) -> Integers:
-        """Return the rows that belong to a piece, by s and weight."""
-        rows = np.flatnonzero(np.floor(behind(self.sums) * n_pieces) == piece)
+    def inside(self, slice_: int, n_slices: int) -> Integers:
+        """Return the rows of a slice, by s and weight."""
+        rows = np.flatnonzero(np.floor(behind(self.sums) * n_slices) == slice_)
         return rows[np.lexsort((self.weights[rows], self.sums[rows]))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
-    """How many rows of a part have which s and weight, of some of the s."""
+class HashSlice:
+    """How many rows of a partition have which s and weight, of some of the s."""
 
     sums: Floats
     weights: Floats
     n_rows: Integers
 
 
-def sums_of(part: EncodedPartition, ranges: Mapping[int, Range], seed: int) -> RowSums:
-    """Return the s of the rows of a part."""
-    columns, classes, weights = part.source.rows
-    schema = part.source.schema
+def sums_of(
+    partition: EncodedPartition, ranges: Mapping[int, Range], seed: int
+) -> RowSums:
+    """Return the s of the rows of a partition."""
+    columns, classes, weights = partition.source.rows
+    schema = partition.source.schema
     return RowSums(cell_hash_sums(schema, columns, classes, ranges, seed=seed), weights)
 
 
-def piece_of(rows: RowSums, piece: int, n_pieces: int) -> Piece:
-    """Return what a part tells of a piece."""
-    inside = rows.inside(piece, n_pieces)
+def slice_of(rows: RowSums, slice_: int, n_slices: int) -> HashSlice:
+    """Return the counts of a partition in a slice."""
+    inside = rows.inside(slice_, n_slices)
     sums, weights = rows.sums[inside], rows.weights[inside]
     starts = _starts(sums, weights)
     n_rows = np.diff(starts, append=len(inside))
-    return Piece(sums[starts], weights[starts], n_rows)
+    return HashSlice(sums[starts], weights[starts], n_rows)
 
 
 def _starts(sums: Floats, weights: Floats) -> Integers:
@@ -196,14 +208,14 @@ def _starts(sums: Floats, weights: Floats) -> Integers:
     return np.flatnonzero(np.concatenate([np.ones(len(sums[:1]), bool), other]))
 
 
-def rows_before(*pieces: Piece) -> list[Integers]:
-    """Return how many equal rows come before those of each part.
+def rows_before(*slices: HashSlice) -> list[Integers]:
+    """Return how many equal rows come before those of each partition.
 
-    They are lighter, or in a part before.
+    They are lighter, or in a partition before.
     """
-    owner = np.repeat(np.arange(len(pieces)), [len(each.sums) for each in pieces])
+    owner = np.repeat(np.arange(len(slices)), [len(each.sums) for each in slices])
     sums, weights, n_rows = (
-        np.concatenate([getattr(each, name) for each in pieces])
+        np.concatenate([getattr(each, name) for each in slices])
         for name in ("sums", "weights", "n_rows")
     )
     order = np.lexsort((owner, weights, sums))
@@ -212,14 +224,14 @@ def rows_before(*pieces: Piece) -> list[Integers]:
     sizes = np.diff(begins, append=len(order))
     before = np.empty(len(order), np.int64)
     before[order] = upto - np.repeat(upto[begins], sizes)
-    return [before[owner == place] for place in range(len(pieces))]
+    return [before[owner == place] for place in range(len(slices))]
 
 
 def numbered(rows: RowSums, *before: Integers) -> Floats:
-    """Return the numbers of the rows of a part, by what it has heard of each piece."""
+    """Return the hashes of the rows of a partition, by the copies before it."""
     copies = np.empty(len(rows.sums), np.int64)
-    for piece, earlier in enumerate(before):
-        inside = rows.inside(piece, len(before))
+    for slice_, earlier in enumerate(before):
+        inside = rows.inside(slice_, len(before))
         sums, weights = rows.sums[inside], rows.weights[inside]
         starts = _starts(sums, weights)
         sizes = np.diff(starts, append=len(inside))
@@ -229,7 +241,7 @@ def numbered(rows: RowSums, *before: Integers) -> Floats:
 
 
 def taken_at_root(
-    part: EncodedPartition,
+    partition: EncodedPartition,
     numbers: Floats,
     draws: Sequence[HashSample],
     class_weights: Floats | None,
@@ -237,47 +249,47 @@ def taken_at_root(
     """Return where the rows stand that draws take: at the root, and no others."""
     times = sample_counts(draws, numbers)
     inside = np.flatnonzero(times)
-    _, classes, weights = part.source.rows
+    _, classes, weights = partition.source.rows
     own = weights[inside] * times[inside]
     if class_weights is not None:
         own = own * class_weights[classes[inside]]
     return RowAssignment({ROOT: (inside, own)})
 
 
-def sums_in_part(part: EncodedPartition, points: Points) -> ClusterSums:
-    """Return the sums of the rows of a part by their nearest point."""
-    return HashedTrainingSet(rows_in(part)).cluster_sums(points)
+def sums_in_part(partition: EncodedPartition, points: Points) -> ClusterSums:
+    """Return the sums of the rows of a partition by their nearest point."""
+    return HashedTrainingSet(rows_in(partition)).cluster_sums(points)
 
 
-def rows_in(part: EncodedPartition) -> TrainingSet:
-    """Return the rows of a part."""
-    columns, classes, weights = part.source.rows
+def rows_in(partition: EncodedPartition) -> TrainingSet:
+    """Return the rows of a partition."""
+    columns, classes, weights = partition.source.rows
     own = None if np.all(weights == 1.0) else weights
-    return TrainingSet(part.source.schema, tuple(columns), classes, own)
+    return TrainingSet(partition.source.schema, tuple(columns), classes, own)
 
 
 def rows_taken(
-    part: EncodedPartition, numbers: Floats, draws: Sequence[HashSample]
+    partition: EncodedPartition, numbers: Floats, draws: Sequence[HashSample]
 ) -> tuple[TrainingSet, Floats]:
-    """Return the rows of a part that draws take, and their numbers."""
-    return HashedTrainingSet(rows_in(part), given=numbers).fetch_sample(*draws)
+    """Return the rows of a partition that draws take, and their numbers."""
+    return HashedTrainingSet(rows_in(partition), given=numbers).fetch_sample(*draws)
 
 
-def joined(*parts: tuple[TrainingSet, Floats]) -> tuple[TrainingSet, Floats]:
-    """Return the rows of several parts, and their numbers."""
-    rows, numbers = zip(*parts, strict=True)
+def joined(*partitions: tuple[TrainingSet, Floats]) -> tuple[TrainingSet, Floats]:
+    """Return the rows of several partitions, and their numbers."""
+    rows, numbers = zip(*partitions, strict=True)
     return joined_rows(*rows), np.concatenate(numbers)
 
 
-def joined_rows(*parts: TrainingSet) -> TrainingSet:
-    """Return the rows of several parts."""
+def joined_rows(*partitions: TrainingSet) -> TrainingSet:
+    """Return the rows of several partitions."""
     weights = None
-    if any(part.weights is not None for part in parts):
-        weights = np.concatenate([part.own_weights for part in parts])
-    columns = zip(*(part.columns for part in parts), strict=True)
+    if any(partition.weights is not None for partition in partitions):
+        weights = np.concatenate([partition.own_weights for partition in partitions])
+    columns = zip(*(partition.columns for partition in partitions), strict=True)
     return replace(
-        parts[0],
+        partitions[0],
         columns=tuple(map(np.concatenate, columns)),
-        classes=np.concatenate([part.classes for part in parts]),
+        classes=np.concatenate([partition.classes for partition in partitions]),
         weights=weights,
     )

@@ -1,4 +1,4 @@
-"""Parts of a table as a source: listed, read, agreed on, coded."""
+"""Partitions of a table as a source: listed, read, described, encoded."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,6 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import (
     REMOTE_ISSUES,
-    Attribute,
     Declarations,
     IntegerSummary,
     IssueFacts,
@@ -67,10 +66,10 @@ from spinney.sources.rows.sampleable_rows import (
 from spinney.sources.rows.training_rows import TrainingSet, missing_targets
 from spinney.sources.rows.weight_checks import check_least, nothing_weighs
 
-AT_ONCE = 1 << 20
-"""About so many different numbers are in memory at once, where they are counted."""
+NUMBERS_IN_MEMORY = 1 << 20
+"""About how many different numbers are counted in memory at once."""
 FEW_ROWS = 200_000
-"""So many rows, of all parts together, come here where every question travels."""
+"""Tables of so many rows are fetched from a cluster whose requests take a while."""
 
 
 @contextmanager
@@ -82,44 +81,46 @@ def opened_rows(
     engine: str,
     connection: Any = None,
 ) -> Iterator[RemoteData]:
-    """Give the rows of a table in parts, which its workers count."""
-    if wanted.budget:  # 0 is kept to: no row comes here, unless all parts are here
+    """Give the rows of a table in partitions, which its workers count."""
+    if wanted.budget:  # 0 holds: no row is fetched, unless all partitions are local
         raise refusal(
             Setting("memory_limit", wanted.budget.given),
-            "is not that of workers, who keep the parts of a table",
-            "leave it out, and set theirs where the cluster is started",
+            "does not limit the workers, which hold the partitions",
+            "leave it out, and set the limit of the workers when the cluster starts",
         )
     refuse_file_options(roles.format, roles.encoding)
     if engine == "parts":
-        parts = parts_of(data, engine)
-        yield count_partitions(InThisProcess(), parts, roles, wanted)
+        partitions = list_partitions(data, engine)
+        yield count_partitions(InThisProcess(), partitions, roles, wanted)
         return
     from spinney.extensions.partitions.dask_executor import OnDask, dask_client
 
     with dask_client() as client:
         if hasattr(data, "to_delayed"):
-            parts = client.compute(list(data.to_delayed()))
+            partitions = client.compute(list(data.to_delayed()))
         else:
-            parts = parts_of(data, engine)
+            partitions = list_partitions(data, engine)
         executor = OnDask(client)
-        yield count_partitions(executor, parts, roles, wanted)
+        yield count_partitions(executor, partitions, roles, wanted)
 
 
-def parts_of(data: Any, engine: str) -> list[Any]:
-    """Return the parts of a table: files of Parquet, or tables.
+def list_partitions(data: Any, engine: str) -> list[Any]:
+    """Return the partitions of a table: files of Parquet, or tables.
 
     A path may have ``*`` in it, or be that of a folder.
     """
     if isinstance(data, (list, tuple)):
-        parts = [_parquet(p) if isinstance(p, (str, os.PathLike)) else p for p in data]
-        if not parts:
-            msg = "there are no parts of a table: give one at least"
+        partitions = [
+            _parquet(p) if isinstance(p, (str, os.PathLike)) else p for p in data
+        ]
+        if not partitions:
+            msg = "the list of partitions is empty: give at least one"
             raise DataError(msg)
-        return parts
+        return partitions
     if not isinstance(data, (str, os.PathLike)):
         raise refusal(
             Setting("source", engine),
-            f"counts parts of a table, and this is a {type(data).__name__}",
+            f"needs partitions, and this is a {type(data).__name__}",
             "give a list of tables, Parquet files, or a Dask data frame",
         )
     path = os.fspath(data)
@@ -135,8 +136,8 @@ def _parquet(path: "str | os.PathLike[str]") -> str:
     """Return the whole path of a Parquet file, or say why that is none."""
     text = os.fspath(path)
     if not text.endswith((".parquet", ".pq")):
-        msg = f"{text!r} is no Parquet file, and parts of other files may disagree"
-        raise DataError(msg, remedy="write the parts as Parquet, which has types")
+        msg = f"{text!r} is no Parquet file, and other files may disagree in types"
+        raise DataError(msg, remedy="write the partitions as Parquet")
     if not Path(text).is_file():
         raise _no_file(text)
     return str(Path(text).resolve())
@@ -148,39 +149,45 @@ def _no_file(path: str) -> DataError:
 
 
 def count_partitions(
-    executor: Executor, parts: Sequence[Any], roles: ColumnRoles, wanted: Wanted
+    executor: Executor, partitions: Sequence[Any], roles: ColumnRoles, wanted: Wanted
 ) -> RemoteData:
-    """Return parts as a source, and what tells their rows from others."""
+    """Return partitions as a source, with the fingerprint of their rows."""
     first = roles if roles.identifiers else replace(roles, complete=False)
-    read, facts = _read(executor, parts, first)
+    read, facts = _read(executor, partitions, first)
     if not roles.identifiers:
         roles = _without_identifiers(executor, read, facts, roles)
         if roles != first:
-            read, facts = _read(executor, parts, roles)
-    _tell(facts, roles)
+            read, facts = _read(executor, partitions, roles)
+    _report(facts, roles)
     by_type = {each.name for each in facts.columns if each.declared}
-    told = _issue_facts(executor, read, facts, roles)
-    told = [each for each in told if each.name not in by_type]
-    for warning in column_warnings(told, REMOTE_ISSUES):
+    facts_of_columns = _issue_facts(executor, read, facts, roles)
+    facts_of_columns = [each for each in facts_of_columns if each.name not in by_type]
+    for warning in column_warnings(facts_of_columns, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
     target = target_of_partitions(facts, roles)
     columns = _attributes(facts, roles)
-    schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
+    schema = Schema(
+        tuple(attribute_of(each.column) for each in columns),
+        target,
+        roles.declared.missing,
+    )
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
     edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
     few = {i: c.numbers for i, c in numbers.items() if c.is_all}
-    coded = [executor.submit(code_rows, part, schema, edges, few) for part in read]
+    encoded = [
+        executor.submit(code_rows, partition, schema, edges, few) for partition in read
+    ]
     share = wanted.share(facts.n_rows, target)
     most = max_rows_in_memory(wanted.room, schema)
     comes = executor.is_far and facts.n_rows <= min(FEW_ROWS, most)
     if comes and share is None:
-        return _at_hand(all_rows(executor, coded), wanted)
+        return _in_memory(all_rows(executor, encoded), wanted)
     if share is None and not wanted.sampleable:
-        return _counted(PartitionedSource(executor, coded, schema, edges))
+        return _counted(PartitionedSource(executor, encoded, schema, edges))
     ranges = {i: c.range for i, c in numbers.items()}
     ranges[-1] = facts.named(roles.target).range
     hashed = HashedPartitions(
-        executor, coded, schema, edges, ranges, most_rows=most, seed=wanted.seed
+        executor, encoded, schema, edges, ranges, most_rows=most, seed=wanted.seed
     )
     if share is None:
         return _counted(hashed.source, sampleable=hashed)
@@ -190,12 +197,14 @@ def count_partitions(
     check_reserved_share(share, n_reserved, facts.n_rows, most)
     reserved = hashed.fetch_sample(draw)[0]
     if comes:
-        return _at_hand(hashed.fetch_sample(draw.others)[0], wanted, reserved=reserved)
+        return _in_memory(
+            hashed.fetch_sample(draw.others)[0], wanted, reserved=reserved
+        )
     return _counted(left, reserved=reserved)
 
 
-def _at_hand(rows: TrainingSet, wanted: Wanted, **others: Any) -> RemoteData:
-    """Return rows that have come here, and what tells them from others."""
+def _in_memory(rows: TrainingSet, wanted: Wanted, **others: Any) -> RemoteData:
+    """Return fetched rows, with their fingerprint."""
     totals = rows.source().root()
     _check_labels(rows.schema.target, totals)
     origin = totals.fingerprint()
@@ -204,21 +213,18 @@ def _at_hand(rows: TrainingSet, wanted: Wanted, **others: Any) -> RemoteData:
 
 
 def _read(
-    executor: Executor, parts: Sequence[Any], roles: ColumnRoles
+    executor: Executor, partitions: Sequence[Any], roles: ColumnRoles
 ) -> tuple[list[Any], PartitionFacts]:
-    """Let parts be read; return them, and what is known of all."""
-    read = [executor.submit(read_rows, part, roles) for part in parts]
-    handles = [executor.submit(attrgetter("facts"), part) for part in read]
+    """Return the loaded partitions, and the facts of all of them."""
+    read = [executor.submit(read_rows, partition, roles) for partition in partitions]
+    handles = [executor.submit(attrgetter("facts"), partition) for partition in read]
     return read, added_up(executor, handles, plus)
 
 
 def _without_identifiers(
     executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
 ) -> ColumnRoles:
-    """Return roles in which columns are ignored that only tell rows apart.
-
-    They are those that are left out in memory.
-    """
+    """Return roles that ignore identifiers, the same as in memory."""
     names = exclude_identifiers(_issue_facts(executor, read, facts, roles))
     declared = roles.declared
     ignored = replace(declared, ignore=(*declared.ignore, *names))
@@ -234,7 +240,7 @@ def _attributes(facts: PartitionFacts, roles: ColumnRoles) -> list[ColumnFacts]:
 def _issue_facts(
     executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
 ) -> list[IssueFacts]:
-    """Return what issues are told by."""
+    """Return the facts that issues depend on."""
     columns = _attributes(facts, roles)
     return [
         IssueFacts(
@@ -254,20 +260,24 @@ def _issue_facts(
 def _whole_numbers(
     executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
 ) -> IntegerSummary | None:
-    """Return what is counted of a column's numbers, if all of them are whole.
+    """Return the counts of a column of integers; None if it has other numbers.
 
-    Where they are many, they are counted between some of them, so that few are in
-    memory at once.
+    Many numbers are counted by intervals, so that few are in memory at once.
     """
     n_different, is_whole = len(column.numbers), _are_whole(column.numbers)
     if not column.is_all and is_whole:
-        places = np.linspace(0, n_different, column.n_known // AT_ONCE + 2)[1:-1]
+        places = np.linspace(0, n_different, column.n_known // NUMBERS_IN_MEMORY + 2)[
+            1:-1
+        ]
         inner = np.unique(column.numbers[places.astype(np.int64)])
         n_different = 0
         for ends in pairwise([-np.inf, *inner, np.inf]):
-            asked = column.name, ends
-            told = [executor.submit(different_numbers, part, *asked) for part in read]
-            numbers = added_up(executor, told, united_numbers)
+            question_ = column.name, ends
+            facts_of_columns = [
+                executor.submit(different_numbers, partition, *question_)
+                for partition in read
+            ]
+            numbers = added_up(executor, facts_of_columns, united_numbers)
             n_different += len(numbers)
             is_whole &= _are_whole(numbers)
     if not (is_whole and column.n_known):
@@ -281,7 +291,7 @@ def _are_whole(numbers: Floats) -> bool:
 
 
 def _counted(source: PartitionedSource, **others: Any) -> RemoteData:
-    """Return parts that are counted, and what tells their rows from others."""
+    """Return counted partitions, with the fingerprint of their rows."""
     totals = source.root()
     _check_labels(source.schema.target, totals)
     return RemoteData(totals.fingerprint(), source, **others)
@@ -299,24 +309,20 @@ def _edges(numbers: Floats) -> Floats:
     return np.unique(numbers[places])
 
 
-def _attribute(column: ColumnFacts) -> Attribute:
-    return attribute_of(column.column)
-
-
-def _tell(facts: PartitionFacts, roles: ColumnRoles) -> None:
-    """Say what the parts have said, and refuse rows that no tree can be grown on."""
-    for said in facts.warnings:
-        if isinstance(said, SpinneyNote):
-            note(*said.args, of_reading=said.of_reading)
+def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
+    """Report the warnings of all partitions; refuse rows that no tree can use."""
+    for message in facts.warnings:
+        if isinstance(message, SpinneyNote):
+            note(*message.args, of_reading=message.of_reading)
         else:
-            warn(*said.args, remedy=said.remedy)
+            warn(*message.args, remedy=message.remedy)
     if not facts.n_read:
         msg = "the table has no rows: give it at least two"
         raise DataError(msg)
     if facts.n_classless == facts.n_read:
         msg = (
             f"target {roles.target!r}: every one of the {facts.n_read} cells is "
-            "missing; name another target, or check what was declared missing"
+            "missing; name another target, or check the declared markers"
         )
         raise DataError(msg)
     if facts.n_classless:
@@ -335,7 +341,7 @@ def _tell(facts: PartitionFacts, roles: ColumnRoles) -> None:
 
 
 def target_of_partitions(facts: PartitionFacts, roles: ColumnRoles) -> Target:
-    """Return the target of all parts."""
+    """Return the target of all partitions."""
     declared: Declarations = roles.declared
     column = facts.named(roles.target).column
     if reading := target_note(column, declared):

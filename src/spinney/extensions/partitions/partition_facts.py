@@ -1,8 +1,8 @@
-"""What is known of the columns of parts, and of all parts together.
+"""Facts about the columns of one partition, or of all of them.
 
-Before a cell is coded, all parts agree on the values that there are: each tells its
-own, and these are united along a tree. Of numbers a part tells all different ones, or
-where these are too many some at equal distances in their order.
+Before encoding, all partitions agree on the values: each reports its own, and these are
+united along a tree. A partition reports all different numbers of a column, or a sample
+at equal distances in their order if there are too many.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from spinney.errors import DataError, SpinneyWarning
 MOST_VALUES = 4_000
 """How many different numbers of a column are counted one by one."""
 SAMPLED = 50_000
-"""So many numbers of a part tell whether there are many, and where bins begin."""
+"""Sample size of a partition that decides on bins and their edges."""
 POINTS = 1_024
-"""So many of them are told, where there are many."""
+"""The number of points that are reported of many numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnFacts:
-    """What a column holds.
+    """The facts about a column.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class ColumnFacts:
 
     @classmethod
     def of(cls, column: Column, n_lacking: int) -> "ColumnFacts":
-        """Return the facts of a column of a part."""
+        """Return the facts of a column of a partition."""
         known = column.cells[~column.missing]
         numbers, is_all, least, greatest = np.zeros(0), True, np.inf, -np.inf
         present: tuple[Value, ...] = ()
         if column.kind == "numeric":
-            numbers, is_all = _told_numbers(known + 0.0)
+            numbers, is_all = _sample_numbers(known + 0.0)
             least, greatest = known.min(initial=np.inf), known.max(initial=-np.inf)
         else:
             codes = np.flatnonzero(np.bincount(known, minlength=len(column.levels)))
@@ -95,7 +95,7 @@ class ColumnFacts:
         numbers = np.union1d(one.numbers, other.numbers)
         is_all = one.is_all and other.is_all and len(numbers) <= MOST_VALUES
         if not is_all:
-            numbers = _thinned(one, other)
+            numbers = _merge_samples(one, other)
         levels = one.levels
         if one.kind != "ordinal":
             levels = _sorted({*one.levels, *other.levels})
@@ -120,7 +120,7 @@ class ColumnFacts:
 
     @staticmethod
     def _refuse_other_kind(one: "ColumnFacts", other: "ColumnFacts") -> None:
-        """Refuse a column that is one thing in this part and another in that."""
+        """Refuse a column that is one thing in this partition and another in that."""
         if not other.n_known:
             return
         same = (one.kind, one.unit) == (other.kind, other.unit)
@@ -130,9 +130,9 @@ class ColumnFacts:
         if kinds[0] == kinds[1]:
             problem = "its values stand in two orders"
         else:
-            problem = f"it is {kinds[0]} in one part and {kinds[1]} in another"
+            problem = f"it is {kinds[0]} in one partition and {kinds[1]} in another"
         msg = f"column {one.name!r}: {problem}"
-        raise DataError(msg, remedy="declare it, or give it one type in all parts")
+        raise DataError(msg, remedy="declare it, or give it one type in all partitions")
 
     @property
     def column(self) -> Column:
@@ -161,7 +161,7 @@ def _sorted(
     return tuple(sorted(values, key=level_order))
 
 
-def _told_numbers(known: Floats) -> tuple[Floats, bool]:
+def _sample_numbers(known: Floats) -> tuple[Floats, bool]:
     """Return all different numbers, or some in their order and that there are more."""
     step = max(1, len(known) // SAMPLED)
     every = np.unique(known[::step])
@@ -179,10 +179,10 @@ def _points(cells: Floats, different: Floats) -> Floats:
     return np.unique(np.concatenate([cells[places], different[others]]))
 
 
-def _thinned(one: ColumnFacts, other: ColumnFacts) -> Floats:
+def _merge_samples(one: ColumnFacts, other: ColumnFacts) -> Floats:
     """Return points at equal distances among the cells of both.
 
-    Each number stands for as many cells as its share of those of its part.
+    Each number stands for as many cells as its share of those of its partition.
     """
     numbers = np.concatenate([one.numbers, other.numbers])
     each = [
@@ -198,7 +198,7 @@ def _thinned(one: ColumnFacts, other: ColumnFacts) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetSums:
-    """What a numeric target comes to, over rows that count."""
+    """The sums of a numeric target over all rows with a weight."""
 
     weighed: float
     is_whole: bool
@@ -238,7 +238,7 @@ class PartitionFacts:
     n_read, n_classless : int
         How many rows there are, and how many of these have no class.
     n_incomplete, lost : int, float
-        How many rows were left out as they lack a cell, and what they weigh.
+        The number of rows excluded for a missing cell, and their weight.
     n_rows : int
         How many rows count.
     weight, least : float
@@ -246,7 +246,7 @@ class PartitionFacts:
     sums : TargetSums, optional
         Where the target is a number.
     warnings : tuple of SpinneyWarning
-        What was said when they were read.
+        The warnings of the readers.
     """
 
     columns: tuple[ColumnFacts, ...]
@@ -269,7 +269,7 @@ class PartitionFacts:
         names = [tuple(c.name for c in facts.columns) for facts in (self, other)]
         if sorted(names[0]) != sorted(names[1]):
             raise _other_columns(*names)
-        said = {str(each): each for each in (*other.warnings, *self.warnings)}
+        message = {str(each): each for each in (*other.warnings, *self.warnings)}
         one, two = self.sums, other.sums
         return PartitionFacts(
             tuple(each.united(other.named(each.name)) for each in self.columns),
@@ -281,12 +281,12 @@ class PartitionFacts:
             self.weight + other.weight,
             min(self.least, other.least),
             one.plus(two) if one is not None and two is not None else one or two,
-            tuple(said.values()),
+            tuple(message.values()),
         )
 
 
 def _other_columns(one: tuple[str, ...], other: tuple[str, ...]) -> DataError:
-    """Return the error of parts that are not parts of one table."""
+    """Return the error of partitions that are not partitions of one table."""
     odd = sorted(set(one).symmetric_difference(other))
-    msg = f"column {odd[0]!r} is in some parts of the table and not in others"
-    return DataError(msg, remedy="give parts that have the same columns")
+    msg = f"column {odd[0]!r} is in some partitions and not in others"
+    return DataError(msg, remedy="give partitions that have the same columns")

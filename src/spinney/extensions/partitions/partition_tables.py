@@ -1,10 +1,10 @@
-"""What a worker answers about its part, and how answers are added up.
+"""Requests that a worker answers about its partition, and sums of the answers.
 
-The rows of a part are a source in memory, so each question of a learner is asked of
-every part as it is, and the answers are added: tables line by line, products by
-``summed``. What differs is a number of very many values. Its tables have a line a bin,
-whose least and greatest numbers are known of all parts. Where bins are opened, their
-rows are counted by value, or by finer bins (``sources.open_bins``)::
+The rows of a partition are a source in memory: each request of the learner goes to
+every partition unchanged, and the answers are added, tables line by line, products by
+``summed``. Only numbers of very many values differ. Their tables have a line per bin,
+with its least and greatest number in all partitions. The rows of opened bins are
+counted by value, or by finer bins (``sources.open_bins``)::
 
     key 17.5   weights   rows   low: the least number in it   high: the greatest
 """
@@ -26,16 +26,16 @@ from spinney.sources.rows.memory import MemorySource, RowAssignment
 from spinney.trees import CountTable, TableBatch, joined_batches
 
 Move = Callable[[MemorySource], None]
-"""What changes where rows stand: a method with its arguments, called by name."""
+"""A change of the nodes of rows: a method with its arguments, called by name."""
 Ranges = Mapping[int, tuple[Floats, Floats]]
 """The least and the greatest number of each bin, by attribute."""
 
 
 def moved(
-    part: EncodedPartition, standing: RowAssignment, moves: Sequence[Move]
+    partition: EncodedPartition, standing: RowAssignment, moves: Sequence[Move]
 ) -> RowAssignment:
-    """Return where rows stand after some moves; what is given stays as it is."""
-    source = part.at(standing)
+    """Return the nodes of rows after some moves, in a new object."""
+    source = partition.at(standing)
     for move in moves:
         move(source)
     return source.assignment
@@ -43,7 +43,7 @@ def moved(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionTables:
-    """The tables of a part, or of several: a stack whose values are keys.
+    """The tables of a partition, or of several: a stack whose values are keys.
 
     A key is a value, the number of a bin, or where a finer one begins. ``low`` and
     ``high`` are the least and the greatest number of each line; None where no line is a
@@ -73,12 +73,12 @@ class PartitionTables:
         return sum(each.nbytes for each in (*lines, *tables, *ranges))
 
 
-def added(*parts: PartitionTables) -> PartitionTables:
-    """Return the tables of all rows of several parts."""
-    first = parts[0].stack
-    if len(parts) == 1:
-        return parts[0]
-    stacks = [part.stack for part in parts]
+def added(*partitions: PartitionTables) -> PartitionTables:
+    """Return the tables of all rows of several partitions."""
+    first = partitions[0].stack
+    if len(partitions) == 1:
+        return partitions[0]
+    stacks = [partition.stack for partition in partitions]
     owner = np.concatenate([stack.owner for stack in stacks])
     keys = np.concatenate([stack.values for stack in stacks])
     order = np.lexsort((keys, owner))
@@ -87,9 +87,9 @@ def added(*parts: PartitionTables) -> PartitionTables:
     weights = np.concatenate([stack.weights for stack in stacks])[order]
     rows = np.concatenate([stack.rows for stack in stacks])[order]
     low = high = None
-    if any(part.low is not None for part in parts) and len(start):
-        lows = np.concatenate([part.lowest for part in parts])[order]
-        highs = np.concatenate([part.highest for part in parts])[order]
+    if any(partition.low is not None for partition in partitions) and len(start):
+        lows = np.concatenate([partition.lowest for partition in partitions])[order]
+        highs = np.concatenate([partition.highest for partition in partitions])[order]
         low, high = np.minimum.reduceat(lows, start), np.maximum.reduceat(highs, start)
     some = len(start) > 0
     stack = replace(
@@ -104,49 +104,49 @@ def added(*parts: PartitionTables) -> PartitionTables:
     return PartitionTables(stack, low, high)
 
 
-def added_totals(*parts: Totals) -> Totals:
-    """Return the totals of all rows of several parts."""
-    weights = reduce(np.add, [part.weights for part in parts])
-    return Totals(weights, reduce(np.add, [part.rows for part in parts]))
+def added_totals(*partitions: Totals) -> Totals:
+    """Return the totals of all rows of several partitions."""
+    weights = reduce(np.add, [partition.weights for partition in partitions])
+    return Totals(weights, reduce(np.add, [partition.rows for partition in partitions]))
 
 
-def added_branches(*parts: list[CountTable]) -> list[CountTable]:
-    """Return for each node the table by branch of all rows of several parts."""
+def added_branches(*partitions: list[CountTable]) -> list[CountTable]:
+    """Return for each node the table by branch of all rows of several partitions."""
     return [
         replace(
             tables[0],
             weights=reduce(np.add, [table.weights for table in tables]),
             rows=reduce(np.add, [table.rows for table in tables]),
         )
-        for tables in zip(*parts, strict=True)
+        for tables in zip(*partitions, strict=True)
     ]
 
 
-def added_products(*parts: list[Products]) -> list[Products]:
-    """Return for each request the products of all rows of several parts."""
-    return [sum_products(each) for each in zip(*parts, strict=True)]
+def added_products(*partitions: list[Products]) -> list[Products]:
+    """Return for each request the products of all rows of several partitions."""
+    return [sum_products(each) for each in zip(*partitions, strict=True)]
 
 
 def answer_of(
-    part: EncodedPartition,
+    partition: EncodedPartition,
     standing: RowAssignment,
     question: Callable[[MemorySource], Any],
 ) -> Any:
-    """Return what the rows of a part answer, as those in memory do."""
-    return question(part.at(standing))
+    """Return the answer of the rows of a partition, as of those in memory."""
+    return question(partition.at(standing))
 
 
 def tables_of(
-    part: EncodedPartition,
+    partition: EncodedPartition,
     standing: RowAssignment,
     question: Callable[[MemorySource], Iterable[TableBatch]],
 ) -> PartitionTables:
-    """Return the tables that the rows of a part answer with."""
-    return PartitionTables(joined_batches(question(part.at(standing))))
+    """Return the tables that the rows of a partition answer with."""
+    return PartitionTables(joined_batches(question(partition.at(standing))))
 
 
 def bins_at(
-    part: EncodedPartition,
+    partition: EncodedPartition,
     standing: RowAssignment,
     requests: Sequence[TableRequest],
     small: NDArray[np.bool_],
@@ -155,16 +155,16 @@ def bins_at(
 
     At nodes that are ``small`` they are counted by their values.
     """
-    source = part.at(standing)
+    source = partition.at(standing)
     every = np.arange(len(requests))
-    few = _of_some(requests, every, part.bins, inside=False)
+    few = _of_some(requests, every, partition.bins, inside=False)
     stacks = list(source.tables(few)) if few else []
-    if of_bins := _of_some(requests, every[~small], part.bins, inside=True):
+    if of_bins := _of_some(requests, every[~small], partition.bins, inside=True):
         stack = joined_batches(
-            source.with_assignment(standing, part.bins).tables(of_bins)
+            source.with_assignment(standing, partition.bins).tables(of_bins)
         )
         stacks.append(_at_places(stack, every[~small]))
-    if of_values := _of_some(requests, every[small], part.bins, inside=True):
+    if of_values := _of_some(requests, every[small], partition.bins, inside=True):
         stack = joined_batches(source.tables(of_values))
         stacks.append(_at_places(stack, every[small]))
     return PartitionTables(joined_batches(stacks))
@@ -181,8 +181,8 @@ def _of_some(
     some = []
     for at in places.tolist():
         request = requests[at]
-        asked = tuple(i for i in request.attributes if (i in many) is inside)
-        some.append(TableRequest(request.node, asked))
+        question_ = tuple(i for i in request.attributes if (i in many) is inside)
+        some.append(TableRequest(request.node, question_))
     return some if any(request.attributes for request in some) else []
 
 
@@ -191,12 +191,12 @@ def _at_places(stack: TableBatch, places: Integers) -> TableBatch:
     return replace(stack, node=places[stack.node])
 
 
-def ranges_at(part: EncodedPartition) -> Ranges:
+def ranges_at(partition: EncodedPartition) -> Ranges:
     """Return the least and the greatest number of each bin, by attribute."""
     ranges = {}
-    every = np.arange(part.n_rows)
-    for index, (numbers, bins) in part.bins.items():
-        cells = part.source.cells(index, every)
+    every = np.arange(partition.n_rows)
+    for index, (numbers, bins) in partition.bins.items():
+        cells = partition.source.cells(index, every)
         known = np.flatnonzero(bins >= 0)
         order = known[np.argsort(bins[known], kind="stable")]
         least, most = np.full((2, len(numbers)), np.inf)
@@ -210,14 +210,14 @@ def ranges_at(part: EncodedPartition) -> Ranges:
     return ranges
 
 
-def united_ranges(*parts: Ranges) -> Ranges:
-    """Return the ranges of bins of several parts."""
+def united_ranges(*partitions: Ranges) -> Ranges:
+    """Return the ranges of bins of several partitions."""
     return {
         index: (
-            np.min([part[index][0] for part in parts], axis=0),
-            np.max([part[index][1] for part in parts], axis=0),
+            np.min([partition[index][0] for partition in partitions], axis=0),
+            np.max([partition[index][1] for partition in partitions], axis=0),
         )
-        for index in parts[0]
+        for index in partitions[0]
     }
 
 
@@ -238,16 +238,16 @@ def in_ranges(
 
 
 def opened_at(
-    part: EncodedPartition,
+    partition: EncodedPartition,
     standing: RowAssignment,
     intervals: OpenIntervals,
     nodes: Sequence[int],
 ) -> PartitionTables:
-    """Return the tables of what is in opened bins, of each attribute at its nodes.
+    """Return the tables of opened bins, of each attribute at its nodes.
 
     ``nodes`` are those that the intervals number.
     """
-    source = part.at(standing)
+    source = partition.at(standing)
     answers = []
     for index, by_node in intervals.items():
         inside, numbers = [], []

@@ -1,16 +1,15 @@
-"""Rows in parts: every question is asked of all parts, and the answers are added up.
+"""Rows in partitions: every request goes to all of them, and the answers are added.
 
-A part is coded once and kept by whoever coded it. Where its rows stand is kept beside
-it, and made anew from where they stood before at each level::
+A partition is encoded once and stays on its worker. The nodes of its rows are kept
+beside it, and computed from the previous ones at each level::
 
     coded₀ ─┬─ standing₀ ──moves──▶ standing₀′ ──moves──▶ standing₀″
             └──────────┴─ tables ─┐          └─ tables ─┐
     coded₁ ─┬─ standing₁ ──…      ├─ added ─▶ client     ├─ added ─▶ client
             └──────────┴─ tables ─┘          └─ tables ─┘
 
-Nothing that was made is changed, so a part that is lost is coded again, and its rows
-are sent again along the splits that were made: an executor that loses results needs to
-know no more than which calls made them.
+Results are never modified. A lost partition is encoded again, and its rows are sent
+again along the splits: an executor only needs to know which calls made a result.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,20 +54,20 @@ MOST_ROWS = 500
 
 
 class PartitionedSource:
-    """Rows in parts.
+    """Rows in partitions.
 
     Parameters
     ----------
     executor : Executor
-        Who holds the parts and counts them.
-    parts : sequence of handles
-        The parts, coded.
+        Who holds the partitions and counts them.
+    partitions : sequence of handles
+        The partitions, encoded.
     schema : Schema
         What the codes mean.
     many : collection of int
         The attributes that have very many numbers, and bins.
     standing : sequence of handles, optional
-        Where the rows of each part stand; all of them at the root, if not given.
+        Where the rows of each partition stand; all of them at the root, if not given.
 
     Attributes
     ----------
@@ -79,7 +78,7 @@ class PartitionedSource:
     def __init__(
         self,
         executor: Executor,
-        parts: Sequence[Any],
+        partitions: Sequence[Any],
         schema: Schema,
         many: Iterable[int] = (),
         *,
@@ -87,17 +86,21 @@ class PartitionedSource:
     ) -> None:
         self.schema = schema
         self.levels: list[int] = []
-        self._executor, self._parts = executor, list(parts)
+        self._executor, self._partitions = executor, list(partitions)
         self._standing = list(standing or ())
         if standing is None:
             at_root = attrgetter("source.assignment")
-            self._standing = [executor.submit(at_root, part) for part in self._parts]
+            self._standing = [
+                executor.submit(at_root, partition) for partition in self._partitions
+            ]
         self._moves: list[Move] = []
-        asked = answer_of, added_totals, methodcaller("root")
-        self._totals: Totals = self._asked(*asked)
+        question_ = answer_of, added_totals, methodcaller("root")
+        self._totals: Totals = self._answer(*question_)
         self._ranges: Ranges = {}
         if list(many):
-            ranges = [executor.submit(ranges_at, part) for part in self._parts]
+            ranges = [
+                executor.submit(ranges_at, partition) for partition in self._partitions
+            ]
             self._ranges = added_up(executor, ranges, united_ranges)
 
     def root(self) -> Totals:
@@ -124,39 +127,39 @@ class PartitionedSource:
         """Note which attribute stands at a place."""
         self._moves.append(methodcaller("extend", index, attribute))
 
-    def _asked(
-        self, question: Callable[..., Any], add: Callable[..., Any], *what: Any
+    def _answer(
+        self, question: Callable[..., Any], add: Callable[..., Any], *arguments: Any
     ) -> Any:
-        """Return the answer of all parts to a question, added up."""
+        """Return the answer of all partitions to a question, added up."""
         submit = self._executor.submit
-        pairs = list(zip(self._parts, self._standing, strict=True))
+        pairs = list(zip(self._partitions, self._standing, strict=True))
         if self._moves:
             moves, self._moves = tuple(self._moves), []
             self._standing = [submit(moved, *pair, moves) for pair in pairs]
-            pairs = list(zip(self._parts, self._standing, strict=True))
-        handles = [submit(question, *pair, *what) for pair in pairs]
+            pairs = list(zip(self._partitions, self._standing, strict=True))
+        handles = [submit(question, *pair, *arguments) for pair in pairs]
         return added_up(self._executor, handles, add)
 
     def _tables(
-        self, question: Callable[..., PartitionTables], *what: Any
+        self, question: Callable[..., PartitionTables], *arguments: Any
     ) -> PartitionTables:
-        answer: PartitionTables = self._asked(question, added, *what)
+        answer: PartitionTables = self._answer(question, added, *arguments)
         self.levels.append(answer.nbytes)
         return answer
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, in one stack."""
         if any(request.attributes for request in requests):
-            asked = methodcaller("tables", tuple(requests))
-            yield self._tables(tables_of, asked).stack
+            question_ = methodcaller("tables", tuple(requests))
+            yield self._tables(tables_of, question_).stack
 
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests, numbers of many values by bins."""
         small = np.asarray(n_rows) <= MOST_ROWS
-        asked = {index for request in requests for index in request.attributes}
-        if small.all() or asked.isdisjoint(self._ranges):
+        question_ = {index for request in requests for index in request.attributes}
+        if small.all() or question_.isdisjoint(self._ranges):
             (stack,) = self.tables(requests)
             return BinnedTables(stack)
         coarse = self._tables(bins_at, tuple(requests), small).stack
@@ -175,17 +178,17 @@ class PartitionedSource:
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests, in one stack."""
         if any(request.attributes for request in requests):
-            asked = methodcaller("agreements", tuple(requests))
-            yield self._tables(tables_of, asked).stack
+            question_ = methodcaller("agreements", tuple(requests))
+            yield self._tables(tables_of, question_).stack
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        asked = methodcaller("routed", tuple(routes))
-        answer: list[CountTable] = self._asked(answer_of, added_branches, asked)
+        question_ = methodcaller("routed", tuple(routes))
+        answer: list[CountTable] = self._answer(answer_of, added_branches, question_)
         return answer
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary."""
-        asked = methodcaller("products", tuple(requests))
-        answer: list[Products] = self._asked(answer_of, added_products, asked)
+        question_ = methodcaller("products", tuple(requests))
+        answer: list[Products] = self._answer(answer_of, added_products, question_)
         return answer

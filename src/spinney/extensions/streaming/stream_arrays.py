@@ -166,18 +166,21 @@ def _without_removed(stream: Stream) -> Stream:
     """Return a stream without removed nodes, if they are half of all."""
     nodes, state = stream.nodes, stream.state
     lives = nodes.attribute[: state[layout.N_NODES]] != layout.REMOVED
-    kept = np.flatnonzero(lives)
-    if 2 * len(kept) > len(lives):
+    remaining = np.flatnonzero(lives)
+    n_remaining = len(remaining)
+    if 2 * n_remaining > len(lives):
         return stream
     number = np.cumsum(lives) - 1
     parts = nodes._asdict()
     codes = parts.pop("branch_of")
-    moved = {name: _larger(array[kept], len(array)) for name, array in parts.items()}
-    asks = moved["attribute"][: len(kept)] >= 0
-    above, child = moved["parent"][1 : len(kept)], moved["child"][: len(kept)]
+    moved = {
+        name: _larger(array[remaining], len(array)) for name, array in parts.items()
+    }
+    is_inner = moved["attribute"][:n_remaining] >= 0
+    above, child = moved["parent"][1:n_remaining], moved["child"][:n_remaining]
     above[:] = number[above]
-    child[asks] = number[child[asks]]
-    state[layout.N_NODES] = len(kept)
+    child[is_inner] = number[child[is_inner]]
+    state[layout.N_NODES] = n_remaining
     nodes = StreamNodes(**moved, branch_of=codes)
     columns = stream.columns
     same = [None] * len(columns.kind)
@@ -240,9 +243,9 @@ def _with_codes(
 ) -> StreamNodes:
     """Return nodes with the branches of values by their new codes."""
     live = slice(0, state[layout.N_NODES])
-    asked = (nodes.attribute[live] >= 0) & (nodes.codes[live] >= 0)
+    by_value = (nodes.attribute[live] >= 0) & (nodes.codes[live] >= 0)
     parts, where, start = [np.zeros(0, np.int64)], nodes.codes.copy(), 0
-    for node in np.flatnonzero(asked):
+    for node in np.flatnonzero(by_value):
         a = int(nodes.attribute[node])
         own = np.full(int(new.n_lines[a]), -1, np.int64)
         first, by = int(nodes.codes[node]), codes[a]

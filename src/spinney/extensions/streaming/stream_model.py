@@ -88,13 +88,13 @@ def begin_stream(
     given: Mapping[str, Any],
     weight: str | None = None,
 ) -> Model:
-    """Return the model of a first batch, which keeps its counts, and no rows."""
+    """Return the model of a first batch, which stores its counts, and no rows."""
     recipe.refuse_target(numeric=rows.schema.target.is_numeric)
     refuse_options(given)
     stream = GrowingStream(rows.schema, recipe)
     stream.learn(rows)
-    kept = UpdateState(rows.take(slice(0, 0)), recipe, {}, weight, stream=stream)
-    return _model_of(kept)
+    state = UpdateState(rows.take(slice(0, 0)), recipe, {}, weight, stream=stream)
+    return _model_of(state)
 
 
 def learn_batch(model: Model, batch: Batch) -> Model:
@@ -102,12 +102,12 @@ def learn_batch(model: Model, batch: Batch) -> Model:
 
     The counts belong to the new model: the old one can learn no more.
     """
-    kept, stream = model.kept, stream_of(model)
-    assert kept is not None
-    joined = join_rows(kept.training, batch, None)
+    state, stream = model.kept, stream_of(model)
+    assert state is not None
+    joined = join_rows(state.training, batch, None)
     stream.recode(joined)
     stream.learn(joined.rows)
-    return _model_of(replace(kept, training=joined.rows.take(slice(0, 0))))
+    return _model_of(replace(state, training=joined.rows.take(slice(0, 0))))
 
 
 def stream_of(model: Model) -> GrowingStream:
@@ -121,13 +121,13 @@ def stream_of(model: Model) -> GrowingStream:
     return stream
 
 
-def _model_of(kept: UpdateState) -> Model:
-    stream = kept.stream
+def _model_of(state: UpdateState) -> Model:
+    stream = state.stream
     assert stream is not None
     return Model(
         stream.tree(),
-        kept.recipe,
+        state.recipe,
         stream.fingerprint,
-        kept=kept,
+        kept=state,
         learned=stream.learned,
     )

@@ -265,5 +265,5 @@ class FoldGrowth:
             target,
             n_folds=min(recipe.folds, n_rows),
             seed=recipe.seed,
-            asked=is_set,
+            is_set=is_set,
         )

@@ -69,8 +69,8 @@ def with_counted_gains(tree: TreeArrays, schema: Schema, recipe: Recipe) -> Tree
     weights = tree.weights[pairs].astype(np.float64)
     numeric, nothing = schema.target.is_numeric, np.zeros(weights.shape[-1])
     rows = np.ceil(weights[..., :1] if numeric else weights).astype(np.int64)
-    absent = np.zeros(rows.shape[-1], np.int64)
-    branches = CountTable(np.arange(2), weights, rows, nothing, absent)
+    no_rows = np.zeros(rows.shape[-1], np.int64)
+    branches = CountTable(np.arange(2), weights, rows, nothing, no_rows)
     gain = np.zeros(len(tree.gain))
     gain[inner] = recipe.measure(numeric=numeric).gain(branches)
     return replace(tree, gain=gain)
@@ -160,11 +160,12 @@ class CompactNodes(LazyNodes):
         weights = np.asarray(self.tree.weights[below], dtype=np.float64)
         rows = self.tree.rows[below].astype(np.int64)
         split = self.arrays.split(number)
-        absent = int(self.tree.absent[number])
-        if absent:  # every branch that took such rows, or parts of them, has them all
-            took = np.arange(len(rows)) == split.missing
-            took |= split.missing is None
-            rows[took & (rows > 0)] = np.maximum(rows - absent, 1)[took & (rows > 0)]
+        n_missing = int(self.tree.absent[number])
+        if n_missing:  # every branch that has such rows, or fractions, has them all
+            got_missing = np.arange(len(rows)) == split.missing
+            got_missing |= split.missing is None
+            got_missing &= rows > 0
+            rows[got_missing] = np.maximum(rows - n_missing, 1)[got_missing]
         numeric = self.schema.target.is_numeric
         by_class = rows[:, None] if numeric else _rows_by_class(weights, rows)
         ordinal = self.schema.attributes[split.attribute].kind == "ordinal"
@@ -173,7 +174,7 @@ class CompactNodes(LazyNodes):
         counts.missing_rows[0] += int(self.tree.rows[number]) - counted
         gain = float(self.tree.gain[number])
         criterion = self.recipe.measure(numeric=numeric)
-        known = not (absent and split.missing is None)
+        known = not (n_missing and split.missing is None)
         return (_counted(split, counts, gain, criterion, known=known),), 0
 
 
@@ -223,12 +224,12 @@ def _counts(
             cuts = np.floor(cuts).astype(np.int64)
         after = cuts[-1] + 1 if ordinal else np.nextafter(cuts[-1], np.inf)
         values = np.append(cuts, after)
-    here = split.branch_of(values) == np.arange(len(values))
-    rising = np.flatnonzero(here)[np.argsort(values[here])]
+    reachable = split.branch_of(values) == np.arange(len(values))
+    rising = np.flatnonzero(reachable)[np.argsort(values[reachable])]
     return CountTable(
         values[rising],
         weights[rising],
         rows[rising],
-        weights[~here].sum(axis=0),
-        rows[~here].sum(axis=0),
+        weights[~reachable].sum(axis=0),
+        rows[~reachable].sum(axis=0),
     )

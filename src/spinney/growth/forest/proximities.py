@@ -1,6 +1,6 @@
-"""How near rows are to each other, as a forest sees them.
+"""Proximities of rows in a forest, and outlier scores.
 
-The proximity of two rows is the share of trees in which they come to the same leaf
+The proximity of two rows is the fraction of trees in which they reach the same leaf
 (Breiman 2001). Rows in one leaf are few, so most proximities are 0, and a matrix that
 holds the others is made in blocks of rows: all n² are never held at once.
 
@@ -22,12 +22,11 @@ from spinney._support.checks import check_whole
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-# So many proximities are held at once, at most.
-MOST_AT_ONCE = 1 << 22
+MAX_AT_ONCE = 1 << 22  # proximities in memory
 
 
 def _indicators(leaves: NDArray[np.int32]) -> "csr_matrix":
-    """Return rows × leaves of all trees: 1 where a row comes to a leaf."""
+    """Return rows × leaves of all trees: 1 where a row reaches a leaf."""
     from scipy.sparse import csr_matrix
 
     n_rows, n_trees = leaves.shape
@@ -49,7 +48,7 @@ def proximity_blocks(
     leaves : array, rows × trees
         The leaf of each row in each tree.
     rows : int, optional
-        How many rows a block has; if not given, as many as keep it small.
+        The rows of a block; if not given, as many as keep it small.
 
     Examples
     --------
@@ -60,11 +59,11 @@ def proximity_blocks(
     """
     check_whole("rows", rows, least=1, optional=True)
     n_rows, n_trees = leaves.shape
-    size = rows or max(1, MOST_AT_ONCE // max(n_rows, 1))
+    size = rows or max(1, MAX_AT_ONCE // max(n_rows, 1))
     indicators = _indicators(leaves)
-    turned = indicators.T.tocsr()
+    transposed = indicators.T.tocsr()
     for first in range(0, n_rows, size):
-        block = (indicators[first : first + size] @ turned).tocsr()
+        block = (indicators[first : first + size] @ transposed).tocsr()
         block.data = block.data.astype(np.float64) / n_trees
         block.sort_indices()
         yield first, block
@@ -85,8 +84,8 @@ def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
         for line in range(block.shape[0]):
             own = slice(block.indptr[line], block.indptr[line + 1])
             others, values = block.indices[own], block.data[own]
-            kept = others != first + line
-            others, values = others[kept], values[kept]
+            is_other = others != first + line
+            others, values = others[is_other], values[is_other]
             order = np.sort(np.lexsort((others, -values))[:k])
             data.append(values[order])
             columns.append(others[order])
@@ -99,10 +98,10 @@ def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
 
 
 def outlier_scores(leaves: NDArray[np.int32], classes: NDArray[Any]) -> Floats:
-    """Return how far each row is from the others of its class.
+    """Return the outlier score of each row among those of its class.
 
-    Where half of a class or more are equally far, their deviation is 0, and its
-    scores are in no unit.
+    If half of a class or more are equally far, their deviation is 0, and its scores
+    have no unit.
     """
     n_rows = len(leaves)
     raw = np.empty(n_rows)
@@ -115,6 +114,6 @@ def outlier_scores(leaves: NDArray[np.int32], classes: NDArray[Any]) -> Floats:
         raw[first : first + block.shape[0]] = n_rows / sums
     for label in np.unique(classes):
         own = np.flatnonzero(classes == label)
-        away = raw[own] - np.median(raw[own])
-        raw[own] = away / (np.median(np.abs(away)) or 1.0)
+        deviation = raw[own] - np.median(raw[own])
+        raw[own] = deviation / (np.median(np.abs(deviation)) or 1.0)
     return raw

@@ -16,7 +16,7 @@ All nodes of a tree take these steps together. Nodes of about as many terms are 
 batch of equations; a term that a model lacks has only its ridge, so that its slope is
 0. The results of a node do not depend on the others of its batch.
 
-A term leaves in k² steps, not in the k³ of equations solved anew. With A the equations
+A term leaves in k² steps, not in the k³ of equations solved again. With A the equations
 of k terms and r their products with the target, a factor F of the inverse is kept, and
 along = Fᵀr, the projection of the target on each of its columns::
 
@@ -83,11 +83,11 @@ class Fitted:
     @property
     def model(self) -> LinearModel:
         """The model."""
-        kept = np.flatnonzero(self.chosen).tolist()
+        chosen = np.flatnonzero(self.chosen).tolist()
         return LinearModel(
             self.intercept,
-            tuple(self.terms[index] for index in kept),
-            tuple(float(self.coefficients[index]) for index in kept),
+            tuple(self.terms[index] for index in chosen),
+            tuple(float(self.coefficients[index]) for index in chosen),
         )
 
 

@@ -1,6 +1,6 @@
 """New attributes before growing: differences, ratios and conjunctions of others.
 
-One attribute a round, at most as many as the recipe says::
+One attribute a round, at most as many as the recipe allows::
 
     grow a tree with the attributes made so far
     propose formulas; count each at the tree's heaviest nodes
@@ -14,7 +14,7 @@ As a conjunction of one round can be a test of the next, they grow to three clau
 A formula helps at a node if it passes the gates of
 :mod:`spinney.search.oblique.combinations` against the attribute that the node chose: it
 must beat its merit by the factor 1 + penalty · (attributes − 1), and save more bits
-than it takes to say which formula it is and where, log₂ of how many were proposed times
+than it takes to encode the formula and its node, log₂ of how many were proposed times
 the nodes. Its rank is the sum, over the nodes where it helps, of the node's weight
 times the lead.
 

@@ -8,7 +8,6 @@ from spinney.growth.prune.cost_complexity import CrossValidationRows, validated
 from spinney.growth.prune.cost_complexity_sequence import (
     RULES,
     Sequence,
-    Subtree,
     sequence_of,
 )
 from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
@@ -41,7 +40,6 @@ __all__ = [
     "Pruned",
     "Sequence",
     "Steps",
-    "Subtree",
     "Validation",
     "check_confidence",
     "check_share",

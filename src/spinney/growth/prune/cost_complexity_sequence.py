@@ -34,8 +34,8 @@ class WeakestLinks:
         The α at which a node becomes a leaf; an ancestor may collapse first. It is −∞
         for a leaf, and 0 for a node that is no better than a leaf.
     bends : tuple
-        (α, node, risk added, leaves gone, splits gone) of the collapses that are seen
-        from the root, by rising α.
+        (α, node, risk added, leaves gone, splits gone) of the collapses on the path
+        of the root, by rising α.
     margin : float
         The largest distance of links that are equal but for rounding: differences of
         risks are exact to a fraction of the greatest, the root's.

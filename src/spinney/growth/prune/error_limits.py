@@ -1,4 +1,4 @@
-"""Upper limits of errors: how wrong a leaf or a rule may be, seen pessimistically.
+"""Upper confidence limits of errors: a pessimistic estimate for leaves and rules.
 
 A leaf that covers N training rows, E of them of other classes, will do worse on
 new rows than E/N. C4.5 reads the E errors as if they were drawn: it takes the
@@ -21,7 +21,7 @@ CONFIDENCE = 0.25
 
 
 def check_confidence(confidence: object) -> float:
-    """Return a confidence level, or refuse what is none."""
+    """Return a confidence level, or refuse it."""
     level = as_real(confidence)
     if not 0 < level < 1:
         raise refusal(
@@ -72,7 +72,7 @@ def upper_errors(
 
 
 def added_errors(weight: float, errors: float, confidence: float = CONFIDENCE) -> float:
-    """Return how many errors to add to those seen at a leaf, as J48 computes it.
+    """Return the errors to add to the training errors of a leaf, as in J48.
 
     Without an error the limit is exact, N (1 − CF^(1/N)). From one error on it is
     the normal approximation with a continuity correction: with f = (E + ½) / N and

@@ -17,12 +17,13 @@ def folds_of(
     *,
     n_folds: int,
     seed: int,
-    asked: bool = True,
+    is_set: bool = True,
 ) -> Integers:
     """Return the number of each row's fold.
 
-    If a user ``asked`` for so many folds, it warns if a class has fewer rows, for then
-    some folds are without it, and if no class has as many, for then none is stratified.
+    If a user set so many folds (``is_set``), it warns if a class has fewer rows, for
+    then some folds are without it, and if no class has as many, for then none is
+    stratified.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def folds_of(
         From 2 to the number of rows.
     seed : int
         The same seed gives the same folds.
-    asked : bool
+    is_set : bool
         Whether a user set the number of folds, and not the recipe.
     """
     if not 2 <= n_folds <= len(targets):
@@ -46,7 +47,7 @@ def folds_of(
     if not target.is_numeric and n_folds < len(targets):
         counts = np.bincount(targets, minlength=len(target.classes))
         stratified = bool(counts.max() >= n_folds)
-        if asked:
+        if is_set:
             _warn_of_few(counts, target, n_folds)
     random = np.random.RandomState(seed)
     if stratified:

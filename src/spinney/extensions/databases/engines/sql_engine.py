@@ -1,4 +1,4 @@
-"""What a SQL engine must do for a source, and what all engines do alike.
+"""The interface of SQL engines, and their common behaviour.
 
 A source writes its statements as SQLGlot expressions. An engine says them in its
 dialect, binds their values, runs them, and keeps selects as temporary tables: under
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 class SqlEngine:
     """An engine that rows are in; subclasses say what is its own.
 
-    ``n_statements`` counts what was asked, for those who wonder. A ``budget`` is held
-    to between statements.
+    ``n_statements`` counts the statements. A ``budget`` is checked between statements.
     """
 
     name: ClassVar[str]
@@ -68,7 +67,7 @@ class SqlEngine:
 
     @property
     def rows(self) -> exp.Table | exp.Subquery:
-        """What the rows are selected from."""
+        """The table or subquery of the rows."""
         return self._rows.copy()
 
     def __enter__(self) -> Self:
@@ -79,7 +78,7 @@ class SqlEngine:
             with suppress(DataError):  # where the connection is gone, so are they
                 self.drop([name])
 
-    # What engines differ in
+    # Specific to each engine
 
     def columns(self) -> list[RawColumn]:
         """Return the columns of the rows."""
@@ -106,7 +105,7 @@ class SqlEngine:
         return text(cell)
 
     def known_number(self, number: exp.Expr) -> exp.Expr:
-        """Return a number with NULL in the place of NaN."""
+        """Return a number with NULL instead of NaN."""
         nan = double(exp.Literal.string("nan"))
         return exp.Nullif(this=number, expression=nan)
 
@@ -147,7 +146,7 @@ class SqlEngine:
         return f":v{number}"
 
     def expect(self, n_rows: int, n_columns: int) -> None:
-        """Hear how large a table is going to be kept, before it is."""
+        """Prepare for storing a table of this size."""
 
     def stored(self, name: str) -> exp.Table:
         """Return a kept table as it is changed or dropped."""
@@ -171,7 +170,7 @@ class SqlEngine:
         """Return one of some numbers by its place, from 0 on; NULL where that is."""
         raise NotImplementedError
 
-    # What they do alike
+    # Common to all engines
 
     def keep(self, query: exp.Query) -> str:
         """Keep the rows of a select as a temporary table, and return its name."""
@@ -232,7 +231,7 @@ class SqlEngine:
             return self._run(words, values)
 
     def run(self, words: str) -> None:
-        """Run a statement of whose answer nobody asks."""
+        """Run a statement without an answer."""
         self.n_statements += 1
         with self.translated():
             self._run(words, {})

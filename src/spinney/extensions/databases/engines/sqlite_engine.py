@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from spinney._support.memory_budget import MemoryBudget
 from spinney.data import Declarations, Table, check_names
+from spinney.data.duckdb import refuse_type
 from spinney.data.readers import read_table
 from spinney.errors import ParameterError, Setting, phrase
-from spinney.extensions.databases.engine_columns import no_cell
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.expressions import Cell, count_all, select
 from spinney.sources.rows.sampleable_rows import BYTES
@@ -123,7 +123,7 @@ def _cells(name: str, cells: list[Any], declared: Mapping[str, str]) -> list[Any
     """Return the cells of a column by what is stored in it, and how it was declared."""
     kinds, kind = {*map(type, cells)} - {type(None)}, declared.get(name, "")
     if bytes in kinds:
-        raise no_cell(name, "BLOB")
+        raise refuse_type(name, "BLOB")
     if kinds == {int} and kind.startswith("BOOL") and {*cells} <= {0, 1, None}:
         return [None if cell is None else bool(cell) for cell in cells]
     if kinds == {str} and kind in TIMES:

@@ -1,4 +1,4 @@
-"""Lines of counts, as engines give them, and the tables that they make."""
+"""Results of queries as arrays: fetched rows, and grouped counts with their tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import starts_of
+from spinney.data import Schema
 from spinney.extensions.databases.engines.sql_engine import floats, integers
+from spinney.extensions.databases.expressions import column, select, whole
+from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees import TableBatch
 
 
@@ -37,12 +41,12 @@ class CountRows:
         attributes: Sequence[int],
         *,
         by: bool,
-        weighed: bool,
+        has_weights: bool,
         ranges: bool = False,
     ) -> "CountRows":
         """Read an answer; ``by`` says that it has a column beside the node.
 
-        ``weighed`` says that it has weights, where others have numbers of rows;
+        ``has_weights`` says that it has weights, where others have numbers of rows;
         ``ranges`` that it has the least and the greatest number of bins.
         """
         low, high = answer[-2:] if ranges else (None, None)
@@ -54,7 +58,7 @@ class CountRows:
             integers(node),
             np.zeros_like(attribute) if column is None else integers(column),
             integers(rows),
-            _amounts(integers(rows), amounts, weighed=weighed),
+            _amounts(integers(rows), amounts, has_weights=has_weights),
             floats(value),
             floats(value),
         )
@@ -135,24 +139,26 @@ class CountRows:
         numbers = np.array([number for number, _ in requests], dtype=np.int64)
         keys = numbers[node] * most + attribute
         order = np.argsort(keys, kind="stable")
-        own = self.node * most + self.attribute
-        at = np.searchsorted(keys[order], own)
-        asked = at < len(keys)
-        asked[asked] = keys[order][at[asked]] == own[asked]
-        table = order[at[asked]]
-        lines = self if asked.all() else self.take(asked)
-        return _stacked(lines, table, node, attribute, width=width, n=n_outputs)
+        line_keys = self.node * most + self.attribute
+        at = np.searchsorted(keys[order], line_keys)
+        is_requested = at < len(keys)
+        is_requested[is_requested] = (
+            keys[order][at[is_requested]] == line_keys[is_requested]
+        )
+        table = order[at[is_requested]]
+        lines = self if is_requested.all() else self.take(is_requested)
+        return _table_batch(lines, table, node, attribute, width=width, n=n_outputs)
 
 
 def _amounts(
-    rows: Integers, amounts: Sequence[Sequence[Any]], *, weighed: bool
+    rows: Integers, amounts: Sequence[Sequence[Any]], *, has_weights: bool
 ) -> Floats:
-    """Return weights, and further sums; where nothing is weighed, a row weighs 1."""
-    weights = [] if weighed else [rows.astype(np.float64)]
+    """Return weights, and further sums; without weights, a row weighs 1."""
+    weights = [] if has_weights else [rows.astype(np.float64)]
     return np.array([*weights, *map(floats, amounts)]).T
 
 
-def _stacked(
+def _table_batch(
     lines: CountRows,
     table: Integers,
     node: Integers,
@@ -164,9 +170,9 @@ def _stacked(
     """Return the stack of lines whose tables are known."""
     missing = np.zeros((len(node), width))
     missing_rows = np.zeros((len(node), n), dtype=np.int64)
-    absent = np.isnan(lines.value)
-    lines.put(missing, missing_rows, absent, table[absent])
-    known = np.flatnonzero(~absent)
+    is_missing = np.isnan(lines.value)
+    lines.put(missing, missing_rows, is_missing, table[is_missing])
+    known = np.flatnonzero(~is_missing)
     order = known[np.lexsort((lines.value[known], table[known]))]
     lines, table = lines.take(order), table[order]
     first = np.ones(len(order), dtype=bool)
@@ -187,3 +193,57 @@ def _stacked(
         missing_rows,
         None if np.array_equal(low, value) else low,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FetchedRows:
+    """Lines as arrays: a row, or a part of one, at a node, with its weight there."""
+
+    node: Integers
+    weight: Floats
+    classes: NDArray[Any]
+    columns: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def read(cls, answer: Sequence[Sequence[Any]], schema: Schema) -> "FetchedRows":
+        """Read an answer to ``rows_query``."""
+        node, weight, classes, *cells = answer
+        as_target = floats if schema.target.is_numeric else integers
+        columns = tuple(
+            floats(each)
+            if attribute.kind == "numeric"
+            else integers(each).astype(np.int32)
+            for each, attribute in zip(cells, schema.attributes, strict=False)
+        )
+        return cls(integers(node), floats(weight), as_target(classes), columns)
+
+    @classmethod
+    def joined(cls, parts: Sequence["FetchedRows"]) -> "FetchedRows":
+        """Return the lines of several answers."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            np.concatenate([part.node for part in parts]),
+            np.concatenate([part.weight for part in parts]),
+            np.concatenate([part.classes for part in parts]),
+            tuple(
+                np.concatenate(cells)
+                for cells in zip(*(part.columns for part in parts), strict=True)
+            ),
+        )
+
+    def training(self, schema: Schema) -> TrainingSet:
+        """Return the lines as rows to grow on."""
+        weights = None if np.all(self.weight == 1.0) else self.weight
+        return TrainingSet(schema, self.columns, self.classes, weights)
+
+
+def rows_query(relation: exp.Query | exp.Table, schema: Schema) -> exp.Select:
+    """Return the select of node, weight, class and cells; -1 is a code that lacks."""
+    listed: list[exp.Expr] = [column("node"), column("weight"), column("class")]
+    for index in range(schema.n_columns):
+        cell: exp.Expr = column(f"a{index}")
+        if schema.attributes[index].kind != "numeric":
+            cell = exp.Coalesce(this=cell, expressions=[whole(-1)])
+        listed.append(exp.alias_(cell, f"a{index}", quoted=True, copy=False))
+    return select(listed, relation)
