@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import spinney
-from spinney._support.peak_memory import peak_of
+from spinney._support.peak_memory import peak_memory_of
 
 __all__ = ["FITS", "Fit", "bytes_a_cell", "in_child"]
 
@@ -77,7 +77,7 @@ def bytes_a_cell(fit: Fit, rows: Sequence[int]) -> list[float]:
         for n_rows in (SMALL, *rows):
             columns, classes = made(n_rows, names=fit.names)
             model = fit.model().set_params(**nominal)
-            peak = peak_of(partial(model.fit, columns, classes))
+            peak = peak_memory_of(partial(model.fit, columns, classes))
             peaks.append((peak or 0) / columns.size)
             del model
     return peaks[1:]

@@ -65,7 +65,7 @@ def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
     monkeypatch.setattr(ForestBags, "add_up_exactly", lambda bags: False)
-    monkeypatch.setattr(loading_time.WITHOUT_LOOPS, "seconds", 0.0)
+    monkeypatch.setattr(loading_time.TIME_WITHOUT_KERNELS, "seconds", 0.0)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda module, name: True)
 
 
@@ -75,7 +75,7 @@ def rows_stay_in_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ``tests/extensions/databases/test_holding_source.py`` is about rows that are read.
     """
-    monkeypatch.setattr(open_data, "usual_room", lambda: 0)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 0)
 
 
 def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:

@@ -16,7 +16,7 @@ import warnings
 from typing import Any
 
 from benchmarks.speed.data import Data, made
-from benchmarks.speed.measure import peak_of
+from benchmarks.speed.measure import peak_memory_of
 from benchmarks.speed.programs import Program, trees
 
 # Enough cells for Spinney's compiled kernels; see spinney.swift.suiting.
@@ -43,7 +43,7 @@ def memory(program: Program, data: Data, repeats: int) -> dict[str, Any]:
     del few
     began = time.perf_counter()
     model = program.model(data.n_classes)
-    peak = peak_of(lambda: model.fit(data.cells, data.labels))
+    peak = peak_memory_of(lambda: model.fit(data.cells, data.labels))
     return {
         "peak": peak,
         "seconds": time.perf_counter() - began,

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.speed.data import Data
 from benchmarks.speed.programs import THREADS, Program, versions
 
-from spinney._support.peak_memory import peak_of
+from spinney._support.peak_memory import peak_memory_of
 
 __all__ = [
     "Line",
@@ -24,7 +24,7 @@ __all__ = [
     "impurity",
     "in_child",
     "machine",
-    "peak_of",
+    "peak_memory_of",
     "quality",
     "timed",
 ]
@@ -61,7 +61,7 @@ def timed(name: str, work: Callable[[], Any], repeats: int, limit: float) -> Lin
     """
     began = time.perf_counter()
     line = Line(name, _seconds(work))
-    line.peak = peak_of(lambda: line.warm.append(_seconds(work)))
+    line.peak = peak_memory_of(lambda: line.warm.append(_seconds(work)))
     while len(line.warm) < repeats and time.perf_counter() - began < limit:
         line.warm.append(_seconds(work))
     if len(line.warm) < repeats:

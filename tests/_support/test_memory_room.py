@@ -5,7 +5,7 @@ import os
 import pytest
 
 from spinney._support import memory_budget
-from spinney._support.memory_budget import usual_room
+from spinney._support.memory_budget import default_memory_limit
 
 
 @pytest.fixture
@@ -29,12 +29,12 @@ def group(monkeypatch, tmp_path):
 )
 def test_a_group_of_processes_may_have_less_than_the_machine(written, room, group):
     group.write_text(written, encoding="latin-1")
-    assert usual_room() == room
+    assert default_memory_limit() == room
 
 
 def test_a_machine_without_groups(group, monkeypatch):
-    assert usual_room() == 16 << 30
+    assert default_memory_limit() == 16 << 30
     monkeypatch.setattr(os, "sysconf", lambda name: int("-"))
-    assert usual_room() == 1 << 30
+    assert default_memory_limit() == 1 << 30
     group.write_text("1000000")
-    assert usual_room() == 250_000
+    assert default_memory_limit() == 250_000

@@ -17,7 +17,7 @@ from spinney._support.jit.compile import (
     OFF,
     TRIED,
     CachedCode,
-    LeftToNumba,
+    NumbaFallback,
     entry,
     kernel,
     prefetch,
@@ -64,7 +64,7 @@ def given():
 def own_compiler(monkeypatch, tmp_path):
     """Let our compiler be used at first, and code be stored for this test alone."""
     pytest.importorskip("numba")
-    monkeypatch.setattr(LeftToNumba, "now", False)
+    monkeypatch.setattr(NumbaFallback, "now", False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(jit, "_announced", ["before"])
 
@@ -90,7 +90,7 @@ def test_an_unknown_numba_compiles_by_its_public_means(
     import numba
 
     monkeypatch.setattr(numba, "__version__", version)
-    assert not jit.is_tried()
+    assert not jit.is_supported_numba()
     if version == "0.69.0":
         check_fallback("Spinney was not tried with this version of Numba")
 
@@ -124,7 +124,7 @@ def test_what_was_loaded_before_stays_as_it_is(own_compiler, monkeypatch):
     first, second = new_loops()
     assert first(given()) == 6.0
     (before,) = first._ready.values()
-    monkeypatch.setattr(LeftToNumba, "now", True)
+    monkeypatch.setattr(NumbaFallback, "now", True)
     assert second(given()) == 3.0
     assert first(given()) == 6.0
     assert list(first._ready.values()) == [before] != [None]
@@ -140,7 +140,7 @@ def test_want_of_memory_is_no_reason(own_compiler, monkeypatch):
     monkeypatch.setattr(CachedCode, "load", full)
     with pytest.raises(MemoryError):
         first(given())
-    assert not LeftToNumba.now
+    assert not NumbaFallback.now
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -149,7 +149,7 @@ def test_numba_stores_nothing_where_others_may_write(own_compiler, tmp_path):
     mask = os.umask(0)
     try:
         first, _ = new_loops()
-        LeftToNumba.now = True
+        NumbaFallback.now = True
         assert first(given()) == 6.0
     finally:
         os.umask(mask)

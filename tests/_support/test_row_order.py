@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney._support import row_order
-from spinney._support.row_order import MOST_COPIES, copies_of
+from spinney._support.row_order import MOST_COPIES, row_copies
 
 cells = st.sampled_from([0.0, -0.0, 1.5, -2.0, np.nan, np.inf])
 rows = st.lists(st.tuples(cells, st.integers(-1, 3), st.integers(0, 1)), min_size=1)
@@ -28,8 +28,8 @@ def content(columns, order):
 def test_shuffled_rows_come_in_the_same_order(lines, random):
     shuffled = random.sample(lines, len(lines))
     one, other = as_columns(lines), as_columns(shuffled)
-    assert content(one, copies_of(one).places) == content(
-        other, copies_of(other).places
+    assert content(one, row_copies(one).places) == content(
+        other, row_copies(other).places
     )
 
 
@@ -38,13 +38,13 @@ def test_a_weight_is_so_many_rows(lines):
     weights = np.array([line[-1] for line in lines], dtype=float)
     columns = as_columns(lines)[:2]
     copies = [np.repeat(column, weights.astype(int)) for column in columns]
-    weighted = content(columns, copies_of(columns, weights).places)
-    assert weighted == content(copies, copies_of(copies).places)
+    weighted = content(columns, row_copies(columns, weights).places)
+    assert weighted == content(copies, row_copies(copies).places)
 
 
 @pytest.mark.parametrize("weights", [[0.5, 1.0], [1.0, float(MOST_COPIES)]])
 def test_weights_that_cannot_be_rows_leave_each_row_once(weights):
-    order = copies_of([np.array([3.0, 1.0])], np.array(weights)).places
+    order = row_copies([np.array([3.0, 1.0])], np.array(weights)).places
     assert sorted(order) == [0, 1]
 
 
@@ -52,7 +52,7 @@ def test_weights_that_cannot_be_rows_leave_each_row_once(weights):
 def test_another_unit_changes_no_order(lines, factor):
     columns = as_columns(lines)
     scaled = [columns[0] * factor + 0.0, *columns[1:]]
-    assert (copies_of(columns).places == copies_of(scaled).places).all()
+    assert (row_copies(columns).places == row_copies(scaled).places).all()
 
 
 @given(
@@ -65,7 +65,7 @@ def test_a_large_weight_is_so_many_rows_too(lines, times):
     columns = as_columns(lines)[:2]
     repeated = [np.repeat(column, weights.astype(int)) for column in columns]
     with patch.object(row_order, "MOST_COPIES", 20):
-        few, same = copies_of(columns, weights), copies_of(repeated)
+        few, same = row_copies(columns, weights), row_copies(repeated)
     if few.weight is None:  # beyond 20 copies and four a row
         assert weights.sum() / times > max(20, 4 * len(lines))
         return
@@ -82,6 +82,6 @@ def test_a_large_weight_is_so_many_rows_too(lines, times):
 def test_as_many_copies_as_are_at_hand():
     column = np.arange(10_000.0)
     weights = np.where(column < 5_000, 3.0, 4.0)
-    assert len(copies_of([column], weights).places) == 35_000
-    assert copies_of([column], weights + 1).weight is None
-    assert copies_of([column], weights * 0 + 5).weight == 5
+    assert len(row_copies([column], weights).places) == 35_000
+    assert row_copies([column], weights + 1).weight is None
+    assert row_copies([column], weights * 0 + 5).weight == 5

@@ -10,11 +10,11 @@ from spinney import ParameterError
 from spinney._support import threads
 from spinney._support.threads import (
     in_threads,
-    in_turns,
     limited_threads,
     n_threads,
-    run_as_they_come,
+    run_blocks,
     run_each,
+    run_streamed,
 )
 
 
@@ -116,13 +116,13 @@ def test_turns_are_taken_once_and_rooms_are_given_back(n_jobs):
     def work(first, last, room):
         room.extend(range(first, last))
 
-    rooms = in_turns(work, 10, step=3, n_jobs=n_jobs, room=list)
+    rooms = run_blocks(work, 10, step=3, n_jobs=n_jobs, room=list)
     assert len(rooms) == n_jobs
     assert sorted(each for room in rooms for each in room) == list(range(10))
 
 
 def test_one_turn_takes_one_thread():
-    rooms = in_turns(lambda first, last, room: None, 3, step=3, n_jobs=4)
+    rooms = run_blocks(lambda first, last, room: None, 3, step=3, n_jobs=4)
     assert rooms == [None]
 
 
@@ -130,7 +130,7 @@ def test_one_turn_takes_one_thread():
 @pytest.mark.parametrize("limit", [1, 2, 8])
 def test_what_comes_is_worked_on_in_its_order(n_items, limit):
     with limited_threads(limit):
-        results = run_as_they_come(lambda item: (item, n_threads()), range(n_items))
+        results = run_streamed(lambda item: (item, n_threads()), range(n_items))
     assert results == [(item, limit) for item in range(n_items)]
 
 
@@ -144,16 +144,16 @@ def test_no_more_wait_than_there_are_threads():
             yield item
 
     with limited_threads(2):
-        run_as_they_come(done.append, items())
+        run_streamed(done.append, items())
     assert sorted(done) == list(range(20))
 
 
 def test_a_thread_of_ours_does_not_wait_for_another():
     def nested(item: int) -> list[str]:
-        return run_as_they_come(lambda _: threading.current_thread().name, range(3))
+        return run_streamed(lambda _: threading.current_thread().name, range(3))
 
     with limited_threads(2):
-        for names in run_as_they_come(nested, range(6)):
+        for names in run_streamed(nested, range(6)):
             assert len(set(names)) == 1
 
 
@@ -162,4 +162,4 @@ def test_what_fails_while_others_come_is_raised():
         return 1 // (item - 3)
 
     with pytest.raises(ZeroDivisionError):
-        run_as_they_come(fails, range(6))
+        run_streamed(fails, range(6))

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.speed import measure, report
 from benchmarks.speed.__main__ import parsed, run
 from benchmarks.speed.data import AbsentError, bundled, covertype, made, mixed
-from benchmarks.speed.measure import Line, impurity, peak_of, quality, timed
+from benchmarks.speed.measure import Line, impurity, peak_memory_of, quality, timed
 from benchmarks.speed.outcome import Bar, Outcome, kept, read
 from benchmarks.speed.programs import Program, trees
 from benchmarks.speed.tasks import TASKS, Options
@@ -130,7 +130,7 @@ def test_quality():
 
 
 def test_the_peak_of_memory_is_seen():
-    peak = peak_of(lambda: np.ones(4_000_000).sum())
+    peak = peak_memory_of(lambda: np.ones(4_000_000).sum())
     assert peak is None or 28_000_000 < peak < 64_000_000
 
 

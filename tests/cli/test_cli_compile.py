@@ -8,7 +8,7 @@ import pytest
 from spinney import SpinneyError
 from spinney._support.jit.call_arguments import Code
 from spinney._support.jit.code_cache import CachedCode, sources
-from spinney._support.jit.compiled_ahead import is_compiled
+from spinney._support.jit.compilation_record import is_all_compiled
 from spinney.cli import compile_jobs, run
 from spinney.cli.compile_jobs import all_jobs, compile_ahead
 
@@ -51,7 +51,7 @@ def test_what_was_not_kept_is_no_success(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(compile_jobs, "_in_process", lambda name: None)
     assert run(["compile"]) == 1
     assert "compiled code cannot be stored in" in capsys.readouterr().err
-    assert not is_compiled()
+    assert not is_all_compiled()
     assert not list(tmp_path.rglob("*.code"))
 
 

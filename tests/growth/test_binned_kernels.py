@@ -11,10 +11,10 @@ from tests.helpers.fuzz import examples
 
 from spinney._support.column_hash import mark_of
 from spinney._support.jit.compile import entry
-from spinney._support.jit.loading_time import LEAST_WORK
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney._support.kernels.hashing import mark_rows
 from spinney._support.matrix_view import matrix_behind
-from spinney._support.row_order import copies_of
+from spinney._support.row_order import row_copies
 from spinney.growth.binned.binned_rows import labels_of_classes
 from spinney.growth.binned.kernels import row_words
 from spinney.growth.binned.kernels import score as scoring
@@ -219,9 +219,9 @@ def test_rows_are_stirred_as_by_plain_sums(monkeypatch):
     matrix = np.random.default_rng(0).normal(size=(9000, 3))
     matrix[::7, 1], matrix[::11, 2] = np.nan, -0.0
     columns = (*matrix.T, np.arange(9000) % 5)
-    plain = copies_of(columns, ranked=False)
-    monkeypatch.setitem(LEAST_WORK, "hash", 0)
-    compiled = copies_of(columns, ranked=False)
+    plain = row_copies(columns, ranked=False)
+    monkeypatch.setitem(MIN_KERNEL_WORK, "hash", 0)
+    compiled = row_copies(columns, ranked=False)
     np.testing.assert_array_equal(plain.places, compiled.places)
 
 

@@ -60,7 +60,7 @@ def test_nobody_waits_for_a_compiler_longer_than_for_a_forest(monkeypatch):
     assert chosen(rows(30), as_long + 2).name == "binned"
     assert chosen(rows(30), 100) is PLAIN
     monkeypatch.setattr(
-        loading_time.WITHOUT_LOOPS, "seconds", loading_time.COMPILING + 1
+        loading_time.TIME_WITHOUT_KERNELS, "seconds", loading_time.COMPILING + 1
     )
     assert chosen(rows(30), 100).name == "binned"
 
@@ -76,9 +76,9 @@ def test_sums_that_round_and_large_trees_are_for_loops_whatever_is_loaded(monkey
 def test_time_without_loops_counts(monkeypatch):
     monkeypatch.setattr(growing, "choose_engine_of_forest", lambda *_, **__: PLAIN)
     grow_forest(rows(30), BRANCH, ForestSettings(extra_random=True), n_trees=2)
-    assert loading_time.WITHOUT_LOOPS.seconds == 0  # loops would not grow these
+    assert loading_time.TIME_WITHOUT_KERNELS.seconds == 0  # loops would not grow these
     grow_forest(rows(30), BRANCH, ForestSettings(), n_trees=2)
-    assert loading_time.WITHOUT_LOOPS.seconds > 0
+    assert loading_time.TIME_WITHOUT_KERNELS.seconds > 0
 
 
 def test_sums_of_bags_are_exact_of_counts_and_whole_numbers():

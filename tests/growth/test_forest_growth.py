@@ -13,7 +13,7 @@ from tests.properties.test_twin import check_same, close, guide_of
 from tests.twins import naive, naive_forest
 
 import spinney
-from spinney._support.jit.loading_time import LEAST_WORK
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney.errors import ParameterError
 from spinney.growth import prune
 from spinney.growth.engine import PLAIN
@@ -383,7 +383,7 @@ def test_many_rows_are_told_by_compiled_loops_all_the_same(
     bags = ForestBags(training, forest_settings)
     plain = voting.forest_outputs(*arguments), voting.forest_leaves(*arguments)
     told, trees = voting.out_of_bag(forest, bags)
-    with patch.dict(LEAST_WORK, {"predict": 0}):
+    with patch.dict(MIN_KERNEL_WORK, {"predict": 0}):
         np.testing.assert_array_equal(voting.forest_outputs(*arguments), plain[0])
         np.testing.assert_array_equal(voting.forest_leaves(*arguments), plain[1])
         again, voters = voting.out_of_bag(forest, bags)

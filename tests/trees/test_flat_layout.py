@@ -17,7 +17,7 @@ from tests.helpers.strategies import (
 )
 
 import spinney
-from spinney._support.jit.loading_time import LEAST_WORK
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
@@ -36,9 +36,9 @@ from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
     QUESTION,
-    Flat,
-    flat_of,
+    TreeLayout,
     majority,
+    tree_layout,
     words_of,
 )
 from spinney.trees.predict.compiled.kernels.walk import BY_TABLE
@@ -50,7 +50,7 @@ from spinney.trees.tree_arrays import arrays_of_nodes
 
 def flatten(tree):
     """Lay one tree out."""
-    return flat_of(arrays_of(tree))
+    return tree_layout(arrays_of(tree))
 
 
 def walked(tree, row):
@@ -147,7 +147,7 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     assert (surrogates[0] is None or not len(surrogates[0])) == (surrogates[1] is None)
     if surrogates[1] is not None:
         same(*surrogates, *questions, "count", "reversed")
-    check(tree, flat_of(arrays), training.columns)
+    check(tree, tree_layout(arrays), training.columns)
 
 
 def joined(flats):
@@ -168,7 +168,7 @@ def joined(flats):
     trees = [
         flat.trees + np.array([n_nodes[place], 0]) for place, flat in enumerate(flats)
     ]
-    return Flat(
+    return TreeLayout(
         nodes,
         np.concatenate([flat.tables for flat in flats]),
         np.concatenate(trees),
@@ -342,7 +342,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
     )
     plain = model.outputs(table), model.apply(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(LEAST_WORK, "predict", 0)
+        patch.setitem(MIN_KERNEL_WORK, "predict", 0)
         swift = model.outputs(table), model.apply(table)
     assert plain[0].tobytes() == swift[0].tobytes()
     assert plain[1].tobytes() == swift[1].tobytes()
@@ -350,7 +350,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
 
 def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
     monkeypatch.setattr(engine, "PATIENCE", 0)
-    monkeypatch.setitem(LEAST_WORK, "predict", 0)
+    monkeypatch.setitem(MIN_KERNEL_WORK, "predict", 0)
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))
     labels = np.where(cells[:, 0] > random.normal(size=300), "up", "down")

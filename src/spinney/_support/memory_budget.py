@@ -126,7 +126,7 @@ class MemoryBudget:
         return now - max(0, self.before - LIBRARIES) - self.limit
 
 
-def usual_room() -> int:
+def default_memory_limit() -> int:
     """Return a quarter of what this process may have; 1 GiB where nothing tells.
 
     That is the machine's memory, or less in a container.

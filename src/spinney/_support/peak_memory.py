@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 
-def peak_of(work: Callable[[], Any]) -> int | None:
+def peak_memory_of(work: Callable[[], Any]) -> int | None:
     """Do a piece of work; return its peak of bytes beyond what was resident before.
 
     Where the system does not tell (only Linux does), None.

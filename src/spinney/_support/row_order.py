@@ -45,7 +45,7 @@ class Copies:
     twins: Integers
 
 
-def copies_of(
+def row_copies(
     columns: Sequence[NDArray[Any]],
     weights: Floats | None = None,
     *,
@@ -63,12 +63,12 @@ def copies_of(
     Examples
     --------
     >>> shade, size = np.array([2, 0, 2, 1]), np.array([0.5, np.nan, 0.5, 0.1])
-    >>> order = copies_of([shade, size]).places
-    >>> (shade[order] == shade[::-1][copies_of([shade[::-1], size[::-1]]).places]).all()
+    >>> order = row_copies([shade, size]).places
+    >>> (shade[order] == shade[::-1][row_copies([shade[::-1], size[::-1]]).places]).all()
     np.True_
-    >>> len(copies_of([shade, size], np.array([1.0, 3.0, 1.0, 2.0])).places)
+    >>> len(row_copies([shade, size], np.array([1.0, 3.0, 1.0, 2.0])).places)
     7
-    >>> few = copies_of([shade, size], np.array([1e6, 3e6, 1e6, 2e6]))
+    >>> few = row_copies([shade, size], np.array([1e6, 3e6, 1e6, 2e6]))
     >>> len(few.places), few.weight
     (17500, 400.0)
     """

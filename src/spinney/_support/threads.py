@@ -155,7 +155,7 @@ def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
     return run_all(pieces)
 
 
-def in_turns(
+def run_blocks(
     work: Callable[[int, int, Any], None],
     n: int,
     *,
@@ -200,7 +200,7 @@ def run_all(
         return [future.result() for future in futures]
 
 
-def run_as_they_come(
+def run_streamed(
     function: Callable[[Item], Result], items: Iterable[Item]
 ) -> list[Result]:
     """Return what a function makes of items, in threads while the next ones come.

@@ -20,21 +20,21 @@ def compile_() -> None:
     machines, and for those who do not like to wait in the middle of something. A second
     time it sees that all are there, and ends. Where none can be kept it is an error.
     """
-    from spinney._support.jit.compiled_ahead import (
-        is_compiled,
-        note_compiled,
-        refuse_if_nothing_is_kept,
+    from spinney._support.jit.compilation_record import (
+        check_code_storage,
+        is_all_compiled,
+        record_compiled,
     )
     from spinney.cli.compile_jobs import compile_ahead
 
-    if is_compiled():
+    if is_all_compiled():
         say("all kernels are compiled already: there is nothing to do")
         return
-    refuse_if_nothing_is_kept()
+    check_code_storage()
     start = time.perf_counter()
     with progress_bar("compiling") as progress:
         compile_ahead(progress or _say_progress)
-    note_compiled()
+    record_compiled()
     say(f"compiled all kernels in {time.perf_counter() - start:.0f} s")
 
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from spinney import registry
 from spinney._support.checks import Progress
-from spinney._support.jit.loading_time import LEAST_WORK
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney._support.threads import limited_threads, n_threads, run_each
 from spinney.errors import SpinneyError
 from spinney.growth import only_to_predict
 
 ROWS = 2_000
-MANY_ROWS = LEAST_WORK["predict"] // 3  # more steps than are worth a compiler
+MANY_ROWS = MIN_KERNEL_WORK["predict"] // 3  # more steps than are worth a compiler
 ALL_BY_LOOPS = 10**9  # trees, so that loops are worth their loading on few rows
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 from spinney.growth.model import Member, Model, Tried, UpdateState, tried_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = [
     "with_constant_columns",
 ]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "cross_fitting": ("overfitting_columns", "with_constant_columns"),

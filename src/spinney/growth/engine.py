@@ -16,7 +16,7 @@ import numpy as np
 
 from spinney import registry
 from spinney._support.arrays import Floats
-from spinney._support.jit.loading_time import WITHOUT_LOOPS, worth_loading
+from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS, worth_loading
 from spinney.errors import Setting, phrase, refusal
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
@@ -40,7 +40,7 @@ from spinney.trees import Tree
 def _grow_plain(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     if rows.training is None:
         _refuse_lacking_source(rows.source, recipe)
-    with WITHOUT_LOOPS.running():
+    with TIME_WITHOUT_KERNELS.running():
         if recipe.construct:
             return construct_and_grow(rows.source, recipe, options)
         return grow_tree(rows.source, recipe, options)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 from spinney.models.facts import about_installation, as_lines
 from spinney.models.fitted_model import FittedBase, FittedModel, FittedTable
 from spinney.models.fitted_tree import FittedTree
@@ -51,7 +51,7 @@ __all__ = [
     "warn_of_high_cardinality",
 ]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "associations": ("associated", "association"),

@@ -31,7 +31,13 @@ from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
 from spinney.output.file import save_model
-from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs, row_walk_of
+from spinney.trees.predict import (
+    FlatTree,
+    LazyFlatTree,
+    leaf_numbers,
+    outputs,
+    row_walk_of,
+)
 
 if TYPE_CHECKING:
     import os
@@ -67,7 +73,7 @@ class FittedTree(TreeDisplay):
     def _adopt(self, model: Model) -> None:
         """Take a model as one's own."""
         self.model_ = model
-        self._laid_out = LaidOut(model.tree)
+        self._laid_out = LazyFlatTree(model.tree)
 
     def _grown(self) -> Model:
         """Return the model, or say that there is none yet."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from spinney.output.export_formats import exported
@@ -25,7 +25,7 @@ __all__ = [
     "to_text",
 ]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "export_formats": ("exported",),

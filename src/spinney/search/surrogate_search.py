@@ -32,7 +32,7 @@ from spinney._support.segments import (
     running_sums,
     sums_by,
 )
-from spinney._support.threads import run_as_they_come
+from spinney._support.threads import run_streamed
 from spinney._support.ties import equal_to_best, last_best
 from spinney.data import Schema
 from spinney.search.buckets import in_buckets
@@ -93,7 +93,7 @@ def routes_of(
     ranked: list[list[Surrogate]] = [[] for _ in to_route]
     most = search.recipe.surrogates
     if most and any(request.attributes for request in requests):
-        parts = run_as_they_come(
+        parts = run_streamed(
             lambda batch: SurrogateSplits.of(batch, schema, search.root_summary),
             source.agreements(requests),
         )

@@ -10,7 +10,7 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import DataError, KMeans, ParameterError, SpinneyWarning
-from spinney._support.jit.loading_time import LEAST_WORK
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney.extensions.clustering.numeric_rows import squares_between
 
 FIVE = [[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]]
@@ -99,7 +99,7 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
     cells = clumps(n=8_000, d=4).astype(np.float32)
     found = []
     for work, jobs in [(0, 1), (0, 2), (1e18, None)]:
-        monkeypatch.setitem(LEAST_WORK, "k-means", work)
+        monkeypatch.setitem(MIN_KERNEL_WORK, "k-means", work)
         found.append(KMeans(9, random_state=3, n_jobs=jobs).fit(cells))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels_, other.labels_)
@@ -110,7 +110,7 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
 def test_rows_that_must_not_be_written_are_read_in_place(monkeypatch):
     from spinney.extensions.clustering.kernels.assign import list_waiting
 
-    monkeypatch.setitem(LEAST_WORK, "k-means", 0)
+    monkeypatch.setitem(MIN_KERNEL_WORK, "k-means", 0)
     cells = clumps(n=400, d=4)
     model = KMeans(3, random_state=3).fit(cells)
     known = len(getattr(list_waiting, "signatures", ()))

@@ -132,7 +132,9 @@ def test_a_node_without_rows_takes_its_turn():
 
 def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, postgres):
     columns = rows_of(2, missing=0.1)
-    monkeypatch.setattr(open_data, "usual_room", lambda: 300 * BYTES * N_CELLS)
+    monkeypatch.setattr(
+        open_data, "default_memory_limit", lambda: 300 * BYTES * N_CELLS
+    )
     written: list[str] = []
     write = SqlEngine.written
 

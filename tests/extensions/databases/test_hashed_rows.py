@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 @pytest.fixture(autouse=True)
 def some_room(monkeypatch):
     """Let 100 of the 150 rows have room, of parts too."""
-    monkeypatch.setattr(open_data, "usual_room", lambda: 100 * BYTES * 9)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * BYTES * 9)
 
 
 PLACES = ("memory", "duckdb", "postgres", "parts")
@@ -103,7 +103,7 @@ def test_numbers_are_those_of_the_naive_twin(tmp_path, request):
 @pytest.mark.parametrize("far", [1e15, -1e25, 1e139])
 def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request):
     # All others are nearly the same share of the range, and differ all the same.
-    monkeypatch.setattr(open_data, "usual_room", lambda: 100 * BYTES * 4)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * BYTES * 4)
     random = np.random.default_rng(5)
     x = [far, 1e-9, 0.0, 1.0, -256.0, *random.normal(size=145).round(3).tolist()]
     columns = {"x": x, "y": ["pq"[n] for n in random.integers(0, 2, 150)]}
@@ -137,7 +137,7 @@ def test_numbers_by_their_bands():
 def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     columns = table_of(3)
     everything = sample_share(1.0)
-    monkeypatch.setattr(open_data, "usual_room", lambda: 1 << 20)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 20)
     answers = []
     for size in (10, 1000):
         monkeypatch.setattr(hashed_partitions, "IN_PIECE", size)

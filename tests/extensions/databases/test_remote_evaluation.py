@@ -37,7 +37,7 @@ CASES = (
 
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
-    monkeypatch.setattr(open_data, "usual_room", lambda: SOME)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: SOME)
     monkeypatch.setattr(bags, "SAMPLE_SIZE", 20)
 
 
@@ -59,11 +59,11 @@ def test_figures_are_the_same_wherever_rows_are(
     columns = table_of(1, numeric=numeric, n_rows=N_ROWS * (1 + ("auto" in recipes)))
     options = {"folds": 2, "weight": "w", "random_state": 4, "max_depth": 3}
     told = []
-    monkeypatch.setattr(open_data, "usual_room", lambda: 1 << 30)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 30)
     for place in ("duckdb", *places):  # the first one has room, and is read
         with placed(place, columns, tmp_path, request) as (data, how):
             told.append(spinney.evaluate(data, "y", recipes, **options, **how))
-        monkeypatch.setattr(open_data, "usual_room", lambda: SOME)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda: SOME)
     for other in told[1:]:
         for one, two in zip(figures(told[0]), figures(other), strict=True):
             assert one == pytest.approx(two, rel=1e-9, nan_ok=True)

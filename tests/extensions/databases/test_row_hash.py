@@ -35,7 +35,7 @@ def reserved(monkeypatch):
         return coded(rows)
 
     monkeypatch.setattr("spinney.models.grow.coded", heard)
-    monkeypatch.setattr(open_data, "usual_room", lambda: 200 * LINE)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 200 * LINE)
     return seen
 
 
@@ -51,7 +51,7 @@ def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, po
     options = {"recipe": "auto", "max_depth": 4}
     trees = []
     for room in (100 * LINE, 1 << 30):  # counted, and read
-        monkeypatch.setattr(open_data, "usual_room", lambda room=room: room)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda room=room: room)
         with opened("bound relation", columns, tmp_path) as (data, how):
             trees.append(spinney.grow(data, "y", **options, **how).tree)
         with in_postgres(postgres)(columns) as (data, how):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney._support.peak_memory import peak_of
+from spinney._support.peak_memory import peak_memory_of
 from spinney.errors import DataError, ParameterError
 from spinney.extensions.evaluation import Scalability, exponent
 from spinney.extensions.evaluation.results import FoldResult
@@ -113,8 +113,8 @@ def test_memory_is_what_is_written_to():
     def only_asked_for():
         np.empty(1 << 29)  # 4 GiB that nobody touches
 
-    assert 31 << 20 < peak_of(written) < 40 << 20
-    assert peak_of(only_asked_for) < 8 << 20
+    assert 31 << 20 < peak_memory_of(written) < 40 << 20
+    assert peak_memory_of(only_asked_for) < 8 << 20
 
 
 @pytest.mark.slow

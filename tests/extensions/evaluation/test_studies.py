@@ -92,7 +92,7 @@ def _rows_like(truth):
 
 def test_seconds_are_those_of_a_clock_that_loading_loops_stops(monkeypatch):
     ticks = iter(range(100))
-    monkeypatch.setattr(runs, "steady_seconds", lambda: next(ticks) ** 2)
+    monkeypatch.setattr(runs, "seconds_without_loading", lambda: next(ticks) ** 2)
     found = spinney.evaluate(TABLE, "class", "cart", folds=2)
     measured = [each.measures for each in found.folds]
     assert [(m["seconds"], m["predict_seconds"]) for m in measured] == [(1, 3), (7, 9)]

@@ -292,7 +292,7 @@ def test_dask(monkeypatch):
         assert_same_tree(expected, found, whole=True)
         assert len(asked) > 20  # a question after the other, to raise branches
         asked.clear()
-        monkeypatch.setattr(open_data, "usual_room", lambda: 1 << 30)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 30)
         found = spinney.grow(frame, "y", weight="w").tree
         assert_same_tree(expected, found, whole=True)
         assert len(asked) == 2  # what there is, and all of it

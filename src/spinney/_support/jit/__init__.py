@@ -9,7 +9,7 @@ promise. The modules, in the order of a call:
 ``call_arguments``    the arguments of an entry as words, and the call itself
 ``code_cache``         machine code on disk, for these very sources and this machine
 ``trusted_folder``    folders in which nobody else can write
-``compiled_ahead``    a record of what ``spinney compile`` has done
+``compilation_record``    a record of what ``spinney compile`` has done
 ``translate``         Numba's steps, but for those that no loop needs
 ``entry_block``       what an entry does first: it reads its words
 ``numba_extensions``  tuples by reference, a hint to the memory

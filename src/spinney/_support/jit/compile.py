@@ -35,7 +35,7 @@ from spinney._support.jit.call_arguments import (
     flatten,
 )
 from spinney._support.jit.code_cache import CachedCode, users_folder
-from spinney._support.jit.loading_time import LOADING_LOOPS
+from spinney._support.jit.loading_time import LOADING_TIME
 from spinney._support.jit.trusted_folder import trusted_folder
 from spinney.errors import warn
 
@@ -49,7 +49,7 @@ UNTRIED = "Spinney was not tried with this version of Numba"
 _COMPILING = RLock()
 
 
-def is_tried() -> bool:
+def is_supported_numba() -> bool:
     """Return whether this version of Numba is one that ``translate`` is known to take.
 
     Its number has two parts that count, and may end in anything.
@@ -63,7 +63,7 @@ def is_tried() -> bool:
     return False
 
 
-class LeftToNumba:
+class NumbaFallback:
     """Whether Numba's own ``njit`` compiles loops, in this process."""
 
     now = os.environ.get("SPINNEY_PLAIN_JIT") == "1"
@@ -153,7 +153,7 @@ class Instruction:
     @property
     def _numba_type_(self) -> Any:
         """What Numba asks of an object that a loop names."""
-        return self.plain._numba_type_ if LeftToNumba.now else self._own_type
+        return self.plain._numba_type_ if NumbaFallback.now else self._own_type
 
     @cached_property
     def _own_type(self) -> Any:
@@ -176,7 +176,7 @@ class Kernel:
     @property
     def _numba_type_(self) -> Any:
         """What Numba asks of an object that a loop names."""
-        return self._type_by_numba if LeftToNumba.now else self._own_type
+        return self._type_by_numba if NumbaFallback.now else self._own_type
 
     @cached_property
     def _type_by_numba(self) -> Any:
@@ -236,18 +236,18 @@ class Entry(Kernel):
         """Return what runs the loop; None if it is left to Numba."""
         with _COMPILING:
             if key not in self._ready:
-                with LOADING_LOOPS.running():
+                with LOADING_TIME.running():
                     self._ready[key] = self._loaded_or_compiled(key)
             return self._ready[key]
 
     def _loaded_or_compiled(
         self, key: tuple[Kind, ...]
     ) -> Callable[[list[Slot]], Any] | None:
-        if LeftToNumba.now:
+        if NumbaFallback.now:
             return None
         try:
             ready = self._loaded(key)
-            if ready is None and is_tried():
+            if ready is None and is_supported_numba():
                 ready = self._compiled(key)
             reason = UNTRIED
         except MemoryError:
@@ -256,7 +256,7 @@ class Entry(Kernel):
             ready = None
             reason = f"loops could not be compiled ({type(error).__name__}: {error})"
         if ready is None:
-            LeftToNumba.since(reason)
+            NumbaFallback.since(reason)
         return ready
 
     def _loaded(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:

@@ -1,7 +1,7 @@
 """What it takes to load compiled kernels, and to do without.
 
 Work of a known size is done without kernels where that takes no longer than to load
-them (``LEAST_WORK``). Trees compete with kernels by an estimate in seconds
+them (``MIN_KERNEL_WORK``). Trees compete with kernels by an estimate in seconds
 (``worth_loading``): whoever grows one small tree never waits for loops. Whoever grows a
 second one will grow more: then loops are loaded, which takes as long as a few small
 trees without them. Where this machine never compiled them, it does when as much time
@@ -23,7 +23,7 @@ LOADING, COMPILING = 0.05, 12.0
 
 # The least work that kernels are loaded for: rows times levels of full trees; cells;
 # and rows times clusters times columns, of numbers alone or of mixed ones.
-LEAST_WORK = {
+MIN_KERNEL_WORK = {
     "predict": 4_000_000,
     "hash": 2_000_000,
     "k-means": 4_000_000,
@@ -49,21 +49,21 @@ class Stopwatch:
             self.seconds += perf_counter() - began
 
 
-WITHOUT_LOOPS = Stopwatch()
+TIME_WITHOUT_KERNELS = Stopwatch()
 """Of work without loops that might have been loaded."""
-LOADING_LOOPS = Stopwatch()
+LOADING_TIME = Stopwatch()
 """Of loading and compiling, which one thread does at a time."""
 
 
-def steady_seconds() -> float:
+def seconds_without_loading() -> float:
     """Return the seconds since some moment, without those of loading and compiling."""
-    since = LOADING_LOOPS.since
-    return (perf_counter() if since is None else since) - LOADING_LOOPS.seconds
+    since = LOADING_TIME.since
+    return (perf_counter() if since is None else since) - LOADING_TIME.seconds
 
 
 def wants_kernels(task: str, work: float) -> bool:
     """Return whether so much work is worth the loading of kernels."""
-    return work >= LEAST_WORK[task]
+    return work >= MIN_KERNEL_WORK[task]
 
 
 def worth_loading(module: str, name: str, *, instead: float) -> bool:
@@ -74,9 +74,9 @@ def worth_loading(module: str, name: str, *, instead: float) -> bool:
     loaded = getattr(sys.modules.get(module), name, None)
     if loaded is not None and getattr(loaded, "is_loaded", True):
         return True
-    if instead <= LOADING and not WITHOUT_LOOPS.seconds:
+    if instead <= LOADING and not TIME_WITHOUT_KERNELS.seconds:
         return False
-    waited = max(instead, WITHOUT_LOOPS.seconds)
+    waited = max(instead, TIME_WITHOUT_KERNELS.seconds)
     return waited > COMPILING or _is_compiled(module, name)
 
 

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from spinney.extensions.clustering.trace import explain_k_means
 
 __all__ = ["explain_k_means"]
 
-__getattr__ = names_on_demand(__name__, {"trace": ("explain_k_means",)})
+__getattr__ = lazy_names(__name__, {"trace": ("explain_k_means",)})

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import in_turns, n_threads
+from spinney._support.threads import n_threads, run_blocks
 from spinney.extensions.clustering.kernels.assign import (
     ERROR,
     FALLEN,
@@ -58,7 +58,7 @@ class CompiledNumericRows(NumericRows):
     ) -> list[Any]:
         """Process all blocks in threads, each thread with its own workspace."""
         n, jobs = self._n_blocks, self.n_jobs
-        return in_turns(
+        return run_blocks(
             work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=workspace
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.jit.loading_time import LEAST_WORK, wants_kernels
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK, wants_kernels
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
@@ -88,7 +88,7 @@ class KMeansMethod(ClusterMethod):
         n_starts, (scaled, power) = self.n_starts(cells, k), scaled_cells(cells)
         work = scaled.size * k * n_starts
         if scaled.shape[1] * k * n_starts > LEAST_WIDE:
-            work = max(work, LEAST_WORK["k-means"])
+            work = max(work, MIN_KERNEL_WORK["k-means"])
         rows = make_numeric_rows(scaled, row_weights, work, self.n_jobs)
         start, tolerance = self.init, 0.0
         if self.tol:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from spinney.extensions.evaluation.class_curves import (
@@ -44,7 +44,7 @@ __all__ = [
     "score",
 ]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "class_curves": ("ClassCurve", "calibration_curves", "roc_curves"),

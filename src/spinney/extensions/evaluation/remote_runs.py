@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney._support.jit.loading_time import steady_seconds
+from spinney._support.jit.loading_time import seconds_without_loading
 from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
 from spinney.extensions.evaluation.measures import (
@@ -114,14 +114,14 @@ class RemoteRuns:
         classes = None if target.is_numeric else target.classes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
-            began = steady_seconds()
+            began = seconds_without_loading()
             model, predict = _grown(variant, training)
-            seconds, predicting, parts = steady_seconds() - began, 0.0, []
+            seconds, predicting, parts = seconds_without_loading() - began, 0.0, []
             for piece in tested.pieces(self._n_pieces(n_test)):
                 rows, _ = self.rows.fetch_sample(piece)
-                began = steady_seconds()
+                began = seconds_without_loading()
                 found = predict(rows.columns, len(rows.classes))
-                predicting += steady_seconds() - began
+                predicting += seconds_without_loading() - began
                 known = rows.classes, rows.own_weights, classes
                 of_model = model.schema.target
                 parts.append(tested_rows(*known, target=of_model, outputs=found))

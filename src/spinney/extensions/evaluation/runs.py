@@ -11,8 +11,8 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
-from spinney._support.jit.loading_time import steady_seconds
-from spinney._support.peak_memory import peak_of
+from spinney._support.jit.loading_time import seconds_without_loading
+from spinney._support.peak_memory import peak_memory_of
 from spinney._support.text import shown, value_text
 from spinney._support.threads import limited_threads
 from spinney.data import Cells, Table, Target, Value, cost_array
@@ -197,12 +197,12 @@ class Setup:
             warnings.simplefilter("ignore", SpinneyWarning)
             grow = partial(self._grown, variant, task, train)
             # Not while it is timed: memory that was given back must be had again.
-            peak = peak_of(grow) if memory else None
-            began = steady_seconds()
+            peak = peak_memory_of(grow) if memory else None
+            began = seconds_without_loading()
             model = grow()
-            built = steady_seconds()
+            built = seconds_without_loading()
             outputs = model.outputs(test)
-            used = steady_seconds()
+            used = seconds_without_loading()
         rows, at = self.rows, task.part.test
         tested = tested_rows(
             rows.truth[at],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from spinney.extensions.explorer.page_data import explorer_data
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ExplorerPage", "explorer_data", "explorer_page"]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "page_data": ("explorer_data",),

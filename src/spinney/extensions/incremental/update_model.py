@@ -12,7 +12,7 @@ import numpy as np
 from spinney import registry
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
-from spinney._support.jit.loading_time import WITHOUT_LOOPS
+from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS
 from spinney.data import Table
 from spinney.errors import DataError, ParameterError, Setting, phrase
 from spinney.extensions.incremental.incremental_source import IncrementalSource
@@ -230,7 +230,7 @@ class IncrementalGrower:
         weights = rows.in_memory_rows.weights
         joined, earlier = _weighed(self.joined, weights, self.tree_state)
         source = IncrementalSource(joined, earlier)
-        with WITHOUT_LOOPS.running():
+        with TIME_WITHOUT_KERNELS.running():
             tree = grow_tree(source, recipe, options)
         self.tree_state, self.n_counted = source.tree_state(), source.n_counted
         return tree

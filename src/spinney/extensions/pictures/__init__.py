@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from spinney.extensions.pictures.axes_picture import draw_svg, svg_bytes
@@ -26,7 +26,7 @@ __all__ = [
     "words",
 ]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "axes_picture": (

@@ -7,7 +7,7 @@ figure of its own, which notebooks and ``matplotlib.pyplot.show`` show.
 from typing import TYPE_CHECKING, Any
 
 from spinney import registry
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from spinney.extensions.clustering.cluster_plots import by_k, clusters, iterations
@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(msg)
 
 
-_own = names_on_demand(
+_own = lazy_names(
     __name__,
     {
         "bucket_plot": ("buckets",),

@@ -9,7 +9,7 @@ class (``build_ruleset``).
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from spinney.extensions.rulesets.build_ruleset import model_ruleset, ruleset_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RankedRule", "RuleSet", "model_ruleset", "ruleset_of"]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "build_ruleset": ("model_ruleset", "ruleset_of"),

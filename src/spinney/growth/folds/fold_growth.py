@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.row_order import Copies, copies_of
+from spinney._support.row_order import Copies, row_copies
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
 from spinney.growth.engine import choose_engine
@@ -64,7 +64,7 @@ class RowCopies:
     def order(self) -> Copies:
         """The rows in an order that depends on their cells, repeated by weight."""
         training = self.training
-        return copies_of((*training.columns, training.classes), training.weights)
+        return row_copies((*training.columns, training.classes), training.weights)
 
     @cached_property
     def copies(self) -> TrainingSet:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney._support.names_on_demand import names_on_demand
+from spinney._support.lazy_names import lazy_names
 from spinney.growth.forest.compact_tree import CompactNodes, compact
 from spinney.growth.forest.forest import Forest, Trees, Typical
 from spinney.growth.forest.forest_settings import (
@@ -82,7 +82,7 @@ __all__ = [
     "with_ordered_categories",
 ]
 
-__getattr__ = names_on_demand(
+__getattr__ = lazy_names(
     __name__,
     {
         "bags": ("ForestBags", "sampled_bags"),

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.row_order import Copies, copies_of
+from spinney._support.row_order import Copies, row_copies
 from spinney._support.seed_sequences import (
     generator_states,
     generator_words,
@@ -175,7 +175,7 @@ class ForestBags:
             every = np.arange(len(self.training.classes))
             return Copies(every, None, every)
         cells = (*self.training.columns, self.training.classes)
-        return copies_of(cells, self.training.weights, ranked=False)
+        return row_copies(cells, self.training.weights, ranked=False)
 
     @property
     def base(self) -> Floats | None:

@@ -17,7 +17,7 @@ from spinney.trees import PackedTrees
 from spinney.trees.predict import FlatTree
 
 if TYPE_CHECKING:
-    from spinney.trees.predict.compiled import Flat
+    from spinney.trees.predict.compiled import TreeLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +100,18 @@ class Forest:
         return np.unique(whole.attribute[whole.inner]).astype(np.int64)
 
     @cached_property
-    def flat(self) -> "Flat":
+    def flat(self) -> "TreeLayout":
         """All trees in one layout, to send rows down; each leaf has its vote."""
         return self._flat_of(self.numbers)
 
-    def flat_of(self, numbers: range) -> "Flat":
+    def tree_layout(self, numbers: range) -> "TreeLayout":
         """Return some of the trees in one layout; that of all trees is cached."""
         return self.flat if numbers == self.numbers else self._flat_of(numbers)
 
-    def _flat_of(self, numbers: range) -> "Flat":
-        from spinney.trees.predict.compiled import flat_of, majority
+    def _flat_of(self, numbers: range) -> "TreeLayout":
+        from spinney.trees.predict.compiled import majority, tree_layout
 
-        flat = flat_of(*self.voting_trees(numbers))
+        flat = tree_layout(*self.voting_trees(numbers))
         return flat if self.votes_by_probability else majority(flat)
 
     @cached_property

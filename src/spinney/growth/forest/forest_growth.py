@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
-from spinney._support.jit.loading_time import WITHOUT_LOOPS
+from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
@@ -110,7 +110,7 @@ def grow_forest(
             progress(n_grown + sum(run_sizes), n_trees)
 
     without_kernels = any(grower.spares_kernels for grower in growers)
-    with WITHOUT_LOOPS.running() if without_kernels else nullcontext():
+    with TIME_WITHOUT_KERNELS.running() if without_kernels else nullcontext():
         parts = run_each(
             [partial(grow, grower, numbers) for grower, numbers in runs],
             at_once=threads,

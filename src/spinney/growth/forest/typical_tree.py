@@ -8,7 +8,7 @@ differences. Among equals it is the one of fewest leaves, then the first.
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.row_order import copies_of
+from spinney._support.row_order import row_copies
 from spinney._support.ties import TOLERANCE
 from spinney.growth.forest.forest import Forest, Typical
 from spinney.growth.forest.voting import Columns, blocks_of, subset, votes_of
@@ -27,7 +27,7 @@ def find_typical(
     cells = [cells for cells in columns if cells is not None]
     rows = np.arange(n_rows)
     if cells:
-        rows = copies_of(tuple(cells), weights, ranked=False).places
+        rows = row_copies(tuple(cells), weights, ranked=False).places
     n = min(MAX_ROWS, len(rows))
     rows = rows[np.arange(n) * len(rows) // n]
     by_tree, together = _predictions(forest, columns, rows)

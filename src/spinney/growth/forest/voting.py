@@ -65,7 +65,7 @@ def added_votes(
         from spinney.trees.predict.compiled import votes
 
         in_bag = None if out is None else (~out).astype(np.uint8)
-        voted = votes(forest.flat_of(numbers), columns, n_rows, in_bag=in_bag)
+        voted = votes(forest.tree_layout(numbers), columns, n_rows, in_bag=in_bag)
         total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0  # a missing value divides them
     if len(rows):

@@ -39,7 +39,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import branch_key, root_key
-from spinney._support.threads import run_as_they_come
+from spinney._support.threads import run_streamed
 from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
@@ -209,7 +209,7 @@ class _Learner:
         if self.is_remote(front):  # its batches are as large as memory may hold
             searched = list(map(search, batches))
         else:
-            searched = run_as_they_come(search, batches)
+            searched = run_streamed(search, batches)
         parts, n_values = [], np.full(len(front), -1)
         for splits, nodes, numbers in searched:
             parts.append(splits)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spinney import registry
-from spinney._support.memory_budget import MemoryBudget, bytes_of, usual_room
+from spinney._support.memory_budget import MemoryBudget, bytes_of, default_memory_limit
 from spinney.data import Fingerprint, Schema, Table
 from spinney.data.readers import read_table, refuse_file_options
 from spinney.errors import Setting, phrase, refusal
@@ -133,7 +133,7 @@ def open_source(
         yield _read(table, roles)
         return
     budget = MemoryBudget(table.memory_limit) if limit and table.memory_limit else None
-    room = usual_room() if limit is None else budget.rows if budget else 0
+    room = default_memory_limit() if limit is None else budget.rows if budget else 0
     wanted = Wanted(reserves, seed, sampleable, room, budget)
     engine = table.source or table.engine or "duckdb"
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.

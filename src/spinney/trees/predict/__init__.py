@@ -1,14 +1,14 @@
 """Rows through finished trees: arrays, and who walks them."""
 
 from spinney.trees.predict.flat_tree import BLOCK, Entries, FlatTree, flatten
-from spinney.trees.predict.predictor import LaidOut, leaf_numbers, outputs
+from spinney.trees.predict.predictor import LazyFlatTree, leaf_numbers, outputs
 from spinney.trees.predict.row_walk import RowWalk, row_walk_of
 
 __all__ = [
     "BLOCK",
     "Entries",
     "FlatTree",
-    "LaidOut",
+    "LazyFlatTree",
     "RowWalk",
     "flatten",
     "leaf_numbers",

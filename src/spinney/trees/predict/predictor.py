@@ -22,7 +22,7 @@ Columns = Sequence[NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class LaidOut:
+class LazyFlatTree:
     """A tree whose arrays are made when they are wanted.
 
     An estimator holds it from the beginning: predicting must not change its fields.
@@ -40,10 +40,10 @@ def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
     """Return what is predicted of each row: class shares, or one number."""
     if _is_small(tree, n_rows):
         return tree.outputs(columns, n_rows)
-    from spinney.trees.predict.compiled.flat_layout import flat_of
+    from spinney.trees.predict.compiled.flat_layout import tree_layout
     from spinney.trees.predict.compiled.walk_rows import leaves, votes
 
-    flat = flat_of(tree)
+    flat = tree_layout(tree)
     if tree.arrays.models is not None:
         reached = leaves(flat, columns, n_rows)[:, 0]
         is_open = reached < 0
@@ -59,10 +59,10 @@ def leaf_numbers(tree: FlatTree, columns: Columns, n_rows: int) -> Integers:
     """Return each row's leaf: where most of its weight is, the first of equals."""
     if _is_small(tree, n_rows):
         return tree.leaf_numbers(columns, n_rows)
-    from spinney.trees.predict.compiled.flat_layout import flat_of
+    from spinney.trees.predict.compiled.flat_layout import tree_layout
     from spinney.trees.predict.compiled.walk_rows import leaves
 
-    flat = flat_of(tree)
+    flat = tree_layout(tree)
     reached = leaves(flat, columns, n_rows)[:, 0]
     result = flat.numbers[reached].astype(np.int64)
     _fill(result, reached < 0, columns, tree.leaf_numbers)

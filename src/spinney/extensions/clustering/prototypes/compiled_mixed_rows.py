@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import in_turns, n_threads
+from spinney._support.threads import n_threads, run_blocks
 from spinney.extensions.clustering.prototypes.kernels.assign import (
     MixedTask,
     assign_rows,
@@ -64,7 +64,7 @@ class CompiledMixedRows(MixedRows):
             changed.append(assign_rows(task, weights, labels, factors, workspace, span))
 
         n, jobs = len(self.cells), self.n_jobs
-        for sums, counts, _ in in_turns(
+        for sums, counts, _ in run_blocks(
             work, n, step=BLOCK, n_jobs=jobs, room=workspace
         ):
             self._tallies.sums[...] += sums

@@ -29,7 +29,7 @@ FIRST, CHILDREN, QUESTION = 0, 2, 3
 NO_CUT = int(np.float64(np.nan).view(np.int64) >> 32)  # the upper half of a NaN
 
 
-class Flat(NamedTuple):
+class TreeLayout(NamedTuple):
     """Any number of trees in a few arrays, laid out to predict many rows.
 
     Parameters
@@ -84,7 +84,7 @@ class Asked:
     children: Integers
 
 
-def flat_of(tree: FlatTree, roots: Integers | None = None) -> Flat:
+def tree_layout(tree: FlatTree, roots: Integers | None = None) -> TreeLayout:
     """Lay a tree out again, or several that stand in the same arrays."""
     arrays, links = tree.arrays, tree.links
     last = arrays.fallback_branch
@@ -154,7 +154,9 @@ def _unrolled(nodes: Asked, more: Integers, cuts: Floats) -> Asked:
     )
 
 
-def _laid_out(asked: Asked, tables: Integers, outputs: Floats, roots: Integers) -> Flat:
+def _laid_out(
+    asked: Asked, tables: Integers, outputs: Floats, roots: Integers
+) -> TreeLayout:
     """Put nodes in order: tree after tree, and each level by level."""
     levels, trees = [roots], [np.arange(len(roots))]
     while True:
@@ -190,7 +192,7 @@ def _laid_out(asked: Asked, tables: Integers, outputs: Floats, roots: Integers) 
     way = np.where(by_table, BY_TABLE, np.where(missing < 0, OPEN, missing))
     question = 4 * asked.attribute[order] + way
     own[:, QUESTION] = np.where(is_leaf, 0, question)
-    return Flat(
+    return TreeLayout(
         nodes,
         tables.astype(np.int32),
         np.stack([1 + starts, level[ends - 1]], axis=1),
@@ -199,14 +201,16 @@ def _laid_out(asked: Asked, tables: Integers, outputs: Floats, roots: Integers) 
     )
 
 
-def majority(flat: Flat, costs: Sequence[Sequence[float]] | None = None) -> Flat:
+def majority(
+    flat: TreeLayout, costs: Sequence[Sequence[float]] | None = None
+) -> TreeLayout:
     """Return the layout with a whole vote for the label of each leaf."""
     votes = np.zeros_like(flat.outputs)
     votes[np.arange(len(votes)), labels_of(flat.outputs, costs)] = 1.0
     return flat._replace(outputs=votes)
 
 
-def words_of(flat: Flat) -> NDArray[np.uint64]:
+def words_of(flat: TreeLayout) -> NDArray[np.uint64]:
     """Return the nodes of trees without tables as words, for cells of float32.
 
     None where a tree has too many nodes or attributes; see ``loops/walk.py``. A value

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads, run_all
-from spinney.trees.predict.compiled.flat_layout import QUESTION, Flat, words_of
-from spinney.trees.predict.compiled.kernels.walk import LANES, LaidTrees, descend
+from spinney.trees.predict.compiled.flat_layout import QUESTION, TreeLayout, words_of
+from spinney.trees.predict.compiled.kernels.walk import LANES, KernelTrees, descend
 
 # The trees of a forest are read once a block, so its blocks are long; the block of a
 # single tree stays in the cache from when it is gathered.
@@ -45,7 +45,7 @@ class Votes(NamedTuple):
 
 
 def leaves(
-    flat: Flat,
+    flat: TreeLayout,
     columns: Sequence[NDArray[Any]],
     n_rows: int,
     *,
@@ -63,7 +63,7 @@ def leaves(
 
 
 def votes(
-    flat: Flat,
+    flat: TreeLayout,
     columns: Sequence[NDArray[Any]],
     n_rows: int,
     *,
@@ -73,7 +73,7 @@ def votes(
 
     Parameters
     ----------
-    flat : Flat
+    flat : TreeLayout
         The trees.
     columns : sequence of arrays
         The cells as ``Schema.encode`` gives them; None where no tree asks.
@@ -90,7 +90,7 @@ def votes(
 
 
 def _descend(
-    flat: Flat,
+    flat: TreeLayout,
     columns: Sequence[NDArray[Any]],
     bag: NDArray[np.uint8],
     into: NDArray[np.int32],
@@ -111,7 +111,7 @@ def _descend(
     block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
     narrow = simple and matrix is not None and matrix.dtype == np.float32
     pays = len(nodes) * STEPS_OF_A_WORD <= n_rows * len(flat.trees)
-    laid = LaidTrees(
+    laid = KernelTrees(
         nodes=nodes,
         cuts=nodes.view(np.float64),
         words=words_of(flat) if narrow and pays else NO_WORDS,

@@ -40,7 +40,7 @@ UPPER, CHILD = np.uint64(32), np.uint64(40)
 ATTRIBUTE, LOWER = np.uint64(MOST_ATTRIBUTES - 1), np.uint64((1 << 32) - 1)
 
 
-class LaidTrees(NamedTuple):
+class KernelTrees(NamedTuple):
     """Trees that lie in one array.
 
     ``nodes`` (nodes × 4) and ``cuts`` (nodes × 2) are one memory: the cut, the first
@@ -65,7 +65,7 @@ def descend(laid, cells, bag, lanes, into, sums):
 
     Parameters
     ----------
-    laid : LaidTrees
+    laid : KernelTrees
         The trees.
     cells : rows × attributes
         Numbers and codes, NaN where missing.

@@ -17,14 +17,14 @@ from spinney._support.jit.code_cache import (
     machine_mark,
     sources,
 )
-from spinney._support.jit.compile import OFF, UNTRIED, LeftToNumba, is_tried
+from spinney._support.jit.compile import OFF, UNTRIED, NumbaFallback, is_supported_numba
 from spinney.errors import SpinneyError
 
 _HOME = CachedCode(Path(__file__), "ahead")  # stands where the record does
 _LARGEST = 1 << 20  # bytes of the record
 
 
-def is_compiled() -> bool:
+def is_all_compiled() -> bool:
     """Return whether all that was compiled ahead by these modules is there still."""
     for folder in _HOME.trusted_folders():
         with suppress(OSError, UnicodeDecodeError):
@@ -34,11 +34,11 @@ def is_compiled() -> bool:
     return False
 
 
-def refuse_if_nothing_is_kept() -> None:
+def check_code_storage() -> None:
     """Refuse to compile what could be written nowhere, or would not be read again."""
-    if not OFF and not is_tried():
-        LeftToNumba.since(UNTRIED)
-    if OFF or LeftToNumba.now:  # Numba's code is elsewhere
+    if not OFF and not is_supported_numba():
+        NumbaFallback.since(UNTRIED)
+    if OFF or NumbaFallback.now:  # Numba's code is elsewhere
         return
     loops = {path.parent: path for path in sources() if path.parent.name == "kernels"}
     for loop in loops.values():
@@ -47,9 +47,9 @@ def refuse_if_nothing_is_kept() -> None:
             raise _not_stored(probe)
 
 
-def note_compiled() -> None:
+def record_compiled() -> None:
     """Record all code for this machine; refuse if none was stored."""
-    if OFF or LeftToNumba.now:
+    if OFF or NumbaFallback.now:
         return
     stored = sorted(set(_stored_files()))
     if not stored:

@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import Any
 
 
-def names_on_demand(
+def lazy_names(
     package: str, names: Mapping[str, Sequence[str]]
 ) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package that offers names of its modules.
 
-    >>> load = names_on_demand("json", {"decoder": ["JSONDecoder"]})
+    >>> load = lazy_names("json", {"decoder": ["JSONDecoder"]})
     >>> load("JSONDecoder").__name__
     'JSONDecoder'
     """
