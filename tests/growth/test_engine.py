@@ -98,7 +98,7 @@ def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
     for module, _ in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: compiled)
-    monkeypatch.setattr(loading_time, "LOADING", 1e-9)
+    monkeypatch.setattr(loading_time, "LOADING_SECONDS", 1e-9)
     monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 0.0)
     training, options = rows(300), Options()
     first = choose_engine(training, BRANCH, options)
@@ -138,7 +138,8 @@ def test_loops_that_are_loaded_grow_what_nobody_looks_at(recipe, loaded):
 def test_loops_are_loaded_once_for_many_trees(loaded):
     training = rows(300)
     each = plain_seconds(training, BRANCH)
-    few, many = int(loading_time.LOADING / each), int(loading_time.LOADING / each) + 2
+    few = int(loading_time.LOADING_SECONDS / each)
+    many = few + 2
     with only_to_predict(few):
         chosen = choose_engine(training, BRANCH, Options()).name
         assert chosen == ("binned" if loaded else "plain")
@@ -151,7 +152,7 @@ def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
     """Folds of a small table are grown at once on a machine that never compiled."""
     monkeypatch.delitem(sys.modules, engine.BINNED_KERNELS[0], raising=False)
     training = rows(300)
-    many = int(2 * loading_time.LOADING / plain_seconds(training, BRANCH))
+    many = int(2 * loading_time.LOADING_SECONDS / plain_seconds(training, BRANCH))
     with only_to_predict(many):
         assert choose_engine(training, BRANCH, Options()).name == "binned"
         monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)

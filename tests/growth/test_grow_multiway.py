@@ -21,8 +21,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import engine
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
-from spinney.growth.multiway import grow_multiway as ranked_crowd
-from spinney.growth.multiway import multiway_rows as ranked
+from spinney.growth.multiway import grow_multiway, multiway_dataset
 from spinney.growth.multiway.grow_multiway import grow, grow_and_prune
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
@@ -124,9 +123,9 @@ def swift_limits(*, together, competitors):
     """Let the kernels take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
-        patch.setattr(ranked, "RUNNERS_UP_SHARE", 10**9 if competitors else 1)
-        patch.setattr(ranked_crowd, "FEWEST_ROWS", 10 if together else 10**9)
-        patch.setattr(ranked_crowd, "n_threads", lambda: 2)
+        patch.setattr(multiway_dataset, "COMPETITOR_SHARE", 10**9 if competitors else 1)
+        patch.setattr(grow_multiway, "MIN_PARALLEL_ROWS", 10 if together else 10**9)
+        patch.setattr(grow_multiway, "n_threads", lambda: 2)
         yield
 
 

@@ -193,8 +193,8 @@ PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 MULTIWAY = Engine("ranked", _grow_multiway)
 
-BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "work_on")
-MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow")
+BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "run_task")
+MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow_nodes")
 
 # How many trees are grown of which nobody will ask what lost; None for one to look at.
 _ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)

@@ -4,7 +4,7 @@ A source may count a number of many values by bins: lines of a table that stand 
 values from ``low`` to ``values``. The cuts between bins are known then. Of a cut inside
 a bin b, between L, all that lies below, and R, all above, only s is not known, the part
 of the bin on the left. The gain is a convex function of s for the criteria that
-kernels know (``growth/binned/kernels/score.py`` has the proof), so no cut inside
+kernels know (``growth/binned/kernels/split_scores.py`` has the proof), so no cut inside
 exceeds the greatest gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin
 is on one side.
 

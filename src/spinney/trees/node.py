@@ -79,7 +79,7 @@ class Candidate:
         By which the attribute competes with others.
     exact : bool
         Whether no better split of this form exists (see ``candidates``, and
-        ``growth/binned/kernels/runners_up.py`` for splits that lost).
+        ``growth/binned/kernels/competitors.py`` for splits that lost).
     p_value : float, optional
         Where the criterion is a test: its p-value, times the number of ways that
         CHAID's merging could have come out.

@@ -9,7 +9,7 @@ from tests.sources.tables_away import N_ROWS, placed, table_of
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.evaluation.remote_runs import parts_by_number
+from spinney.extensions.evaluation.remote_study import splits_by_hash
 from spinney.extensions.evaluation.splits import Scheme
 from spinney.growth.forest import bags
 from spinney.sources.rows import row_hashes
@@ -81,7 +81,7 @@ def test_folds_are_those_of_the_numbers_of_rows():
     with open_source(TableInput(data=columns, target="y")) as opened:
         numbers = row_hashes(opened.in_memory_rows)
     expected = []
-    for _, _, draw in parts_by_number(Scheme(folds=3, seed=1)):
+    for _, _, draw in splits_by_hash(Scheme(folds=3, seed=1)):
         inside = draw.of(numbers) > 0
         train, test = (
             {n: np.array(columns[n], dtype=object)[rows].tolist() for n in names}

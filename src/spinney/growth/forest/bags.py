@@ -25,7 +25,7 @@ from spinney._support.seed_sequences import (
     generator_states,
     generator_words,
     seed_words,
-    words_of,
+    to_words,
 )
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.forest.forest_settings import HASH, ForestSettings
@@ -55,7 +55,7 @@ def tree_seeds(seed: int, number: int) -> tuple[int, int]:
 
 def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
     trees = np.array(numbers, np.uint32)
-    entropy = [np.full_like(trees, word) for word in words_of(int(seed))]
+    entropy = [np.full_like(trees, word) for word in to_words(int(seed))]
     return seed_words([*entropy, trees], 2)
 
 

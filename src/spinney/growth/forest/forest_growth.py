@@ -349,12 +349,12 @@ class KernelGrower(TreeGrower):
     def __init__(
         self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Engine
     ) -> None:
-        from spinney.growth.binned.binned_rows import prepared
+        from spinney.growth.binned.binned_dataset import binned_dataset
 
         super().__init__(bags, recipe)
         self.replays = engine.replays
-        self.coded = prepared(
-            numbered, recipe, tries=bags.tries, share_of=bags.bags.weight
+        self.coded = binned_dataset(
+            numbered, recipe, n_drawn=bags.tries, share_of=bags.bags.weight
         )
 
     def trees_per_run(self, n_trees: int, threads: int) -> int:
@@ -387,7 +387,7 @@ class KernelGrower(TreeGrower):
 
         grown, roots = grow_bags(self.coded, in_bags, seeds, base)
         schema, recipe = self.coded.schema, self.recipe
-        arrays = arrays_of_grown(grown.shape, grown.lines, schema, recipe, {})
+        arrays = arrays_of_grown(grown.records, grown.code_counts, schema, recipe, {})
         trees = compact(arrays)
         if self.replays:
             trees = with_counted_gains(trees, schema, recipe)

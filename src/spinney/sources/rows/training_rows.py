@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.column_hash import mark_of, marks_of
+from spinney._support.column_hash import column_hash, column_hashes
 from spinney._support.text import number_text, shown
 from spinney.data import (
     Attribute,
@@ -139,8 +139,8 @@ class TrainingSet:
         schema = self.schema.of_columns().without_costs()
         digest = hashlib.sha256(repr(schema).encode())
         weights = () if self.weights is None else (self.weights,)
-        marks = marks_of(self.columns[: schema.n_columns])
-        marks += [mark_of(cells) for cells in (self.classes, *weights)]
+        marks = column_hashes(self.columns[: schema.n_columns])
+        marks += [column_hash(cells) for cells in (self.classes, *weights)]
         digest.update(np.array(marks, "<u8").tobytes())
         return fingerprint_of(len(self.classes), self.weight, digest.hexdigest())
 

@@ -210,7 +210,7 @@ def majority(
     return flat._replace(outputs=votes)
 
 
-def words_of(flat: TreeLayout) -> NDArray[np.uint64]:
+def pack_nodes(flat: TreeLayout) -> NDArray[np.uint64]:
     """Return the nodes of trees without tables as words, for cells of float32.
 
     None where a tree has too many nodes or attributes; see ``loops/walk.py``. A value

@@ -62,26 +62,26 @@ MOST_CLASSES = 8  # of a bin whose corners are tried
 
 
 @kernel
-def of_numbers(kind):
+def is_numeric(kind):
     """Return whether a side is the moments of a number."""
     return kind >= SQUARES
 
 
 @kernel
-def slack_of(kind, totals, at):
-    """Return by how much the scores of cuts must differ, not to be equal.
+def tie_tolerance(kind, totals, line):
+    """Return the largest difference of scores that counts as a tie.
 
-    By a share of the weight, as gains of classes have no unit; for numbers in the unit
-    of the gain (``Criterion.unit``).
+    A fraction of the weight for classes, whose gains have no unit; for numbers in the
+    unit of the gain (``Criterion.unit``).
     """
-    size = size_of(kind, totals, at)
-    if not of_numbers(kind):
+    size = side_weight(kind, totals, line)
+    if not is_numeric(kind):
         return TOLERANCE * size
     if kind == SQUARES:
-        return TOLERANCE * totals[at, 3]
+        return TOLERANCE * totals[line, 3]
     if kind == POISSON:
-        return TOLERANCE * (totals[at, 1] + totals[at, 2])
-    return TOLERANCE_OF_ROOTS * size * _root(kind, totals[at, 3] / size)
+        return TOLERANCE * (totals[line, 1] + totals[line, 2])
+    return TOLERANCE_OF_ROOTS * size * _root(kind, totals[line, 3] / size)
 
 
 @kernel
@@ -91,36 +91,36 @@ def _root(kind, square):
 
 
 @kernel
-def size_of(kind, vectors, at):
+def side_weight(kind, vectors, line):
     """Return the weight of a side, or of any line of class weights or moments."""
-    if of_numbers(kind):
-        return vectors[at, 0]
+    if is_numeric(kind):
+        return vectors[line, 0]
     total = 0.0
     for c in range(vectors.shape[1]):
-        total += vectors[at, c]
+        total += vectors[line, c]
     return total
 
 
 @kernel
-def own_size(rules, vectors, at):
+def limit_weight(rules, vectors, line):
     """Return the weight of a side as limits count it, not altered by costs."""
-    if of_numbers(rules.kind):
-        return vectors[at, 0]
+    if is_numeric(rules.kind):
+        return vectors[line, 0]
     total = 0.0
     for c in range(vectors.shape[1]):
-        total += vectors[at, c] * rules.own[c]
+        total += vectors[line, c] * rules.limit_scale[c]
     return total
 
 
 @kernel
-def score_of(kind, vectors, at):
+def side_score(kind, vectors, line):
     """Return φ of a side; that of nothing is 0."""
-    if of_numbers(kind):
-        total = vectors[at, 1] + vectors[at, 2]
-        return _score_of_moments(kind, vectors[at, 0], total, vectors[at, 3])
+    if is_numeric(kind):
+        total = vectors[line, 1] + vectors[line, 2]
+        return _moment_score(kind, vectors[line, 0], total, vectors[line, 3])
     size, total = 0.0, 0.0
     for c in range(vectors.shape[1]):
-        weight = vectors[at, c]
+        weight = vectors[line, c]
         size += weight
         if kind == GINI:
             total += weight * weight
@@ -134,7 +134,7 @@ def score_of(kind, vectors, at):
 
 
 @kernel
-def _score_of_moments(kind, weight, total, second):
+def _moment_score(kind, weight, total, squares):
     """Return φ of a side of numbers."""
     if weight <= 0:
         return 0.0
@@ -142,24 +142,24 @@ def _score_of_moments(kind, weight, total, second):
         return total * total / weight
     if kind == POISSON:
         return 2 * total * np.log(total / weight) if total > 0 else 0.0
-    spread = second - total * total / weight
-    if spread <= TOLERANCE * second:
+    spread = squares - total * total / weight
+    if spread <= TOLERANCE * squares:
         return 0.0
     return -weight * _root(kind, spread / weight)
 
 
 @kernel
-def score_of_cut(kind, vectors, left, right):
+def split_score(kind, vectors, left, right):
     """Return the score of a cut between two sides."""
     if kind == TWOING:
         return _twoing(vectors, left, right)
-    return score_of(kind, vectors, left) + score_of(kind, vectors, right)
+    return side_score(kind, vectors, left) + side_score(kind, vectors, right)
 
 
 @kernel
 def _twoing(vectors, left, right):
     """Return the score of a cut by twoing."""
-    one, other = size_of(TWOING, vectors, left), size_of(TWOING, vectors, right)
+    one, other = side_weight(TWOING, vectors, left), side_weight(TWOING, vectors, right)
     if one <= 0 or other <= 0:
         return 0.0
     apart = 0.0
@@ -170,57 +170,57 @@ def _twoing(vectors, left, right):
 
 @kernel
 def add_missing(vectors, side):
-    """Add what the missing rows weigh to a side."""
+    """Add the weights of the missing rows to a side."""
     for c in range(vectors.shape[1]):
-        vectors[side, c] += vectors[layout.AWAY, c]
+        vectors[side, c] += vectors[layout.MISSING, c]
 
 
 @kernel
-def bound_inside(kind, vectors, floor, tried):
-    """Return what no cut inside a bin can exceed: INSIDE, between LEFT and RIGHT.
+def score_bound(kind, vectors, floor, tried):
+    """Return a bound on cuts inside a bin: INSIDE, between LEFT and RIGHT.
 
-    No closer than it takes to tell that it is below the floor. ``tried`` says that
-    cuts at the bin's own edges were tried, whatever they leave on a side.
+    It is as close as needed to compare it with the floor. ``tried`` tells that cuts at
+    the bin's own edges were tried, whatever they leave on a side.
     """
     if kind >= DEVIATION and not (
-        _spreads(vectors, layout.LEFT) and _spreads(vectors, layout.RIGHT)
+        _has_spread(vectors, layout.LEFT) and _has_spread(vectors, layout.RIGHT)
     ):
         return np.inf
-    whole = 0.0
+    bin_score = 0.0
     if kind in (GINI, ERRORS):
-        whole = size_of(kind, vectors, layout.INSIDE)
+        bin_score = side_weight(kind, vectors, layout.INSIDE)
     elif kind == SQUARES:
-        whole = vectors[layout.INSIDE, 3]
+        bin_score = vectors[layout.INSIDE, 3]
     elif kind in (TWOING, POISSON):
-        whole = np.inf
-    bound = score_of_cut(kind, vectors, layout.LEFT, layout.RIGHT) + whole
+        bin_score = np.inf
+    bound = split_score(kind, vectors, layout.LEFT, layout.RIGHT) + bin_score
     if bound < floor:
         return bound
-    if of_numbers(kind):
-        return min(bound, _corners_of_numbers(kind, vectors))
+    if is_numeric(kind):
+        return min(bound, _numeric_corner_bound(kind, vectors))
     n_classes = 0
     for c in range(vectors.shape[1]):
         n_classes += vectors[layout.INSIDE, c] > 0
     if n_classes > 2 and kind <= ENTROPY:
-        bound = min(bound, _slope(kind, vectors))
+        bound = min(bound, _slope_bound(kind, vectors))
     if bound < floor or n_classes > MOST_CLASSES:
         return bound
     # Where nothing is on the left, the lower edge is no cut: equals inside come first.
-    tried = tried and kind != ERRORS and size_of(kind, vectors, layout.LEFT) > 0
-    return min(bound, _corners(kind, n_classes, vectors, floor, tried))
+    tried = tried and kind != ERRORS and side_weight(kind, vectors, layout.LEFT) > 0
+    return min(bound, _corner_bound(kind, n_classes, vectors, floor, tried))
 
 
 @kernel
-def _spreads(vectors, at):
-    """Return whether numbers vary on a side, and would with those of the bin."""
-    total, second = vectors[at, 1] + vectors[at, 2], vectors[at, 3]
-    spread = second - total * total / vectors[at, 0]
+def _has_spread(vectors, line):
+    """Return whether numbers vary on a side, also together with those of the bin."""
+    total, squares = vectors[line, 1] + vectors[line, 2], vectors[line, 3]
+    spread = squares - total * total / vectors[line, 0]
     # Twice: what sums round by must not matter.
-    return spread > 2 * TOLERANCE * (second + vectors[layout.INSIDE, 3])
+    return spread > 2 * TOLERANCE * (squares + vectors[layout.INSIDE, 3])
 
 
 @kernel
-def _corners(kind, n_classes, vectors, floor, tried):
+def _corner_bound(kind, n_classes, vectors, floor, tried):
     """Return the score of a corner that reaches the floor, else the greatest."""
     greatest = -np.inf
     # Bit by bit, which of the bin's classes go left.
@@ -234,57 +234,57 @@ def _corners(kind, n_classes, vectors, floor, tried):
                 one += inside if goes & 1 else 0.0
                 other += 0.0 if goes & 1 else inside
                 goes >>= 1
-            vectors[layout.ONE, c], vectors[layout.OTHER, c] = one, other
-        reached = score_of_cut(kind, vectors, layout.ONE, layout.OTHER)
-        greatest = max(greatest, reached)
+            vectors[layout.TRIAL_LEFT, c], vectors[layout.TRIAL_RIGHT, c] = one, other
+        cut_score = split_score(kind, vectors, layout.TRIAL_LEFT, layout.TRIAL_RIGHT)
+        greatest = max(greatest, cut_score)
         if greatest >= floor:
             break
     return greatest
 
 
 @kernel
-def _corners_of_numbers(kind, vectors):
+def _numeric_corner_bound(kind, vectors):
     """Return the greatest score at the corners of the box of Σw, Σwy and Σwy²."""
     low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
     known = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
     rest = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
-    second, roots = vectors[layout.INSIDE, 3], kind >= DEVIATION
+    squares, roots = vectors[layout.INSIDE, 3], kind >= DEVIATION
     greatest = -np.inf
     for corner in range(8 if roots else 4):
         weight = vectors[layout.INSIDE, 0] if corner & 1 else 0.0
-        moved = high if corner & 2 else low
-        square = second if corner & 4 else 0.0
+        weighted = high if corner & 2 else low
+        square = squares if corner & 4 else 0.0
         left = vectors[layout.LEFT, 0] + weight
         right = vectors[layout.RIGHT, 0] + vectors[layout.INSIDE, 0] - weight
         if left <= 0 or right <= 0:
             return np.inf
-        here, there = known + moved, rest - moved
+        here, there = known + weighted, rest - weighted
         one = vectors[layout.LEFT, 3] + square
-        other = vectors[layout.RIGHT, 3] + second - square
+        other = vectors[layout.RIGHT, 3] + squares - square
         if roots and min(one - here * here / left, other - there * there / right) <= 0:
             return np.inf
-        reached = _score_of_moments(kind, left, here, one)
-        greatest = max(greatest, reached + _score_of_moments(kind, right, there, other))
+        cut_score = _moment_score(kind, left, here, one)
+        greatest = max(greatest, cut_score + _moment_score(kind, right, there, other))
     return greatest
 
 
 @kernel
-def _slope(kind, vectors):
+def _slope_bound(kind, vectors):
     """Return the bound by the slope of g from the bin's lower edge."""
-    size = size_of(kind, vectors, layout.LEFT)
-    width = size_of(kind, vectors, layout.INSIDE)
-    rest = size_of(kind, vectors, layout.RIGHT)
+    size = side_weight(kind, vectors, layout.LEFT)
+    width = side_weight(kind, vectors, layout.INSIDE)
+    rest = side_weight(kind, vectors, layout.RIGHT)
     if size <= 0 or rest <= 0:
         return np.inf
-    purest, mixed = 0.0, 0.0
+    purest, mix = 0.0, 0.0
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
-        vectors[layout.OTHER, c] = vectors[layout.RIGHT, c] + inside
+        vectors[layout.TRIAL_RIGHT, c] = vectors[layout.RIGHT, c] + inside
         least = vectors[layout.LEFT, c] / (size + width - inside)
-        most = vectors[layout.OTHER, c] / (rest + inside)
-        mixed += least * least
+        most = vectors[layout.TRIAL_RIGHT, c] / (rest + inside)
+        mix += least * least
         purest += most * most
-    bound = score_of_cut(kind, vectors, layout.LEFT, layout.OTHER)
+    bound = split_score(kind, vectors, layout.LEFT, layout.TRIAL_RIGHT)
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
         if inside <= 0:
@@ -292,7 +292,7 @@ def _slope(kind, vectors):
         most = (vectors[layout.LEFT, c] + inside) / (size + inside)
         least = vectors[layout.RIGHT, c] / (rest + width - inside)
         if kind == GINI:
-            slope = 2 * most - mixed - 2 * least + purest
+            slope = 2 * most - mix - 2 * least + purest
         elif least <= 0:
             return np.inf
         else:

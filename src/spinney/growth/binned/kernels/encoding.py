@@ -1,11 +1,10 @@
-"""Numbers to bins: at most 255, found from a sample, without a full sort.
+"""Binning of numbers: at most 255 bins, found from a sample, without a full sort.
 
-The code of a number v is how many edges lie below it, so the bin b holds the numbers
-above edge b − 1 up to edge b. To find it without branches, the range of the edges is
-divided into 4,096 cells of equal width. The function that gives a number its cell never
-falls as the number grows, so all edges in cells before that of v are below v, all edges
-in later cells are not, and only those in its own cell are compared; mostly there is one
-or none.
+The code of a number v is the number of edges below it, so bin b holds the numbers above
+edge b − 1 up to edge b. To find it without branches, the range of the edges is divided
+into 4,096 cells of equal width. The cell never falls as the number grows. So all edges
+in cells before that of v are below v, and no edge in later cells is. Only the edges in
+its own cell are compared, mostly one or none.
 """
 
 from typing import Any, NamedTuple
@@ -16,13 +15,13 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.binned.kernels import layout
 
-CELLS = 4096
+LOOKUP_CELLS = 4096
 # Few rows have fewer bins: each of them is looked at in every node.
-FEWEST_BINS, ROWS_OF_A_BIN = 32, 8
+MIN_BINS, MIN_ROWS_PER_BIN = 32, 8
 ROWS_AT_ONCE = 2048  # of a matrix: its block stays in the cache, column by column
 
 
-def edges_of(
+def bin_edges(
     sample: NDArray[Any],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return rising edges between bins, and the values if each bin has one of them.
@@ -42,18 +41,18 @@ def edges_of(
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
         return np.where((middle >= low) & (middle < high), middle, low), values
-    n_bins = min(layout.ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
+    n_bins = min(layout.MISSING_CODE, max(MIN_BINS, len(known) // MIN_ROWS_PER_BIN))
     places = np.arange(1, n_bins) * len(known) // n_bins
     return np.unique(known[places]), None
 
 
-class Coding(NamedTuple):
-    """How columns of numbers are coded, and where their codes go.
+class ColumnEncoding(NamedTuple):
+    """Encoding of numeric columns, and its output.
 
-    By column: ``edges`` and how many there are; by cell ``first``, how many edges lie
-    in cells before; the ``low`` end and the ``scale`` of cells; the most ``steps`` in
-    one cell; the ``values`` of bins, where each is ``expected`` to hold one. A column
-    becomes the attribute ``attributes`` says of ``codes`` and ``by_attribute``.
+    By column: ``edges`` and their number; the ``low`` end and the ``scale`` of lookup
+    cells; the most ``steps`` in one cell; the ``values`` of bins, if each is
+    ``expected`` to hold one. By cell: ``first``, the number of edges in earlier cells.
+    A column becomes attribute ``attributes`` of ``codes`` and ``by_attribute``.
     """
 
     edges: NDArray[np.float64]
@@ -70,11 +69,10 @@ class Coding(NamedTuple):
 
 
 @entry
-def prepare(coding):
-    """Find for each column, and each of its cells, how many edges lie in cells before.
+def index_edges(coding):
+    """Count the edges before each lookup cell, by column.
 
-    A column whose range is no finite number, or nothing, has one cell: all its edges
-    are compared.
+    A column without a finite range has one cell: all its edges are compared.
     """
     edges, low, scale = coding.edges, coding.low, coding.scale
     for j in range(len(edges)):
@@ -82,32 +80,33 @@ def prepare(coding):
         low[j], scale[j] = 0.0, 0.0
         if k > 1:
             low[j] = edges[j, 0]
-            wide = (CELLS - 1) / (edges[j, k - 1] - edges[j, 0])
+            wide = (LOOKUP_CELLS - 1) / (edges[j, k - 1] - edges[j, 0])
             scale[j] = wide if 0 < wide < np.inf else 0.0
         before, most = 0, 0
-        for cell in range(CELLS):
+        for cell in range(LOOKUP_CELLS):
             coding.first[j, cell] = before
-            here = 0
-            while before < k and cell_of(edges[j, before], low[j], scale[j]) == cell:
+            n_here = 0
+            while (
+                before < k and lookup_cell(edges[j, before], low[j], scale[j]) == cell
+            ):
                 before += 1
-                here += 1
-            most = max(most, here)
+                n_here += 1
+            most = max(most, n_here)
         coding.steps[j] = most
 
 
 @kernel
-def cell_of(number, low, scale):
+def lookup_cell(number, low, scale):
     """Return the cell of a number; infinite ones, and NaN from 0 · ∞, have one too."""
-    at = (number - low) * scale
-    return np.int64(min(at, CELLS - 1.0)) if at > 0 else 0
+    position = (number - low) * scale
+    return np.int64(min(position, LOOKUP_CELLS - 1.0)) if position > 0 else 0
 
 
 @entry
-def code_rows(coding, matrix, start, stop, wanted, odd):
-    """Code wanted columns of a stretch of rows.
+def encode_rows(coding, matrix, start, stop, wanted, odd):
+    """Encode wanted columns of a range of rows.
 
-    Where a bin is expected to hold one value, what differs from it is counted in
-    ``odd``.
+    Numbers that differ from the expected value of their bin are counted in ``odd``.
     """
     first, edges, values = coding.first, coding.edges, coding.values
     codes, by_attribute = coding.codes, coding.by_attribute
@@ -119,9 +118,9 @@ def code_rows(coding, matrix, start, stop, wanted, odd):
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
-                    codes[i, a] = by_attribute[a, i] = layout.ABSENT
+                    codes[i, a] = by_attribute[a, i] = layout.MISSING_CODE
                     continue
-                code = np.int64(first[j, cell_of(number, low, scale)])
+                code = np.int64(first[j, lookup_cell(number, low, scale)])
                 for _ in range(most):
                     code += number > edges[j, code]
                 codes[i, a] = by_attribute[a, i] = code

@@ -1,4 +1,4 @@
-"""Rows as the kernels of several branches take them: every value by its rank."""
+"""Rows in the form of multiway kernels: every value by its rank."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.growth.binned.binned_limits import DEEP, RUNNERS_UP_SHARE
+from spinney.growth.binned.binned_limits import COMPETITOR_SHARE, MAX_DEPTH
 from spinney.growth.multiway.kernels import layout
 from spinney.growth.multiway.kernels.layout import Limits, RankedColumns
 from spinney.recipes import MOST_IN_SIDE, Recipe
@@ -25,35 +25,35 @@ KINDS = {
     "ordinal": layout.ORDINAL,
     "nominal": layout.NOMINAL,
 }
-FEWEST_ROWS = 10_000  # that threads are woken for to rank a column
+MIN_PARALLEL_ROWS = 10_000  # that threads are woken for to rank a column
 
 
 @dataclass(frozen=True, slots=True)
-class MultiwayRows:
-    """Ranked rows, with what a search is to know."""
+class MultiwayDataset:
+    """Ranked rows with the limits of the search."""
 
     schema: Schema
     columns: RankedColumns
     limits: Limits
     values: tuple[NDArray[Any], ...]
-    parts: Floats | None
+    fractions: Floats | None
     weights: Floats
     counts: Integers
 
 
 def rank_rows(
     training: "TrainingSet", recipe: Recipe, costs: Floats | None = None
-) -> MultiwayRows:
-    """Rank rows for the kernels; what errors cost alters the weights of classes."""
+) -> MultiwayDataset:
+    """Rank rows for the kernels; costs of errors alter the weights of classes."""
     schema, classes = training.schema, training.classes
     pairs = list(zip(schema.attributes, training.columns, strict=True))
-    many = len(classes) > FEWEST_ROWS
+    many = len(classes) > MIN_PARALLEL_ROWS
     ranked_columns = run_all(
-        [partial(_ranked, *pair) for pair in pairs], in_threads=many
+        [partial(_rank_cells, *pair) for pair in pairs], in_threads=many
     )
     values = tuple(each for each, _ in ranked_columns)
     n_codes = [len(each) for each in values]
-    n_classes, parts = schema.n_classes, training.weights
+    n_classes, fractions = schema.n_classes, training.weights
     small = max(*n_codes, n_classes) < 2**16
     dtype = np.uint16 if small else np.uint32
     codes = np.empty((len(classes), len(pairs) + 1), dtype)
@@ -63,7 +63,7 @@ def rank_rows(
 
     every = [*(ranks for _, ranks in ranked_columns), classes]
     run_all([partial(fill, *each) for each in enumerate(every)], in_threads=many)
-    weights = np.bincount(classes, parts, minlength=n_classes)
+    weights = np.bincount(classes, fractions, minlength=n_classes)
     counts = np.bincount(classes, minlength=n_classes)
     total = float(weights.sum())
     columns = RankedColumns(
@@ -72,18 +72,18 @@ def rank_rows(
         np.concatenate([np.zeros(0), *_numbers(schema, values)]),
         _steps(schema, recipe, values),
     )
-    if parts is not None and np.all(parts == 1.0):
-        parts = None
+    if fractions is not None and np.all(fractions == 1.0):
+        fractions = None
     altered = np.ones(n_classes)
     if costs is not None:
         altered = altered_priors(weights.astype(np.float64), costs)
     limits = _limits(recipe, total, len(classes), altered)
-    return MultiwayRows(
+    return MultiwayDataset(
         schema,
         columns,
         limits,
         values,
-        parts,
+        fractions,
         weights.astype(np.float64),
         counts.astype(np.int64),
     )
@@ -96,14 +96,14 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
         layout.GINI if criterion.name == "gini" else layout.ENTROPY,
         criterion.average,
         float(criterion.slack),
-        DEEP if recipe.max_depth is None else min(DEEP, recipe.max_depth),
+        MAX_DEPTH if recipe.max_depth is None else min(MAX_DEPTH, recipe.max_depth),
         recipe.least_node(total),
         recipe.least_branch(total),
         float(recipe.min_cut_share),
         float(recipe.min_branch_share),
         float(recipe.min_gain),
         recipe.mdl_correction and criterion.bits,
-        n_rows // RUNNERS_UP_SHARE,
+        n_rows // COMPETITOR_SHARE,
         MOST_IN_SIDE,
         altered,
         recipe.reuse,
@@ -113,8 +113,8 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
 def _facts(
     schema: Schema, recipe: Recipe, n_codes: list[int], total: float
 ) -> Integers:
-    """Return kind, codes, start of counts, start of numbers, and many values or not."""
-    from spinney.growth.multiway.kernels.count import MOST_LISTED
+    """Return kind, codes, starts of tables and numbers, and many values or not."""
+    from spinney.growth.multiway.kernels.value_counts import MOST_LISTED
 
     most = recipe.measure(numeric=False).many_values * total * (1 - TOLERANCE)
     attributes = schema.attributes
@@ -144,21 +144,21 @@ def _steps(schema: Schema, recipe: Recipe, values: tuple[NDArray[Any], ...]) -> 
     )
 
 
-def _ranked(
+def _rank_cells(
     attribute: Attribute, cells: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the values and the rank of each cell; that after the last, if missing."""
+    """Return the values and the rank of each cell; a missing one has the next rank."""
     if attribute.kind != "numeric":
         k = len(attribute.values)
         return np.arange(k), np.where(cells < 0, k, cells)
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
-    absent = np.isnan(numbers)
-    known = numbers[~absent] if absent.any() else numbers
+    missing_code = np.isnan(numbers)
+    known = numbers[~missing_code] if missing_code.any() else numbers
     values, known_ranks = _distinct(known)
     if known is numbers:
         return values, known_ranks
     ranks = np.full(len(numbers), len(values), np.int64)
-    ranks[~absent] = known_ranks
+    ranks[~missing_code] = known_ranks
     return values, ranks
 
 

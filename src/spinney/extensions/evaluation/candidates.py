@@ -1,4 +1,4 @@
-"""What is compared: recipes by name, or any arguments of ``spinney.grow``."""
+"""The candidates of a study: recipes, or arguments of ``spinney.grow``."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,19 +17,16 @@ from spinney.recipes import (
 )
 from spinney.sources.training_data import DECLARING, OPENING
 
-# What grow grows if no recipe is named, beside the two that everybody knows.
-# CART as it is meant to be used, pruned by folds of the training rows; the recipe alone
-# is grown in full.
+# CART pruned by cross-validation; the recipe alone is not pruned.
 PRUNED = (
     "cart:pruning=cost-complexity",
     {"recipe": "cart", "pruning": "cost-complexity"},
 )
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", PRUNED)
-# What needs no folds of its own; the default one reserves rows to prune by, if there
-# are enough.
-WITHOUT_ROWS = default_recipe(in_memory=False).name
-RECIPES_AWAY = (DEFAULT_RECIPE, WITHOUT_ROWS)
-# What stands in the place of a recipe where many trees are to vote.
+# The recipe without cross-validation; the default one holds out rows for pruning.
+REMOTE_RECIPE = default_recipe(in_memory=False).name
+REMOTE_RECIPES = (DEFAULT_RECIPE, REMOTE_RECIPE)
+# The name of a forest in place of a recipe.
 FOREST = "forest"
 
 Recipes = (
@@ -39,10 +36,10 @@ Recipes = (
     | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
 )
 
-# All variants see the same rows, which are read once.
-COMMON = ("data", "target", *DECLARING, *OPENING)
-# What a recipe may be given: the parameters of grow that concern no reading of rows.
-OF_GROWING = (
+# Parameters of reading, the same for all candidates.
+READING_PARAMETERS = ("data", "target", *DECLARING, *OPENING)
+# Parameters of grow without those of reading.
+GROW_PARAMETERS = (
     *COMMON_SETTINGS,
     *("ccp_alpha", "class_weight", "cost_matrix", "force", "n_jobs", "priors"),
     *("random_state", "recipe", "test_costs", "ties", "validation_share"),
@@ -50,7 +47,7 @@ OF_GROWING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class StudyCandidate:
     """A label and the arguments of ``spinney.grow`` behind it."""
 
     label: str
@@ -58,30 +55,26 @@ class Variant:
 
     @property
     def is_forest(self) -> bool:
-        """Whether it is a forest; ``trees`` is then the recipe of its trees."""
+        """Whether it is a forest, whose recipe of trees is ``trees``."""
         return self.arguments.get("recipe") == FOREST
 
     @property
     def recipe(self) -> Any:
-        """The recipe that is named, or else the default."""
+        """The named recipe, or the default."""
         return self.arguments.get("recipe", DEFAULT_RECIPE)
 
     def check(self, *, numeric: bool | None = None) -> None:
-        """Refuse settings that the recipe, or such a target, has no use for.
-
-        Also those that hold for all recipes: a line of the comparison that heeds
-        half of what was asked is no comparison.
-        """
+        """Refuse settings, common ones too, that the recipe or target does not have."""
         try:
             if self.is_forest:
                 own = {n: v for n, v in self.arguments.items() if n != "recipe"}
                 refuse_forest_arguments(own, numeric=numeric)
                 return
             recipe = _named(self.recipe)
-            refuse_uncommon(self.arguments, OF_GROWING, recipe)
+            refuse_uncommon(self.arguments, GROW_PARAMETERS, recipe)
             for name in self.arguments:
-                if name not in OF_GROWING:
-                    remedy = did_you_mean(name, OF_GROWING)
+                if name not in GROW_PARAMETERS:
+                    remedy = did_you_mean(name, GROW_PARAMETERS)
                     msg = f"there is no parameter {name!r}: {remedy}"
                     raise ParameterError(msg)
             own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
@@ -93,12 +86,14 @@ class Variant:
             raise ParameterError(Setting("recipe"), msg) from None
 
 
-def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant, ...]:
+def candidates_of(
+    recipes: Recipes, settings: Mapping[str, Any]
+) -> tuple[StudyCandidate, ...]:
     """Return what is to be compared; ``settings`` hold for all of it.
 
     >>> entries = ["cart", ("stump", {"recipe": "cart", "max_depth": 1})]
-    >>> for variant in variants_of(entries, {"min_gain": 0.1}):
-    ...     print(variant.label, variant.arguments)
+    >>> for candidate in candidates_of(entries, {"min_gain": 0.1}):
+    ...     print(candidate.label, candidate.arguments)
     cart {'min_gain': 0.1, 'recipe': 'cart'}
     stump {'min_gain': 0.1, 'recipe': 'cart', 'max_depth': 1}
     """
@@ -109,57 +104,57 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
     elif isinstance(recipes, Iterable):
         entries = list(recipes)
     else:
-        raise _no_entry(recipes)
+        raise _not_a_recipe(recipes)
     if "recipe" in settings:
         raise refusal(
             Setting("recipe", settings["recipe"]),
-            remedy="what is compared is named by recipes=",
+            remedy="use recipes=",
         )
     if not entries:
         msg = "recipes is empty: name at least one, such as 'c4.5'"
         raise ParameterError(msg)
-    variants: dict[str, Variant] = {}
+    candidates: dict[str, StudyCandidate] = {}
     for entry in entries:
-        variant = _variant(entry, settings)
-        if variant.label in variants:
+        candidate = _candidate(entry, settings)
+        if candidate.label in candidates:
             raise ParameterError(
                 Setting("recipes"),
-                f": {variant.label!r} is there twice: label one of them, as in "
-                f"({variant.label + ' 2'!r}, {{'recipe': ...}})",
+                f": {candidate.label!r} is there twice: label one of them, as in "
+                f"({candidate.label + ' 2'!r}, {{'recipe': ...}})",
             )
-        variants[variant.label] = variant
-    return tuple(variants.values())
+        candidates[candidate.label] = candidate
+    return tuple(candidates.values())
 
 
 def _named(recipe: Any) -> Recipe:
-    """Return a recipe; an unknown one is refused with all that can be compared."""
+    """Return a recipe; the error of an unknown name lists all names."""
     if isinstance(recipe, str):
         check_named("recipe", recipe, (*RECIPES, FOREST))
     return Recipe.named(recipe)
 
 
-def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
+def _candidate(entry: Any, settings: Mapping[str, Any]) -> StudyCandidate:
     if isinstance(entry, (str, Recipe)):
         name = FOREST if entry == FOREST else _named(entry).name
         entry = (name, entry)
     pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
     if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):
-        raise _no_entry(entry)
+        raise _not_a_recipe(entry)
     label, given = entry
     own = dict(given) if isinstance(given, Mapping) else {"recipe": given}
     for name in (*settings, *own):
-        if name in COMMON:
+        if name in READING_PARAMETERS:
             msg = (
-                f"{name} cannot be set for a recipe: all of them have the same rows, "
-                "which are opened once"
+                f"{name} cannot be set for one recipe, because all recipes use the "
+                "same rows"
             )
             raise ParameterError(msg)
-    variant = Variant(label, {**settings, **own})
-    variant.check()
-    return variant
+    candidate = StudyCandidate(label, {**settings, **own})
+    candidate.check()
+    return candidate
 
 
-def _no_entry(entry: object) -> ParameterError:
+def _not_a_recipe(entry: object) -> ParameterError:
     return ParameterError(
         Setting("recipes"),
         f": {entry!r} is no recipe: give a name, a Recipe, or a label with "

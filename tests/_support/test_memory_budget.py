@@ -13,7 +13,9 @@ def group(monkeypatch, tmp_path):
     """Return where a group of processes says its limit, on a machine of 64 GiB."""
     pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 16 << 20}
     monkeypatch.setattr(os, "sysconf", pages.__getitem__)
-    monkeypatch.setattr(memory_budget, "LIMITS", (tmp_path / "no", tmp_path / "limit"))
+    monkeypatch.setattr(
+        memory_budget, "LIMIT_FILES", (tmp_path / "no", tmp_path / "limit")
+    )
     return tmp_path / "limit"
 
 

@@ -1,9 +1,8 @@
-"""Evaluate recipes on a table that is away: its rows are divided by their numbers.
+"""Studies of remote tables, whose rows are split by row hash.
 
-Which rows are in a fold follows from what is in them and from the seed, so every engine
-has the same folds, and so have the same rows in memory. Models are grown where the rows
-are; the rows to test on are read, as many at a time as have room. Codes and values are
-those of the whole table.
+The folds depend on the contents of rows and the seed, so they are the same in every
+engine and in memory. Models are grown in the engine. Test rows are fetched in batches
+that fit in memory. Codes and values are those of the whole table.
 """
 
 import warnings
@@ -15,21 +14,21 @@ from spinney._support.arrays import Floats
 from spinney._support.jit.loading_time import seconds_without_loading
 from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
+from spinney.extensions.evaluation.candidates import REMOTE_RECIPE, StudyCandidate
 from spinney.extensions.evaluation.measures import (
     Measured,
     size_measures,
     speed_measures,
 )
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
-from spinney.extensions.evaluation.runs import (
-    each_result,
-    joined_rows,
-    naming,
+from spinney.extensions.evaluation.splits import LEAVE_ONE_OUT, USUAL_FOLDS, Scheme
+from spinney.extensions.evaluation.study import (
+    Study,
+    name_errors,
+    pool_rows,
+    run_tasks,
     tested_rows,
 )
-from spinney.extensions.evaluation.setup import Experiment
-from spinney.extensions.evaluation.splits import ONE_OUT, USUAL_FOLDS, Scheme
-from spinney.extensions.evaluation.variants import WITHOUT_ROWS, Variant
 from spinney.growth.forest import forest_outputs
 from spinney.models import FittedForest, FittedTree, grow_drawn, grow_drawn_forest
 from spinney.recipes import DEFAULT_RECIPE
@@ -45,66 +44,68 @@ from spinney.trees.predict import flatten, outputs
 
 FEWEST_FOR_DEFAULT = 60
 ROWS_A_FOLD = 10
-"""Where nothing is said, a fold has about so many rows at least."""
+"""The least number of rows of a fold by default."""
 
-PartAway = tuple[int, int, HashSample]
-"""A repeat and a fold, counted from 1, and the draw of the rows to test on."""
+RemoteSplit = tuple[int, int, HashSample]
+"""A repeat and a fold, counted from 1, and the hash sample of test rows."""
 
 
-def evaluate_remote(asked: Experiment) -> Evaluation:
-    """Measure recipes on rows of an engine that their trees have not seen."""
-    scheme = asked.scheme
-    if scheme.folds == ONE_OUT:
+def evaluate_remote(study: Study) -> Evaluation:
+    """Evaluate recipes on a remote table."""
+    scheme = study.scheme
+    if scheme.folds == LEAVE_ONE_OUT:
         raise refusal(
-            Setting("folds", ONE_OUT),
-            "leaves out one row after the other, and these stay where they are",
-            "take a number of folds",
+            Setting("folds", LEAVE_ONE_OUT),
+            "needs the rows in memory, and this table is remote",
+            "use a number of folds",
         )
-    with open_source(asked.table, sampleable=True) as opened:
+    with open_source(study.table, sampleable=True) as opened:
         assert opened.sampleable is not None
-        form, n_rows, variants = opened.schema.target, opened.n_rows, asked.variants
+        form, n_rows, candidates = opened.schema.target, opened.n_rows, study.candidates
         classes = None if form.is_numeric else form.classes
-        if asked.by_default and n_rows < FEWEST_FOR_DEFAULT:
-            variants = tuple(each for each in variants if each.label == WITHOUT_ROWS)
-        runs = RemoteRuns(opened.sampleable, n_rows, asked.costs(classes))
+        if study.uses_defaults and n_rows < FEWEST_FOR_DEFAULT:
+            candidates = tuple(
+                each for each in candidates if each.label == REMOTE_RECIPE
+            )
+        runs = RemoteStudy(opened.sampleable, n_rows, study.costs(classes))
         if scheme.holdout is None and scheme.folds is None:
             folds = max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD))
             scheme = replace(scheme, folds=folds)
-        parts = list(parts_by_number(scheme))
-        with limited_threads(None):  # an interrupt leaves none of them
-            results = each_result(parts, variants, runs.prepared, asked.progress)
-    return Evaluation(asked.table.target, classes, n_rows, scheme, results)
+        splits = list(splits_by_hash(scheme))
+        with limited_threads(None):  # an interrupt ends all threads
+            results = run_tasks(splits, candidates, runs.prepare, study.progress)
+    return Evaluation(study.table.target, classes, n_rows, scheme, results)
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteRuns:
-    """Rows that have numbers, how many they are, and what errors cost."""
+class RemoteStudy:
+    """Remote rows with their number and costs."""
 
     rows: SampleableRows
     n_rows: int
     costs: Floats | None
 
-    def prepared(self, part: PartAway) -> Callable[[Variant], FoldResult]:
+    def prepare(self, split: RemoteSplit) -> Callable[[StudyCandidate], FoldResult]:
         """Return who measures a variant on a part."""
-        repeat, fold, tested = part
+        repeat, fold, tested = split
         training = self.rows.subset(tested.others)
         n_train = training.root().n_rows
         n_test = self.n_rows - n_train
         if not n_train or not n_test:
             none = "test" if n_train else "train"
-            msg = f"repeat {repeat}, fold {fold}: there is no row to {none} on"
-            raise DataError(msg, remedy="take fewer folds, or another share")
+            msg = f"repeat {repeat}, fold {fold} has no {none} rows"
+            raise DataError(msg, remedy="use fewer folds, or another fraction")
 
-        def result_of(variant: Variant) -> FoldResult:
-            with naming(variant, repeat, fold, {}):
-                measures = self._measures(variant, training, tested, n_test)
-            return FoldResult(variant.label, repeat, fold, n_train, n_test, measures)
+        def measure_candidate(candidate: StudyCandidate) -> FoldResult:
+            with name_errors(candidate, repeat, fold, {}):
+                measures = self._measures(candidate, training, tested, n_test)
+            return FoldResult(candidate.label, repeat, fold, n_train, n_test, measures)
 
-        return result_of
+        return measure_candidate
 
     def _measures(
         self,
-        variant: Variant,
+        candidate: StudyCandidate,
         training: SampleableRows,
         tested: HashSample,
         n_test: int,
@@ -114,32 +115,38 @@ class RemoteRuns:
         classes = None if target.is_numeric else target.classes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
-            began = seconds_without_loading()
-            model, predict = _grown(variant, training)
-            seconds, predicting, parts = seconds_without_loading() - began, 0.0, []
+            start = seconds_without_loading()
+            model, predict = _grown(candidate, training)
+            seconds, predict_seconds, splits = (
+                seconds_without_loading() - start,
+                0.0,
+                [],
+            )
             for piece in tested.pieces(self._n_pieces(n_test)):
                 rows, _ = self.rows.fetch_sample(piece)
-                began = seconds_without_loading()
-                found = predict(rows.columns, len(rows.classes))
-                predicting += seconds_without_loading() - began
+                start = seconds_without_loading()
+                predicted = predict(rows.columns, len(rows.classes))
+                predict_seconds += seconds_without_loading() - start
                 known = rows.classes, rows.own_weights, classes
-                of_model = model.schema.target
-                parts.append(tested_rows(*known, target=of_model, outputs=found))
-        joined = joined_rows(parts)
+                model_target = model.schema.target
+                splits.append(
+                    tested_rows(*known, target=model_target, outputs=predicted)
+                )
+        joined = pool_rows(splits)
         quality = joined.quality(numeric=target.is_numeric, costs=self.costs)
-        speed = speed_measures(seconds, predicting, n_test, None)
+        speed = speed_measures(seconds, predict_seconds, n_test, None)
         return {**quality, **size_measures(model), **speed}
 
     def _n_pieces(self, n_test: int) -> int:
-        """Return in how many pieces the rows to test on have room."""
+        """Return in how many pieces the test rows fit in memory."""
         most = self.rows.most_rows
         if not most:
-            msg = "rows to test on are read, and none have room in memory"
+            msg = "no test row fits in memory"
             raise DataError(msg, remedy="raise memory_limit")
         return 1 if n_test <= most else 2 * n_test // most + 1
 
 
-def parts_by_number(scheme: Scheme) -> Iterator[PartAway]:
+def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
     """Give repeats and folds, counted from 1, and the draw of the rows to test on."""
     for repeat in range(1, scheme.repeats + 1):
         mixing = hash_mixing(scheme.seed, repeat)
@@ -150,10 +157,10 @@ def parts_by_number(scheme: Scheme) -> Iterator[PartAway]:
             yield repeat, fold + 1, sample_fold(fold, scheme.n_folds, mixing)
 
 
-def _grown(variant: Variant, rows: SampleableRows) -> tuple[Any, Any]:
+def _grown(candidate: StudyCandidate, rows: SampleableRows) -> tuple[Any, Any]:
     """Return the model of a variant, and what predicts coded rows by it."""
-    arguments = dict(variant.arguments)
-    if variant.is_forest:
+    arguments = dict(candidate.arguments)
+    if candidate.is_forest:
         forest = grow_drawn_forest(rows, arguments)
         return FittedForest(forest), lambda *coded: forest_outputs(forest, *coded)
     model = grow_drawn(rows, {"recipe": DEFAULT_RECIPE, **arguments})

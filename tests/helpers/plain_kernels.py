@@ -16,7 +16,7 @@ BINNED = "spinney.growth.binned.kernels."
 MULTIWAY = "spinney.growth.multiway.kernels."
 
 
-def _is_of_loops(name: str) -> bool:
+def _is_kernel_module(name: str) -> bool:
     return name.startswith("spinney.") and (
         ".kernels" in name or name.startswith("spinney._support.jit")
     )
@@ -25,7 +25,9 @@ def _is_of_loops(name: str) -> bool:
 def plain(*names: str) -> tuple[ModuleType, ...]:
     """Return modules of kernels that Python runs as they are written."""
     compiled = {
-        name: sys.modules.pop(name) for name in list(sys.modules) if _is_of_loops(name)
+        name: sys.modules.pop(name)
+        for name in list(sys.modules)
+        if _is_kernel_module(name)
     }
     before = os.environ.get("NUMBA_DISABLE_JIT")
     os.environ["NUMBA_DISABLE_JIT"] = "1"
@@ -37,7 +39,7 @@ def plain(*names: str) -> tuple[ModuleType, ...]:
         else:
             os.environ["NUMBA_DISABLE_JIT"] = before
         for name in list(sys.modules):
-            if _is_of_loops(name):
+            if _is_kernel_module(name):
                 del sys.modules[name]
         sys.modules.update(compiled)
         for name, module in compiled.items():
@@ -45,10 +47,10 @@ def plain(*names: str) -> tuple[ModuleType, ...]:
             setattr(sys.modules[home], own, module)
 
 
-(layout, nodes, score, row_words, bags, grow_loops) = plain(
+(layout, nodes, split_scores, packed_rows, grow_kernels) = plain(
     *(
         BINNED + name
-        for name in ("layout", "nodes", "score", "row_words", "bags", "grow")
+        for name in ("layout", "nodes", "split_scores", "packed_rows", "grow")
     )
 )
 
@@ -61,14 +63,14 @@ def cells_of(codes, *, n_bins=None, nominal=(), numbers=None, columns=(), tail=N
     """
     codes = np.ascontiguousarray(codes, np.uint8)
     p = codes.shape[1]
-    known = np.where(codes == layout.ABSENT, 0, codes)
+    known = np.where(codes == layout.MISSING_CODE, 0, codes)
     n_bins = known.max(axis=0) + 1 if n_bins is None else n_bins
     column = np.full(p, -1)
     values = np.tile(np.arange(layout.BINS, dtype=float), (p, 1))
     for j, a in enumerate(columns):
         column[a], values[a] = j, np.nan
     is_nominal = np.isin(np.arange(p), nominal)
-    eights = np.zeros((0, 0), np.uint64) if tail is None else codes.view(np.uint64)
+    code_words = np.zeros((0, 0), np.uint64) if tail is None else codes.view(np.uint64)
     return layout.Cells(
         codes=codes,
         by_attribute=np.ascontiguousarray(codes.T),
@@ -80,14 +82,14 @@ def cells_of(codes, *, n_bins=None, nominal=(), numbers=None, columns=(), tail=N
         nominal=is_nominal,
         listed=is_nominal,
         edges=values + 0.5,
-        eights=eights,
+        code_words=code_words,
         tail=p if tail is None else tail,
     )
 
 
 def labels_of(labels, *, kind=0, weights=None, halves=False):
     """Return classes, or numbers where sums of squares are wanted."""
-    numeric = score.of_numbers(kind)
+    numeric = split_scores.is_numeric(kind)
     return layout.Labels(
         classes=np.asarray([] if numeric else labels, np.int32),
         weights=np.asarray([] if weights is None else weights, float),
@@ -99,7 +101,7 @@ def labels_of(labels, *, kind=0, weights=None, halves=False):
 def search_of(cells, labels, *, kind=0, width=2, **rules):
     """Return a search of all rows, the root waiting on the stack."""
     n, p = len(cells.codes), len(cells.n_bins)
-    rows = row_words.words_of(labels)
+    rows = packed_rows.pack_rows(labels)
     given = {
         "kind": kind,
         "width": width,
@@ -107,45 +109,45 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "least_node": 2.0,
         "least_branch": 0.0,
         "min_gain": 0.0,
-        "tries": p,
-        "small": 0,
-        "single": 1.5,
-        "tally": score.of_numbers(kind),
-        "exact": True,
+        "n_drawn": p,
+        "small_node_rows": 0,
+        "single_row_weight": 1.5,
+        "count_rows": split_scores.is_numeric(kind),
+        "refine_bins": True,
         "subtract": True,
-        "runners_up": n + 1,
-        "listing": layout.BINS,
-        "own": np.ones(width),
+        "competitor_rows": n + 1,
+        "max_code_lines": layout.BINS,
+        "limit_scale": np.ones(width),
         "branch_share": 0.0,
         "cut_share": 0.0,
         "most_in_side": 25.0,
         "least_deviation": 0.0,
         "by_ratio": False,
         "below_average": 0.0,
-        "apart": False,
+        "missing_separate": False,
         **rules,
     }
-    n_counts = 1 if score.of_numbers(kind) else width
-    drawn = given["tries"] if given["tries"] < p else 0
-    search = grow_loops.Search(
+    n_counts = 1 if split_scores.is_numeric(kind) else width
+    drawn = given["n_drawn"] if given["n_drawn"] < p else 0
+    search = grow_kernels.SearchState(
         cells=cells,
         labels=labels,
         rules=layout.Rules(**given),
         rows=rows,
-        stack=nodes.stack_for(n, 9, p, width, n_counts, 4),
-        work=layout.workspace_for(n, p, width, drawn),
-        shape=nodes.shape_for(2 * n + 1, width, n_counts),
-        listed=nodes.lines_for(layout.BINS * p, width, n_counts),
-        runners_up=nodes.shape_for(p * n, width, n_counts),
-        bags=bags.no_bags(),
+        stack=nodes.empty_stack(n, 9, p, width, n_counts, 4),
+        work=layout.empty_workspace(n, p, width, drawn),
+        records=nodes.empty_records(2 * n + 1, width, n_counts),
+        code_counts=nodes.empty_code_counts(layout.BINS * p, width, n_counts),
+        competitors=nodes.empty_records(p * n, width, n_counts),
+        bags=grow_kernels.no_bags(),
     )
     stack = search.stack
-    stack.at[0] = 0, n, 0, -1, 0, -1, -1, -1
+    stack.entries[0] = 0, n, 0, -1, 0, -1, -1, -1
     stack.keys[0], stack.weights[0], stack.counts[0] = 1, 0.0, 0
     for word in rows:
-        nodes.tally(kind, labels, word, stack.weights, stack.counts, 0)
-    stack.state[nodes.WAITING] = 1
-    search.work.limits[layout.WEIGHT] = score.size_of(kind, stack.weights, 0)
+        nodes.add_to_node(kind, labels, word, stack.weights, stack.counts, 0)
+    stack.state[nodes.N_WAITING] = 1
+    search.work.limits[layout.WEIGHT] = split_scores.side_weight(kind, stack.weights, 0)
     search.work.limits[layout.LEAST] = given["least_branch"]
     return search
 
@@ -153,23 +155,25 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
 def phi(kind, side):
     """Return the score of a side by its definition: of class weights or moments."""
     side = np.asarray(side, float)
-    total = side[0] if score.of_numbers(kind) else side.sum()
+    total = side[0] if split_scores.is_numeric(kind) else side.sum()
     if total == 0:
         return 0.0
-    if score.of_numbers(kind):
+    if split_scores.is_numeric(kind):
         mean, square = (side[1] + side[2]) / total, side[3] / total
         return float(
             total
             * {
-                score.SQUARES: lambda: mean**2,
-                score.POISSON: lambda: 2 * mean * np.log(mean) if mean > 0 else 0.0,
-                score.DEVIATION: lambda: -(max(square - mean**2, 0.0) ** 0.5),
-                score.ROOT: lambda: -(max(square - mean**2, 0.0) ** 0.2),
+                split_scores.SQUARES: lambda: mean**2,
+                split_scores.POISSON: lambda: (
+                    2 * mean * np.log(mean) if mean > 0 else 0.0
+                ),
+                split_scores.DEVIATION: lambda: -(max(square - mean**2, 0.0) ** 0.5),
+                split_scores.ROOT: lambda: -(max(square - mean**2, 0.0) ** 0.2),
             }[kind]()
         )
-    if kind == score.GINI:
+    if kind == split_scores.GINI:
         return float((side**2).sum() / total)
-    if kind == score.ERRORS:
+    if kind == split_scores.ERRORS:
         return float(side.max())
     known = side[side > 0]
     return float((known * np.log2(known)).sum() - total * np.log2(total))
@@ -179,7 +183,7 @@ def vector(search, rows):
     """Return what rows weigh: by class, or as moments."""
     total, kind = np.zeros((1, search.rules.width)), search.rules.kind
     for row in rows:
-        row_words.add_row(kind, search.labels, search.rows[row], total, 0)
+        packed_rows.add_row(kind, search.labels, search.rows[row], total, 0)
     return total[0]
 
 
@@ -195,7 +199,7 @@ def best_cut(search, values, *, kind=0):
         left = vector(search, known[values[known] <= low])
         right = vector(search, known[values[known] > low])
         for one, other in ((left + away, right), (left, right + away)):
-            reached = phi(kind, one) + phi(kind, other)
-            if reached > best[0] + 1e-12:
-                best = (reached, low)
+            cut_score = phi(kind, one) + phi(kind, other)
+            if cut_score > best[0] + 1e-12:
+                best = (cut_score, low)
     return best

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from spinney.data.schema import Attribute
-from spinney.growth.binned.binned_rows import SAMPLE, cells_of
+from spinney.growth.binned.binned_dataset import SAMPLE_ROWS, cells_of
 
-N_ROWS = 5 * SAMPLE
+N_ROWS = 5 * SAMPLE_ROWS
 
 
 def coded(*columns):
