@@ -246,7 +246,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     )
     quick, plain = flatten(tree), FlatTree(arrays_of_nodes(list(tree)))
     one, other = quick.arrays, plain.arrays
-    np.testing.assert_array_equal(one.final_branch, other.final_branch)
+    np.testing.assert_array_equal(one.fallback_branch, other.fallback_branch)
     if other.surrogates is None:
         assert one.surrogates is None or not len(one.surrogates)
     else:

@@ -16,8 +16,8 @@ from spinney.growth.engine import choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 
 CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
 BRANCH = RECIPES["cart"].changed(missing="branch")
@@ -77,7 +77,7 @@ def test_weights_of_rows_and_classes_are_rounded_to_add_up(class_weight, loaded)
     assert (chosen.name == "binned") is chosen.replays is loaded
     opened = TrainingData(rows(300))
     options = options_of(opened, recipe=BRANCH, class_weight=class_weight)
-    chosen = choose_engine(opened.at_hand, BRANCH, options)
+    chosen = choose_engine(opened.in_memory_rows, BRANCH, options)
     assert (chosen.name == "binned") is chosen.replays is loaded
 
 

@@ -176,7 +176,11 @@ def rows_of_nodes(tree, training):
                 absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
                 told = np.where(absent, -1, question.branch_of(cells))
                 branch = np.where(branch < 0, told, branch)
-            last = node.split.missing if node.otherwise is None else node.otherwise
+            last = (
+                node.split.missing
+                if node.default_branch is None
+                else node.default_branch
+            )
             branch = np.where(branch < 0, last, branch)
             for side, child in enumerate(node.children):
                 found[child] = found[node.number][branch == side]

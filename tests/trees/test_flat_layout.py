@@ -30,8 +30,8 @@ from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
@@ -63,7 +63,9 @@ def walked(tree, row):
         if branch < 0:
             if node.surrogates:
                 return None
-            branch = split.missing if node.otherwise is None else node.otherwise
+            branch = (
+                split.missing if node.default_branch is None else node.default_branch
+            )
             if branch is None:
                 return None
         node = tree.nodes[node.children[branch]]
@@ -137,7 +139,9 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
         tree = grow_binned(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
-    same(arrays.arrays, again.arrays, *questions, "final_branch", "shares", "outputs")
+    same(
+        arrays.arrays, again.arrays, *questions, "fallback_branch", "shares", "outputs"
+    )
     same(arrays.links, again.links, "children", "first", "count")
     surrogates = arrays.arrays.surrogates, again.arrays.surrogates
     assert (surrogates[0] is None or not len(surrogates[0])) == (surrogates[1] is None)
@@ -244,7 +248,7 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     assert len(pack_nodes(flat)) == len(flat.nodes)
     found = votes(flat, matrix, n_rows), leaves(flat, matrix, n_rows)
     monkeypatch.setattr(
-        "spinney.trees.predict.compiled.walk_rows.words_of", lambda flat: NO_WORDS
+        "spinney.trees.predict.compiled.walk_rows.pack_nodes", lambda flat: NO_WORDS
     )
     assert found[0].sums.tobytes() == votes(flat, matrix, n_rows).sums.tobytes()
     assert found[1].tobytes() == leaves(flat, matrix, n_rows).tobytes()

@@ -14,7 +14,7 @@ from spinney._support.arrays import Floats
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
-from spinney.trees import FormerNodes, Tree
+from spinney.trees import RenumberedNodes, Tree
 from spinney.trees.predict import flatten
 
 
@@ -35,7 +35,7 @@ def counted_in_order(
     outputs = outputs_of_tree(counted, tree.schema.target, recipe)
     counted = replace(counted, outputs=outputs)
     every = np.arange(len(arrays))
-    return Tree(tree.schema, FormerNodes(counted, tree.schema, tree.nodes, every))
+    return Tree(tree.schema, RenumberedNodes(counted, tree.schema, tree.nodes, every))
 
 
 def _terms(training: TrainingSet, class_weights: Floats | None) -> Floats:

@@ -32,8 +32,8 @@ from spinney.growth.replayed_nodes import replayed
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.sources import Counts, Formulas, Surrogates
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 
@@ -75,19 +75,21 @@ def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
 def _grow_binned(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.binned.grow_binned import grow
 
-    return limited(grow(rows.at_hand, recipe, options), recipe)
+    return limited(grow(rows.in_memory_rows, recipe, options), recipe)
 
 
 def _grow_multiway(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.multiway.grow_multiway import grow
 
-    return grow(rows.at_hand, recipe, options)
+    return grow(rows.in_memory_rows, recipe, options)
 
 
 def _other_grower(search: str) -> "Engine":
     """Return the grower of a search that an extension has."""
     grow = registry.load("grower", search)
-    return Engine(search, lambda rows, recipe, given: grow(rows.at_hand, recipe, given))
+    return Engine(
+        search, lambda rows, recipe, given: grow(rows.in_memory_rows, recipe, given)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class Engine:
         if self.name == "ranked" and recipe.pruning == "error-based":
             from spinney.growth.multiway.grow_multiway import grow_and_prune
 
-            result = grow_and_prune(rows.at_hand, recipe, options)
+            result = grow_and_prune(rows.in_memory_rows, recipe, options)
             if not self.replays:
                 scale = options.class_weights
                 counted = self._counted(result.tree, rows, recipe, scale)
@@ -165,8 +167,8 @@ class Engine:
         """Return a tree that this engine grew, counted again on other labels."""
         rows = _evenly_weighed(rows)
         options = Options(class_weights=class_weights)
-        same = not self.recounts or can_replay(rows.at_hand, options)
-        counted = tree.nodes.recounted(rows.at_hand) if same else None
+        same = not self.recounts or can_replay(rows.in_memory_rows, options)
+        counted = tree.nodes.recounted(rows.in_memory_rows) if same else None
         if counted is not None:
             return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
@@ -177,7 +179,7 @@ class Engine:
         """Return the tree, counted once more where it must be."""
         if not self.recounts:
             return tree
-        return counted_in_order(tree, rows.at_hand, recipe, scale)
+        return counted_in_order(tree, rows.in_memory_rows, recipe, scale)
 
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
@@ -328,5 +330,5 @@ def _evenly_weighed(rows: TrainingData) -> TrainingData:
 
 def _kept(rows: TrainingData) -> TrainingData:
     """Return a copy of rows, which whoever gave them may change."""
-    every = np.arange(len(rows.at_hand.classes))
-    return TrainingData(rows.at_hand.taken(every))
+    every = np.arange(len(rows.in_memory_rows.classes))
+    return TrainingData(rows.in_memory_rows.take(every))

@@ -52,7 +52,7 @@ from spinney.recipes import (
     in_bins,
 )
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import TableInput, TrainingData, open_source
+from spinney.sources.training_data import TableInput, TrainingData, open_source
 from spinney.trees import Tree
 
 MOST_LISTED = 500_000
@@ -176,7 +176,7 @@ def _grow_in_memory(
         if not keep_rows:
             return model
         options.pop("progress", None)
-        kept = UpdateState(rows.at_hand, recipe, options, table.weight)
+        kept = UpdateState(rows.in_memory_rows, recipe, options, table.weight)
         return replace(model, kept=kept)
 
 
@@ -277,7 +277,7 @@ def _stream(rows: TrainingData, recipe: Recipe, given: Mapping[str, Any]) -> Mod
     stream.refuse_options(given)
     if rows.is_remote:
         raise _no_rows(recipe)
-    begun: Model = stream.begin_stream(rows.at_hand, recipe, {})
+    begun: Model = stream.begin_stream(rows.in_memory_rows, recipe, {})
     return begun
 
 
@@ -310,7 +310,7 @@ def _choose(
     folds = next(iter(candidates.values())).folds
     counted.expect(len(tables) * n_tried * (folds + 1))
     choices = [
-        choose_recipe(table.at_hand, candidates, options, grown=counted.grown)
+        choose_recipe(table.in_memory_rows, candidates, options, grown=counted.grown)
         for table in tables
     ]
     best = min(range(len(tables)), key=lambda at: choices[at].risk)
@@ -343,17 +343,17 @@ def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingD
     forced = options.forced.values()
     requested = {*options.preference, *options.prices}
     requested |= {at if isinstance(at, int) else at.attribute for at in forced}
-    noise, sparse = overfitting_columns(rows.at_hand, requested)
+    noise, sparse = overfitting_columns(rows.in_memory_rows, requested)
     tables = []
     for constant in [[*noise, *sparse], noise][: 1 + bool(sparse)]:
-        training = with_constant_columns(rows.at_hand, constant)
+        training = with_constant_columns(rows.in_memory_rows, constant)
         tables.append(replace(rows, training=training, counted=None))
     return tables if noise or sparse else [rows]
 
 
 def _note_constant(rows: TrainingData, used: TrainingData) -> None:
     """Say which columns are not split on."""
-    before, after = rows.at_hand, used.at_hand
+    before, after = rows.in_memory_rows, used.in_memory_rows
     excluded = [
         f"{shown(attribute.name)!r} ({len(attribute.values)} values)"
         for attribute, old, new in zip(

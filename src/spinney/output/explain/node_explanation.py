@@ -23,7 +23,7 @@ from spinney.growth import Member, Model, Tried
 from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import VALUES_SHOWN, node_text
 from spinney.output.explain.why_chosen import least_gain, paid_above, why
-from spinney.search import Search, average_gain, compete, is_significant, price
+from spinney.search import Search, average_gain, compete, is_significant, test_cost
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -279,8 +279,8 @@ def explain_node(
         surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
         default_branch=(
             None
-            if node.otherwise is None
-            else tree.branch_text(node, node.candidate, node.otherwise)
+            if node.default_branch is None
+            else tree.branch_text(node, node.candidate, node.default_branch)
         ),
         forest=recipe.forest if taught else 0.0,
         label_costs=tree.label_costs(node),
@@ -432,7 +432,7 @@ def candidate_lines(
         decreases=criterion.decreases,
         working=_working(criterion, candidate, counts, tree, branches),
         p_value=candidate.p_value,
-        price=price(split.attribute, tree.schema, paid_above(tree, node)),
+        price=test_cost(split.attribute, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
         given=candidate.given,

@@ -161,7 +161,7 @@ def _arithmetic(
                 value,
                 coefficient,
                 coefficient * value,
-                bool(term.absent(cell)[0]),
+                bool(term.is_missing(cell)[0]),
             )
         )
     value = float(sum(line.product for line in lines) + model.intercept)
@@ -178,7 +178,7 @@ def _split_value(
         return {"value": None, "seen": True}
     attribute, own = tree.schema.attributes[split.attribute], cells[split.attribute]
     seen = bool(split.branch_of(own)[0] >= 0)
-    alone = seen or node.otherwise is None
+    alone = seen or node.default_branch is None
     return {
         "value": _value(attribute, own[0], row),
         "seen": seen,
