@@ -71,7 +71,7 @@ def _shares(random: np.random.Generator, n: int) -> np.ndarray:
 
 @dataclass
 class Found:
-    """What the runs of a program found: inertias, iterations, processor seconds."""
+    """The runs of a program: inertias, iterations, processor seconds."""
 
     inertias: list[float] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)
@@ -95,7 +95,7 @@ def scikit_fit(cells: np.ndarray, k: int, seed: int, **rule: Any) -> tuple[float
 
 
 def faiss_fit(cells: np.ndarray, k: int, seed: int, **rule: Any) -> tuple[float, int]:
-    """Fit faiss's: rows drawn to start from, as many iterations as it is told."""
+    """Fit faiss's k-means from random rows, with a fixed number of iterations."""
     import faiss
 
     faiss.omp_set_num_threads(THREADS)
@@ -171,7 +171,7 @@ def timed(
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
-    """Return what the command was told."""
+    """Return the command-line arguments."""
     tasks = [*TASKS, prototypes.TASK]
     parser = parser_of("benchmarks.clusters", __doc__.splitlines()[0], tasks)
     kinds = ",".join(KINDS)

@@ -1,4 +1,4 @@
-"""What each algorithm costs: the measured exponent beside the O(…) of theory.
+"""The complexity of each algorithm: measured exponents beside theory's O(…).
 
     python -m benchmarks.exponents [--quick] [--only c4.5,k-means] [--repeats 3]
 
@@ -322,7 +322,7 @@ def report_of(line: CostLine, sizes: list[int], seconds: list[float]) -> str:
 
 
 def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Return what the command was told."""
+    """Return the command-line arguments."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two small sizes each")
     parser.add_argument("--only", default="", help="beginnings of names, by commas")

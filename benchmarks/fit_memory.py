@@ -1,4 +1,4 @@
-"""What a fit needs beside its table: bytes a cell, for each way to grow.
+"""The memory of a fit beside its table: bytes per cell, by grower.
 
     python -m benchmarks.fit_memory [--rows 50000,200000] [--only cart,k-means]
 

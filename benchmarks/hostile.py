@@ -236,7 +236,7 @@ PROGRAMS = {
 
 
 def _shares(model: Any, X: Table) -> np.ndarray:
-    """Return what a model says of rows, as numbers."""
+    """Return the predictions of a model as numbers."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))
     return np.asarray(model.predict(X))

@@ -1,4 +1,4 @@
-"""Trees grown on a table in parts: by one worker of Dask, by two, and in memory.
+"""Trees grown on partitions: by one worker of Dask, by two, and in memory.
 
 ``python -m benchmarks.in_parts --rows 20000000 --workers 1,2`` makes Parquet files of
 the columns that ``benchmarks.in_database`` has, and grows a tree of depth 8 on them,

@@ -178,7 +178,7 @@ Fit = Callable[[Planted, NDArray[np.int64], NDArray[np.int64]], tuple[Any, float
 
 
 def fit_forest(table: Planted, inside: Any, outside: Any) -> tuple[Any, float]:
-    """Return what Spinney's forest says of rows, and its score out of the bag."""
+    """Return the predictions of Spinney's forest, and its out-of-bag score."""
     kind: Any = spinney.ForestRegressor if table.numeric else spinney.ForestClassifier
     model = kind(100, random_state=0, oob_score=True, n_jobs=2)
     model.fit(table.frame.iloc[inside], table.target[inside])
@@ -205,7 +205,7 @@ def fit_lightgbm(table: Planted, inside: Any, outside: Any) -> tuple[Any, float]
 
 
 def fit_sklearn(table: Planted, inside: Any, outside: Any) -> tuple[Any, float]:
-    """Return what scikit-learn's forest says of codes; -1 is missing."""
+    """Return the predictions of scikit-learn's forest from codes; -1 is missing."""
     cells = np.column_stack(
         [
             c.cat.codes.to_numpy(float) if c.dtype.name == "category" else c.to_numpy()
@@ -226,7 +226,7 @@ FITS: dict[str, Fit] = {
 
 
 def measured(table: Planted, fit: Fit, n_folds: int) -> tuple[float, float]:
-    """Return the score on rows held out, and the mean score out of the bag."""
+    """Return the held-out score, and the mean out-of-bag score."""
     guesses, scores = np.zeros_like(table.target), []
     division: Any = KFold if table.numeric else StratifiedKFold
     folds = division(n_folds, shuffle=True, random_state=7)

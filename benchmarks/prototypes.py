@@ -118,7 +118,7 @@ def _keep(told: list[Any], fit: Callable[..., Any], rows: np.ndarray) -> None:
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
-    """Return what the command was told."""
+    """Return the command-line arguments."""
     parser = parser_of("benchmarks.prototypes", __doc__.splitlines()[0], [TASK])
     return checked(parser, arguments, tasks=[TASK], programs=PROGRAMS)
 

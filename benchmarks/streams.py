@@ -32,7 +32,7 @@ Batches = Iterator[tuple[pd.DataFrame, np.ndarray]]
 
 
 def random_tree(n_rows: int) -> Batches:
-    """Five numbers and five names of five values; a random tree says the class."""
+    """Five numeric and five nominal columns; a random tree has the class."""
     random = np.random.default_rng(1)
     questions = _questions(random)
     for size in _sizes(n_rows):

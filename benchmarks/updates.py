@@ -1,4 +1,4 @@
-"""What it takes to add a batch to a tree, beside growing it anew on all rows.
+"""The time to add a batch to a tree, beside growing it again on all rows.
 
     python -m benchmarks.updates [--rows 20000] [--recipe c4.5]
 

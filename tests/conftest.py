@@ -12,7 +12,7 @@ from tests.helpers.fuzz import examples
 from spinney._support.jit import loading_time
 from spinney.growth import growers
 from spinney.growth.forest.bags import ForestBags
-from spinney.sources.opened import open_rows
+from spinney.sources.training_data import open_data
 
 # How long an example takes is the machine's affair. The gate tries the same examples
 # on every machine, so that whoever is stopped by it has broken something; new ones are
@@ -75,7 +75,7 @@ def rows_stay_in_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ``tests/extensions/databases/test_holding_source.py`` is about rows that are read.
     """
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 0)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 0)
 
 
 def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:

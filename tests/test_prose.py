@@ -12,13 +12,17 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("data", "extensions/partitions", "extensions/streaming"),
+    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
+    *("extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
     *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
+    *("extensions/lessons", "extensions/pictures", "extensions/plots"),
+    *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     "extensions/streaming",
+    "output/explain",
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}

@@ -1,1 +1,1 @@
-"""What measures, draws and checks the source; no part of the library."""
+"""Tools that measure, draw and check the source; no part of the library."""

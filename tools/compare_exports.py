@@ -23,7 +23,7 @@ ALL_CAPITALS = tuple(CAPITALS)
 
 @dataclass
 class Counts:
-    """What was compared."""
+    """The result of a comparison."""
 
     rows: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)

@@ -190,7 +190,7 @@ def facts_of(model: Any, path: Path) -> dict[str, str]:
 
 
 def _shape_of(tree: Tree) -> bytes:
-    """Return the shape of a tree, what its nodes ask, and how many rows they have."""
+    """Return the shape of a tree, the splits of its nodes and their numbers of rows."""
     arrays = tree.arrays
     whole = ("parent", "attribute", "listed", "branches", "rows")
     parts = [getattr(arrays, name).astype(np.int64) for name in whole]

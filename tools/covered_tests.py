@@ -1,4 +1,4 @@
-"""What pytest is told while branches are counted: contexts, and limits of time.
+"""The pytest plug-in for branch coverage: contexts and time limits.
 
 ``tools/branches.py`` loads it by ``-p``. Branches are kept by the file of tests that
 took them, which is how ``tools/mutate.py`` knows what to run. With loops as plain

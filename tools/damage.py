@@ -182,7 +182,7 @@ def header(data: bytearray, random: Random) -> None:
 
 
 def model(data: bytearray, random: Random) -> None:
-    """Change what the JSON of the model says, or what is packed, or a version."""
+    """Change the JSON of the model, its packed arrays or a version."""
     entries = _entries(data)
     texts = entries[METADATA]
     name = "model" if random.random() < 0.8 else random.choice(sorted(texts))

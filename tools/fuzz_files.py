@@ -87,7 +87,7 @@ Rows = dict[str, list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of a mutation: "refused", "used", or an error nobody meant."""
+    """The outcome of a mutation: "refused", "used", or an unexpected error."""
 
     outcome: str
     seconds: float
@@ -316,7 +316,7 @@ def _where(error: Exception) -> str:
 
 @dataclass(slots=True)
 class Sum:
-    """What came of many mutations; finds by the name of what is kept of them."""
+    """The outcomes of many mutations; finds by the name of their file."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     finds: dict[str, str] = field(default_factory=dict)

@@ -119,7 +119,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """What its verdict is kept under: it holds for this very code, changed so."""
+        """The key of its verdict, which holds for this code with this change."""
         digest = sha256(self.code.encode()).hexdigest()[:16]
         return f"{self.path.relative_to(ROOT)} {digest}"
 

@@ -30,7 +30,7 @@ COMMAND = "make trust"
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What a part came to; None of failures where it did not come to an end."""
+    """The result of a part; failures are None if it did not finish."""
 
     what: str
     done: str
@@ -39,7 +39,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is run, what it needs, and how its output is read."""
+    """A command, its requirements, and the parser of its output."""
 
     what: str
     command: Sequence[str]

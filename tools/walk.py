@@ -71,7 +71,7 @@ WALK = "spinney grow --recipe c4.5 -o m"
 
 @dataclass(frozen=True)
 class Box:
-    """Where a package stands: its row, at which ends of it, its corner, its width."""
+    """The place of a package: its row, the ends of the row, its corner, its width."""
 
     row: int
     outermost: Collection[int]

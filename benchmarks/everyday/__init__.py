@@ -1,1 +1,1 @@
-"""What a person waits for: default settings, small tables. See docs/speed.md."""
+"""Times that users wait: default settings, small tables. See docs/speed.md."""

@@ -1,4 +1,4 @@
-"""What a person waits for: small and middling tables, default settings, ratios.
+"""Times that users wait: small and medium tables, default settings, ratios.
 
     python -m benchmarks.everyday [--lines] [--grid] [--only iris] [--data FOLDER]
 
@@ -185,7 +185,7 @@ def run(cells: Iterable[Cell | Command], options: argparse.Namespace) -> list[Re
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
-    """Return what the command was told."""
+    """Return the command-line arguments."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.everyday", description=__doc__.splitlines()[0]
     )

@@ -1,4 +1,4 @@
-"""What is asked of the cells, and what the worst of them reached."""
+"""The limits of cells, and the worst results."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is measured, as data: the lines that people type, and the grid of recipes."""
+"""The measured cells as data: commands that users type, and the grid of recipes."""
 
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What cells came to: kept in a file, compared, and shown as tables."""
+"""The results of cells: saved, compared and shown as tables."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass
 class Result:
-    """What a cell came to: the seconds of each program's runs, or why there are none.
+    """The result of a cell: the seconds of each program's runs, or why there are none.
 
     ``first`` is Spinney's first fit in the worker; ``runs`` are those after it, or all
     of a command. ``missed`` says that Spinney was not done, failed or had no table.

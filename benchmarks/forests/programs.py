@@ -30,7 +30,7 @@ SCRIPT = Path(__file__).with_name("ranger.R")
 
 @dataclass(frozen=True)
 class Told:
-    """What all programs are told."""
+    """The settings of all programs."""
 
     n_trees: int
     seed: int
@@ -48,7 +48,7 @@ def run_spinney(
     indicators: bool = False,
     **settings: Any,
 ) -> Guesses:
-    """Return what Spinney's forest says of the rows held out.
+    """Return the predictions of Spinney's forest for held-out rows.
 
     ``root_up`` rounds √p up, ``indicators`` makes a number of every nominal value.
     """
@@ -63,7 +63,7 @@ def run_spinney(
 
 
 def run_sklearn(table: Folded, told: Told, **settings: Any) -> Guesses:
-    """Return what scikit-learn's forest says of indicators.
+    """Return the predictions of scikit-learn's forest from indicators.
 
     Missing numbers stay missing, a missing category is one more indicator.
     """
@@ -79,7 +79,7 @@ def run_sklearn(table: Folded, told: Told, **settings: Any) -> Guesses:
 
 
 def _by_fold(table: Folded, rows: Any, model: Any) -> Guesses:
-    """Return what a model that is fitted fold by fold says of the rows held out."""
+    """Return held-out predictions of a model that is fitted fold by fold."""
     found = np.zeros_like(table.target)
     for inside, held_out in table.folds:
         with warnings.catch_warnings():

@@ -23,7 +23,7 @@ from benchmarks.speed.tasks import COLUMNS, TASKS, Options
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
-    """Return what the command was told."""
+    """Return the command-line arguments."""
     parser = parser_of("benchmarks.speed", __doc__.splitlines()[0], TASKS)
     add = parser.add_argument
     add("--columns", type=int, default=COLUMNS, help="columns of made tables")

@@ -1,4 +1,4 @@
-"""What the commands that time programs share: options, cores, what is kept."""
+"""The common parts of timing commands: options, cores, saved results."""
 
 import argparse
 import importlib.util
@@ -53,7 +53,7 @@ def parser_of(
 def checked(
     parser: argparse.ArgumentParser, arguments: list[str], **known: Collection[str]
 ) -> argparse.Namespace:
-    """Return what a command was told; ``known`` are the names that an option takes."""
+    """Return the arguments; ``known`` are the names that an option takes."""
     options = parser.parse_args(arguments)
     for option, allowed in known.items():
         for name in getattr(options, option) or ():

@@ -36,7 +36,7 @@ class AbsentError(Exception):
 
 @dataclass(frozen=True)
 class Data:
-    """Rows to learn from, and rows held out.
+    """Training rows and held-out rows.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class Line:
-    """What a program needed, and how good it was.
+    """The time and memory of a program, and its accuracy.
 
     ``cold`` is the first run in this process: it loads libraries and, for Spinney,
     loads or compiles machine code. ``warm`` are those after it. ``peak`` is how many
@@ -72,7 +72,7 @@ def timed(name: str, work: Callable[[], Any], repeats: int, limit: float) -> Lin
 def fitted(
     program: Program, data: Data, repeats: int, limit: float
 ) -> tuple[Line, Any]:
-    """Time how a program learns, and judge what it learnt by the rows held out."""
+    """Time the training of a program, and score it on held-out rows."""
     models: list[Any] = []
     cells = program.prepared(data.cells, data.labels)
 
@@ -89,7 +89,7 @@ def fitted(
 
 
 def quality(data: Data, predicted: np.ndarray) -> float:
-    """Return the accuracy on the rows held out, or R²."""
+    """Return the accuracy on held-out rows, or R²."""
     if data.n_classes:
         return float(np.mean(np.asarray(predicted) == data.held_labels))
     rest = data.held_labels - predicted

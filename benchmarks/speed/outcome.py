@@ -1,4 +1,4 @@
-"""What a task came to: a line for each program, what was asked, what was reached."""
+"""The results of a task: a line for each program, its limits and what it reached."""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ OWN = "spinney"
 
 @dataclass
 class Bar:
-    """What is asked of a task, and what was reached."""
+    """The limits of a task, and its result."""
 
     must: str
     reached: str

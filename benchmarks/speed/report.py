@@ -117,7 +117,7 @@ def marks_of(name: str) -> tuple[str, str]:
 
 
 def fill(page: Path, text: str, name: str = "results") -> None:
-    """Put a text between two marks of a page, in the place of what was there.
+    """Replace the text between two marks of a page.
 
     A mark is a line of its own: a page may also speak of its marks.
     """

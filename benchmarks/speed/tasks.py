@@ -37,7 +37,7 @@ BINARY = (
 
 @dataclass(frozen=True)
 class Options:
-    """What the command was told: sizes, runs, programs, where the tables are."""
+    """The command's settings: sizes, runs, programs, and the folder of tables."""
 
     rows: int | None = None
     columns: int = COLUMNS

@@ -49,7 +49,7 @@ class Stored:
 
     def plant(self, path):
         """Write foreign code to a file."""
-        path.write_bytes(b"".join(code_cache._written(FOREIGN)))
+        path.write_bytes(b"".join(code_cache._serialised(FOREIGN)))
         return path
 
 
@@ -352,7 +352,7 @@ def test_where_code_cannot_be_stored_the_message_says_so(
     stored.folder.chmod(mode)
     monkeypatch.setattr(jit, "_announced", [])
     for _ in range(2):
-        jit._announce(stored.code)
+        jit._announce_compiling(stored.code)
     (message,) = caplog.messages
     assert len(message) <= 160  # two lines
     if mode == 0o755:

@@ -84,7 +84,7 @@ def is_above(number, least):
 
 def expected(numbers, *given):
     """Return what the loop adds up as plain Python."""
-    return mixed.loop(np.asarray(numbers), *given)
+    return mixed.function(np.asarray(numbers), *given)
 
 
 GIVEN = (np.float32(0.5), 3, Mixed(True, np.uint64(2**63), (2, 0.25)), (4, 5))
@@ -108,14 +108,14 @@ def test_arrays_of_every_layout_and_numbers_of_every_kind(numbers):
 def test_arrays_that_are_read_only_and_subclasses_compile_nothing_again(tmp_path):
     numbers = np.arange(6.0).reshape(2, 3)
     mixed(numbers, *GIVEN)
-    known = len(mixed._ready)
+    known = len(mixed._callables)
     numbers.tofile(tmp_path / "numbers")
     numbers.flags.writeable = False
     mapped = np.memmap(tmp_path / "numbers", mode="r", shape=(2, 3), dtype=float)
     some = Mixed(np.bool_(True), np.uint64(2**63), (np.int64(2), np.float64(0.25)))
     for each in (numbers, mapped):
         assert mixed(each, np.float32(0.5), 3, some, (4, 5)) == expected(each, *GIVEN)
-    assert len(mixed._ready) == known
+    assert len(mixed._callables) == known
 
 
 def test_an_entry_returns_yes_or_no_or_nothing():
@@ -135,9 +135,9 @@ def test_what_loops_do_not_take_is_refused():
 LATER = """
 import sys
 import numpy as np
-from spinney._support.kernels.hashing import mark_rows
+from spinney._support.kernels.hashing import hash_columns
 marks = np.zeros(2, np.uint64)
-mark_rows(np.arange(6.0).reshape(3, 2), 0, 3, marks)
+hash_columns(np.arange(6.0).reshape(3, 2), 0, 3, marks)
 print(marks.tolist(), "numba" in sys.modules)
 """
 
@@ -154,7 +154,7 @@ def test_machine_code_is_kept_and_loaded_without_numba(tmp_path):
     (marks, by_numba), said = run()
     assert by_numba == "True"
     assert "Compiling for this machine (up to 20 s, first run only)." in said
-    (kept,) = tmp_path.rglob("hashing.mark_rows.*.code")
+    (kept,) = tmp_path.rglob("hashing.hash_columns.*.code")
     assert run() == ([marks, "False"], "")
     content = kept.read_bytes()
     kept.write_bytes(content[:-1])
@@ -275,14 +275,14 @@ def test_code_of_two_processes_is_not_mixed_up(tmp_path):
 PLAIN = """
 import numpy as np
 from spinney._support.jit.compile import NumbaFallback
-from spinney._support.kernels.hashing import mark_rows
-from spinney.growth.binned.binned_rows import cells_of
-from spinney.growth.binned.kernels.send import SentTree, send_all
+from spinney._support.kernels.hashing import hash_columns
+from spinney.growth.binned.binned_dataset import cells_of
+from spinney.growth.binned.kernels.route import RoutedTree, route_tree
 from spinney.data import Attribute
 assert NumbaFallback.now
 numbers = np.array([3.0, 1.0, np.nan, 2.0])
 marks = np.zeros(1, np.uint64)
-mark_rows(numbers[:, None], 0, 4, marks)
+hash_columns(numbers[:, None], 0, 4, marks)
 cells = cells_of([Attribute("x", "numeric")], [numbers])
 whole = np.full((3, 9), -1, np.int32)
 whole[0] = 0, -1, 0, 0, 1, 2, 0, 0, 0
@@ -290,9 +290,9 @@ real = np.array([[1.0, 2.0, 1.0, 0.5]] * 3)
 spans = np.array([[0, 4], [0, 0], [0, 0]])
 rows, spare = np.arange(4, dtype=np.uint32), np.zeros(4, np.int64)
 codes = np.zeros((0, 2), np.int64)
-tree = SentTree(cells, whole, real, codes, spans, rows)
-send_all(tree, np.zeros(256, np.int64), spare)
-print(marks[0], rows.tolist(), spans.tolist(), type(mark_rows).__name__)
+tree = RoutedTree(cells, whole, real, codes, spans, rows)
+route_tree(tree, np.zeros(256, np.int64), spare)
+print(marks[0], rows.tolist(), spans.tolist(), type(hash_columns).__name__)
 """
 
 
@@ -369,7 +369,7 @@ def test_a_recipe_is_not_charged_for_loops_that_are_made_ready_meanwhile(monkeyp
             now[0] += 12.0
             return lambda slots: now.__setitem__(0, now[0] + 3.0)
 
-    loop = Slow(add_all.loop if isinstance(add_all, Entry) else add_all)
+    loop = Slow(add_all.function if isinstance(add_all, Entry) else add_all)
     for _ in range(2):
         began = loading_time.seconds_without_loading()
         loop(1.0)

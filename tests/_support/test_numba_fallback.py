@@ -15,7 +15,7 @@ from spinney import SpinneyWarning
 from spinney._support.jit import compile as jit
 from spinney._support.jit.compile import (
     OFF,
-    TRIED,
+    SUPPORTED_NUMBA,
     CachedCode,
     NumbaFallback,
     entry,
@@ -123,11 +123,11 @@ def test_code_that_cannot_be_loaded_is_replaced(own_compiler, monkeypatch):
 def test_what_was_loaded_before_stays_as_it_is(own_compiler, monkeypatch):
     first, second = new_loops()
     assert first(given()) == 6.0
-    (before,) = first._ready.values()
+    (before,) = first._callables.values()
     monkeypatch.setattr(NumbaFallback, "now", True)
     assert second(given()) == 3.0
     assert first(given()) == 6.0
-    assert list(first._ready.values()) == [before] != [None]
+    assert list(first._callables.values()) == [before] != [None]
 
 
 @COMPILED
@@ -166,13 +166,13 @@ def test_numba_stores_nothing_where_others_may_write(own_compiler, tmp_path):
 
 
 def test_the_range_of_numba_is_that_of_the_package():
-    oldest, following = (f"{major}.{minor}" for major, minor in TRIED)
+    oldest, following = (f"{major}.{minor}" for major, minor in SUPPORTED_NUMBA)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert f"numba>={oldest},<{following}" in project["project"]["dependencies"]
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     (pin,) = (line for line in pins if line.startswith("numba=="))
     major, minor, _ = pin.removeprefix("numba==").split(".")
-    assert (int(major), int(minor) + 1) == TRIED[1]
+    assert (int(major), int(minor) + 1) == SUPPORTED_NUMBA[1]
 
 
 @COMPILED

@@ -7,14 +7,14 @@ from spinney._support.seed_sequences import (
     generator_states,
     generator_words,
     seed_words,
-    words_of,
+    to_words,
 )
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**32 - 1, 2**32, 2**100 + 3, 2**200 + 9])
 def test_words_are_those_of_seed_sequences(seed):
     numbers = np.array([0, 1, 99, 2**32 - 1], np.uint32)
-    entropy = [np.full_like(numbers, word) for word in words_of(seed)]
+    entropy = [np.full_like(numbers, word) for word in to_words(seed)]
     made = seed_words([*entropy, numbers], 3)
     for words, number in zip(made, numbers.tolist(), strict=True):
         sequence = np.random.SeedSequence((seed, number))

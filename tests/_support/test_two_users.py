@@ -101,7 +101,7 @@ def place(monkeypatch):
         code = CachedCode(loop, "loop")
         (folder,) = code.folders()
         yield SimpleNamespace(
-            loop=loop, folder=folder, name=code._named(KINDS), top=top
+            loop=loop, folder=folder, name=code._file_name(KINDS), top=top
         )
     finally:
         rmtree(top)
@@ -125,7 +125,7 @@ def output_of(program, place, *arguments):
 
 def begun(program, place):
     """Start a program of the attacker, and wait until it has begun."""
-    foreign = b"".join(code_cache._written(FOREIGN)).hex()
+    foreign = b"".join(code_cache._serialised(FOREIGN)).hex()
     arguments = [str(place.folder), place.name, foreign, str(os.getpid())]
     process = subprocess.Popen(
         command(program, ATTACKER, place, *arguments),

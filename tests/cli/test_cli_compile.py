@@ -88,14 +88,14 @@ def test_a_job_that_fails_is_named():
         compile_ahead(jobs=["no such loops"])
 
 
-BINNED, MULTIWAY = "spinney.growth.binned.loops", "spinney.growth.multiway.loops"
+BINNED, MULTIWAY = "spinney.growth.binned.kernels", "spinney.growth.multiway.kernels"
 ENTRIES = {
-    "trees of two branches": f"{BINNED}.grow:work_on",
-    "trees of a branch per value": f"{MULTIWAY}.grow:grow",
-    "trees of two branches, single precision": f"{BINNED}.grow:work_on",
+    "trees of two branches": f"{BINNED}.grow:run_task",
+    "trees of a branch per value": f"{MULTIWAY}.grow:grow_nodes",
+    "trees of two branches, single precision": f"{BINNED}.grow:run_task",
     "surrogates": f"{BINNED}.surrogates:find_surrogates",
     "surrogates, single precision": f"{BINNED}.route:route_rows",
-    "the default recipe": f"{BINNED}.grow:work_on",
+    "the default recipe": f"{BINNED}.grow:run_task",
     "forests": "spinney.growth.forest.kernels.path_sums:add_paths",
     "forests, single precision": "spinney.growth.forest.kernels.path_sums:add_paths",
     "optimal trees": "spinney.extensions.optimal.kernels.solve:search_subtrees",

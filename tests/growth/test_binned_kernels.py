@@ -9,34 +9,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
-from spinney._support.column_hash import mark_of
+from spinney._support.column_hash import column_hash
 from spinney._support.jit.compile import entry
 from spinney._support.jit.loading_time import MIN_KERNEL_WORK
-from spinney._support.kernels.hashing import mark_rows
+from spinney._support.kernels.hashing import hash_columns
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.row_order import row_copies
-from spinney.growth.binned.binned_rows import labels_of_classes
-from spinney.growth.binned.kernels import row_words
-from spinney.growth.binned.kernels import score as scoring
+from spinney.growth.binned.binned_dataset import labels_of_classes
+from spinney.growth.binned.kernels import packed_rows, split_scores
 from spinney.growth.binned.kernels import sort as sorting
-from spinney.growth.binned.kernels.coding import (
-    CELLS,
-    Coding,
-    code_rows,
-    edges_of,
-    prepare,
+from spinney.growth.binned.kernels.encoding import (
+    LOOKUP_CELLS,
+    ColumnEncoding,
+    bin_edges,
+    encode_rows,
+    index_edges,
 )
 from spinney.growth.binned.kernels.layout import (
-    ABSENT,
     BINS,
     INSIDE,
     LEFT,
     LENGTH,
+    MISSING_CODE,
     RIGHT,
     VECTORS,
 )
-from spinney.growth.binned.kernels.row_words import words_of
-from spinney.growth.binned.kernels.score import (
+from spinney.growth.binned.kernels.packed_rows import pack_rows
+from spinney.growth.binned.kernels.split_scores import (
     DEVIATION,
     ENTROPY,
     ERRORS,
@@ -50,33 +49,33 @@ from spinney.growth.binned.kernels.score import (
 
 @entry
 def worth(kind, vectors, at):
-    return scoring.score_of(kind, vectors, at)
+    return split_scores.side_score(kind, vectors, at)
 
 
 @entry
-def bound_inside(kind, vectors, floor, tried):
-    return scoring.bound_inside(kind, vectors, floor, tried)
+def score_bound(kind, vectors, floor, tried):
+    return split_scores.score_bound(kind, vectors, floor, tried)
 
 
 @entry
 def slope_of(kind, vectors):
-    return scoring._slope(kind, vectors)
+    return split_scores._slope_bound(kind, vectors)
 
 
 @entry
 def tell_words(labels, words, told):
     for i in range(len(words)):
-        told[i, 0] = row_words.number_of(words[i])
-        told[i, 1] = row_words.class_of(words[i])
-        told[i, 2] = row_words.weight_of(labels, words[i])
+        told[i, 0] = packed_rows.row_of(words[i])
+        told[i, 1] = packed_rows.class_of(words[i])
+        told[i, 2] = packed_rows.weight_of(labels, words[i])
 
 
 @entry
 def sort_values(values, keys, waiting):
     for place in range(len(values)):
-        keys[place] = sorting.key_of(values[place], place)
+        keys[place] = sorting.sort_key(values[place], place)
     sorting.sort(keys, None, len(values), waiting)
-    sorting.settle(keys, len(values), values)
+    sorting.order_rounded(keys, len(values), values)
 
 
 numbers = st.one_of(
@@ -90,10 +89,10 @@ numbers = st.one_of(
 
 def coding_for(q, n_rows):
     """Return room to code q columns, expecting nothing of their bins."""
-    return Coding(
+    return ColumnEncoding(
         edges=np.full((q, BINS), np.inf),
         n_edges=np.zeros(q, np.int64),
-        first=np.zeros((q, CELLS), np.uint8),
+        first=np.zeros((q, LOOKUP_CELLS), np.uint8),
         low=np.zeros(q),
         scale=np.zeros(q),
         steps=np.zeros(q, np.int64),
@@ -110,10 +109,10 @@ def coded(matrix, sample):
     q = matrix.shape[1]
     coding = coding_for(q, len(matrix))
     for j in range(q):
-        edges, _ = edges_of(sample[:, j].astype(float))
+        edges, _ = bin_edges(sample[:, j].astype(float))
         coding.edges[j, : len(edges)], coding.n_edges[j] = edges, len(edges)
-    prepare(coding)
-    code_rows(coding, matrix, 0, len(matrix), np.arange(q), np.zeros(q, np.int64))
+    index_edges(coding)
+    encode_rows(coding, matrix, 0, len(matrix), np.arange(q), np.zeros(q, np.int64))
     codes, edges, n_edges = coding.codes, coding.edges, coding.n_edges
     np.testing.assert_array_equal(codes, coding.by_attribute.T)
     return codes, edges, n_edges
@@ -130,14 +129,14 @@ def test_a_code_is_how_many_edges_lie_below(dtype, cells, half):
     own = edges[0, : n_edges[0]]
     assert np.all(np.diff(own) > 0)
     for cell, code in zip(matrix[:, 0], codes[:, 0], strict=True):
-        expected = ABSENT if np.isnan(cell) else int(np.sum(own < cell))
+        expected = MISSING_CODE if np.isnan(cell) else int(np.sum(own < cell))
         assert code == expected
 
 
 def test_many_values_make_255_bins_and_few_one_each():
     matrix = np.random.default_rng(0).normal(size=(5000, 1))
     codes, _, _ = coded(matrix, matrix)
-    assert len(np.unique(codes)) == ABSENT
+    assert len(np.unique(codes)) == MISSING_CODE
     assert np.bincount(codes[:, 0]).max() < 60
     few = np.round(matrix, 1)
     codes, _, _ = coded(few, few)
@@ -173,15 +172,15 @@ def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns
     matrix = np.random.default_rng(seed).normal(size=(n_rows, n_columns)).astype(dtype)
     marks = np.zeros(n_columns, np.uint64)
     middle = n_rows // 2
-    mark_rows(matrix, 0, middle, marks)
-    mark_rows(matrix, middle, n_rows, marks)
-    assert marks.tolist() == [mark_of(column) for column in matrix.T]
+    hash_columns(matrix, 0, middle, marks)
+    hash_columns(matrix, middle, n_rows, marks)
+    assert marks.tolist() == [column_hash(column) for column in matrix.T]
     plain = 0
     for place, number in enumerate(matrix[:, 0].astype(float).tolist()):
         word = int.from_bytes(struct.pack("<d", number), "little")
         word = word * 0x9E3779B97F4A7C15 % 2**64
         plain += (2 * place + 1) * (word ^ word >> 29)
-    assert mark_of(matrix[:, 0]) == plain % 2**64
+    assert column_hash(matrix[:, 0]) == plain % 2**64
 
 
 def test_the_matrix_behind_columns_is_found_and_of_one_type():
@@ -238,12 +237,12 @@ weights_of_rows = st.one_of(
 def test_a_row_word_tells_number_class_and_weight(rows, unit):
     classes, weights = (np.array(column) for column in zip(*rows, strict=True))
     labels = labels_of_classes(classes, None if unit else weights, 65_536)
-    words, told = words_of(labels), np.zeros((len(rows), 3))
+    words, told = pack_rows(labels), np.zeros((len(rows), 3))
     tell_words(labels, words, told)
     for number, (label, weight) in enumerate(rows):
         assert told[number].tolist() == [number, label, 1.0 if unit else weight]
     some = np.arange(0, len(rows), 2)
-    np.testing.assert_array_equal(words_of(labels, some), words[some])
+    np.testing.assert_array_equal(pack_rows(labels, some), words[some])
 
 
 def plain_worth(kind, side):
@@ -299,7 +298,7 @@ def test_no_cut_inside_a_bin_exceeds_its_bound(kind, width, most, data):
     if most == 1 and sum(n > 0 for n in inside) > 2:
         bound = slope_of(kind, vectors)
     else:
-        bound = bound_inside(kind, vectors, np.inf, False)
+        bound = score_bound(kind, vectors, np.inf, False)
     vectors[LEFT] = left
     if kind != TWOING:
         assert worth(kind, vectors, LEFT) == pytest.approx(plain_worth(kind, left))
@@ -332,7 +331,7 @@ def test_a_bin_is_left_closed_only_where_an_edge_is_as_good(kind, data):
 
     floor = max(cut([0, 0, 0]), cut(inside))
     best = max(map(cut, itertools.product(*(range(n + 1) for n in inside))))
-    if bound_inside(kind, vectors, floor, True) < floor:
+    if score_bound(kind, vectors, floor, True) < floor:
         assert best <= floor + 1e-9
     elif sum(n > 0 for n in inside) < 2 and any(left):
         # With nothing on its left the lower edge is no cut, and does not come first.
@@ -356,7 +355,7 @@ def test_no_cut_inside_a_bin_of_numbers_exceeds_its_bound(kind, data):
 
     for place, lines in groups.items():
         vectors[place] = moments(lines)
-    bound = bound_inside(kind, vectors, -np.inf, True)
+    bound = score_bound(kind, vectors, -np.inf, True)
     for mask in itertools.product([0, 1], repeat=len(groups[INSIDE])):
         halves = [
             [row for row, m in zip(groups[INSIDE], mask, strict=True) if m == side]

@@ -13,13 +13,12 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import growers
 from spinney.growth.binned import (
-    binned_rows,
+    binned_dataset,
     binned_surrogates,
     grow_binned,
     grow_routed,
     parallel_search,
 )
-from spinney.growth.binned import binned_rows as coded
 from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -91,9 +90,11 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "PATIENCE", 0)
-        patch.setattr(binned_rows, "SMALL", small)
-        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
-        patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
+        patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
+        patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
+        patch.setattr(
+            binned_dataset, "SAMPLE_ROWS", 40
+        )  # others than its values are in the rows
         assert choose_grower(training, recipe, Options()).name == "binned"
         swift = grow_binned.grow(training, recipe)
         same_tree(plain, swift, same_surrogates)  # which are found now
@@ -120,10 +121,12 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
     plain = grow_tree(training.source(), recipe, options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "PATIENCE", 0)
-        patch.setattr(binned_rows, "SMALL", small)
-        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
-        patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
-        patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
+        patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
+        patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
+        patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
+        patch.setattr(
+            binned_dataset, "SAMPLE_ROWS", 40
+        )  # others than its values are in the rows
         assert choose_grower(training, recipe, options).name == "binned"
         swift = grow_binned.grow(training, recipe, options)
     same_tree(plain, swift, same_node)
@@ -192,14 +195,16 @@ def correlated(n_rows=200):
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
     monkeypatch.setattr(growers, "PATIENCE", 0)
-    monkeypatch.setattr(binned_surrogates, "MOST_KEPT", 0)
+    monkeypatch.setattr(binned_surrogates, "MAX_KEPT_BYTES", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
     monkeypatch.setattr(growers, "PATIENCE", 0)
     given, walks = cells.copy(), []
-    run = binned_surrogates._Walk.run
+    run = binned_surrogates._SurrogateWalk.run
     monkeypatch.setattr(
-        binned_surrogates._Walk, "run", lambda walk: walks.append(1) or run(walk)
+        binned_surrogates._SurrogateWalk,
+        "run",
+        lambda walk: walks.append(1) or run(walk),
     )
     later = spinney.TreeClassifier(recipe="cart").fit(given, labels)
     given[:] = 0  # they are the caller's to change
@@ -241,7 +246,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     )
     quick, plain = flatten(tree), FlatTree(arrays_of_nodes(list(tree)))
     one, other = quick.arrays, plain.arrays
-    np.testing.assert_array_equal(one.final_branch, other.final_branch)
+    np.testing.assert_array_equal(one.fallback_branch, other.fallback_branch)
     if other.surrogates is None:
         assert one.surrogates is None or not len(one.surrogates)
     else:

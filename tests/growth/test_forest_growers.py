@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.growth.test_growers import BRANCH, rows
 from tests.growth.test_forest_growth import settings_of_forests
 from tests.growth.test_grow_binned import settings_of_recipes, training_sets
-from tests.growth.test_growers import BRANCH, rows
 from tests.helpers.fuzz import examples
 
 from spinney._support.jit import loading_time
@@ -37,7 +37,7 @@ def chosen(training, n_trees=100, *, exact=True):
 @pytest.fixture
 def unloaded(monkeypatch):
     """Let loops be compiled, and not loaded yet."""
-    entry = SimpleNamespace(work_on=SimpleNamespace(is_loaded=False))
+    entry = SimpleNamespace(run_task=SimpleNamespace(is_loaded=False))
     monkeypatch.setitem(sys.modules, growers.BINNED_KERNELS[0], entry)
 
 
@@ -55,12 +55,12 @@ def test_few_small_trees_do_without_loops_that_are_not_loaded():
 def test_nobody_waits_for_a_compiler_longer_than_for_a_forest(monkeypatch):
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)
     each = plain_seconds(rows(30), BRANCH, tries=1)
-    as_long = int(loading_time.COMPILING / each)
+    as_long = int(loading_time.COMPILING_SECONDS / each)
     assert chosen(rows(30), as_long) is PLAIN
     assert chosen(rows(30), as_long + 2).name == "binned"
     assert chosen(rows(30), 100) is PLAIN
     monkeypatch.setattr(
-        loading_time.TIME_WITHOUT_KERNELS, "seconds", loading_time.COMPILING + 1
+        loading_time.TIME_WITHOUT_KERNELS, "seconds", loading_time.COMPILING_SECONDS + 1
     )
     assert chosen(rows(30), 100).name == "binned"
 

@@ -22,13 +22,12 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import growers
 from spinney.growth.binned import (
-    binned_rows,
+    binned_dataset,
     grow_binned,
     grow_routed,
     parallel_search,
     subtree,
 )
-from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned.binned_limits import goes_by_surrogates
 from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
@@ -177,7 +176,11 @@ def rows_of_nodes(tree, training):
                 absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
                 told = np.where(absent, -1, question.branch_of(cells))
                 branch = np.where(branch < 0, told, branch)
-            last = node.split.missing if node.otherwise is None else node.otherwise
+            last = (
+                node.split.missing
+                if node.default_branch is None
+                else node.default_branch
+            )
             branch = np.where(branch < 0, last, branch)
             for side, child in enumerate(node.children):
                 found[child] = found[node.number][branch == side]
@@ -196,12 +199,13 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "PATIENCE", 0)
-        patch.setattr(binned_rows, "SMALL", small)
+        patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
-        patch.setattr(subtree, "FIRST_KEEPING", 1)
-        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
-        patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
-        patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
+        patch.setattr(subtree, "FIRST_COMPETITOR_NODES", 1)
+        patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
+        patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
+        # Bins of few rows hold several values.
+        patch.setattr(binned_dataset, "SAMPLE_ROWS", sample)
         assert choose_grower(training, recipe, Options()).name == "binned"
         swift = grow_binned.grow(training, recipe)
     assert len(plain) == len(swift)
@@ -230,9 +234,9 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
     if recipe == "m5" and buckets is not None:
         pytest.skip("a bucket's mean is that of the node")
     said = RECIPES[recipe].changed(buckets=buckets) if buckets else RECIPES[recipe]
-    monkeypatch.setattr(binned_rows, "SMALL", small)
-    monkeypatch.setattr(parallel_search, "FEWEST_ROWS", 100)
-    monkeypatch.setattr(coded, "SAMPLE", 60)
+    monkeypatch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
+    monkeypatch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 100)
+    monkeypatch.setattr(binned_dataset, "SAMPLE_ROWS", 60)
     monkeypatch.setattr(growers, "PATIENCE", 0)
     assert choose_grower(training, said, Options()).name == "binned"
     plain, swift = grow_tree(training.source(), said), grow_binned.grow(training, said)
@@ -304,7 +308,7 @@ def test_attributes_that_divide_rows_alike_tie_far_from_the_origin(
     criterion, small, monkeypatch
 ):
     """What sums round by, in whatever order, is no reason to ask another attribute."""
-    monkeypatch.setattr(binned_rows, "SMALL", small)
+    monkeypatch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
     random = np.random.default_rng(2)
     group = np.repeat([0.0, 1.0], 20)
     numbers = 500 + 400 * group + random.normal(size=40) / 100
@@ -334,10 +338,11 @@ def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
         random.integers(0, 3, 600),
         random.integers(1, 4, 600).astype(float) if weighted else None,
     )
-    monkeypatch.setattr(binned_rows, "SMALL", 4)
-    monkeypatch.setattr(parallel_search, "FEWEST_ROWS", 20)
+    monkeypatch.setattr(binned_dataset, "SMALL_NODE_ROWS", 4)
+    monkeypatch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
     recipe = RECIPES["cart"].changed(missing="branch")
-    assert binned_rows.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
+    dataset = binned_dataset.binned_dataset(training, recipe)
+    assert dataset.cells.tail == -(-n_numbers // 8) * 8
     plain = grow_tree(training.source(), recipe)
     swift = grow_binned.grow(training, recipe)
     same_tree(plain, swift, same_node)
@@ -382,8 +387,8 @@ def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
     monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
     rows = rows_of_two_weights(heavy, light)
     assert choose_grower(rows, RECIPES["cart"], Options()).name == grower
-    multiway = grower.replace("binned", "multiway")
-    assert choose_grower(rows, RECIPES["c4.5"], Options()).name == multiway
+    ranked = grower.replace("binned", "ranked")
+    assert choose_grower(rows, RECIPES["c4.5"], Options()).name == ranked
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):

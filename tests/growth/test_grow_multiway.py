@@ -21,8 +21,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import growers
 from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
-from spinney.growth.multiway import grow_multiway as ranked_crowd
-from spinney.growth.multiway import multiway_rows as ranked
+from spinney.growth.multiway import grow_multiway, multiway_dataset
 from spinney.growth.multiway.grow_multiway import grow, grow_and_prune
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
@@ -124,16 +123,16 @@ def swift_limits(*, together, competitors):
     """Let the kernels take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
-        patch.setattr(ranked, "RUNNERS_UP_SHARE", 10**9 if competitors else 1)
-        patch.setattr(ranked_crowd, "FEWEST_ROWS", 10 if together else 10**9)
-        patch.setattr(ranked_crowd, "n_threads", lambda: 2)
+        patch.setattr(multiway_dataset, "COMPETITOR_SHARE", 10**9 if competitors else 1)
+        patch.setattr(grow_multiway, "MIN_PARALLEL_ROWS", 10 if together else 10**9)
+        patch.setattr(grow_multiway, "n_threads", lambda: 2)
         yield
 
 
 def compiled(training, recipe, *, together, competitors):
     """Grow by the kernels, whatever the size of the table."""
     with swift_limits(together=together, competitors=competitors):
-        assert choose_grower(training, recipe, Options()).name == "multiway"
+        assert choose_grower(training, recipe, Options()).name == "ranked"
         return grow(training, recipe)
 
 
@@ -234,7 +233,7 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
     training = four_rows()
     quinlan = RECIPES["c4.5"]
-    assert choose_grower(training, quinlan, Options()).name == "multiway"
+    assert choose_grower(training, quinlan, Options()).name == "ranked"
     for recipe in (
         RECIPES["chaid"],
         quinlan.changed(missing="most-common"),

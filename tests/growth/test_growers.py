@@ -16,8 +16,8 @@ from spinney.growth.growers import choose_grower, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 
 CAN_REPLAY = growers.can_replay  # as it is before tests turn it off
 BRANCH = RECIPES["cart"].changed(missing="branch")
@@ -77,7 +77,7 @@ def test_weights_of_rows_and_classes_are_rounded_to_add_up(class_weight, loaded)
     assert (chosen.name == "binned") is chosen.replays is loaded
     opened = TrainingData(rows(300))
     options = options_of(opened, recipe=BRANCH, class_weight=class_weight)
-    chosen = choose_grower(opened.at_hand, BRANCH, options)
+    chosen = choose_grower(opened.in_memory_rows, BRANCH, options)
     assert (chosen.name == "binned") is chosen.replays is loaded
 
 
@@ -98,7 +98,7 @@ def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
     for module, _ in (growers.BINNED_KERNELS, growers.MULTIWAY_KERNELS):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: compiled)
-    monkeypatch.setattr(loading_time, "LOADING", 1e-9)
+    monkeypatch.setattr(loading_time, "LOADING_SECONDS", 1e-9)
     monkeypatch.setattr(growers, "plain_seconds", lambda training, recipe: 0.0)
     training, options = rows(300), Options()
     first = choose_grower(training, BRANCH, options)
@@ -138,7 +138,8 @@ def test_loops_that_are_loaded_grow_what_nobody_looks_at(recipe, loaded):
 def test_loops_are_loaded_once_for_many_trees(loaded):
     training = rows(300)
     each = plain_seconds(training, BRANCH)
-    few, many = int(loading_time.LOADING / each), int(loading_time.LOADING / each) + 2
+    few = int(loading_time.LOADING_SECONDS / each)
+    many = few + 2
     with only_to_predict(few):
         chosen = choose_grower(training, BRANCH, Options()).name
         assert chosen == ("binned" if loaded else "plain")
@@ -151,7 +152,7 @@ def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
     """Folds of a small table are grown at once on a machine that never compiled."""
     monkeypatch.delitem(sys.modules, growers.BINNED_KERNELS[0], raising=False)
     training = rows(300)
-    many = int(2 * loading_time.LOADING / plain_seconds(training, BRANCH))
+    many = int(2 * loading_time.LOADING_SECONDS / plain_seconds(training, BRANCH))
     with only_to_predict(many):
         assert choose_grower(training, BRANCH, Options()).name == "binned"
         monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)

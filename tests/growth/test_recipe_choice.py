@@ -248,12 +248,12 @@ def test_a_setting_that_no_candidate_can_use_is_refused_at_once():
 )
 def test_the_tables_of_the_documents_are_grown_by_c45(name, target, n_leaves):
     path = TABLES / f"{name}.csv"
-    row_numbers = list({"id"} & set(spinney.read_table(path).names))
-    model = spinney.grow(path, target, ignore=row_numbers)
+    row_hashing = list({"id"} & set(spinney.read_table(path).names))
+    model = spinney.grow(path, target, ignore=row_hashing)
     assert model.tried_ == (Tried("c4.5", chosen=True),)
     assert model.tree.n_leaves == n_leaves
     assert model.tree.root.runners_up
-    named = spinney.grow(path, target, recipe="c4.5", ignore=row_numbers)
+    named = spinney.grow(path, target, recipe="c4.5", ignore=row_hashing)
     assert [model.tree.condition(node) for node in model.tree] == [
         named.tree.condition(node) for node in named.tree
     ]

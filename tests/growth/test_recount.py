@@ -14,7 +14,7 @@ from spinney.growth.folds.teacher import smoothed_training
 from spinney.growth.growers import BINNED, PLAIN, choose_grower
 from spinney.growth.prune.mutable_nodes import recounted
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
+from spinney.sources.training_data import TrainingData
 
 TAUGHT = RECIPES["cart"].changed(
     missing="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"

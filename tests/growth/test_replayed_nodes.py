@@ -17,9 +17,9 @@ from spinney.growth.growth_options import Options
 from spinney.growth.replayed_nodes import ReplayedNodes
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
 from spinney.sources.rows.training_rows import origin_of
+from spinney.sources.training_data import TrainingData
 
 CAN_REPLAY = growers.can_replay  # as it is before tests turn it off
 RECIPES_OF_LOOPS = {

@@ -142,7 +142,7 @@ def test_the_shell_grows_one_leaf(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "1.000" in text
     assert (
-        "Differences of accuracy on the same folds: none, so nothing is tested." in text
+        "Differences of accuracy on the same folds: none, so no test is made." in text
     )
 
 

@@ -22,7 +22,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growth import growers
-from spinney.growth.binned import binned_rows, parallel_search
+from spinney.growth.binned import binned_dataset, parallel_search
 from spinney.growth.binned.grow_binned import grow as grow_binned
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
@@ -30,16 +30,16 @@ from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
     QUESTION,
     TreeLayout,
     majority,
+    pack_nodes,
     tree_layout,
-    words_of,
 )
 from spinney.trees.predict.compiled.kernels.walk import BY_TABLE
 from spinney.trees.predict.compiled.walk_rows import NO_WORDS, leaves, votes
@@ -63,7 +63,9 @@ def walked(tree, row):
         if branch < 0:
             if node.surrogates:
                 return None
-            branch = split.missing if node.otherwise is None else node.otherwise
+            branch = (
+                split.missing if node.default_branch is None else node.default_branch
+            )
             if branch is None:
                 return None
         node = tree.nodes[node.children[branch]]
@@ -132,12 +134,14 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     if laplace and not training.schema.target.is_numeric:
         recipe = recipe.changed(probability="laplace")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binned_rows, "SMALL", 8)
-        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
+        patch.setattr(binned_dataset, "SMALL_NODE_ROWS", 8)
+        patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         tree = grow_binned(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
-    same(arrays.arrays, again.arrays, *questions, "final_branch", "shares", "outputs")
+    same(
+        arrays.arrays, again.arrays, *questions, "fallback_branch", "shares", "outputs"
+    )
     same(arrays.links, again.links, "children", "first", "count")
     surrogates = arrays.arrays.surrogates, again.arrays.surrogates
     assert (surrogates[0] is None or not len(surrogates[0])) == (surrogates[1] is None)
@@ -241,10 +245,10 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     cells = np.choose(random.integers(0, 3, next_to.shape), [down, next_to, up])
     cells[random.random(cells.shape) < 0.05] = random.choice([-np.inf, np.inf])
     matrix = [cells[:, place] for place in range(9)]
-    assert len(words_of(flat)) == len(flat.nodes)
+    assert len(pack_nodes(flat)) == len(flat.nodes)
     found = votes(flat, matrix, n_rows), leaves(flat, matrix, n_rows)
     monkeypatch.setattr(
-        "spinney.trees.predict.compiled.walk_rows.words_of", lambda flat: NO_WORDS
+        "spinney.trees.predict.compiled.walk_rows.pack_nodes", lambda flat: NO_WORDS
     )
     assert found[0].sums.tobytes() == votes(flat, matrix, n_rows).sums.tobytes()
     assert found[1].tobytes() == leaves(flat, matrix, n_rows).tobytes()
@@ -253,7 +257,7 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
 def test_nodes_that_do_not_fit_are_no_words():
     flat = flatten(_some_tree(1))
     flat.nodes[1, 3] = 4 * 256
-    assert len(words_of(flat)) == 0
+    assert len(pack_nodes(flat)) == 0
 
 
 def _some_tree(seed):

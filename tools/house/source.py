@@ -1,4 +1,4 @@
-"""What a reader of the files meets: doors, names, lines, functions."""
+"""Measures of the source: public names, lines, functions."""
 
 import ast
 import tomllib

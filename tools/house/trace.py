@@ -1,4 +1,4 @@
-"""What a reader who follows a call meets: modules, functions, depth of calls."""
+"""Measures of a call: modules, functions and depth of calls."""
 
 import sys
 import threading

@@ -21,26 +21,26 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
 
 
-def marks_of(columns: Sequence[NDArray[Any]]) -> list[int]:
+def column_hashes(columns: Sequence[NDArray[Any]]) -> list[int]:
     """Return the words of columns; those of many cells by a compiled loop."""
     matrix = matrix_behind(columns)
     if matrix is None or not wants_kernels("hash", matrix.size):
-        return [mark_of(column) for column in columns]
-    from spinney._support.kernels.hashing import mark_rows
+        return [column_hash(column) for column in columns]
+    from spinney._support.kernels.hashing import hash_columns
 
     def marked(start: int, stop: int) -> NDArray[np.uint64]:
         marks = np.zeros(len(columns), np.uint64)
-        mark_rows(matrix, start, stop, marks)
+        hash_columns(matrix, start, stop, marks)
         return marks
 
     parts = np.array(in_threads(marked, len(matrix)))
     return [int(mark) for mark in np.asarray(parts.sum(axis=0, dtype=np.uint64))]
 
 
-def mark_of(column: NDArray[Any]) -> int:
+def column_hash(column: NDArray[Any]) -> int:
     """Return the word of a column.
 
-    >>> mark_of(np.array([0.0, 1.0])) == mark_of(np.array([1.0, 0.0]))
+    >>> column_hash(np.array([0.0, 1.0])) == column_hash(np.array([1.0, 0.0]))
     False
     """
     words = np.ascontiguousarray(column, dtype="<f8").view("<u8") * FACTOR

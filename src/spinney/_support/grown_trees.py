@@ -15,18 +15,18 @@ class GrownTrees:
     def expect(self, number: int) -> None:
         """Expect more trees."""
         self.total += number
-        self._tell()
+        self._report()
 
     def grown(self) -> None:
         """Count a tree; where rows are few there are fewer than was expected."""
         self.done = min(self.done + 1, self.total)
-        self._tell()
+        self._report()
 
     def finish(self) -> None:
         """Tell that nothing more is to come."""
         self.done = self.total
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self.progress is not None and self.total:
             self.progress(self.done, self.total)

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spinney._support.checks import is_whole
-from spinney._support.peak_memory import give_back, resident
+from spinney._support.peak_memory import resident, trim_memory
 from spinney.errors import ParameterError, Setting, phrase, refusal
 
-PART = 4
+MEMORY_SHARE = 4
 """One of so many parts of a machine's memory is taken where nothing is said."""
-LEAST = 1 << 30
-LEAST_LIMIT = 768 << 20
+DEFAULT_LIMIT = 1 << 30
+MIN_LIMIT = 768 << 20
 """A limit below this is taken for this: libraries and DuckDB need it anyway."""
-LIBRARIES = 256 << 20
+LIBRARY_MEMORY = 256 << 20
 """What the interpreter and the libraries take at most."""
-LIMITS = (
+LIMIT_FILES = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
@@ -53,11 +53,11 @@ def bytes_of(limit: object, name: str = "memory_limit") -> int:
 class MemoryBudget:
     """A limit of the memory of the whole process, and its shares.
 
-    What was resident when the work began counts up to ``LIBRARIES``: what is beyond
-    that is the user's own. Libraries take a quarter of 1 GiB, DuckDB three sixteenths,
-    rows that are fetched a quarter; the tree, and what allocators do not give back,
-    have the rest. Count tables that come from an engine are there before rows are
-    fetched, and take half of what libraries leave.
+    What was resident when the work began counts up to ``LIBRARY_MEMORY``: what is
+    beyond that is the user's own. Libraries take a quarter of 1 GiB, DuckDB three
+    sixteenths, rows that are fetched a quarter; the tree, and what allocators do not
+    give back, have the rest. Count tables that come from an engine are there before
+    rows are fetched, and take half of what libraries leave.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ class MemoryBudget:
     """
 
     given: int | str
-    before: int | None = field(default_factory=resident)
+    resident_before: int | None = field(default_factory=resident)
 
     @property
     def limit(self) -> int:
         """The limit in bytes that is kept."""
-        return max(bytes_of(self.given), LEAST_LIMIT)
+        return max(bytes_of(self.given), MIN_LIMIT)
 
     @property
     def duckdb(self) -> int:
@@ -92,7 +92,7 @@ class MemoryBudget:
     @property
     def tables(self) -> int:
         """What the count tables of one question may take."""
-        return (self.limit - LIBRARIES) // 2
+        return (self.limit - LIBRARY_MEMORY) // 2
 
     def limit_for_tables(self, n_bytes: int) -> str:
         """Return a limit that has room for count tables of so many bytes.
@@ -100,12 +100,12 @@ class MemoryBudget:
         >>> MemoryBudget("1GiB").limit_for_tables(3 << 30)
         '7GiB'
         """
-        return f"{-(-(2 * n_bytes + LIBRARIES) // (1 << 30))}GiB"
+        return f"{-(-(2 * n_bytes + LIBRARY_MEMORY) // (1 << 30))}GiB"
 
     def check(self) -> None:
         """Refuse to go on where more is resident than the limit allows."""
         if self._excess() > 0:
-            give_back()
+            trim_memory()
             if (excess := self._excess()) > 0:
                 taken = (self.limit + excess) / (1 << 30)
                 raise ParameterError(
@@ -121,9 +121,9 @@ class MemoryBudget:
     def _excess(self) -> int:
         """Return by how many bytes the limit is exceeded, 0 where nothing tells."""
         now = resident()
-        if now is None or self.before is None:
+        if now is None or self.resident_before is None:
             return 0
-        return now - max(0, self.before - LIBRARIES) - self.limit
+        return now - max(0, self.resident_before - LIBRARY_MEMORY) - self.limit
 
 
 def default_memory_limit() -> int:
@@ -131,18 +131,22 @@ def default_memory_limit() -> int:
 
     That is the machine's memory, or less in a container.
     """
-    known = [n_bytes for n_bytes in (_of_machine(), *map(_limit_in, LIMITS)) if n_bytes]
-    return min(known) // PART if known else LEAST
+    known = [
+        n_bytes
+        for n_bytes in (_machine_memory(), *map(_limit_in_file, LIMIT_FILES))
+        if n_bytes
+    ]
+    return min(known) // MEMORY_SHARE if known else DEFAULT_LIMIT
 
 
-def _of_machine() -> int | None:
+def _machine_memory() -> int | None:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
 
 
-def _limit_in(path: Path) -> int | None:
+def _limit_in_file(path: Path) -> int | None:
     """Return the number in a file; None where there is no file, or another word."""
     try:
         return int(path.read_bytes())

@@ -18,16 +18,16 @@ def peak_memory_of(work: Callable[[], Any]) -> int | None:
     Where the system does not tell (only Linux does), None.
     """
     gc.collect()
-    give_back()
+    trim_memory()
     try:
         # 5 makes the peak of the resident size start anew: proc(5), clear_refs.
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        before = _status("VmRSS")
+        resident_before = _status("VmRSS")
     except OSError:
         work()
         return None
     work()
-    return max(0, _status("VmHWM") - before)
+    return max(0, _status("VmHWM") - resident_before)
 
 
 def resident() -> int | None:
@@ -45,7 +45,7 @@ def _status(name: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def give_back() -> None:
+def trim_memory() -> None:
     """Give freed memory back to the system, where the C library can."""
     if os.name != "posix":
         return

@@ -64,7 +64,8 @@ def row_copies(
     --------
     >>> shade, size = np.array([2, 0, 2, 1]), np.array([0.5, np.nan, 0.5, 0.1])
     >>> order = row_copies([shade, size]).places
-    >>> (shade[order] == shade[::-1][row_copies([shade[::-1], size[::-1]]).places]).all()
+    >>> turned = row_copies([shade[::-1], size[::-1]]).places
+    >>> (shade[order] == shade[::-1][turned]).all()
     np.True_
     >>> len(row_copies([shade, size], np.array([1.0, 3.0, 1.0, 2.0])).places)
     7
@@ -76,25 +77,26 @@ def row_copies(
     # The last column is that of the target.
     matrix = None if ranked else matrix_behind(columns[:-1])
     keys = _keys(columns, matrix, ranked=ranked)
-    itself = np.arange(n_rows)
-    own = np.ones(n_rows) if weights is None else weights
+    own_places = np.arange(n_rows)
+    row_weights = np.ones(n_rows) if weights is None else weights
     order = _by_key(keys, weights)
-    total = float(own.sum())
-    whole = total < 2**53 and bool(np.all(own == np.floor(own)))
-    if whole and total <= MOST_COPIES:
-        return Copies(np.repeat(order, own[order].astype(np.int64)), 1.0, itself)
+    total = float(row_weights.sum())
+    whole = total < 2**53 and bool(np.all(row_weights == np.floor(row_weights)))
     if whole:
+        repeats = row_weights[order].astype(np.int64)
+        if total <= MOST_COPIES:
+            return Copies(np.repeat(order, repeats), 1.0, own_places)
         starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
-        merged = np.add.reduceat(own[order].astype(np.int64), starts)
+        merged = np.add.reduceat(repeats, starts)
         unit = _unit(int(np.gcd.reduce(merged)), int(total))
         if unit == 1 and total <= 4 * n_rows:
-            return Copies(np.repeat(order, own[order].astype(np.int64)), 1.0, itself)
+            return Copies(np.repeat(order, repeats), 1.0, own_places)
         if total / unit <= max(MOST_COPIES, 4 * n_rows):
             sizes = np.diff(starts, append=n_rows)
-            twins = np.empty_like(itself)
+            twins = np.empty_like(own_places)
             twins[order] = np.repeat(order[starts], sizes)
             return Copies(np.repeat(order[starts], merged // unit), float(unit), twins)
-    return Copies(order, None, itself)
+    return Copies(order, None, own_places)
 
 
 def order_of(
@@ -155,19 +157,19 @@ def _keys(
     """
     keys = np.zeros(len(columns[0]) if matrix is None else len(matrix), np.uint64)
     if matrix is not None and wants_kernels("hash", matrix.size):
-        from spinney._support.kernels.hashing import stir_rows
+        from spinney._support.kernels.hashing import hash_rows
 
-        def stir(start: int, stop: int) -> None:
-            stir_rows(matrix, start, stop, keys)
+        def mix_range(start: int, stop: int) -> None:
+            hash_rows(matrix, start, stop, keys)
 
-        in_threads(stir, len(matrix))
+        in_threads(mix_range, len(matrix))
         columns = columns[matrix.shape[1] :]
     for column in columns:
-        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
+        keys = _mixed(keys ^ _mixed(_cell_words(column, ranked=ranked)))
     return keys
 
 
-def _words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:
+def _cell_words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:
     """Return cells as words: codes, or the ranks of numbers, one for missing ones."""
     if column.dtype.kind == "f":
         if not ranked:
@@ -178,7 +180,7 @@ def _words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:
     return column.astype(np.int64).view(np.uint64)
 
 
-def _stirred(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return words whose bits all depend on each other."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     for factor in _FACTORS:

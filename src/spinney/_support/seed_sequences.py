@@ -16,10 +16,10 @@ Words = NDArray[np.uint32]
 
 POOL = 4
 SHIFT, HALF = np.uint32(16), np.uint64(32)
-FIRST, FACTOR = 0x43B0D7E5, 0x931E8875  # to stir words in
-FIRST_OUT, FACTOR_OUT = 0x8B51F9DD, 0x58F38DED  # to draw words
-ONE, OTHER = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)  # to mix two words
-LOWER, WHOLE = 2**32 - 1, 2**128 - 1
+HASH_START, HASH_FACTOR = 0x43B0D7E5, 0x931E8875  # to stir words in
+DRAW_START, DRAW_FACTOR = 0x8B51F9DD, 0x58F38DED  # to draw words
+MIX_LEFT, MIX_RIGHT = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)  # to mix two words
+MASK_32, MASK_128 = 2**32 - 1, 2**128 - 1
 PCG_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
 
 
@@ -31,20 +31,20 @@ class _Hash:
 
     def __call__(self, words: Words) -> Words:
         words = words ^ np.uint32(self.constant)
-        self.constant = self.constant * self.factor & LOWER
+        self.constant = self.constant * self.factor & MASK_32
         words = words * np.uint32(self.constant)
         return words ^ (words >> SHIFT)
 
 
-def words_of(number: int) -> list[int]:
+def to_words(number: int) -> list[int]:
     """Return a whole number as words of 32 bits, the lowest first.
 
     >>> words_of(0), words_of(2**32 + 7)
     ([0], [7, 1])
     """
-    words = [number & LOWER]
+    words = [number & MASK_32]
     while number := number >> 32:
-        words.append(number & LOWER)
+        words.append(number & MASK_32)
     return words
 
 
@@ -57,7 +57,7 @@ def seed_words(entropy: Sequence[Words], n_words: int) -> NDArray[np.uint64]:
     >>> (seed_words([np.array([5], np.uint32)], 3)[0] == one_by_one).all()
     np.True_
     """
-    stir, n = _Hash(FIRST, FACTOR), len(entropy[0])
+    stir, n = _Hash(HASH_START, HASH_FACTOR), len(entropy[0])
     short = [np.zeros(n, np.uint32)] * (POOL - len(entropy))
     pool = [stir(words) for words in [*entropy, *short][:POOL]]
     for source in range(POOL):
@@ -66,7 +66,7 @@ def seed_words(entropy: Sequence[Words], n_words: int) -> NDArray[np.uint64]:
                 pool[into] = _mixed(pool[into], stir(pool[source]))
     for words in entropy[POOL:]:
         pool = [_mixed(own, stir(words)) for own in pool]
-    draw = _Hash(FIRST_OUT, FACTOR_OUT)
+    draw = _Hash(DRAW_START, DRAW_FACTOR)
     drawn = [draw(pool[i % POOL]).astype(np.uint64) for i in range(2 * n_words)]
     low, high = drawn[::2], drawn[1::2]
     return np.stack(
@@ -75,7 +75,7 @@ def seed_words(entropy: Sequence[Words], n_words: int) -> NDArray[np.uint64]:
 
 
 def _mixed(one: Words, other: Words) -> Words:
-    words = ONE * one - OTHER * other
+    words = MIX_LEFT * one - MIX_RIGHT * other
     return np.asarray(words ^ (words >> SHIFT))
 
 
@@ -99,9 +99,9 @@ def generator_states(words: NDArray[np.uint64]) -> list[Any]:
     """
     states: list[Any] = []
     for one, two, three, four in words.tolist():
-        increment = (three << 65 | four << 1 | 1) & WHOLE
+        increment = (three << 65 | four << 1 | 1) & MASK_128
         begin = increment + (one << 64 | two)
-        state = (begin * PCG_FACTOR + increment) & WHOLE
+        state = (begin * PCG_FACTOR + increment) & MASK_128
         states.append(
             {
                 "bit_generator": "PCG64",

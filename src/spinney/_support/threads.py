@@ -1,8 +1,8 @@
 """Work in threads; kernels run without the interpreter's lock.
 
-Python gives an interrupt to the main thread only. Where that one waits for others, it
-raises a :class:`_Flag`, which they look at between two steps (:func:`stop_if_asked`),
-and waits until they have stopped: nothing goes on behind one's back.
+Python raises an interrupt in the main thread only. If that one waits for others, it
+sets a :class:`_StopFlag`, which they read between two steps (:func:`stop_if_asked`),
+and waits until they have stopped.
 """
 
 import os
@@ -26,39 +26,39 @@ Result = TypeVar("Result")
 
 THREAD_NAME = "spinney"
 
-_MOST: ContextVar[int | None] = ContextVar("most threads", default=None)
+_LIMIT: ContextVar[int | None] = ContextVar("most threads", default=None)
 
 
-class _Flag:
+class _StopFlag:
     """Whether work is to stop; that of threads within threads stops with theirs."""
 
-    def __init__(self, above: "_Flag | None") -> None:
-        self.raised, self.above = False, above
+    def __init__(self, parent: "_StopFlag | None") -> None:
+        self.raised, self.parent = False, parent
 
     @property
-    def is_up(self) -> bool:
+    def is_set(self) -> bool:
         """Whether this flag is raised, or one above it."""
-        return self.raised or (self.above is not None and self.above.is_up)
+        return self.raised or (self.parent is not None and self.parent.is_set)
 
 
 class Stopped(BaseException):
     """Ends the work of a thread that was asked to stop; who asked never sees it."""
 
 
-_FLAG: ContextVar[_Flag | None] = ContextVar("the flag of this work", default=None)
+_FLAG: ContextVar[_StopFlag | None] = ContextVar("the flag of this work", default=None)
 
 
 def stop_if_asked() -> None:
     """End the work of this thread here, if another has asked for it."""
     flag = _FLAG.get()
-    if flag is not None and flag.is_up:
+    if flag is not None and flag.is_set:
         raise Stopped
 
 
 @contextmanager
-def _stopping(futures: "list[Future[Any]]") -> Iterator[_Flag]:
+def _stopping(futures: "list[Future[Any]]") -> Iterator[_StopFlag]:
     """Give the flag of some work; where waiting for it fails, the work is stopped."""
-    flag = _Flag(_FLAG.get())
+    flag = _StopFlag(_FLAG.get())
     try:
         yield flag
     except BaseException:
@@ -71,7 +71,7 @@ def _stopping(futures: "list[Future[Any]]") -> Iterator[_Flag]:
         raise
 
 
-def _flagged(flag: _Flag, piece: Callable[[], Result]) -> Callable[[], Result]:
+def _with_flag(flag: _StopFlag, piece: Callable[[], Result]) -> Callable[[], Result]:
     """Return a piece of work that knows its flag and what its caller's context has."""
     context = copy_context()
     context.run(_FLAG.set, flag)
@@ -124,7 +124,7 @@ def n_threads() -> int:
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count() or 1
     )
-    return min(cores, _MOST.get() or cores)
+    return min(cores, _LIMIT.get() or cores)
 
 
 @contextmanager
@@ -137,14 +137,14 @@ def limited_threads(n_jobs: int | None) -> Iterator[None]:
     ...     n_threads()
     1
     """
-    token = _MOST.set(thread_count(n_jobs))
+    token = _LIMIT.set(thread_count(n_jobs))
     try:
         yield
     except KeyboardInterrupt:
-        _pools.dismiss()
+        _pools.release()
         raise
     finally:
-        _MOST.reset(token)
+        _LIMIT.reset(token)
 
 
 def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
@@ -198,7 +198,7 @@ def run_all(
         return [piece() for piece in work]
     futures: list[Future[Result]] = []
     with _stopping(futures) as flag:
-        futures.extend(_pools.submit(_flagged(flag, piece)) for piece in work)
+        futures.extend(_pools.submit(_with_flag(flag, piece)) for piece in work)
         return [future.result() for future in futures]
 
 
@@ -222,7 +222,7 @@ def run_streamed(
         for item in chain(first, coming):
             if len(futures) > n:
                 wait(futures[: len(futures) - n])
-            futures.append(_pools.submit(_flagged(flag, partial(function, item))))
+            futures.append(_pools.submit(_with_flag(flag, partial(function, item))))
         return [future.result() for future in futures]
 
 
@@ -248,7 +248,7 @@ def run_each(
 
     futures: list[Future[Result]] = []
     with _new_pool(size) as pool, _stopping(futures) as flag:
-        futures += [pool.submit(_flagged(flag, piece)) for piece in waiting]
+        futures += [pool.submit(_with_flag(flag, piece)) for piece in waiting]
         for number, future in enumerate(as_completed(futures), 1):
             future.result()
             done(number)
@@ -276,7 +276,7 @@ class _Pools:
                 self.of_size[size] = _new_pool(size)
             return self.of_size[size].submit(piece)
 
-    def dismiss(self) -> None:
+    def release(self) -> None:
         """Let all threads go that wait for work; others go when theirs is done."""
         with self.lock:
             pools, self.of_size = self.of_size, {}

@@ -33,8 +33,8 @@ from spinney.models import (
     warn_of_high_cardinality,
 )
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 if TYPE_CHECKING:

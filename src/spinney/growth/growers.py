@@ -35,8 +35,8 @@ from spinney.growth.replayed_nodes import counted_in_order, replayed
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.sources import Counts, Formulas, Surrogates
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 
@@ -78,14 +78,14 @@ def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
 def _grow_binned(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.binned.grow_binned import grow
 
-    tree = grow(rows.at_hand, recipe, options)
+    tree = grow(rows.in_memory_rows, recipe, options)
     return tree if recipe.max_leaves is None else limited(tree, recipe)
 
 
 def _grow_multiway(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.multiway.grow_multiway import grow
 
-    return grow(rows.at_hand, recipe, options)
+    return grow(rows.in_memory_rows, recipe, options)
 
 
 def _grow_and_prune_multiway(
@@ -93,13 +93,15 @@ def _grow_and_prune_multiway(
 ) -> Pruned:
     from spinney.growth.multiway.grow_multiway import grow_and_prune
 
-    return grow_and_prune(rows.at_hand, recipe, options)
+    return grow_and_prune(rows.in_memory_rows, recipe, options)
 
 
 def _other_grower(search: str) -> "Grower":
     """Return the grower of a search that an extension has."""
     grow = registry.load("grower", search)
-    return Grower(search, lambda rows, recipe, given: grow(rows.at_hand, recipe, given))
+    return Grower(
+        search, lambda rows, recipe, given: grow(rows.in_memory_rows, recipe, given)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +178,8 @@ class Grower:
         """Return a tree that this grower grew, counted again on other labels."""
         rows = _evenly_weighed(rows)
         options = Options(class_weights=class_weights)
-        same = not self.recounts or can_replay(rows.at_hand, options)
-        counted = tree.nodes.recounted(rows.at_hand) if same else None
+        same = not self.recounts or can_replay(rows.in_memory_rows, options)
+        counted = tree.nodes.recounted(rows.in_memory_rows) if same else None
         if counted is not None:
             return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
@@ -188,7 +190,9 @@ class Grower:
         """Return the tree, counted in the order of the rows if it must be."""
         if not self.recounts:
             return tree
-        return counted_in_order(tree, rows.at_hand, recipe, options.class_weights)
+        return counted_in_order(
+            tree, rows.in_memory_rows, recipe, options.class_weights
+        )
 
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
@@ -202,8 +206,8 @@ PLAIN = Grower("plain", _grow_plain)
 BINNED = Grower("binned", _grow_binned)
 MULTIWAY = Grower("multiway", _grow_multiway, _grow_and_prune_multiway)
 
-BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "work_on")
-MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow")
+BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "run_task")
+MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow_nodes")
 
 # How many trees are grown whose competitors nobody looks at; None otherwise.
 _ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)
@@ -332,5 +336,5 @@ def _evenly_weighed(rows: TrainingData) -> TrainingData:
 
 def _copied(rows: TrainingData) -> TrainingData:
     """Return a copy of rows, which the caller may change."""
-    every = np.arange(len(rows.at_hand.classes))
-    return TrainingData(rows.at_hand.taken(every))
+    every = np.arange(len(rows.in_memory_rows.classes))
+    return TrainingData(rows.in_memory_rows.take(every))

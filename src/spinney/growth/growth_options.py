@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
 from spinney.growth.prune.by_validation import EncodedRows
-from spinney.search import Draws
-from spinney.trees import Question
+from spinney.search import NodeSampling
+from spinney.trees import SplitCondition
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A plan of splits for a node and those below; an unplanned branch is a leaf."""
 
-    question: Question
+    question: SplitCondition
     branches: "tuple[Planned | None, ...]"
 
 
@@ -28,7 +28,7 @@ class Options:
         What the weight of each class is multiplied by.
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
-    forced : mapping of path to attribute or Question
+    forced : mapping of path to attribute or SplitCondition
         The attribute to split on at a node, or its whole split. The path is a tuple of
         the conditions above the node, ``()`` for the root.
     costs : array, optional
@@ -38,7 +38,7 @@ class Options:
         The test costs of attributes.
     constructed : sequence of Attribute
         Attributes with formulas, which stand after those of the source.
-    draws : Draws, optional
+    draws : NodeSampling, optional
         What is drawn at each node, where the tree is one of a forest.
     validation : EncodedRows, optional
         Rows to prune by, which the tree is not grown on.
@@ -50,11 +50,11 @@ class Options:
 
     class_weights: Floats | None = None
     preference: Sequence[int] = ()
-    forced: Mapping[tuple[str, ...], int | Question] = field(default_factory=dict)
+    forced: Mapping[tuple[str, ...], int | SplitCondition] = field(default_factory=dict)
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
-    draws: Draws | None = None
+    draws: NodeSampling | None = None
     validation: EncodedRows | None = None
     plan: Planned | None = None
     on_level: Callable[[int], object] | None = None

@@ -11,7 +11,7 @@ from spinney.growth.model_trees.m5 import with_models
 from spinney.growth.prune import Pruned, Steps
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import TrainingData
+from spinney.sources.training_data import TrainingData
 
 if TYPE_CHECKING:
     from spinney.growth.folds import FoldGrowth
@@ -35,7 +35,7 @@ def grow_and_prune(
         from spinney.growth.folds import FoldGrowth, RowCopies
 
         if growth is None:
-            copied = RowCopies(rows.at_hand)
+            copied = RowCopies(rows.in_memory_rows)
             growth = FoldGrowth(copied, recipe, options, grown=grown)
         result = growth.grow_and_prune()
     else:

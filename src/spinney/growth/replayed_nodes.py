@@ -27,8 +27,8 @@ from spinney.sources.rows import TrainingSet
 from spinney.trees import (
     Candidate,
     CandidateArrays,
-    FormerNodes,
     LazyNodes,
+    RenumberedNodes,
     Tree,
     TreeArrays,
 )
@@ -97,7 +97,7 @@ def counted_in_order(
     outputs = outputs_of_tree(counted, tree.schema.target, recipe)
     counted = replace(counted, outputs=outputs)
     every = np.arange(len(arrays))
-    return Tree(tree.schema, FormerNodes(counted, tree.schema, tree.nodes, every))
+    return Tree(tree.schema, RenumberedNodes(counted, tree.schema, tree.nodes, every))
 
 
 def _terms(training: TrainingSet, class_weights: Floats | None) -> Floats:

@@ -21,9 +21,9 @@ from spinney.errors import (
 from spinney.growth.growth_options import Options
 from spinney.growth.prune.by_validation import EncodedRows
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import LARGEST_TOTAL, check_total
-from spinney.trees import Question, read_question
+from spinney.sources.training_data import TrainingData
+from spinney.trees import SplitCondition, parse_condition
 
 LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they are
 
@@ -35,7 +35,7 @@ def options_of(
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,
     ties: Sequence[str] | None = None,
-    force: Mapping[Any, str | Question] | None = None,
+    force: Mapping[Any, str | SplitCondition] | None = None,
     priors: Mapping[Value, float] | None = None,
     cost_matrix: Costs | None = None,
     test_costs: Mapping[str, float] | None = None,
@@ -170,8 +170,8 @@ def _places(ties: Sequence[str], schema: Schema) -> list[int]:
 
 
 def _forced(
-    force: Mapping[Any, str | Question], schema: Schema
-) -> dict[tuple[str, ...], int | Question]:
+    force: Mapping[Any, str | SplitCondition], schema: Schema
+) -> dict[tuple[str, ...], int | SplitCondition]:
     """Return what nodes are to ask, by their paths."""
     if not isinstance(force, Mapping):
         raise refusal(
@@ -180,11 +180,11 @@ def _forced(
     return {_path(path): _question(asked, schema) for path, asked in force.items()}
 
 
-def _question(asked: Any, schema: Schema) -> int | Question:
+def _question(asked: Any, schema: Schema) -> int | SplitCondition:
     """Return what a node is to ask: an attribute, or a question as it was written."""
-    if isinstance(asked, Question):
+    if isinstance(asked, SplitCondition):
         return asked
-    return read_question(asked, schema, "force")
+    return parse_condition(asked, schema, "force")
 
 
 def _index(name: Any, schema: Schema, parameter: str) -> int:

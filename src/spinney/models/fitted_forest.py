@@ -53,8 +53,8 @@ if TYPE_CHECKING:
         Importances,
         Interactions,
     )
-    from spinney.sources.opened import TableInput
     from spinney.sources.rows import SampleableRows, TrainingSet
+    from spinney.sources.training_data import TableInput
 
 
 class FittedForest(FittedTable):
@@ -391,7 +391,7 @@ def forest_from(
     rows are away, bags are those of some that were asked, if these had room;
     ``accept_bags`` is given them before anything is grown, and may refuse.
     """
-    from spinney.sources.opened import open_source
+    from spinney.sources.training_data import open_source
 
     check_progress(progress)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
@@ -401,17 +401,17 @@ def forest_from(
     ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
     with open_source(
         table,
-        hashed=True,
+        sampleable=True,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
     ) as opened:
         if opened.schema.target.is_numeric:
             _refuse_of_classes({**given, **changes})
-        rows: Any = opened.hashed
+        rows: Any = opened.sampleable
         if rows is None:
             hashed = given.get("bootstrap") == HASH
             rows = forests.with_ordered_categories(
-                opened.at_hand, recipes, hashed=hashed
+                opened.in_memory_rows, recipes, hashed=hashed
             )
         return forest_on(
             rows,

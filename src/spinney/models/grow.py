@@ -53,7 +53,7 @@ from spinney.recipes import (
     in_bins,
 )
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import TableInput, TrainingData, open_source
+from spinney.sources.training_data import TableInput, TrainingData, open_source
 
 MAX_ROWS_UNBINNED = 500_000
 """All values of a column are counted by default in tables of at most so many rows."""
@@ -180,7 +180,7 @@ def _grow_in_memory(
         if not keep_rows:
             return model
         options.pop("progress", None)
-        state = UpdateState(rows.at_hand, recipe, options, table.weight)
+        state = UpdateState(rows.in_memory_rows, recipe, options, table.weight)
         return replace(model, update_state=state)
 
 
@@ -285,7 +285,7 @@ def _stream(rows: TrainingData, recipe: Recipe, given: Mapping[str, Any]) -> Mod
     stream.refuse_options(given)
     if rows.is_remote:
         raise _needs_rows_error(recipe)
-    model: Model = stream.begin_stream(rows.at_hand, recipe, {})
+    model: Model = stream.begin_stream(rows.in_memory_rows, recipe, {})
     return model
 
 
@@ -318,7 +318,7 @@ def _choose(
     folds = next(iter(candidates.values())).folds
     trees.expect(len(tables) * n_tried * (folds + 1))
     choices = [
-        choose_recipe(table.at_hand, candidates, options, grown=trees.grown)
+        choose_recipe(table.in_memory_rows, candidates, options, grown=trees.grown)
         for table in tables
     ]
     best = min(range(len(tables)), key=lambda index: choices[index].risk)
@@ -344,17 +344,17 @@ def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingD
     forced = options.forced.values()
     requested = {*options.preference, *options.prices}
     requested |= {s if isinstance(s, int) else s.attribute for s in forced}
-    noise, sparse = overfitting_columns(rows.at_hand, requested)
+    noise, sparse = overfitting_columns(rows.in_memory_rows, requested)
     tables = []
     for constant in [[*noise, *sparse], noise][: 1 + bool(sparse)]:
-        training = with_constant_columns(rows.at_hand, constant)
+        training = with_constant_columns(rows.in_memory_rows, constant)
         tables.append(replace(rows, training=training, counted=None))
     return tables if noise or sparse else [rows]
 
 
 def _note_excluded(rows: TrainingData, used: TrainingData) -> None:
     """Report the columns that are excluded from splits."""
-    before, after = rows.at_hand, used.at_hand
+    before, after = rows.in_memory_rows, used.in_memory_rows
     excluded = [
         f"{shown(attribute.name)!r} ({len(attribute.values)} values)"
         for attribute, old, new in zip(

@@ -27,9 +27,9 @@ from spinney.models.training_match import class_scale, recode_training_rows
 from spinney.models.validation_split import read_encoded_rows
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet, row_weights
-from spinney.trees import Groups, Question, Threshold, Tree
+from spinney.sources.training_data import TrainingData
+from spinney.trees import Groups, SplitCondition, Threshold, Tree
 
 Reader = Callable[..., Table]
 
@@ -273,17 +273,17 @@ def growth_on(
     return FoldGrowth(RowCopies(rows), recipe, options, grown=counted.grown)
 
 
-def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | Question]:
+def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | SplitCondition]:
     """Return the splits of a tree that a user forced, by path."""
-    paths: dict[tuple[str, ...], str | Question] = {}
+    paths: dict[tuple[str, ...], str | SplitCondition] = {}
     for node in tree:
         if node.forced and not node.is_leaf:
             above = tree.path(node.number)[1:]
             split = node.candidate.split
-            asked: str | Question = tree.schema.attributes[split.attribute].name
+            asked: str | SplitCondition = tree.schema.attributes[split.attribute].name
             if node.candidate.given:
                 cut = split.threshold if isinstance(split, Threshold) else None
                 codes = split.groups[0] if isinstance(split, Groups) else ()
-                asked = Question(split.attribute, cut, codes)
+                asked = SplitCondition(split.attribute, cut, codes)
             paths[tuple(tree.condition(step) for step in above)] = asked
     return paths

@@ -35,7 +35,7 @@ def recode_training_rows(
     if not recipe.drops_rows:
         return training, positions
     kept = are_complete(training)
-    return training.taken(kept), positions[kept]
+    return training.take(kept), positions[kept]
 
 
 def is_grown_on(model: Model, training: TrainingSet) -> bool:

@@ -12,8 +12,8 @@ from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.prune import EncodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
-from spinney.sources.opened import TableInput, TrainingData
 from spinney.sources.rows import TrainingSet, known_rows
+from spinney.sources.training_data import TableInput, TrainingData
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
 
@@ -103,9 +103,9 @@ def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> Validati
                 Setting("validation", ...),
             ),
         )
-    training = rows.at_hand
+    training = rows.in_memory_rows
     chosen = reserved(training, share, seed=recipe.seed)
-    validation, training = training.taken(chosen), training.taken(~chosen)
+    validation, training = training.take(chosen), training.take(~chosen)
     positions = validation.places
     if positions is None:
         positions = np.flatnonzero(chosen)

@@ -202,7 +202,7 @@ def _shared(rules: Sequence[Rule], tree: Tree) -> list[Rule]:
     """Return rules; leaves that share a line of text share a rule."""
     together: dict[int, tuple[Node, ...]] = {}
     for node in tree:
-        below = tree.told_together(node)
+        below = tree.empty_sibling_leaves(node)
         together.update({leaf.number: below for leaf in below})
     kept = []
     for rule in rules:

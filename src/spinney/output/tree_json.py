@@ -148,7 +148,7 @@ def _node_data(node: Node, tree: Tree, errors: NodeErrors | None) -> dict[str, A
         "surrogates": [
             _surrogate_data(surrogate, schema) for surrogate in node.surrogates
         ],
-        "otherwise": node.otherwise,
+        "otherwise": node.default_branch,
         "candidates": candidates,
     }
 

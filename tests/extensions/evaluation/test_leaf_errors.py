@@ -71,7 +71,7 @@ def test_weights_count(model):
 
 def test_the_text_has_the_worst_leaves_first(model):
     lines = str(spinney.score(model, TEST)).splitlines()
-    start = lines.index("errors by leaf, the worst first")
+    start = lines.index("errors by leaf, most first")
     assert lines[start + 1].split() == ["leaf", "rows", "errors", "rule"]
     errors = [int(line.split()[2]) for line in lines[start + 2 :]]
     assert errors == sorted(errors, reverse=True)

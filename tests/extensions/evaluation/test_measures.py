@@ -19,7 +19,7 @@ from spinney.extensions.evaluation.measures import (
     number_measures,
     size_measures,
 )
-from spinney.extensions.evaluation.report import TELLING
+from spinney.extensions.evaluation.report import PRIORITY
 
 TABLES = Path(__file__).parents[2] / "tables"
 
@@ -236,7 +236,7 @@ def test_groups_hold_every_measure_once():
         for group in ("quality", "interpretability", "speed")
         for name in GROUPS[group]
     )
-    assert set(TELLING) == set(MEASURES)
+    assert set(PRIORITY) == set(MEASURES)
 
 
 def test_an_unknown_measure():

@@ -90,16 +90,16 @@ def test_what_a_person_wants_first():
 
 
 @pytest.mark.parametrize(
-    "asked, titles",
+    "names, titles",
     [
         (["speed"], ["seconds", "µs", "a", "row"]),
         (["leaves", "interpretability"], ["leaves", "nodes", "depth"]),
         (["auc", "quality"], ["AUC", "accuracy", "balanced"]),
     ],
 )
-def test_groups_of_measures(asked, titles):
+def test_groups_of_measures(names, titles):
     found = evaluation(**ALL, row_microseconds=0.5)
-    text = found.text(width=None, measures=asked)
+    text = found.text(width=None, measures=names)
     head = text.splitlines()[2].split()
     assert head[1 : 1 + len(titles)] == titles
     assert "more measures" not in text
@@ -122,7 +122,7 @@ def test_a_measure_that_is_undefined_is_not_compared():
 def test_recipes_that_never_differ_are_not_tested():
     text = evaluation(["c4.5", "cart", "id3"]).text(measures=["leaves"])
     assert text.endswith(
-        "\n\nDifferences of leaves on the same folds: none, so nothing is tested."
+        "\n\nDifferences of leaves on the same folds: none, so no test is made."
     )
     assert "p =" not in text
 

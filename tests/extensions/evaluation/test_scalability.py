@@ -96,7 +96,7 @@ def test_the_models_are_those_of_a_learning_curve():
 
 
 def test_too_few_rows():
-    with pytest.raises(DataError, match=r"21 rows to train on: too few.*sizes="):
+    with pytest.raises(DataError, match=r"too few training rows \(21\).*sizes="):
         spinney.scalability(rows(30), "y", "cart")
     with pytest.raises(DataError, match="too few"):
         spinney.scalability(rows(), "y", "cart", sizes=[100])
@@ -107,13 +107,13 @@ def test_too_few_rows():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 def test_memory_is_what_is_written_to():
-    def written():
+    def text_of():
         np.ones(32 << 17)  # 32 MiB
 
     def only_asked_for():
         np.empty(1 << 29)  # 4 GiB that nobody touches
 
-    assert 31 << 20 < peak_memory_of(written) < 40 << 20
+    assert 31 << 20 < peak_memory_of(text_of) < 40 << 20
     assert peak_memory_of(only_asked_for) < 8 << 20
 
 

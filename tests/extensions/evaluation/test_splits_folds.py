@@ -102,7 +102,9 @@ def test_leave_one_out_of_numbers_is_measured_over_all_rows():
 
 def test_leave_one_out_that_cannot_be():
     rows = {"x": list(range(6)), "y": ["a"] * 5 + ["b"]}
-    with pytest.raises(ParameterError, match="repeats=2 says nothing where one row"):
+    with pytest.raises(
+        ParameterError, match="repeats=2 has no effect on leave-one-out"
+    ):
         spinney.evaluate(rows, "y", "cart", folds="loo", repeats=2)
     with pytest.raises(ParameterError, match="folds='all' must be a whole number, or"):
         spinney.evaluate(rows, "y", "cart", folds="all")

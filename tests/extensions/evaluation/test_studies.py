@@ -13,9 +13,9 @@ from sklearn.model_selection import KFold
 import spinney
 from spinney import api
 from spinney.errors import DataError, ParameterError, SpinneyNote, SpinneyWarning
-from spinney.extensions.evaluation import runs
+from spinney.extensions.evaluation import study
 from spinney.extensions.evaluation.measures import GROUPS
-from spinney.extensions.evaluation.splits import Scheme, parts_of
+from spinney.extensions.evaluation.splits import Scheme, splits_of
 
 
 def mixed_table(n_rows=90, seed=1):
@@ -50,7 +50,7 @@ def test_measures_are_those_of_a_tree_grown_on_the_training_part():
     found = spinney.evaluate(TABLE, "class", "cart", folds=3, ignore=["weight"])
     frame = pd.DataFrame(TABLE).drop(columns="weight")
     truth = frame["class"]
-    parts = parts_of(
+    parts = splits_of(
         type("Rows", (), _rows_like(truth)),
         Scheme(folds=3),  # the same folds
     )
@@ -92,7 +92,7 @@ def _rows_like(truth):
 
 def test_seconds_are_those_of_a_clock_that_loading_loops_stops(monkeypatch):
     ticks = iter(range(100))
-    monkeypatch.setattr(runs, "seconds_without_loading", lambda: next(ticks) ** 2)
+    monkeypatch.setattr(study, "seconds_without_loading", lambda: next(ticks) ** 2)
     found = spinney.evaluate(TABLE, "class", "cart", folds=2)
     measured = [each.measures for each in found.folds]
     assert [(m["seconds"], m["predict_seconds"]) for m in measured] == [(1, 3), (7, 9)]
@@ -205,8 +205,8 @@ def test_recipes_that_are_the_same_differ_in_nothing():
 def test_rows_without_a_target_are_left_out():
     rows = {name: list(cells) for name, cells in TABLE.items()}
     rows["class"][3] = rows["class"][60] = None
-    kept = [place for place in range(90) if place not in (3, 60)]
-    without = {name: [cells[p] for p in kept] for name, cells in rows.items()}
+    chosen = [place for place in range(90) if place not in (3, 60)]
+    without = {name: [cells[p] for p in chosen] for name, cells in rows.items()}
     with pytest.warns(SpinneyWarning, match="is missing in 2 of 90 rows") as told:
         found = spinney.evaluate(rows, "class", "cart", folds=3)
     assert len(told) == 1
@@ -218,7 +218,9 @@ def test_weights_count_in_growing_and_measuring():
     found = spinney.evaluate(TABLE, "class", "cart", holdout=0.4, weight="weight")
     [result] = found.folds
     frame = pd.DataFrame(TABLE)
-    [part] = parts_of(type("Rows", (), _rows_like(frame["class"])), Scheme(holdout=0.4))
+    [part] = splits_of(
+        type("Rows", (), _rows_like(frame["class"])), Scheme(holdout=0.4)
+    )
     model = spinney.grow(
         frame.iloc[part.train], "class", recipe="cart", weight="weight"
     )
@@ -237,7 +239,7 @@ def test_rows_of_weight_zero_are_absent():
     expected = spinney.evaluate(TABLE, "class", "cart", folds=3, weight="weight")
     assert without_seconds(found) == without_seconds(expected)
     rows["weight"] = [0] * 91
-    with pytest.raises(DataError, match="no row has a weight greater than 0"):
+    with pytest.raises(DataError, match="no row has a positive weight"):
         spinney.evaluate(rows, "class", weight="weight")
 
 
@@ -444,7 +446,7 @@ def test_recipes_for_numbers_are_compared():
 def test_numbers_are_numbers_in_every_part():
     # 21 whole numbers in all; no training part has more than 20.
     rows = {"x": [n / 2 for n in range(21)], "y": list(range(21))}
-    with pytest.warns(SpinneyNote, match="21 different whole numbers, to be predicted"):
+    with pytest.warns(SpinneyNote, match="21 different integers, read as a number"):
         found = spinney.evaluate(rows, "y", "cart", folds=7)
     assert found.classes is None
     assert all(result.measures["rmse"] > 0 for result in found.folds)
@@ -467,7 +469,7 @@ def test_curves_and_damage_of_numbers():
 
 
 def test_numbers_that_cannot_be_evaluated():
-    with pytest.raises(ParameterError, match="cost_matrix is for classes"):
+    with pytest.raises(ParameterError, match="cost_matrix needs classes"):
         spinney.evaluate(wave(), "y", cost_matrix=[[0]])
 
 

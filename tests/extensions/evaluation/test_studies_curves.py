@@ -142,10 +142,10 @@ def test_missing_values_in_test_rows_are_an_option():
         )
 
     assert run() == run(missing_in_test=False)
-    kept, gone = run(), run(missing_in_test=True)
-    assert kept["table"] != gone["table"]
+    chosen, gone = run(), run(missing_in_test=True)
+    assert chosen["table"] != gone["table"]
     # What is learned is the same; what is asked differs.
-    assert kept["table"][0]["leaves"] == gone["table"][0]["leaves"]
+    assert chosen["table"][0]["leaves"] == gone["table"][0]["leaves"]
 
 
 def test_the_seed_decides():
@@ -186,7 +186,7 @@ def test_outliers_are_of_numbers():
     names = {name: TABLE[name] for name in ("colour", "class")}
     given = {"noise": [], "missing": [0], "folds": 3}
     with pytest.raises(
-        ParameterError, match=r"outliers=\[0.1\] are of numbers, and no"
+        ParameterError, match=r"outliers=\[0.1\] need numbers, and neither"
     ):
         spinney.robustness(names, "class", "cart", outliers=[0.1], **given)
     found = spinney.robustness(names, "class", "cart", **given)

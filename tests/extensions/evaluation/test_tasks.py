@@ -11,7 +11,7 @@ from spinney.extensions.evaluation.tasks import (
     CLASS_NOISE,
     MISSING_VALUES,
     OUTLIERS,
-    damaged,
+    perturbed,
 )
 
 RATES = st.sampled_from([0, 0.1, 0.25, 0.5, 1])
@@ -44,21 +44,21 @@ def generator():
 @given(tables(), RATES)
 def test_missing_values(table, rate):
     names = ["colour", "size"]
-    found = damaged(table, names, MISSING_VALUES, rate=rate, random=generator())
+    found = perturbed(table, names, MISSING_VALUES, rate=rate, random=generator())
     for name in names:
         before, after = table[name].missing, found[name].missing
         known = np.count_nonzero(~before)
         assert np.count_nonzero(after & ~before) == round(rate * known)
         assert not np.any(before & ~after)
-        kept = ~after
-        assert np.array_equal(table[name].cells[kept], found[name].cells[kept])
+        chosen = ~after
+        assert np.array_equal(table[name].cells[chosen], found[name].cells[chosen])
     for name in ("number", "class"):
         assert np.array_equal(table[name].cells, found[name].cells)
 
 
 @given(tables(), RATES)
 def test_class_noise(table, rate):
-    found = damaged(table, ["class"], CLASS_NOISE, rate=rate, random=generator())
+    found = perturbed(table, ["class"], CLASS_NOISE, rate=rate, random=generator())
     column = found["class"]
     wrong = np.count_nonzero(column.cells != table["class"].cells)
     assert wrong == round(rate * table.n_rows)
@@ -69,7 +69,7 @@ def test_class_noise(table, rate):
 
 @given(tables(), RATES)
 def test_noise_of_a_number_takes_that_of_another_row(table, rate):
-    found = damaged(table, ["number"], CLASS_NOISE, rate=rate, random=generator())
+    found = perturbed(table, ["number"], CLASS_NOISE, rate=rate, random=generator())
     wrong = np.count_nonzero(found["number"].cells != table["number"].cells)
     assert wrong <= round(rate * table.n_rows)
     assert set(found["number"].cells) <= set(table["number"].cells)
@@ -78,7 +78,7 @@ def test_noise_of_a_number_takes_that_of_another_row(table, rate):
 @given(tables(), RATES)
 def test_attribute_noise(table, rate):
     names = ["colour", "size", "number"]
-    found = damaged(table, names, ATTRIBUTE_NOISE, rate=rate, random=generator())
+    found = perturbed(table, names, ATTRIBUTE_NOISE, rate=rate, random=generator())
     for name in names:
         one, other = table[name], found[name]
         known = ~one.missing
@@ -101,7 +101,9 @@ def naive_quartile(values, share):
 @given(tables(), RATES)
 def test_outliers_against_plain_loops(table, rate):
     """004, 2.2: robustness is handling noise *and outliers*."""
-    found = damaged(table, ["size", "number"], OUTLIERS, rate=rate, random=generator())
+    found = perturbed(
+        table, ["size", "number"], OUTLIERS, rate=rate, random=generator()
+    )
     for name in ("size", "number"):
         before, after = table[name].cells.tolist(), found[name].cells.tolist()
         known = [cell for cell in before if cell == cell]
@@ -124,17 +126,17 @@ def test_outliers_against_plain_loops(table, rate):
 
 def test_outliers_lie_above_and_below_and_stay_finite():
     table = read_table({"x": [n / 8 for n in range(200)], "y": [-1e308, 1e308] * 100})
-    found = damaged(table, ["x", "y"], OUTLIERS, rate=1, random=generator())
+    found = perturbed(table, ["x", "y"], OUTLIERS, rate=1, random=generator())
     above = np.count_nonzero(found["x"].cells > 25)
     assert 60 < above < 140  # more than five standard deviations
     assert np.isfinite(found["y"].cells).all()
 
 
-@pytest.mark.parametrize("damage", [MISSING_VALUES, ATTRIBUTE_NOISE, OUTLIERS])
-def test_more_damage_holds_the_lesser(damage):
+@pytest.mark.parametrize("perturb", [MISSING_VALUES, ATTRIBUTE_NOISE, OUTLIERS])
+def test_more_damage_holds_the_lesser(perturb):
     table = read_table({"x": [n / 2 for n in range(200)]})
     low, high = (
-        damaged(table, ["x"], damage, rate=rate, random=generator())["x"].cells
+        perturbed(table, ["x"], perturb, rate=rate, random=generator())["x"].cells
         for rate in (0.1, 0.4)
     )
     hit = changed(table["x"].cells, low)
@@ -144,7 +146,7 @@ def test_more_damage_holds_the_lesser(damage):
 
 def test_wrong_classes_are_spread_over_the_others():
     table = read_table({"class": ["a", "b", "c", "d"] * 300})
-    found = damaged(table, ["class"], CLASS_NOISE, rate=1, random=generator())
+    found = perturbed(table, ["class"], CLASS_NOISE, rate=1, random=generator())
     steps = (found["class"].cells - table["class"].cells) % 4
     counts = np.bincount(steps, minlength=4)
     assert counts[0] == 0

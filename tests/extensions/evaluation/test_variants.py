@@ -4,7 +4,7 @@ import pytest
 
 from spinney.api import _tree_parameters
 from spinney.errors import ParameterError
-from spinney.extensions.evaluation.variants import OF_GROWING, variants_of
+from spinney.extensions.evaluation.candidates import GROW_PARAMETERS, candidates_of
 from spinney.recipes import RECIPES
 
 STUMP = {"recipe": "cart", "max_depth": 1}
@@ -25,11 +25,11 @@ STUMP = {"recipe": "cart", "max_depth": 1}
     ],
 )
 def test_ways_to_say_it(recipes, labels):
-    assert [variant.label for variant in variants_of(recipes, {})] == labels
+    assert [candidate.label for candidate in candidates_of(recipes, {})] == labels
 
 
 def test_settings_hold_for_all_unless_a_variant_says_otherwise():
-    one, other = variants_of(["id3", ("stump", STUMP)], {"max_depth": 4})
+    one, other = candidates_of(["id3", ("stump", STUMP)], {"max_depth": 4})
     assert one.arguments == {"recipe": "id3", "max_depth": 4}
     assert other.arguments == STUMP
 
@@ -47,29 +47,29 @@ def test_settings_hold_for_all_unless_a_variant_says_otherwise():
         ([("a", {"recipe": "id4"})], {}, "did you mean 'id3'"),
         (["id3", "id3"], {}, "'id3' is there twice"),
         (["cart", RECIPES["cart"].changed(max_depth=1)], {}, "'cart' is there twice"),
-        ([("a", {"nominal": ["x"]})], {}, "nominal cannot be set for a recipe"),
+        ([("a", {"nominal": ["x"]})], {}, "nominal cannot be set for one recipe"),
         ("id3", {"source": "duckdb"}, "source cannot be set"),
-        ("id3", {"recipe": "cart"}, "named by recipes="),
+        ("id3", {"recipe": "cart"}, "use recipes="),
     ],
 )
 def test_what_is_refused(recipes, settings, said):
     with pytest.raises(ParameterError, match=said):
-        variants_of(recipes, settings)
+        candidates_of(recipes, settings)
 
 
 def test_a_parameter_that_growing_does_not_have():
     message = "'stump': there is no parameter 'max_depht': did you mean 'max_depth'"
     with pytest.raises(ParameterError, match=message):
-        variants_of([("stump", {"recipe": "cart", "max_depht": 1})], {})
+        candidates_of([("stump", {"recipe": "cart", "max_depht": 1})], {})
     with pytest.raises(ParameterError, match="'cart': there is no parameter 'leafs'"):
-        variants_of("cart", {"leafs": 1})
+        candidates_of("cart", {"leafs": 1})
 
 
 def test_the_parameters_are_those_of_grow():
-    assert set(OF_GROWING) == {*_tree_parameters(), "recipe"}
+    assert set(GROW_PARAMETERS) == {*_tree_parameters(), "recipe"}
 
 
 @pytest.mark.parametrize("entry", ["oak", ("mine", {"recipe": "oak"})])
 def test_an_unknown_recipe_is_refused_with_the_forest_among_others(entry):
     with pytest.raises(ParameterError, match=r"'oak' is unknown: known: .*'forest'"):
-        variants_of([entry], {})
+        candidates_of([entry], {})

@@ -15,8 +15,8 @@ from spinney.extensions.incremental.update_model import (
 )
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import Batch, join_rows, rows_in_memory
+from spinney.sources.training_data import TrainingData
 from spinney.testing import assert_same_tree
 
 

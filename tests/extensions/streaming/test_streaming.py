@@ -89,7 +89,7 @@ def learned(rows, chosen, batch_size, rank_every=7):
         classes = given_rows.schema.target.classes
         labels = stream.learn(given_rows)
         told += [None if code < 0 else classes[code] for code in labels]
-        before = given_rows.taken(slice(0, 0))
+        before = given_rows.take(slice(0, 0))
     return stream, told
 
 

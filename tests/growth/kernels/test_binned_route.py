@@ -1,14 +1,21 @@
-"""The loop that sends rows by surrogates, on a node that was written down by hand."""
+"""The kernel that sends rows by surrogates, on a node that was written down by hand."""
 
 import numpy as np
 import pytest
-from tests.helpers.plain_loops import BINNED, cells_of, labels_of, layout, nodes, plain
-
-route, surrogates, row_words = plain(
-    BINNED + "route", BINNED + "surrogates", BINNED + "row_words"
+from tests.helpers.plain_kernels import (
+    BINNED,
+    cells_of,
+    labels_of,
+    layout,
+    nodes,
+    plain,
 )
 
-GONE = layout.ABSENT
+route, surrogates, packed_rows = plain(
+    BINNED + "route_missing", BINNED + "surrogates", BINNED + "packed_rows"
+)
+
+GONE = layout.MISSING_CODE
 # The node asks for attribute 0; rows 5 … 9 lack it. Its surrogates ask, in turn, for a
 # number, reversed, and for a name whose third value no other row has.
 CODES = np.array(
@@ -30,24 +37,24 @@ CODES = np.array(
 def routing_of(own, *, most=2):
     """Return the routing of the node; rows 0, 3, 6 and 9 are of the second class."""
     labels = labels_of(np.arange(10) % 3 == 0)
-    whole = np.full((1, 9), -1, np.int32)
-    whole[0, [nodes.ATTRIBUTE, nodes.CHILD]] = 0, 1
-    kept = surrogates.SurrogateLines(
+    ints = np.full((1, 9), -1, np.int32)
+    ints[0, [nodes.ATTRIBUTE, nodes.LEFT_CHILD]] = 0, 1
+    records = surrogates.SurrogateRecords(
         np.array([0]),
         np.array([[1, 2]], np.int32)[:, :most],
         np.array([[[1, 4, 1, 1, 1], [np.nan, np.nan, 1, 1, 0]]])[:, :most],
         np.array([[[0, 0, 0], [1, 2, 0]]], np.uint8)[:, :most],
     )
-    return route.Routing(
+    return route.MissingRouting(
         cells=cells_of(CODES, nominal=[2]),
         labels=labels,
         kind=0,
-        own=np.asarray(own, float),
-        rows=row_words.words_of(labels),
-        whole=whole,
+        row_weights=np.asarray(own, float),
+        rows=packed_rows.pack_rows(labels),
+        ints=ints,
         spans=np.array([[0, 5], [0, 2], [2, 5]]),
         ends=np.array([10]),
-        kept=kept,
+        records=records,
         sums=np.zeros((1, route.COUNTED, 2)),
         counts=np.zeros((1, route.COUNTED, 2), np.int64),
     )
@@ -67,9 +74,9 @@ def routing_of(own, *, most=2):
 )
 def test_rows_go_by_the_first_surrogate_that_knows_them(own, most, left):
     routing = routing_of(own, most=most)
-    route.route_rows(routing)
+    route.route_missing_rows(routing)
     middle = routing.spans[1, 1]
-    numbers = [int(row_words.number_of(word)) for word in routing.rows]
+    numbers = [int(packed_rows.row_of(word)) for word in routing.rows]
     assert set(numbers[:middle]) == left
     assert sorted(numbers) == list(range(10))
     assert routing.spans.tolist() == [[0, 5], [0, middle], [middle, 10]]
@@ -82,7 +89,9 @@ def test_rows_go_by_the_first_surrogate_that_knows_them(own, most, left):
 
 def test_a_threshold_lies_before_the_next_value_of_any_row():
     routing = routing_of(np.ones(10))
-    route.route_rows(routing)
-    low, high = routing.kept.real[0, 0, [surrogates.KEPT_LOW, surrogates.KEPT_HIGH]]
+    route.route_missing_rows(routing)
+    low, high = routing.records.floats[
+        0, 0, [surrogates.RECORD_LOW, surrogates.RECORD_HIGH]
+    ]
     assert (low, high) == (1, 3)
-    assert np.isnan(routing.kept.real[0, 1, surrogates.KEPT_LOW])
+    assert np.isnan(routing.records.floats[0, 1, surrogates.RECORD_LOW])

@@ -1,8 +1,8 @@
-"""The loops that find surrogates, against every cut of a small node."""
+"""The kernels that find surrogates, against every cut of a small node."""
 
 import numpy as np
 import pytest
-from tests.helpers.plain_loops import BINNED, cells_of, layout, nodes, plain
+from tests.helpers.plain_kernels import BINNED, cells_of, layout, nodes, plain
 
 bins, surrogates = plain(BINNED + "surrogate_bins", BINNED + "surrogates")
 
@@ -10,38 +10,38 @@ bins, surrogates = plain(BINNED + "surrogate_bins", BINNED + "surrogates")
 def search_of(cells, left, weights, *, small, most=3):
     """Return the search at a root that asks whether attribute 0 is at most 0."""
     n, p = cells.codes.shape
-    whole, real = np.full((3, 9), -1, np.int32), np.zeros((3, 4))
-    whole[0, [nodes.ATTRIBUTE, nodes.CHILD, nodes.OTHER_CHILD]] = 0, 1, 2
+    ints, floats = np.full((3, 9), -1, np.int32), np.zeros((3, 4))
+    ints[0, [nodes.ATTRIBUTE, nodes.LEFT_CHILD, nodes.RIGHT_CHILD]] = 0, 1, 2
     spans = np.array([[0, n], [0, sum(left)], [sum(left), n]])
-    room = bins.SurrogateWorkspace(
-        words=np.zeros((p, layout.BINS), np.uint64),
-        lines=np.zeros((p, layout.BINS, 2)),
+    work = bins.SurrogateWorkspace(
+        packed_counts=np.zeros((p, layout.BINS), np.uint64),
+        bin_weights=np.zeros((p, layout.BINS, 2)),
         cuts=np.zeros((p, bins.FOUND)),
         masks=np.zeros((p, layout.BINS), np.uint8),
         marks=np.zeros(layout.BINS, np.int64),
-        parts=np.zeros((bins.LINES_OF_PARTS, bins.PARTS)),
+        subbins=np.zeros((bins.SUBBIN_FIELDS, bins.SUBBINS)),
         keys=np.empty(layout.BINS),
         places=np.empty(layout.BINS, np.int64),
-        owners=np.empty(layout.BINS, np.uint8),
+        row_bins=np.empty(layout.BINS, np.uint8),
     )
-    kept = surrogates.SurrogateLines(
+    records = surrogates.SurrogateRecords(
         line_of=np.array([0, -1, -1]),
         attributes=np.full((1, most), -1, np.int32),
-        real=np.zeros((1, most, surrogates.KEPT)),
+        floats=np.zeros((1, most, surrogates.RECORD_SIZE)),
         masks=np.zeros((1, most, layout.BINS), np.uint8),
     )
     return surrogates.SurrogateSearch(
         cells=cells,
         weights=weights,
         unit=bool(np.all(weights == 1)),
-        whole=whole,
-        real=real,
+        ints=ints,
+        floats=floats,
         by_code=np.zeros((0, 2), np.int64),
         spans=spans,
         rows=np.arange(n, dtype=np.uint32),
         small=small,
-        room=room,
-        kept=kept,
+        work=work,
+        records=records,
     )
 
 
@@ -72,7 +72,7 @@ def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch
         cells = cells_of(codes, nominal=[2], numbers=numbers[:, None], columns=[1])
         search = search_of(cells, left, weights, small=small)
         surrogates.find_surrogates(search, (0, 1), (0, 3), (True, True, True))
-        kept = search.kept
+        records = search.records
         majority = max(weights[left].sum(), weights[~left].sum()) / weights.sum()
         expected = {
             1: best_agreement(numbers, left, weights),
@@ -80,24 +80,24 @@ def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch
         }
         expected = {a: share for a, share in expected.items() if share > majority}
         order = sorted(expected, key=lambda a: -expected[a])
-        own = kept.attributes[0]
+        own = records.attributes[0]
         assert own[own >= 0].tolist() == order
         for k, a in enumerate(order):
-            figures = kept.real[0, k]
+            figures = records.floats[0, k]
             assert figures[surrogates.AGREEMENT] == pytest.approx(expected[a])
             adjusted = (expected[a] - majority) / (1 - majority)
             assert figures[surrogates.ADJUSTED] == pytest.approx(adjusted)
             if a == 1:
-                goes = numbers <= figures[surrogates.KEPT_LOW]
+                goes = numbers <= figures[surrogates.RECORD_LOW]
                 goes = goes != (figures[surrogates.REVERSED] > 0)
                 agreement = weights[goes == left].sum() / weights.sum()
                 assert agreement == pytest.approx(expected[a])
             else:
-                assert kept.masks[0, k, [0, 1, 2]].tolist() == [2, 0, 1]
+                assert records.masks[0, k, [0, 1, 2]].tolist() == [2, 0, 1]
 
 
 def test_rows_of_both_branches_stand_in_halves_of_a_word():
     word = 3 * bins.FIRST + 5 * bins.SECOND
     assert bins.rows_in(word) == 8
     # D was 2 before a part with 1 and 4 of the branches, of 10 and 6 in all.
-    assert bins.bounded(10.0, 6.0, 2.0, 1.0, 4.0) == max(6 + 2 + 1, 10 - 2 + 4)
+    assert bins.agreement_bound(10.0, 6.0, 2.0, 1.0, 4.0) == max(6 + 2 + 1, 10 - 2 + 4)

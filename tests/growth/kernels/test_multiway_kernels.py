@@ -5,14 +5,14 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from tests.helpers.plain_loops import MULTIWAY, plain
+from tests.helpers.plain_kernels import MULTIWAY, plain
 
 from spinney.growth.prune.error_limits import added_errors
 
 layout, count, errors, search, grow, prune = plain(
     *(
         MULTIWAY + each
-        for each in ("layout", "count", "errors", "search", "grow", "prune")
+        for each in ("layout", "value_counts", "errors", "search", "grow", "prune")
     )
 )
 
@@ -29,15 +29,15 @@ LIMITS = layout.Limits(
     cut_share=0.0,
     branch_share=0.0,
     min_gain=1e-9,
-    correct=False,
-    runners_up=100,
+    mdl_correction=False,
+    competitor_rows=100,
     most_in_side=25.0,
     altered=np.ones(2),
     reuse=True,
 )
 
 
-def growth_of(columns, kinds, classes, *, parts=None, **limits):
+def growth_of(columns, kinds, classes, *, fractions=None, **limits):
     """Return a growth of all rows, the root waiting; codes are values, too."""
     n, p, limits = len(classes), len(columns), LIMITS._replace(**limits)
     n_codes = [int(max(c for c in column if c is not None)) + 1 for column in columns]
@@ -46,8 +46,8 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         codes[:, a] = [n_codes[a] if code is None else code for code in column]
     codes[:, p] = classes
     facts = np.zeros((p, 5), np.int64)
-    facts[:, layout.KIND], facts[:, layout.CODES] = kinds, n_codes
-    facts[:, layout.OFFSET] = np.cumsum([0, *(k + 1 for k in n_codes[:-1])])
+    facts[:, layout.KIND], facts[:, layout.N_CODES] = kinds, n_codes
+    facts[:, layout.TABLE_START] = np.cumsum([0, *(k + 1 for k in n_codes[:-1])])
     numbers = np.arange(max(n_codes), dtype=float)
     k, lines = limits.n_classes, sum(n_codes) + p
     size, most = 8 * n + 8, max(n_codes) + 2
@@ -59,8 +59,8 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         np.zeros((size, 5), np.int64),
         np.zeros((size, p), np.uint8),
     )
-    if parts is not None:
-        members.parts[:n] = parts
+    if fractions is not None:
+        members.fractions[:n] = fractions
     grown = layout.Grown(
         np.zeros((size, 9), np.int32),
         np.zeros((size, k)),
@@ -76,7 +76,7 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         table=np.empty(2 * k * lines),
         listed=np.empty((p, 2), np.uint64),
         codes=np.empty(most, np.int64),
-        runs=np.empty(2 * k * most),
+        value_weights=np.empty(2 * k * most),
         scores=np.empty(most),
         keys=np.empty(n, np.uint64),
         spare_keys=np.empty(n, np.uint64),
@@ -88,10 +88,10 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         present=np.empty(k, np.int64),
         sides=np.empty((p, 6 * k)),
     )
-    weights = np.bincount(classes, parts, minlength=k)
+    weights = np.bincount(classes, fractions, minlength=k)
     grown.nodes[0, [layout.PARENT, layout.CHOSEN]] = -1, -1
     grown.weights[0], grown.counts[0] = weights, np.bincount(classes, minlength=k)
-    members.stack[0] = 0, n, 0, parts is None, 0
+    members.stack[0] = 0, n, 0, fractions is None, 0
     ranked = layout.RankedColumns(codes, facts, numbers, np.zeros(p))
     return layout.Growth(ranked, limits, members, grown, work)
 
@@ -102,24 +102,24 @@ def entropy(weights):
 
 
 @pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("parts", [None, [1.0, 0.5, 2.0, 1.0, 0.25, 1.0]])
-def test_runs_are_the_codes_that_occur_with_their_weights(many, parts, monkeypatch):
+@pytest.mark.parametrize("fractions", [None, [1.0, 0.5, 2.0, 1.0, 0.25, 1.0]])
+def test_runs_are_the_codes_that_occur_with_their_weights(many, fractions, monkeypatch):
     if many:  # as if there were more codes than a table has lines
         monkeypatch.setattr(count, "MOST_LISTED", 0)
     column, classes = [3, 0, 3, None, 0, 5], [0, 1, 1, 0, 1, 0]
-    growth = growth_of([column], [layout.NUMERIC], classes, parts=parts)
-    count.count_together(growth, 0, 0, 1)
-    n_runs = count.runs_of(growth, 0, 0)
-    assert growth.work.codes[:n_runs].tolist() == [0, 3, 5]
-    weights = np.ones(6) if parts is None else np.array(parts)
-    width = 2 if parts is None else 4
+    growth = growth_of([column], [layout.NUMERIC], classes, fractions=fractions)
+    count.count_tables(growth, 0, 0, 1)
+    n_values = count.collect_values(growth, 0, 0)
+    assert growth.work.codes[:n_values].tolist() == [0, 3, 5]
+    weights = np.ones(6) if fractions is None else np.array(fractions)
+    width = 2 if fractions is None else 4
     for j, code in enumerate([0, 3, 5, None]):
         own = [i for i in range(6) if column[i] == code]
         expected = [sum(weights[i] for i in own if classes[i] == c) for c in range(2)]
-        if parts is not None:
+        if fractions is not None:
             expected += [sum(classes[i] == c for i in own) for c in range(2)]
-        away = layout.AWAY * 4
-        line = growth.work.runs[width * j :]
+        away = layout.MISSING * 4
+        line = growth.work.value_weights[width * j :]
         if code is None:
             line = growth.work.vectors[away:]
         assert line[:width].tolist() == expected
@@ -128,7 +128,7 @@ def test_runs_are_the_codes_that_occur_with_their_weights(many, parts, monkeypat
 def test_many_keys_are_sorted_by_digits():
     codes = np.random.default_rng(0).integers(0, 700, 300)
     growth = growth_of([codes.tolist()], [layout.NUMERIC], [0, 1] * 150)
-    assert count._keys_of(growth, 0, 0) == 300
+    assert count._sort_keys(growth, 0, 0) == 300
     assert (growth.work.keys >> np.uint64(32)).tolist() == sorted(codes.tolist())
 
 
@@ -138,7 +138,7 @@ def test_the_best_cut_of_an_attribute_has_the_greatest_gain(impurity):
     for _ in range(10):
         column, classes = rng.integers(0, 8, 20), rng.integers(0, 2, 20)
         growth = growth_of([column], [layout.NUMERIC], classes, impurity=impurity)
-        search.search(growth, 0, 0, 1)
+        search.search_attributes(growth, 0, 0, 1)
 
         def impure(own, classes=classes):
             weights = np.bincount(classes[own], minlength=2)
@@ -153,7 +153,7 @@ def test_the_best_cut_of_an_attribute_has_the_greatest_gain(impurity):
             gains[low] = impure(column == column) - after
         best = max(gains.values())
         assert growth.work.merits[0, layout.GAIN] == pytest.approx(best)
-        below, above = growth.work.results[0, [layout.BELOW, layout.ABOVE]]
+        below, above = growth.work.results[0, [layout.LOW_CODE, layout.HIGH_CODE]]
         assert gains[below] == pytest.approx(best)
         assert above == min(column[column > below])
 
@@ -161,39 +161,39 @@ def test_the_best_cut_of_an_attribute_has_the_greatest_gain(impurity):
 def test_a_branch_for_each_value_gains_and_is_divided_by_its_own_entropy():
     column, classes = [0, 0, 1, 1, 2, None], [0, 0, 1, 1, 0, 1]
     growth = growth_of([column], [layout.NOMINAL], classes, ratio=True)
-    search.search(growth, 0, 0, 1)
+    search.search_attributes(growth, 0, 0, 1)
     gain = 5 / 6 * entropy([3, 2])
     assert growth.work.merits[0, layout.GAIN] == pytest.approx(gain)
     merit = gain / entropy([2, 2, 1, 1])
     assert growth.work.merits[0, layout.MERIT] == pytest.approx(merit)
-    assert growth.work.results[0, layout.LOST] == 1
-    assert search.choose(growth) == 0
+    assert growth.work.results[0, layout.N_MISSING] == 1
+    assert search.choose_attribute(growth) == 0
 
 
 def test_the_first_of_equal_attributes_is_chosen_and_none_that_gains_nothing():
     classes = [0, 0, 1, 1]
     same, useless = [0, 0, 1, 1], [0, 1, 0, 1]
     growth = growth_of([useless, same, same], [layout.NUMERIC] * 3, classes)
-    search.search(growth, 0, 0, 3)
-    assert search.choose(growth) == 1
+    search.search_attributes(growth, 0, 0, 3)
+    assert search.choose_attribute(growth) == 1
     growth = growth_of([[0] * 4], [layout.NUMERIC], classes)
-    search.search(growth, 0, 0, 1)
-    assert search.choose(growth) == -layout.IDENTICAL
+    search.search_attributes(growth, 0, 0, 1)
+    assert search.choose_attribute(growth) == -layout.IDENTICAL
 
 
 def test_a_planted_tree_is_grown_with_divided_rows():
     # Class 1 where the value is 1; the row without a value goes both ways.
     column, classes = [0, 0, 0, 1, 1, None], [0, 0, 0, 1, 1, 0]
     growth = growth_of([column], [layout.NOMINAL], classes, least_node=9.0)
-    assert grow.grow(growth, grow.Task.GROW, 0, 1) == layout.DONE
+    assert grow.grow_nodes(growth, grow.Task.GROW, 0, 1) == layout.DONE
     grown = growth.grown
-    assert grown.state[layout.NODES] == 3
-    assert grown.nodes[0, layout.CHILD] == 1
+    assert grown.state[layout.N_NODES] == 3
+    assert grown.nodes[0, layout.FIRST_CHILD] == 1
     assert grown.weights[1:3].tolist() == [[3 + 3 / 5, 0], [2 / 5, 2]]
     assert grown.counts[1:3].tolist() == [[4, 0], [1, 2]]
     reasons = grown.nodes[1:3, layout.REASON].tolist()
     assert reasons == [layout.PURE, layout.EXHAUSTED]
-    assert layout.question_of(grown, 0) == 0
+    assert layout.chosen_candidate(grown, 0) == 0
     assert layout.is_nominal(growth, 0)
 
 
@@ -202,18 +202,20 @@ def test_members_of_a_split_node_stand_in_the_order_of_the_stack():
     other = [0, 1, 1, 0, 1, 0]
     kinds = [layout.NOMINAL, layout.NOMINAL]
     growth = growth_of([column, other], kinds, classes, least_node=1.0)
-    search.search(growth, 0, 0, 2)
-    growth.work.results[1, layout.ABLE] = 0  # so that the first one is chosen
-    assert grow.grow(growth, grow.Task.SPLIT, 0, 2) == layout.DONE
-    members, waiting = growth.members, growth.grown.state[layout.WAITING]
+    search.search_attributes(growth, 0, 0, 2)
+    growth.work.results[1, layout.CAN_SPLIT] = 0  # so that the first one is chosen
+    assert grow.grow_nodes(growth, grow.Task.SPLIT, 0, 2) == layout.DONE
+    members, waiting = growth.members, growth.grown.state[layout.N_WAITING]
     assert waiting == 3
     rows = {}
     for top in range(waiting):
-        begin, end, plain_node = layout.stretch(members, top)
+        begin, end, plain_node = layout.member_range(members, top)
         assert not plain_node
         branch = members.stack[top, layout.NODE] - 1
         rows[int(branch)] = members.rows[begin:end].tolist()
-        assert members.parts[begin:end][-1] == pytest.approx([0.4, 0.2, 0.4][branch])
+        assert members.fractions[begin:end][-1] == pytest.approx(
+            [0.4, 0.2, 0.4][branch]
+        )
     assert rows == {2: [0, 4, 5], 1: [2, 5], 0: [1, 3, 5]}
     assert members.used[:waiting].tolist() == [[1, 0]] * 3
 
@@ -230,10 +232,10 @@ def test_too_little_room_is_told_before_anything_is_changed(array, room, needed)
     growth = growth_of([[0, 1, 2, 3]], [layout.NUMERIC], [0, 0, 1, 1])
     whole = getattr(growth.grown, array)
     short = growth.grown._replace(**{array: whole[: needed - 1].copy()})
-    assert grow.grow(growth._replace(grown=short), grow.Task.GROW, 0, 1) == room
+    assert grow.grow_nodes(growth._replace(grown=short), grow.Task.GROW, 0, 1) == room
     enough = growth.grown._replace(**{array: whole[:needed].copy()})
     assert short.state.tolist() == [1, 1, 0, 0, 0, NEVER]
-    done = grow.grow(growth._replace(grown=enough), grow.Task.GROW, 0, 1)
+    done = grow.grow_nodes(growth._replace(grown=enough), grow.Task.GROW, 0, 1)
     assert done == layout.DONE
     assert enough.line_counts[:3].tolist() == [[0, 0], [2, 0], [0, 2]]
 
@@ -245,9 +247,9 @@ def test_too_little_room_is_told_before_anything_is_changed(array, room, needed)
 def test_a_leaf_may_make_as_many_errors_as_in_plain_python(weights, expected):
     lines, prior = np.array([weights], float), np.zeros(2)
     rules = layout.Rules(True, 0.25, NormalDist().inv_cdf(0.75), 1.0, NO_COSTS, 1.0)
-    assert errors.wrong(rules, lines, 0, prior) == expected
+    assert errors.leaf_errors(rules, lines, 0, prior) == expected
     total = expected + (added_errors(sum(weights), expected) if sum(weights) else 0)
-    assert errors.estimate(rules, lines, 0, prior) == pytest.approx(total)
+    assert errors.estimated_errors(rules, lines, 0, prior) == pytest.approx(total)
 
 
 def test_the_prior_may_change_what_a_leaf_predicts():
@@ -261,12 +263,12 @@ def test_costs_decide_the_label_of_a_leaf_and_its_risk():
     lines, prior = np.array([[6.0, 2.0]]), np.zeros(2)
     costs = np.array([[0.0, 4.0], [1.0, 0.0]])  # the label 0 costs 8, the label 1 6
     rules = layout.Rules(True, 0.25, NormalDist().inv_cdf(0.75), 1.0, costs, 4.0)
-    assert errors.wrong(rules, lines, 0, prior) == 6
+    assert errors.leaf_errors(rules, lines, 0, prior) == 6
     assert errors.risk(rules, lines, 0, prior) == 6
-    dear = rules._replace(costs=2 * costs, dearest=8.0)
-    assert errors.wrong(dear, lines, 0, prior) == 6
+    dear = rules._replace(costs=2 * costs, max_cost=8.0)
+    assert errors.leaf_errors(dear, lines, 0, prior) == 6
     assert errors.risk(dear, lines, 0, prior) == 12
-    assert errors.wrong(rules._replace(costs=NO_COSTS), lines, 0, prior) == 2
+    assert errors.leaf_errors(rules._replace(costs=NO_COSTS), lines, 0, prior) == 2
 
 
 @pytest.mark.parametrize("raising", [False, True])
@@ -277,11 +279,11 @@ def test_a_split_that_saves_no_error_is_pruned(raising):
     classes[[3, 50]] = 1 - classes[[3, 50]]
     kinds = [layout.NOMINAL, layout.NOMINAL]
     growth = growth_of([useful, noise], kinds, classes, min_gain=0.0)
-    grow.grow(growth, grow.Task.GROW, 0, 2)
-    grown, n_nodes = growth.grown, int(growth.grown.state[layout.NODES])
+    grow.grow_nodes(growth, grow.Task.GROW, 0, 2)
+    grown, n_nodes = growth.grown, int(growth.grown.state[layout.N_NODES])
     assert n_nodes > 3
     room = len(grown.nodes)
-    drafts = layout.Drafts(
+    records = layout.PruneRecords(
         np.arange(room, dtype=np.int32),
         np.zeros(room, np.uint8),
         np.zeros(room),
@@ -293,15 +295,15 @@ def test_a_split_that_saves_no_error_is_pruned(raising):
     )
     growth.members.rows[:80] = np.arange(80)
     growth.members.stack[0] = 0, 80, 0, 1, 0
-    grown.state[layout.WAITING] = 1
+    grown.state[layout.N_WAITING] = 1
     rules = layout.Rules(raising, 0.25, NormalDist().inv_cdf(0.75), 1.0, NO_COSTS, 1.0)
-    arrays = (growth.members, grown, drafts, growth.work)
+    arrays = (growth.members, grown, records, growth.work)
     assert prune.prune(layout.Pruning(growth.columns, rules, *arrays)) == layout.DONE
-    assert grown.nodes[0, layout.CHILDREN] == 2
-    assert grown.nodes[1:3, layout.CHILDREN].tolist() == [0, 0]
+    assert grown.nodes[0, layout.N_CHILDREN] == 2
+    assert grown.nodes[1:3, layout.N_CHILDREN].tolist() == [0, 0]
     seen = sum(1 + added_errors(40, 1) for _ in range(2))
-    assert drafts.estimates[0] == pytest.approx(seen)
-    assert drafts.steps[: grown.state[layout.STEPS], 1].tolist() == [
+    assert records.estimates[0] == pytest.approx(seen)
+    assert records.steps[: grown.state[layout.N_STEPS], 1].tolist() == [
         layout.REPLACED,
         layout.REPLACED,
         layout.KEPT,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.helpers.plain_loops import (
+from tests.helpers.plain_kernels import (
     BINNED,
     best_cut,
     cells_of,
@@ -13,7 +13,7 @@ from tests.helpers.plain_loops import (
     vector,
 )
 
-ordered_rows, search_loops = plain(BINNED + "ordered_rows", BINNED + "search")
+ordered_rows, search_kernels = plain(BINNED + "ordered_rows", BINNED + "search")
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +38,8 @@ def planted(n, *, seed, few=True, least=0.0):
 
 
 def found_by_walk(search, n, slack=1e-9):
-    search_loops.weigh_node(search, 0)
-    assert search_loops._search_rows(search, n, 0, 0, slack)
+    search_kernels.set_node_weight(search, 0)
+    assert search_kernels._search_by_walk(search, n, 0, 0, slack)
     return search.work.cuts[0]
 
 
@@ -51,9 +51,9 @@ def found_by_walk(search, n, slack=1e-9):
 def test_a_walk_finds_the_best_cut(few, n, seed):
     search, values = planted(n, seed=seed, few=few)
     cut = found_by_walk(search, n)
-    reached, low = best_cut(search, values)
-    assert cut[layout.SCORE] == pytest.approx(reached)
-    if reached == -np.inf:
+    cut_score, low = best_cut(search, values)
+    assert cut[layout.SCORE] == pytest.approx(cut_score)
+    if cut_score == -np.inf:
         assert np.isnan(cut[layout.BIN])
         return
     after = values[values > low].min()
@@ -61,7 +61,7 @@ def test_a_walk_finds_the_best_cut(few, n, seed):
         assert (cut[layout.BIN], cut[layout.HIGH]) == (low, after)
     else:
         assert (cut[layout.LOW], cut[layout.HIGH]) == (low, after)
-    ordered_rows.weigh_left(search.cells, search.labels, n, 0, search.work)
+    ordered_rows.set_left_totals(search.cells, search.labels, n, 0, search.work)
     left = vector(search, np.flatnonzero(values <= low))
     assert cut[layout.TOTALS : layout.TOTALS + 3].tolist() == left.tolist()
     assert not cut[layout.TOTALS + 3 :].any()
@@ -81,7 +81,7 @@ def test_counts_and_order_agree_to_the_last_bit(n, monkeypatch):
 def test_both_sides_are_heavy_enough(n):
     search, _ = planted(n, seed=1, least=0.4 * n)
     cut = found_by_walk(search, n)
-    ordered_rows.weigh_left(search.cells, search.labels, n, 0, search.work)
+    ordered_rows.set_left_totals(search.cells, search.labels, n, 0, search.work)
     left = cut[layout.TOTALS : layout.TOTALS + 3].sum()
     assert min(left, search.stack.weights[0].sum() - left) >= 0.4 * n
     search, _ = planted(n, seed=1, least=100.0 * n)
@@ -92,6 +92,6 @@ def test_both_sides_are_heavy_enough(n):
 @pytest.mark.parametrize("n", [8, 30])
 def test_a_missing_cell_is_left_to_others(n):
     search, _ = planted(n, seed=2)
-    search.cells.codes[3, 0] = layout.ABSENT
-    search_loops.weigh_node(search, 0)
-    assert not search_loops._search_rows(search, n, 0, 0, 1e-9)
+    search.cells.codes[3, 0] = layout.MISSING_CODE
+    search_kernels.set_node_weight(search, 0)
+    assert not search_kernels._search_by_walk(search, n, 0, 0, 1e-9)

@@ -1,11 +1,11 @@
-"""The loops of forests and of hashes, against plain Python and NumPy."""
+"""The kernels of forests and of hashes, against plain Python and NumPy."""
 
 import struct
 from collections import Counter
 
 import numpy as np
 import pytest
-from tests.helpers.plain_loops import plain
+from tests.helpers.plain_kernels import plain
 
 from spinney._support.seed_sequences import generator_words
 
@@ -32,7 +32,7 @@ def test_a_leaf_is_the_root_and_the_steps_down_each_by_its_part():
         cuts=np.zeros(0),
         entries=np.zeros((5, 2), np.int64),
         outputs=np.array([[0.5, 0.5], [0.8, 0.2], [0.1, 0.9], [1.0, 0.0], [0.3, 0.7]]),
-        parts=np.array([[1.0, 0.5], [1.0, 0.25], [0, 0], [0, 0], [0, 0]]),
+        factors=np.array([[1.0, 0.5], [1.0, 0.25], [0, 0], [0, 0], [0, 0]]),
         links=np.empty((2, 6), np.int64),
     )
     cells = np.array([[2.0, 0.0], [np.nan, 0.0], [1.0, np.nan], [1.0, 1.0]])
@@ -55,7 +55,7 @@ def test_columns_are_hashed_by_sums_of_words():
         np.zeros(2, np.uint64),
     )
     with np.errstate(over="ignore"):
-        hashing.mark_rows(matrix, 0, 3, words)
+        hashing.hash_columns(matrix, 0, 3, words)
     for j in range(2):
         total = 0
         for i in range(3):
@@ -75,7 +75,7 @@ def test_rows_are_hashed_cell_by_cell_whatever_stands_for_missing():
     matrix = np.array([[1.5, np.nan], [-0.0, 7.0], [0.0, 7.0]])
     keys = np.array([5, 6, 6], np.uint64)
     with np.errstate(over="ignore"):
-        hashing.stir_rows(matrix, 0, 3, keys)
+        hashing.hash_rows(matrix, 0, 3, keys)
     expected = mixed(mixed(5 ^ mixed(bits(1.5))) ^ mixed(bits(float("nan"))))
     assert keys[0] == expected
     assert keys[1] == keys[2] == mixed(mixed(6 ^ mixed(0)) ^ mixed(bits(7.0)))

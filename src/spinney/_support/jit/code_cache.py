@@ -84,19 +84,19 @@ def _machine() -> str:
 
 
 @cache
-def machine_mark() -> str:
+def machine_digest() -> str:
     """Return what tells the code for this machine from that for others."""
     return sha256(_machine().encode()).hexdigest()[:8]
 
 
-def mark_of_kinds(kinds: tuple[Kind, ...]) -> str:
+def kinds_digest(kinds: tuple[Kind, ...]) -> str:
     """Return what tells the code for some arguments from that for others."""
-    return sha256("\n".join(map(_text_of, kinds)).encode()).hexdigest()[:16]
+    return sha256("\n".join(map(_kind_text, kinds)).encode()).hexdigest()[:16]
 
 
-def code_in(folder: TrustedFolder, stem: str = "*") -> list[str]:
+def code_files(folder: TrustedFolder, stem: str = "*") -> list[str]:
     """Return the files of a folder with code for this machine, of a loop or all."""
-    pattern = f"{stem}.{machine_mark()}.*{_SUFFIX}"
+    pattern = f"{stem}.{machine_digest()}.*{_SUFFIX}"
     return [name for name in folder.names() if fnmatchcase(name, pattern)]
 
 
@@ -119,16 +119,16 @@ class CachedCode:
         """Return whether there is code for this machine, for whatever arguments."""
         if not self._file.is_file():
             return False
-        return any(code_in(each, self._stem()) for each in self.trusted_folders())
+        return any(code_files(each, self._stem()) for each in self.trusted_folders())
 
     def load(self, kinds: tuple[Kind, ...]) -> Code | None:
         """Return the code for arguments of some kinds, None if there is none."""
         if not self._file.is_file():
             return None
-        name = self._named(kinds)
+        name = self._file_name(kinds)
         for folder in self.trusted_folders():
             with suppress(OSError):
-                code = _unwritten(folder.read(name, limit=_LARGEST))
+                code = _parsed(folder.read(name, limit=_LARGEST))
                 if code is not None:
                     return code
         return None
@@ -137,10 +137,10 @@ class CachedCode:
         """Store code, where that is possible, and delete that of older sources."""
         if not self._file.is_file():
             return
-        name = self._named(kinds)
+        name = self._file_name(kinds)
         for folder in self.trusted_folders(create=True):
             with suppress(OSError):
-                folder.write(name, _written(code))
+                folder.write(name, _serialised(code))
                 for old in folder.names():
                     is_own = fnmatchcase(old, f"{self._name}.*{_SUFFIX}")
                     if is_own and not old.startswith(self._stem()):
@@ -171,11 +171,11 @@ class CachedCode:
 
     def _stem(self) -> str:
         # The loop may be none of ours, as those of tests.
-        own = sha256(_digest() + self._file.read_bytes()).hexdigest()
-        return f"{self._name}.{own[:12]}"
+        content_digest = sha256(_digest() + self._file.read_bytes()).hexdigest()
+        return f"{self._name}.{content_digest[:12]}"
 
-    def _named(self, kinds: tuple[Kind, ...]) -> str:
-        return f"{self._stem()}.{machine_mark()}.{mark_of_kinds(kinds)}{_SUFFIX}"
+    def _file_name(self, kinds: tuple[Kind, ...]) -> str:
+        return f"{self._stem()}.{machine_digest()}.{kinds_digest(kinds)}{_SUFFIX}"
 
     def trusted_folders(self, *, create: bool = False) -> Iterator[TrustedFolder]:
         """Yield those of the folders in which nobody else can write, each while open.
@@ -214,27 +214,27 @@ def users_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
-def _text_of(kind: Kind) -> str:
+def _kind_text(kind: Kind) -> str:
     if not isinstance(kind, type):
         return repr(kind)
     return f"{kind.__module__}.{kind.__qualname__} {getattr(kind, '_fields', '')}"
 
 
-def _written(code: Code) -> list[bytes]:
+def _serialised(code: Code) -> list[bytes]:
     """Return code as it stands in a file: a digest of the rest, a line, the binary."""
-    about = json.dumps([code.name, code.result, code.needs]).encode() + b"\n"
-    digest = sha256(about + code.binary).hexdigest().encode()
-    return [digest, b"\n", about, code.binary]
+    header = json.dumps([code.name, code.result, code.needs]).encode() + b"\n"
+    digest = sha256(header + code.binary).hexdigest().encode()
+    return [digest, b"\n", header, code.binary]
 
 
-def _unwritten(content: bytes) -> Code | None:
+def _parsed(content: bytes) -> Code | None:
     """Return the code of a file, None if the file is damaged or no code."""
     digest, _, rest = content.partition(b"\n")
     if sha256(rest).hexdigest().encode() != digest:
         return None
-    about, _, binary = rest.partition(b"\n")
+    header, _, binary = rest.partition(b"\n")
     with suppress(ValueError, TypeError):
-        name, result, needs = json.loads(about)
+        name, result, needs = json.loads(header)
         if isinstance(name, str) and result in RESULTS:
             return Code(name, result, tuple(map(str, needs)), binary)
     return None

@@ -13,11 +13,16 @@ from pathlib import Path
 from spinney._support.jit.code_cache import (
     PACKAGE,
     CachedCode,
-    code_in,
-    machine_mark,
+    code_files,
+    machine_digest,
     sources,
 )
-from spinney._support.jit.compile import OFF, UNTRIED, NumbaFallback, is_supported_numba
+from spinney._support.jit.compile import (
+    OFF,
+    UNSUPPORTED,
+    NumbaFallback,
+    is_supported_numba,
+)
 from spinney.errors import SpinneyError
 
 _HOME = CachedCode(Path(__file__), "ahead")  # stands where the record does
@@ -28,7 +33,7 @@ def is_all_compiled() -> bool:
     """Return whether all that was compiled ahead by these modules is there still."""
     for folder in _HOME.trusted_folders():
         with suppress(OSError, UnicodeDecodeError):
-            record = folder.read(f"ahead.{_digest()}.{_ending()}", limit=_LARGEST)
+            record = folder.read(f"ahead.{_digest()}.{_suffix()}", limit=_LARGEST)
             listed = record.decode().splitlines()
             return bool(listed) and set(listed) <= set(_stored_files())
     return False
@@ -37,7 +42,7 @@ def is_all_compiled() -> bool:
 def check_code_storage() -> None:
     """Refuse to compile what could be written nowhere, or would not be read again."""
     if not OFF and not is_supported_numba():
-        NumbaFallback.since(UNTRIED)
+        NumbaFallback.since(UNSUPPORTED)
     if OFF or NumbaFallback.now:  # Numba's code is elsewhere
         return
     loops = {path.parent: path for path in sources() if path.parent.name == "kernels"}
@@ -57,9 +62,9 @@ def record_compiled() -> None:
     for folder in _HOME.trusted_folders(create=True):
         with suppress(OSError):
             for old in folder.names():
-                if old.startswith("ahead.") and old.endswith(_ending()):
+                if old.startswith("ahead.") and old.endswith(_suffix()):
                     folder.remove(old)
-            folder.write(f"ahead.{_digest()}.{_ending()}", ["\n".join(stored).encode()])
+            folder.write(f"ahead.{_digest()}.{_suffix()}", ["\n".join(stored).encode()])
             return
 
 
@@ -76,15 +81,15 @@ def _not_stored(code: CachedCode) -> SpinneyError:
     )
 
 
-def _ending() -> str:
-    return f"{machine_mark()}.txt"
+def _suffix() -> str:
+    return f"{machine_digest()}.txt"
 
 
 def _stored_files() -> Iterator[str]:
     """Give the files of code for this machine, of all kernels."""
     for loop in {path.parent: path for path in sources()}.values():
         for folder in CachedCode(loop, "").trusted_folders():
-            yield from (str(folder.path / name) for name in code_in(folder))
+            yield from (str(folder.path / name) for name in code_files(folder))
 
 
 @cache

@@ -43,8 +43,8 @@ from spinney.errors import warn
 OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 # The versions of Numba whose private parts are known, from one to before the other.
-TRIED = ((0, 61), (0, 69))
-UNTRIED = "Spinney was not tried with this version of Numba"
+SUPPORTED_NUMBA = ((0, 61), (0, 69))
+UNSUPPORTED = "Spinney was not tried with this version of Numba"
 
 _COMPILING = RLock()
 
@@ -56,10 +56,10 @@ def is_supported_numba() -> bool:
     """
     import numba
 
-    oldest, following = TRIED
+    oldest, next_version = SUPPORTED_NUMBA
     with suppress(ValueError):
         version = tuple(map(int, numba.__version__.split(".")[:2]))
-        return oldest <= version < following
+        return oldest <= version < next_version
     return False
 
 
@@ -73,38 +73,38 @@ class NumbaFallback:
         """Leave all that is not compiled yet to Numba, and warn of it once."""
         if not cls.now:
             cls.now = True
-            (_, oldest), (_, following) = TRIED
+            (_, oldest), (_, next_version) = SUPPORTED_NUMBA
             warn(
                 f"{reason}; Numba's own compiler is used: results are the same, the "
                 "first run takes longer",
-                remedy=f"install numba>=0.{oldest},<0.{following}",
+                remedy=f"install numba>=0.{oldest},<0.{next_version}",
             )
 
 
-def kernel(loop: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a loop that other compiled kernels can call, and Python cannot.
 
     What it divides by 0 is infinite or NaN.
     """
-    return loop if OFF else Kernel(loop)
+    return function if OFF else Kernel(function)
 
 
-def entry(loop: Callable[..., Any]) -> Callable[..., Any]:
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a loop as machine code that Python can call, kept on disk.
 
     It takes numbers, arrays and tuples of these. Named tuples are read by their fields,
     and not unpacked. Arrays may be read-only, if they are only read: that compiles
     nothing again.
     """
-    return loop if OFF else Entry(loop)
+    return function if OFF else Entry(function)
 
 
-def instruction(home: str, name: str, plain: Callable[..., Any]) -> Any:
+def instruction(module: str, name: str, plain: Callable[..., Any]) -> Any:
     """Return what is written for the compiler, as that of a name in a module.
 
     The module is imported when a loop is compiled; ``plain`` does the same in Python.
     """
-    return plain if OFF else Instruction(home, name, Kernel(plain))
+    return plain if OFF else Instruction(module, name, Kernel(plain))
 
 
 def _numba_folder() -> str | None:
@@ -120,8 +120,8 @@ def _numba_folder() -> str | None:
         with suppress(FileExistsError):
             own.mkdir(0o700)
         with trusted_folder(own):
-            about = own.stat(follow_symlinks=False)
-        if about.st_uid == os.geteuid() and not about.st_mode & 0o077:
+            status = own.stat(follow_symlinks=False)
+        if status.st_uid == os.geteuid() and not status.st_mode & 0o077:
             return str(own)
     return None
 
@@ -129,7 +129,7 @@ def _numba_folder() -> str | None:
 _CACHE_DIR_LOCK = Lock()
 
 
-def _by_njit(loop: Callable[..., Any]) -> Any:
+def _by_njit(function: Callable[..., Any]) -> Any:
     """Return a loop as Numba compiles it; its cache is chosen when it is decorated."""
     import numba
 
@@ -139,7 +139,7 @@ def _by_njit(loop: Callable[..., Any]) -> Any:
         config.CACHE_DIR = folder or before
         try:
             stored = folder is not None
-            return numba.njit(nogil=True, error_model="numpy", cache=stored)(loop)
+            return numba.njit(nogil=True, error_model="numpy", cache=stored)(function)
         finally:
             config.CACHE_DIR = before
 
@@ -147,39 +147,39 @@ def _by_njit(loop: Callable[..., Any]) -> Any:
 class Instruction:
     """A function written for the compiler, out of which kernels can be made."""
 
-    def __init__(self, home: str, name: str, plain: "Kernel") -> None:
-        self.home, self.name, self.plain = home, name, plain
+    def __init__(self, module: str, name: str, plain: "Kernel") -> None:
+        self.module, self.name, self.plain = module, name, plain
 
     @property
     def _numba_type_(self) -> Any:
         """What Numba asks of an object that a loop names."""
-        return self.plain._numba_type_ if NumbaFallback.now else self._own_type
+        return self.plain._numba_type_ if NumbaFallback.now else self._kernel_type
 
     @cached_property
-    def _own_type(self) -> Any:
+    def _kernel_type(self) -> Any:
         from spinney._support.jit.translate import type_of_intrinsic
 
-        return type_of_intrinsic(getattr(import_module(self.home), self.name))
+        return type_of_intrinsic(getattr(import_module(self.module), self.name))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let Numba tell loops apart by what they close over."""
-        return type(self), (self.home, self.name, self.plain)
+        return type(self), (self.module, self.name, self.plain)
 
 
 class Kernel:
     """A loop that becomes a part of the entries that call it."""
 
-    def __init__(self, loop: Callable[..., Any]) -> None:
-        self.loop = loop
-        update_wrapper(self, loop)
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        update_wrapper(self, function)
 
     @property
     def _numba_type_(self) -> Any:
         """What Numba asks of an object that a loop names."""
-        return self._type_by_numba if NumbaFallback.now else self._own_type
+        return self._numba_dispatcher_type if NumbaFallback.now else self._kernel_type
 
     @cached_property
-    def _type_by_numba(self) -> Any:
+    def _numba_dispatcher_type(self) -> Any:
         from numba.core import types
 
         return types.Dispatcher(self._by_numba)
@@ -187,22 +187,22 @@ class Kernel:
     @cached_property
     def _by_numba(self) -> Any:
         """The loop as Numba compiles it, by its public means alone."""
-        return _by_njit(self.loop)
+        return _by_njit(self.function)
 
     @cached_property
-    def _own_type(self) -> Any:
+    def _kernel_type(self) -> Any:
         from spinney._support.jit.translate import translated, type_of_kernel
 
-        self._translated = translated(self.loop)  # a type does not keep it
+        self._translated = translated(self.function)  # a type does not keep it
         return type_of_kernel(self._translated)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let Numba tell loops apart by the kernels that they close over."""
-        return type(self), (self.loop,)
+        return type(self), (self.function,)
 
     def __call__(self, *values: Any) -> Any:
         """Refuse: it has no machine code of its own."""
-        msg = f"{self.loop.__name__} is a kernel: only compiled kernels can call it"
+        msg = f"{self.function.__name__} is a kernel: only compiled kernels can call it"
         raise TypeError(msg)
 
 
@@ -212,10 +212,10 @@ class Entry(Kernel):
     There is code for every kind of arguments that it was called with.
     """
 
-    def __init__(self, loop: Callable[..., Any]) -> None:
-        super().__init__(loop)
-        self.kept = CachedCode(Path(loop.__code__.co_filename), loop.__name__)
-        self._ready: dict[tuple[Kind, ...], Callable[[list[Slot]], Any] | None] = {}
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.kept = CachedCode(Path(function.__code__.co_filename), function.__name__)
+        self._callables: dict[tuple[Kind, ...], Callable[[list[Slot]], Any] | None] = {}
 
     def __call__(self, *values: Any) -> Any:
         """Run the loop, without the interpreter's lock."""
@@ -224,21 +224,21 @@ class Entry(Kernel):
         for value in values:
             flatten(value, kinds, slots)
         key = tuple(kinds)
-        ready = self._ready.get(key) or self._made_ready(key)
+        ready = self._callables.get(key) or self._prepared(key)
         return self._by_numba(*values) if ready is None else ready(slots)
 
     @property
     def is_loaded(self) -> bool:
         """Whether it has been called before."""
-        return bool(self._ready)
+        return bool(self._callables)
 
-    def _made_ready(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
+    def _prepared(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
         """Return what runs the loop; None if it is left to Numba."""
         with _COMPILING:
-            if key not in self._ready:
+            if key not in self._callables:
                 with LOADING_TIME.running():
-                    self._ready[key] = self._loaded_or_compiled(key)
-            return self._ready[key]
+                    self._callables[key] = self._loaded_or_compiled(key)
+            return self._callables[key]
 
     def _loaded_or_compiled(
         self, key: tuple[Kind, ...]
@@ -249,7 +249,7 @@ class Entry(Kernel):
             ready = self._loaded(key)
             if ready is None and is_supported_numba():
                 ready = self._compiled(key)
-            reason = UNTRIED
+            reason = UNSUPPORTED
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 # Numba does it if we cannot
@@ -268,10 +268,10 @@ class Entry(Kernel):
 
     def _compiled(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
         """Compile the loop, and store its code."""
-        _announce(self.kept)
+        _announce_compiling(self.kept)
         from spinney._support.jit.translate import machine_code
 
-        code = machine_code(self.loop, key)
+        code = machine_code(self.function, key)
         self.kept.save(key, code)
         return call_of(code, key)
 
@@ -279,7 +279,7 @@ class Entry(Kernel):
 _announced: list[str] = []
 
 
-def _announce(kept: CachedCode) -> None:
+def _announce_compiling(kept: CachedCode) -> None:
     """Say once per process why nothing seems to happen."""
     if _announced:
         return

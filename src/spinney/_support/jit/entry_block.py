@@ -42,27 +42,31 @@ _DATA, _LENGTHS, _STRIDES = np.array([0, 2, 3]) + object.__basicsize__ // 8
 
 def types_of(kinds: tuple[Kind, ...]) -> tuple[Any, ...]:
     """Return the types of the compiler for kinds of arguments."""
-    left, every = iter(kinds), []
-    for kind in left:
-        own = _type_of(kind, left)
-        named = isinstance(own, types.BaseNamedTuple)
-        every.append(Reference(own) if named else own)
+    remaining, every = iter(kinds), []
+    for kind in remaining:
+        argument_type = _type_of(kind, remaining)
+        named = isinstance(argument_type, types.BaseNamedTuple)
+        every.append(Reference(argument_type) if named else argument_type)
     return tuple(every)
 
 
-def _type_of(kind: Any, left: Iterator[Kind]) -> Any:
+def _type_of(kind: Any, remaining: Iterator[Kind]) -> Any:
     if kind in _NUMBERS:
         return _NUMBERS[kind]
     if isinstance(kind, tuple):
         dtype, ndim, flags = kind
         if dtype == TUPLE:
-            return types.Tuple([_type_of(next(left), left) for _ in range(ndim)])
+            return types.Tuple(
+                [_type_of(next(remaining), remaining) for _ in range(ndim)]
+            )
         number: Any = from_dtype(np.dtype(dtype))
         order: Any = "A"
         if flags & (C_ORDER | FORTRAN_ORDER):
             order = "C" if flags & C_ORDER else "F"
         return types.Array(number, ndim, order, aligned=bool(flags & ALIGNED))
-    return types.NamedTuple([_type_of(next(left), left) for _ in kind._fields], kind)
+    return types.NamedTuple(
+        [_type_of(next(remaining), remaining) for _ in kind._fields], kind
+    )
 
 
 def block_module(context: Any, about: Any, name: str) -> Any:
@@ -75,7 +79,7 @@ def block_module(context: Any, about: Any, name: str) -> Any:
     function = ir.Function(module, kind, name)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     words = _Words(context, builder, function.args[0])
-    values = [words.value(own) for own in about.argtypes]
+    values = [words.value(argument_type) for argument_type in about.argtypes]
     kind = context.call_conv.get_function_type(about.restype, about.argtypes)
     loop = ir.Function(module, kind, about.llvm_func_name)
     status, result = context.call_conv.call_function(
@@ -136,9 +140,9 @@ class _Words:
     def _array(self, kind: Any, address: Any) -> Any:
         """Return an array, from the object that it is to Python."""
         builder = self.builder
-        own = builder.inttoptr(address, _WORD.as_pointer())
+        argument_type = builder.inttoptr(address, _WORD.as_pointer())
         lengths, strides = (
-            builder.inttoptr(self._at(own, word), _WORD.as_pointer())
+            builder.inttoptr(self._at(argument_type, word), _WORD.as_pointer())
             for word in (_LENGTHS, _STRIDES)
         )
         array = self.context.make_array(kind)(self.context, builder)
@@ -150,7 +154,7 @@ class _Words:
         null = cgutils.get_null_value
         array.meminfo, array.parent = null(array.meminfo.type), null(array.parent.type)
         array.nitems, array.itemsize = n_items, _WORD(size)
-        array.data = builder.inttoptr(self._at(own, _DATA), array.data.type)
+        array.data = builder.inttoptr(self._at(argument_type, _DATA), array.data.type)
         array.shape = cgutils.pack_array(builder, shape)
         array.strides = cgutils.pack_array(
             builder, [self._at(strides, d) for d in range(kind.ndim)]

@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter
 
 # In seconds, on a machine of two cores: to load a set of kernels, and to compile it.
-LOADING, COMPILING = 0.05, 12.0
+LOADING_SECONDS, COMPILING_SECONDS = 0.05, 12.0
 
 # The least work that kernels are loaded for: rows times levels of full trees; cells;
 # and rows times clusters times columns, of numbers alone or of mixed ones.
@@ -74,10 +74,10 @@ def worth_loading(module: str, name: str, *, instead: float) -> bool:
     loaded = getattr(sys.modules.get(module), name, None)
     if loaded is not None and getattr(loaded, "is_loaded", True):
         return True
-    if instead <= LOADING and not TIME_WITHOUT_KERNELS.seconds:
+    if instead <= LOADING_SECONDS and not TIME_WITHOUT_KERNELS.seconds:
         return False
     waited = max(instead, TIME_WITHOUT_KERNELS.seconds)
-    return waited > COMPILING or _is_compiled(module, name)
+    return waited > COMPILING_SECONDS or _is_compiled(module, name)
 
 
 @cache

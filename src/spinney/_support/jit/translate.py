@@ -21,7 +21,7 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.registry import cpu_target
 
 from spinney._support.jit.call_arguments import Code, Kind
-from spinney._support.jit.code_cache import mark_of_kinds
+from spinney._support.jit.code_cache import kinds_digest
 from spinney._support.jit.entry_block import RESULTS, block_module, types_of
 
 _OPTIONS: dict[str, Any] = {
@@ -33,7 +33,7 @@ _OPTIONS: dict[str, Any] = {
 }
 
 # What Numba has a copy of, and every process as well.
-_ELSEWHERE = {"numba_nextafter": "nextafter"}
+_C_NAMES = {"numba_nextafter": "nextafter"}
 
 
 def translated(loop: Callable[..., Any]) -> Any:
@@ -57,23 +57,25 @@ def type_of_intrinsic(intrinsic: Any) -> Any:
 @global_compiler_lock
 def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
     """Return an entry, with all that it calls, as machine code."""
-    with _no_garbage(), _remembering():
+    with _without_garbage_collection(), _memoised_types():
         dispatcher = translated(loop)
         dispatcher.compile(types_of(kinds))
-        (whole,) = dispatcher.overloads.values()
-        name = f"spinney_{loop.__name__}_{mark_of_kinds(kinds)}"
-        codegen = whole.target_context.codegen()
+        (compiled,) = dispatcher.overloads.values()
+        name = f"spinney_{loop.__name__}_{kinds_digest(kinds)}"
+        codegen = compiled.target_context.codegen()
         library = _Program(codegen, name)
-        library.add_ir_module(block_module(whole.target_context, whole.fndesc, name))
-        for part in whole.library.parts():
-            library.add_linking_library(part)
+        library.add_ir_module(
+            block_module(compiled.target_context, compiled.fndesc, name)
+        )
+        for library_part in compiled.library.parts():
+            library.add_linking_library(library_part)
         library.finalize()
-        result = RESULTS[whole.fndesc.restype]
+        result = RESULTS[compiled.fndesc.restype]
         return Code(name, result, library.needs(), library.binary)
 
 
 @contextmanager
-def _no_garbage() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Let nobody search for garbage meanwhile: there is little."""
     collecting = gc.isenabled()
     gc.disable()
@@ -85,7 +87,7 @@ def _no_garbage() -> Iterator[None]:
 
 
 @contextmanager
-def _remembering() -> Iterator[None]:
+def _memoised_types() -> Iterator[None]:
     """Let the compiler remember what it works out anew wherever it is needed.
 
     That is how large a type is, for which it writes and reads a module each time, and
@@ -126,8 +128,8 @@ class _Program(JITCodeLibrary):
     def _finalize_final_module(self) -> None:
         for function in self._final_module.functions:
             if function.is_declaration:
-                if function.name in _ELSEWHERE:
-                    function.name = _ELSEWHERE[function.name]
+                if function.name in _C_NAMES:
+                    function.name = _C_NAMES[function.name]
             elif function.name != self.name:
                 # Numba numbers functions by process: others have the same names, and
                 # whoever loads both would call one for the other.
@@ -172,11 +174,11 @@ class _Translation(JITCodeLibrary):
         """Return this loop and all that it calls, each once."""
         every, waiting = dict[int, Any](), [self]
         while waiting:
-            part = waiting.pop()
-            if id(part) not in every:
-                every[id(part)] = part
-                if isinstance(part, _Translation):
-                    waiting += part._linking_libraries
+            library_part = waiting.pop()
+            if id(library_part) not in every:
+                every[id(library_part)] = library_part
+                if isinstance(library_part, _Translation):
+                    waiting += library_part._linking_libraries
         return list(every.values())
 
     def get_pointer_to_function(self, name: str) -> int:

@@ -37,7 +37,7 @@ _OPEN = (
     | getattr(os, "O_BINARY", 0)
 )
 _FOLDER = os.O_RDONLY | _OPEN | getattr(os, "O_DIRECTORY", 0)
-_MOST_STEPS = 255  # along a path, with those of symbolic links: some go in circles
+_MAX_STEPS = 255  # along a path, with those of symbolic links: some go in circles
 
 
 class UntrustedError(PermissionError):
@@ -67,24 +67,24 @@ class _Rights:
 
         ``passed`` says that it is a folder on the way: it may be sticky.
         """
-        about = os.fstat(descriptor)
-        self.check_owner(about, path)
-        if passed and about.st_mode & stat.S_ISVTX:
+        status = os.fstat(descriptor)
+        self.check_owner(status, path)
+        if passed and status.st_mode & stat.S_ISVTX:
             return
-        if about.st_mode & stat.S_IWOTH:
+        if status.st_mode & stat.S_IWOTH:
             reason = "everybody may write there"
             raise UntrustedError(reason, path)
-        if about.st_mode & stat.S_IWGRP:
-            gid = about.st_gid
+        if status.st_mode & stat.S_IWGRP:
+            gid = status.st_gid
             trusted = gid == self.group or _is_private_group(gid, os.geteuid())
             # With an access control list these bits are the most that it grants.
             if not trusted or _has_access_list(descriptor):
                 reason = "a group may write there"
                 raise UntrustedError(reason, path)
 
-    def check_owner(self, about: os.stat_result, path: object) -> None:
+    def check_owner(self, status: os.stat_result, path: object) -> None:
         """Refuse what belongs to somebody else."""
-        if about.st_uid not in self.owners:
+        if status.st_uid not in self.owners:
             reason = "it belongs to another user"
             raise UntrustedError(reason, path)
 
@@ -118,16 +118,16 @@ class TrustedFolder:
             somebody else could have written it.
         """
         descriptor = os.open(
-            self._at(name), os.O_RDONLY | _OPEN, dir_fd=self._descriptor
+            self._relative(name), os.O_RDONLY | _OPEN, dir_fd=self._descriptor
         )
         try:
-            about = os.fstat(descriptor)
-            if not stat.S_ISREG(about.st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 reason = "it is no regular file"
                 raise UntrustedError(reason, self.path / name)
             if self._rights is not None:
                 self._rights.check(descriptor, self.path / name)
-            if about.st_size > limit:
+            if status.st_size > limit:
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
             with open(descriptor, "rb", closefd=False) as file:
                 return file.read(limit)
@@ -142,14 +142,16 @@ class TrustedFolder:
         """
         temporary = f".spinney-{os.urandom(8).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN
-        descriptor = os.open(self._at(temporary), flags, 0o644, dir_fd=self._descriptor)
+        descriptor = os.open(
+            self._relative(temporary), flags, 0o644, dir_fd=self._descriptor
+        )
         try:
             with open(descriptor, "wb") as file:
                 os.fchmod(descriptor, 0o644)
                 for part in parts:
                     file.write(part)
             folders = {"src_dir_fd": self._descriptor, "dst_dir_fd": self._descriptor}
-            os.replace(self._at(temporary), self._at(name), **folders)
+            os.replace(self._relative(temporary), self._relative(name), **folders)
         except BaseException:
             with suppress(OSError):
                 self.remove(temporary)
@@ -158,9 +160,9 @@ class TrustedFolder:
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
         with suppress(FileNotFoundError):
-            os.unlink(self._at(name), dir_fd=self._descriptor)
+            os.unlink(self._relative(name), dir_fd=self._descriptor)
 
-    def _at(self, name: str) -> str:
+    def _relative(self, name: str) -> str:
         return name if self._descriptor is not None else str(self.path / name)
 
 
@@ -214,9 +216,9 @@ def trusted_folder(
 
 def _rights_of(module: Path) -> _Rights:
     """Return who may change a module, beside the user and the superuser."""
-    about = module.stat()
-    group = about.st_gid if about.st_mode & stat.S_IWGRP else None
-    return _Rights(frozenset({os.geteuid(), 0, about.st_uid}), group)
+    status = module.stat()
+    group = status.st_gid if status.st_mode & stat.S_IWGRP else None
+    return _Rights(frozenset({os.geteuid(), 0, status.st_uid}), group)
 
 
 def _open_beside(module: Path, name: str, *, create: bool) -> int:
@@ -233,20 +235,23 @@ def _descend(path: Path, rights: _Rights, *, create: bool) -> int:
 
     A symbolic link on the way is followed if the user or the superuser made it.
     """
-    steps, way, here = [*reversed(path.absolute().parts)], Path(), -1
+    steps, path_so_far, here = [*reversed(path.absolute().parts)], Path(), -1
     try:
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             name, above = steps.pop(), None if here == -1 else here
             if steps and (target := _link_target(name, above, rights)) is not None:
                 steps += reversed(target.parts)
                 continue
-            following, way = _open_folder(name, above, create=create), way / name
+            child, path_so_far = (
+                _open_folder(name, above, create=create),
+                path_so_far / name,
+            )
             if here != -1:
                 os.close(here)
-            here = following
+            here = child
             if not steps:
                 return here
-            rights.check(here, way, passed=True)
+            rights.check(here, path_so_far, passed=True)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     except BaseException:
         if here != -1:
@@ -261,12 +266,12 @@ def _link_target(name: str, above: int | None, rights: _Rights) -> Path | None:
     the folder that it is in, unless that is sticky.
     """
     try:
-        about = os.stat(name, dir_fd=above, follow_symlinks=False)
+        status = os.stat(name, dir_fd=above, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if not stat.S_ISLNK(about.st_mode):
+    if not stat.S_ISLNK(status.st_mode):
         return None
-    rights.check_owner(about, name)
+    rights.check_owner(status, name)
     return Path(os.readlink(name, dir_fd=above))
 
 

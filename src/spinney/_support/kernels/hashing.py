@@ -13,44 +13,44 @@ SHIFT = np.uint64(29)
 ONE, TWO = np.uint64(1), np.uint64(2)
 ROWS_AT_ONCE = 2048  # a block of them stays in the cache, column by column
 
-ABSENT = np.float64(np.nan).view(np.uint64)
+MISSING_WORD = np.float64(np.nan).view(np.uint64)
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 HALF = np.uint64(33)
 
 
 @entry
-def mark_rows(matrix, start, stop, marks):
+def hash_columns(matrix, start, stop, hashes):
     """Add a stretch of rows to the words of the columns."""
     for begin in range(start, stop, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, stop)
         for j in range(matrix.shape[1]):
-            total = marks[j]
+            total = hashes[j]
             for i in range(begin, end):
                 word = np.float64(matrix[i, j]).view(np.uint64) * FACTOR
                 total += (word ^ (word >> SHIFT)) * (TWO * np.uint64(i) + ONE)
-            marks[j] = total
+            hashes[j] = total
 
 
 @entry
-def stir_rows(matrix, start, stop, keys):
+def hash_rows(matrix, start, stop, keys):
     """Stir the columns into the keys of a stretch of rows."""
     for begin in range(start, stop, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, stop)
         for j in range(matrix.shape[1]):
             for i in range(begin, end):
-                keys[i] = stirred(keys[i] ^ stirred(word_of(matrix[i, j])))
+                keys[i] = mixed(keys[i] ^ mixed(word_of(matrix[i, j])))
 
 
 @kernel
 def word_of(cell):
     """Return the bits of a number: one pattern for all that is missing, one for 0."""
     if cell != cell:
-        return ABSENT
+        return MISSING_WORD
     return np.float64(cell + 0.0).view(np.uint64)
 
 
 @kernel
-def stirred(word):
+def mixed(word):
     """Return a word whose bits all depend on each other."""
     word += FACTOR
     word = (word ^ (word >> HALF)) * FIRST

@@ -1,4 +1,4 @@
-"""How good a recipe is on rows that its tree has not seen, and whether it is better."""
+"""Evaluation of recipes on test rows: cross-validation, scores, tests, curves."""
 
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,10 @@
-"""Are two recipes different, or is it chance? A test for folds that overlap.
+"""The corrected resampled t-test of two recipes.
 
-The training parts of a cross-validation share most of their rows, so the
-differences on its folds are not independent and the plain t-test sees too much.
-Nadeau and Bengio (Inference for the generalization error, Machine Learning 52,
-2003) replace the factor 1/J of the variance by 1/J + n_test/n_train; Bouckaert and
-Frank (PAKDD 2004) recommend it for repeated cross-validation.
+The training sets of a cross-validation overlap, so the differences on its folds are not
+independent, and the plain t-test finds too many. Nadeau and Bengio (Inference for the
+generalization error, Machine Learning 52, 2003) replace the factor 1/J of the variance
+by 1/J + n_test/n_train; Bouckaert and Frank (PAKDD 2004) recommend it for repeated
+cross-validation.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,9 @@ from spinney.errors import ParameterError
 class Comparison:
     """Two recipes on the same folds: the first minus the second.
 
-    Where every fold differs by the same amount there is no variance to test against:
-    ``t`` is infinite and ``p`` NaN, not known; where none differs at all ``t`` is NaN
-    and ``p`` 1. ``conditions`` are what the rows were subjected to, empty in a plain
-    evaluation.
+    If every fold differs by the same amount, there is no variance: ``t`` is infinite
+    and ``p`` NaN. If none differs, ``t`` is NaN and ``p`` 1. ``conditions`` are the
+    training size or the perturbation, if any.
     """
 
     first: str
@@ -56,10 +55,9 @@ def corrected_t_test(
 ) -> tuple[float, int, float]:
     """Return t, its degrees of freedom and the two-sided p of differences on folds.
 
-    Differences that are all the same, but for a relative 1e-12, have no variance. If
-    they are 0, nothing speaks for a difference: t is NaN (0/0) and p is 1. If not, t
-    is infinite, and p NaN: a few equal folds are no measure of chance, so that p = 0
-    would claim what nobody has tested.
+    Differences that are equal up to a relative 1e-12 have no variance. If they are 0, t
+    is NaN and p is 1; otherwise t is infinite and p NaN, because equal folds do not
+    measure chance.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from spinney.extensions.evaluation import Evaluation
 
 CURVES = ("learning_curve", "scalability")
-DAMAGES = ("noise", "missing_rate", "outliers")
+PERTURBATIONS = ("noise", "missing_rate", "outliers")
 
 
 @click.command(
@@ -57,16 +57,16 @@ DAMAGES = ("noise", "missing_rate", "outliers")
         "spinney evaluate sqlite:///shop.db --table orders --target returned",
         "spinney evaluate --model iris.spinney test.csv",
     ),
-    short_help="Measure recipes on rows that they have not seen.",
+    short_help="Evaluate recipes by cross-validation or hold-out.",
 )
 @in_group(
     "Data",
     click.argument("data"),
-    click.option("--target", metavar="COLUMN", help="What to predict.  [required]"),
+    click.option("--target", metavar="COLUMN", help="Column to predict.  [required]"),
     click.option(
         "--model",
         metavar="FILE",
-        help="Measure this model instead of recipes; DATA has what it predicts.",
+        help="Score this model instead of recipes; DATA must have its target.",
     ),
     reading_options,
     engine_options,
@@ -79,38 +79,40 @@ DAMAGES = ("noise", "missing_rate", "outliers")
     "Rows",
     fold_options,
     click.option(
-        "--holdout", type=float, help="Test on this share of the rows instead of folds."
+        "--holdout", type=float, help="Fraction of rows in the test set, without folds."
     ),
 )
 @in_group(
     "Experiments",
-    click.option("--learning-curve", is_flag=True, help="Train on ever more rows."),
+    click.option(
+        "--learning-curve", is_flag=True, help="Train on increasing numbers of rows."
+    ),
     click.option(
         "--scalability",
         is_flag=True,
-        help="The same for time and memory: how do they grow with the rows?",
+        help="Measure time and memory by the number of rows.",
     ),
     size_option,
     click.option(
         "--noise",
         type=RATE,
         multiple=True,
-        help="Inject noise into training rows at this rate. Repeatable.",
+        help="Rate of class and attribute noise in training rows. Repeatable.",
     ),
     click.option(
         "--missing-rate",
         type=RATE,
         multiple=True,
-        help="Take training cells away at this rate. Repeatable.",
+        help="Rate of missing values in training rows. Repeatable.",
     ),
     click.option(
         "--outliers",
         type=RATE,
         multiple=True,
-        help="Put numbers of training rows far out at this rate. Repeatable.",
+        help="Rate of outliers in training rows. Repeatable.",
     ),
     click.option(
-        "--missing-in-test", is_flag=True, help="Take cells of test rows away too."
+        "--missing-in-test", is_flag=True, help="Remove values in test rows, too."
     ),
 )
 @in_group(
@@ -120,26 +122,26 @@ DAMAGES = ("noise", "missing_rate", "outliers")
         "--measures",
         "measures",
         multiple=True,
-        help="A measure to show, such as accuracy, auc, brier or leaves; or several: "
+        help="Measure to show, such as accuracy, auc, brier or leaves, or a group: "
         "quality, interpretability, speed, all. Repeatable.",
     ),
     output_options,
     text_options,
 )
 def evaluate(data: str, **options: Any) -> None:
-    """Measure recipes on rows of DATA that they were not trained on.
+    """Evaluate recipes on held-out rows of DATA.
 
     DATA is a file, a database, or - for standard input.
 
-    Costs are reported; no tree is grown otherwise for them. With --model, no recipe but
-    a grown model is measured, on all rows of DATA, as by spinney score.
+    Costs do not influence growing. --model scores a grown model on all rows of DATA, as
+    spinney score does.
     """
     if options["model"] is not None:
         _evaluate_model(data, options)
         return
     target = options["target"]
     if target is None:
-        msg = "--target is missing: name the column to predict, or give --model FILE"
+        msg = "--target is missing: name the column to predict, or use --model FILE"
         raise ParameterError(msg)
     _check_options(options)
     check_output(options["output"], force=options["force"])
@@ -154,18 +156,18 @@ def evaluate(data: str, **options: Any) -> None:
 
 
 def _evaluate_model(data: str, options: dict[str, Any]) -> None:
-    """Measure a grown model; refuse what only says how models are grown."""
+    """Score a grown model; refuse options of growing."""
     taken = {param.name for param in score.params} | {"model", "target", "data"}
     refuse_given(
         options.keys() - taken,
-        "says nothing of a model that is grown: leave it out, or leave out --model",
+        "does not apply to --model: remove one of them",
     )
     model = load(options["model"])
     target = options["target"]
     if target is not None and target != model.schema.target.name:
         msg = (
-            f"--target {target!r}: the model predicts {model.schema.target.name!r}: "
-            "leave --target out"
+            f"the model predicts {model.schema.target.name!r}, not --target "
+            f"{target!r}: remove --target"
         )
         raise ParameterError(msg)
     show_score(model, data, options)
@@ -181,28 +183,28 @@ def flag(name: str) -> str:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    """Refuse options that exclude each other, and measures that nobody knows."""
+    """Refuse contradictory options, and unknown measures."""
     from spinney.extensions.evaluation.measures import measures_named
 
     held_out, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, both in (
         (held_out and options["folds"], "--holdout and --folds"),
         *(
-            (options[curve] and options[damage], f"{flag(curve)} and {flag(damage)}")
-            for curve, damage in product(CURVES, DAMAGES)
+            (options[curve] and options[perturb], f"{flag(curve)} and {flag(perturb)}")
+            for curve, perturb in product(CURVES, PERTURBATIONS)
         ),
         (all(options[curve] for curve in CURVES), " and ".join(map(flag, CURVES))),
         (all_measures and options["measures"], "--json, which has all, and --measure"),
     ):
         if wrong:
-            msg = f"{both} exclude each other: leave one out"
+            msg = f"{both} exclude each other: remove one"
             raise ParameterError(msg)
     if options["sizes"] and not any(options[curve] for curve in CURVES):
-        msg = "--size says nothing alone: add --learning-curve or --scalability"
+        msg = "--size needs --learning-curve or --scalability"
         raise ParameterError(msg)
     measures_named(options["measures"])
     if options["missing_in_test"] and not options["missing_rate"]:
-        msg = "--missing-in-test says nothing alone: add --missing-rate"
+        msg = "--missing-in-test needs --missing-rate"
         raise ParameterError(msg)
 
 
@@ -216,7 +218,7 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
 
     arguments = {**study_arguments(options), **opening_of(options)}
     arguments["cost_matrix"] = cost_matrix_of(options["costs"])
-    # Where none is named, those that the functions have by themselves.
+    # Without --recipe, the defaults of the functions.
     named = [variant_of(text) for text in options["recipes"]]
     recipes = [named] if named else []
     curves = options["learning_curve"] or options["scalability"]
@@ -227,7 +229,7 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
                 arguments["sizes"] = [size_of(text) for text in options["sizes"]]
             curve = learning_curve if options["learning_curve"] else scalability
             return curve(data, target, *recipes, **arguments)
-        if any(options[damage] for damage in DAMAGES):
+        if any(options[perturb] for perturb in PERTURBATIONS):
             return robustness(
                 data,
                 target,

@@ -1,4 +1,4 @@
-"""Where a tree errs: the errors of a table's rows by leaf, the worst leaves first."""
+"""Errors by leaf of a tree, most errors first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,16 +19,9 @@ NARROWEST_RULE, NARROWEST_PREMISE = 20, 8
 
 @dataclass(frozen=True, slots=True)
 class LeafErrors:
-    """The rows at a leaf, and how many of them were predicted wrongly.
+    """A leaf's rule, the weight of its rows, and their error.
 
-    Parameters
-    ----------
-    rule : Rule
-        What leads to the leaf, and what it predicts.
-    weight : float
-        Of the rows that came there: their number, unless they have weights.
-    errors : float
-        The weight of those of another class; of numbers the sum of squared errors.
+    The error is the weight of misclassified rows, or the sum of squared errors.
     """
 
     rule: "Rule"
@@ -37,45 +30,38 @@ class LeafErrors:
 
     @property
     def rate(self) -> float:
-        """The share of errors, or of numbers the mean squared error."""
+        """The error rate, or the mean squared error."""
         return self.errors / self.weight
 
 
 def leaf_errors(
     model: "FittedTree", rows: Any, weight: str | None
 ) -> tuple[LeafErrors, ...]:
-    """Return the leaves that rows come to, those with the most errors first.
+    """Return the leaves that rows reach, those with the most errors first.
 
-    Parameters
-    ----------
-    model : FittedTree
-    rows : Table
-        As the model reads it. A row that a missing value divides counts at each leaf
-        with its part, and each part is right or wrong by that leaf's label, as those of
-        ``node_errors``: so errors may add up to others than those of the whole rows.
-    weight : str, optional
-        The column of row weights.
+    A row with missing values may reach several leaves with fractional weights. Each
+    fraction is correct or not by its leaf, as in ``node_errors``.
     """
     from spinney.output import rules_of
 
-    # Errors are counted, also where the tree has costs of them.
+    # Errors are counted even if the tree has costs.
     target = model.schema.target
     once = None if target.costs is None else 1.0 - np.eye(len(target.classes))
     judged = model.node_errors(rows, weight=weight, cost_matrix=once)
     rules = {rule.leaf: rule for rule in rules_of(model.tree)}
     leaves = (LeafErrors(rules[n], judged[n].weight, judged[n].as_leaf) for n in rules)
-    return tuple(sorted((leaf for leaf in leaves if leaf.weight > 0), key=_worst_first))
-
-
-def _worst_first(leaf: LeafErrors) -> tuple[float, float, int]:
-    """Return the order of leaves: most errors, then fewest rows, then by number."""
-    return -leaf.errors, leaf.weight, leaf.rule.leaf
+    return tuple(
+        sorted(
+            (leaf for leaf in leaves if leaf.weight > 0),
+            key=lambda leaf: (-leaf.errors, leaf.weight, leaf.rule.leaf),
+        )
+    )
 
 
 def leaves_as_dicts(
     leaves: Sequence[LeafErrors], *, numeric: bool
 ) -> list[dict[str, Any]]:
-    """Return them as plain data."""
+    """Return leaves as plain data."""
     total = sum(leaf.errors for leaf in leaves)
     return [
         {
@@ -98,10 +84,7 @@ def leaves_as_dicts(
 def leaves_text(
     leaves: Sequence[LeafErrors], *, numeric: bool, width: int | None
 ) -> list[str]:
-    """Return lines for people: of the worst leaves, their errors and rules.
-
-    There are none where nothing is wrong.
-    """
+    """Return lines with the errors and rules of the worst leaves, if any."""
     wrong = [leaf for leaf in leaves if leaf.errors > 0]
     if not wrong:
         return []
@@ -125,11 +108,11 @@ def leaves_text(
         part = percent_text(rest / total) if numeric else weight_text(rest)
         plural = "leaf has" if len(more) == 1 else "leaves have"
         lines.append(f"({len(more)} more {plural} {part} of the errors)")
-    return ["errors by leaf, the worst first", *lines]
+    return ["errors by leaf, most first", *lines]
 
 
 def _cut(rule: str, width: int | None, used: int) -> str:
-    """Return a rule that fits; what is left out comes before its label, if it can.
+    """Return a rule cut to fit, if possible before its label.
 
     >>> _cut("IF a > 1 AND b > 2 THEN c = yes", 31, 5)
     'IF a > 1 AND… THEN c = yes'
@@ -138,7 +121,7 @@ def _cut(rule: str, width: int | None, used: int) -> str:
     if len(rule) <= room:
         return rule
     premise, then, label = rule.rpartition(" THEN ")
-    kept = room - len(f"…{then}{label}")
-    if kept < NARROWEST_PREMISE:
+    chosen = room - len(f"…{then}{label}")
+    if chosen < NARROWEST_PREMISE:
         return f"{rule[: room - 1]}…"
-    return f"{premise[:kept]}…{then}{label}"
+    return f"{premise[:chosen]}…{then}{label}"

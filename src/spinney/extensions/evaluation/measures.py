@@ -1,7 +1,7 @@
-"""What is measured of a model on rows that it has not seen, by scikit-learn.
+"""Measures of a model on test rows, by scikit-learn.
 
-Rows count by their weight. A measure that the rows do not define is None: the AUC
-where they are all of one class, R² and the correlation where they do not vary.
+Rows count by weight. An undefined measure is None: the AUC of one class, or R² and the
+correlation of constant numbers.
 """
 
 import warnings
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationMeasure:
-    """A measure's name, how a table heads it, and which way is better."""
+    """A measure's name, its title in tables, and whether higher is better."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class EvaluationMeasure:
 CLASS_MEASURES = (
     EvaluationMeasure("accuracy", "accuracy", True),
     EvaluationMeasure("balanced_accuracy", "balanced", True),
-    EvaluationMeasure("macro_f", "macro F", True),
+    EvaluationMeasure("macro_f", "macro F1", True),
     EvaluationMeasure("auc", "AUC", True),
     EvaluationMeasure("log_loss", "log loss", False),
     EvaluationMeasure("brier", "Brier", False),
@@ -70,19 +70,19 @@ MEASURES = {
         *SPEED_MEASURES,
     )
 }
-# What may be asked for together.
+# Groups of measures by name.
 GROUPS = {
     "quality": tuple(each.name for each in (*CLASS_MEASURES, *NUMBER_MEASURES)),
     "interpretability": tuple(each.name for each in SIZE_MEASURES),
     "speed": tuple(each.name for each in SPEED_MEASURES),
     "all": tuple(MEASURES),
 }
-# What a person wants to see first.
+# Measures shown by default.
 USUAL = (
     *("accuracy", "balanced_accuracy", "auc", "cost", "rmse", "mae", "r2"),
     *("leaves", "seconds"),
 )
-# Of these, and of no others, the mean over all rows is the mean of parts of one row.
+# Measures over all rows that are means over single rows.
 MEANS_OF_ROWS = ("accuracy", "log_loss", "brier", "cost", "mae")
 
 Measured = dict[str, float | None]
@@ -91,7 +91,7 @@ Measured = dict[str, float | None]
 def measure_named(
     name: str, known: "tuple[str, ...] | None" = None
 ) -> EvaluationMeasure:
-    """Return a measure by its name, one of those that were taken.
+    """Return a measure by its name, among known ones.
 
     >>> measure_named("auc").title
     'AUC'
@@ -105,7 +105,7 @@ def measure_named(
 def measures_named(
     names: Sequence[str], known: "tuple[str, ...] | None" = None
 ) -> list[str]:
-    """Return the names of measures, those of groups in their place, each once.
+    """Return the names of measures, with groups expanded, each once.
 
     >>> measures_named(["seconds", "speed"], ("accuracy", "seconds", "peak_mib"))
     ['seconds', 'peak_mib']
@@ -121,7 +121,7 @@ def measures_named(
 def class_measures(
     truth: Integers,
     predicted: Integers,
-    shares: Floats,
+    probabilities: Floats,
     *,
     weights: Floats | None = None,
     costs: Floats | None = None,
@@ -158,44 +158,52 @@ def class_measures(
     from sklearn import metrics
 
     truth, predicted = np.asarray(truth), np.asarray(predicted)
-    shares = np.asarray(shares, dtype=np.float64)
-    # The parts of a row that is divided may add up to 1 and a rounding.
-    shares = np.where((shares > 1) & (shares < 1 + 1e-9), 1.0, shares)
-    labels = list(range(shares.shape[1]))
-    at = {"sample_weight": weights}
+    probabilities = np.asarray(probabilities, dtype=np.float64)
+    # The fractions of a row with missing values may sum to 1 plus rounding.
+    probabilities = np.where(
+        (probabilities > 1) & (probabilities < 1 + 1e-9), 1.0, probabilities
+    )
+    labels = list(range(probabilities.shape[1]))
+    weighted = {"sample_weight": weights}
     with warnings.catch_warnings():
-        # scikit-learn warns of classes that a part lacks; we warn of rare ones before.
+        # scikit-learn warns of missing classes; we warned of rare ones before.
         warnings.simplefilter("ignore")
         measured = {
-            "accuracy": metrics.accuracy_score(truth, predicted, **at),
+            "accuracy": metrics.accuracy_score(truth, predicted, **weighted),
             "balanced_accuracy": metrics.balanced_accuracy_score(
-                truth, predicted, **at
+                truth, predicted, **weighted
             ),
             "macro_f": metrics.f1_score(
-                truth, predicted, average="macro", zero_division=0, **at
+                truth, predicted, average="macro", zero_division=0, **weighted
             ),
-            "auc": _area(truth, shares, weights),
+            "auc": _mean_auc(truth, probabilities, weights),
             "log_loss": 0.0,
             "brier": 0.0,
         }
-        if len(labels) > 1:  # one class alone has the whole probability
-            measured["log_loss"] = metrics.log_loss(truth, shares, labels=labels, **at)
+        if len(labels) > 1:  # a single class has probability 1
+            measured["log_loss"] = metrics.log_loss(
+                truth, probabilities, labels=labels, **weighted
+            )
             measured["brier"] = metrics.brier_score_loss(
-                truth, shares, labels=labels, scale_by_half=False, **at
+                truth, probabilities, labels=labels, scale_by_half=False, **weighted
             )
     if costs is not None:
         measured["cost"] = np.average(costs[predicted, truth], weights=weights)
     return _plain(measured)
 
 
-def _area(truth: Integers, shares: Floats, weights: Floats | None) -> float | None:
+def _mean_auc(
+    truth: Integers, probabilities: Floats, weights: Floats | None
+) -> float | None:
     """Return the mean area under the curve of each class against the rest."""
     from sklearn import metrics
 
-    codes = [1] if shares.shape[1] == 2 else range(shares.shape[1])
+    codes = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
     areas = [
         metrics.roc_auc_score(
-            truth == code, ranks_with_ties(shares[:, code]), sample_weight=weights
+            truth == code,
+            ranks_with_ties(probabilities[:, code]),
+            sample_weight=weights,
         )
         for code in codes
         if 0 < np.count_nonzero(truth == code) < len(truth)
@@ -203,16 +211,16 @@ def _area(truth: Integers, shares: Floats, weights: Floats | None) -> float | No
     return float(np.mean(areas)) if areas else None
 
 
-def ranks_with_ties(shares: Floats) -> Integers:
-    """Return the rank of each share from 0; those that differ by rounding have one.
+def ranks_with_ties(probabilities: Floats) -> Integers:
+    """Return ranks of probabilities from 0; equal up to rounding is one rank.
 
     >>> ranks_with_ties([0.1 + 0.2, 0.5, 0.3]).tolist()
     [0, 1, 0]
     """
-    shares = np.asarray(shares, dtype=np.float64)
-    order = np.argsort(shares, kind="stable")
-    steps = np.diff(shares[order], prepend=shares[order[:1]]) > TOLERANCE
-    ranks = np.empty(len(shares), np.int64)
+    probabilities = np.asarray(probabilities, dtype=np.float64)
+    order = np.argsort(probabilities, kind="stable")
+    steps = np.diff(probabilities[order], prepend=probabilities[order[:1]]) > TOLERANCE
+    ranks = np.empty(len(probabilities), np.int64)
     ranks[order] = np.cumsum(steps)
     return ranks
 
@@ -230,13 +238,13 @@ def number_measures(
 
     truth = np.asarray(truth, dtype=np.float64)
     predicted = np.asarray(predicted, dtype=np.float64)
-    at = {"sample_weight": weights}
+    weighted = {"sample_weight": weights}
     varies = len(truth) > 1 and np.ptp(truth) > 0
     return _plain(
         {
-            "rmse": metrics.root_mean_squared_error(truth, predicted, **at),
-            "mae": metrics.mean_absolute_error(truth, predicted, **at),
-            "r2": metrics.r2_score(truth, predicted, **at) if varies else None,
+            "rmse": metrics.root_mean_squared_error(truth, predicted, **weighted),
+            "mae": metrics.mean_absolute_error(truth, predicted, **weighted),
+            "r2": metrics.r2_score(truth, predicted, **weighted) if varies else None,
             "correlation": _correlation(truth, predicted, weights),
         }
     )
@@ -255,7 +263,7 @@ def _correlation(
 
 
 def size_measures(model: "FittedModel") -> Measured:
-    """Return how large a grown tree is, or a forest, and how much there is to read.
+    """Return the size of a tree or a forest.
 
     A forest has the leaves, nodes and path lengths of all its trees, the depth of the
     deepest and the mean path of one; it has no rules.
@@ -273,9 +281,7 @@ def size_measures(model: "FittedModel") -> Measured:
 def speed_measures(
     seconds: float, predicting: float, n_rows: int, peak: int | None
 ) -> Measured:
-    """Return the time to build a model and to use it on the rows of the test part.
-
-    ``peak`` is the memory that building took, in bytes, where that was measured.
+    """Return the seconds of growing and predicting, and the peak memory in MiB.
 
     >>> speed_measures(0.5, 0.002, 100, None)
     {'seconds': 0.5, 'predict_seconds': 0.002, 'row_microseconds': 20.0}

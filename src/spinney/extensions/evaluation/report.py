@@ -1,4 +1,4 @@
-"""An evaluation as text for people: aligned, and never wider than asked."""
+"""An evaluation as text, within a width."""
 
 import sys
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ GAP = "  "
 MINUS = " − "
 NARROWEST_LABEL = 8
 USUAL_WIDTH = 80
-ENDLESS = sys.maxsize
-# Which measures stay where there is no room for all: the most telling first.
-TELLING = (
+UNLIMITED = sys.maxsize
+# Measures by priority, for narrow terminals.
+PRIORITY = (
     *("accuracy", "rmse", "leaves", "cost", "r2", "auc", "balanced_accuracy"),
     *("log_loss", "mae", "macro_f", "brier", "correlation", "depth", "seconds"),
     *("row_microseconds", "peak_mib", "mean_path_length", "conditions_per_rule"),
@@ -30,10 +30,10 @@ TELLING = (
     "predict_seconds",
 )
 NOTES = {
-    "seconds": "seconds are those of growing in one fold",
-    "predict_seconds": "predict s: of predicting its test part",
-    "external_path_length": "ext. path: of all paths to leaves",
-    "weighted_external_path_length": "by rows: of the paths of all training rows",
+    "seconds": "seconds: growing, per fold",
+    "predict_seconds": "predict s: predicting the test set",
+    "external_path_length": "ext. path: external path length",
+    "weighted_external_path_length": "by rows: path lengths of all training rows",
 }
 
 Cells = list[str]
@@ -47,17 +47,17 @@ def report(
     ascii_only: bool,
 ) -> str:
     """Return the text of an evaluation; without a width nothing is cut."""
-    room, prose = (ENDLESS, USUAL_WIDTH) if width is None else (width, width)
+    room, prose = (UNLIMITED, USUAL_WIDTH) if width is None else (width, width)
     measured = evaluation.measures
-    wanted = as_list("measures", measures, f"[{measured[0]!r}]")
-    asked = measures_named(wanted, measured)
+    requested = as_list("measures", measures, f"[{measured[0]!r}]")
+    study = measures_named(requested, measured)
     lines = evaluation.table
     usual = [
         name
         for name in evaluation.usual
         if any(line.get(name) is not None for line in lines)
     ]
-    names = asked or usual or list(measured)
+    names = study or usual or list(measured)
     keys = [name for name in lines[0] if not _is_measured(name)]
     spread = "+/-" if ascii_only else "±"
     columns = {
@@ -68,21 +68,23 @@ def report(
     left = room - _width(list(columns.values())) - len(GAP) * len(keys)
     label_width = max(NARROWEST_LABEL, min(30, room // 3), left // len(keys))
     keyed = [_key_column(key, lines, label_width) for key in keys]
-    shown_names = _that_fit(names, columns, room - _width(keyed))
+    shown_names = _fitting_measures(names, columns, room - _width(keyed))
     cells = [*keyed, *(columns[name] for name in shown_names)]
     text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     notes = [NOTES[name] for name in shown_names if name in NOTES]
-    if not asked and len(usual) < len(measured):
+    if not study and len(usual) < len(measured):
         notes.append("more measures: quality, interpretability, speed, all")
     if notes:
         parts += _wrapped(f"({'; '.join(notes)})", prose)
     if hidden:
-        left_out = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
-        parts += _wrapped(left_out, prose)
+        n_without_target = (
+            f"(too narrow for {', '.join(hidden)}: name the measures to show)"
+        )
+        parts += _wrapped(n_without_target, prose)
     if evaluation.comparable and len(keys) == 1:
-        compared = names[0] if asked else evaluation.compared
+        compared = names[0] if study else evaluation.compared
         parts += ["", *_comparisons(evaluation, compared, width, label_width)]
     whole = "\n".join(parts)
     return in_ascii(whole) if ascii_only else whole
@@ -101,7 +103,7 @@ def _heading(evaluation: "Evaluation") -> str:
 
 
 def _key_column(key: str, lines: list[dict[str, Any]], most: int) -> Cells:
-    """Return a recipe or a condition of every line; texts are cut to a length."""
+    """Return a recipe or a condition of every line, cut to a length."""
     cells = [_cut(_key_text(line[key]), most) for line in lines]
     if all(isinstance(line[key], (int, float)) for line in lines):
         longest = max(len(key), *map(len, cells))
@@ -114,9 +116,7 @@ def _key_text(value: Any) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """Return a text without its middle where it is too long.
-
-    Labels of like recipes differ at the end as often as at the start.
+    """Return a text without its middle if it is too long: labels differ at both ends.
 
     >>> _cut("cart:max_depth=12", 12)
     'cart:…pth=12'
@@ -138,12 +138,12 @@ def _measure_column(
     elif largest >= 100:
         decimals = max(0, 3 - int(np.log10(largest)))
 
-    def written(value: float | None) -> str:
+    def text_of(value: float | None) -> str:
         return "-" if value is None else f"{value:.{decimals}f}"
 
-    cells = [written(line[name]) for line in lines]
+    cells = [text_of(line[name]) for line in lines]
     if spread and any(line[f"{name}_sd"] is not None for line in lines):
-        deviations = [written(line[f"{name}_sd"]) for line in lines]
+        deviations = [text_of(line[f"{name}_sd"]) for line in lines]
         cells = [
             f"{mean} {spread} {sd}" for mean, sd in zip(cells, deviations, strict=True)
         ]
@@ -156,28 +156,33 @@ def _width(columns: Sequence[Cells]) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
-def _that_fit(names: list[str], columns: dict[str, Cells], room: int) -> list[str]:
-    """Return the measures that there is room for; the first is always there."""
-    order = [names[0], *sorted(names[1:], key=TELLING.index)]
-    kept: list[str] = []
+def _fitting_measures(
+    names: list[str], columns: dict[str, Cells], room: int
+) -> list[str]:
+    """Return the measures that fit, always including the first."""
+    order = [names[0], *sorted(names[1:], key=PRIORITY.index)]
+    chosen: list[str] = []
     for name in order:
         needed = len(GAP) + _width([columns[name]])
-        if needed <= room or not kept:
-            kept.append(name)
+        if needed <= room or not chosen:
+            chosen.append(name)
             room -= needed
-    return [name for name in names if name in kept]
+    return [name for name in names if name in chosen]
 
 
 def _comparisons(
     evaluation: "Evaluation", measure: str, width: int | None, most: int
 ) -> list[str]:
     """Return a line for each pair of recipes."""
-    if not (evaluation.can_compare(measure) and _testable(evaluation, measure)):
+    if not (
+        evaluation.can_compare(measure)
+        and _is_measured_on_all_folds(evaluation, measure)
+    ):
         return []
     tests = evaluation.compare(measure)
     title = MEASURES[measure].title
-    if all(map(_never_differ, tests)):
-        none = f"Differences of {title} on the same folds: none, so nothing is tested."
+    if all(map(_always_equal, tests)):
+        none = f"Differences of {title} on the same folds: none, so no test is made."
         return _wrapped(none, width or USUAL_WIDTH)
     explained = (
         f"Differences of {title} on the same folds, corrected resampled t-test "
@@ -198,18 +203,18 @@ def _comparisons(
     return [*_wrapped(explained, width or USUAL_WIDTH), *aligned(rows, left=[0])]
 
 
-def _testable(evaluation: "Evaluation", measure: str) -> bool:
+def _is_measured_on_all_folds(evaluation: "Evaluation", measure: str) -> bool:
     """Return whether every recipe has the measure on every fold."""
     return all(result.measures.get(measure) is not None for result in evaluation.folds)
 
 
-def _never_differ(test: Comparison) -> bool:
+def _always_equal(test: Comparison) -> bool:
     """Return whether two recipes are equal on every fold, so that t is 0/0."""
     return bool(np.isnan(test.t))
 
 
 def _figures(test: Comparison) -> tuple[str, str, str]:
-    if _never_differ(test):
+    if _always_equal(test):
         return signed(test.difference), "all equal", "untested"
     p = f"p = {test.p:.3f}" if test.p >= 0.0005 else "p < 0.001"
     if np.isnan(test.p):
@@ -218,7 +223,7 @@ def _figures(test: Comparison) -> tuple[str, str, str]:
 
 
 def signed(number: float, decimals: int = 4) -> str:
-    """Return a number with the sign of minus that texts have.
+    """Return a number with a minus sign (−).
 
     >>> signed(-0.25, 2), signed(float("inf")), signed(float("nan"))
     ('−0.25', 'infinite', 'undefined')
@@ -233,10 +238,10 @@ def signed(number: float, decimals: int = 4) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Return lines of whole words that are no wider than asked, where words allow."""
+    """Return lines of whole words within a width, if words allow."""
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def in_ascii(text: str) -> str:
-    """Return a text with the signs of this table in ASCII."""
+    """Return a text with its signs in ASCII."""
     return text.replace("−", "-").replace("…", "~").replace("µ", "u")

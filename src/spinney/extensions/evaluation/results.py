@@ -1,4 +1,4 @@
-"""What came out: every fold, and the mean and deviation of each recipe."""
+"""The results of a study by fold, with means and standard deviations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,10 +24,9 @@ from spinney.extensions.evaluation.splits import Scheme
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
-    """One recipe on one division of the rows.
+    """The measures of a recipe on one split.
 
-    ``conditions`` are what the training rows were subjected to: their number in a
-    learning curve, what was injected in a check of robustness.
+    ``conditions`` are the size of a learning curve or the perturbation, if any.
     """
 
     recipe: str
@@ -40,7 +39,7 @@ class FoldResult:
 
     @property
     def line(self) -> tuple[Any, ...]:
-        """Which line of the table it belongs to: recipe and conditions."""
+        """The key of its line in the table: recipe and conditions."""
         return (self.recipe, tuple(self.conditions.items()))
 
     def as_dict(self) -> dict[str, Any]:
@@ -56,38 +55,37 @@ class FoldResult:
         }
 
 
-# The measures of all test parts together, by line of the table.
+# The measures of all test sets together, by line of the table.
 Pooled = Mapping[tuple[Any, ...], Measured]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(InNotebooks):
-    """The measures of recipes on the same divisions of a table's rows.
+    """The measures of recipes on the same splits of a table.
 
     ``print`` shows a table of 80 columns; :meth:`text` takes another width.
 
     Attributes
     ----------
     target : str
-        The column that was predicted.
+        The predicted column.
     classes : tuple, optional
-        Its classes; None where it is numeric.
+        Its classes; None if it is numeric.
     n_rows : int
-        Rows with a known target and a weight greater than 0.
+        The rows with a known target and a positive weight.
     scheme : Scheme
-        How rows were divided.
+        The scheme of splits.
     folds : tuple of FoldResult
         The measures of each recipe on each fold.
     pooled : mapping
-        Where one row at a time is left out, the quality over all rows together, by
-        line of the table, which then has it: the balanced accuracy or the RMSE of all
-        rows is no mean over single ones.
+        For leave-one-out, the measures over all rows by line of the table: balanced
+        accuracy and RMSE are no means over single rows.
     table : list of dict
-        A line for each recipe (and condition): the mean of each measure over the
-        folds under its name, its standard deviation under the name with ``_sd``.
+        A line for each recipe (and condition): the mean of each measure over the folds
+        under its name, its standard deviation under the name with ``_sd``.
     """
 
-    usual: ClassVar[tuple[str, ...]] = USUAL  # what is shown where nothing is asked for
+    usual: ClassVar[tuple[str, ...]] = USUAL  # shown by default
 
     target: str
     classes: tuple[Value, ...] | None
@@ -98,12 +96,12 @@ class Evaluation(InNotebooks):
 
     @property
     def recipes(self) -> tuple[str, ...]:
-        """The labels of what was compared, in order."""
+        """The labels of the candidates, in order."""
         return tuple(dict.fromkeys(result.recipe for result in self.folds))
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of what was measured, in order."""
+        """The names of the measures, in order."""
         measured = {name for result in self.folds for name in result.measures}
         return tuple(name for name in MEASURES if name in measured)
 
@@ -143,14 +141,14 @@ class Evaluation(InNotebooks):
         Parameters
         ----------
         measure : str, optional
-            What to compare, if not given :attr:`compared`: accuracy or RMSE. Folds
-            that do not define it for both recipes are left out.
+            The measure to compare, :attr:`compared` by default: accuracy or RMSE. Folds
+            without it for both recipes are dropped.
 
         Raises
         ------
         ParameterError
-            If there are fewer than two folds to compare, or if folds are single rows
-            and the measure is no mean over rows.
+            If there are fewer than two folds, or if folds are single rows and the
+            measure is no mean over rows.
         """
         name = measure_named(measure or self.compared, self.measures).name
         if not self.can_compare(name):
@@ -164,24 +162,24 @@ class Evaluation(InNotebooks):
             key = tuple(conditions.items())
             by_condition.setdefault(key, []).append((recipe, results))
         return [
-            _comparison(name, dict(key), one, other)
+            _comparison(name, dict(key), first_recipe, second_recipe)
             for key, groups in by_condition.items()
-            for one, other in combinations(groups, 2)
+            for first_recipe, second_recipe in combinations(groups, 2)
         ]
 
     @property
     def compared(self) -> str:
-        """The first measure that differences on the folds can be tested of."""
+        """The first measure whose differences on folds can be tested."""
         return next(filter(self.can_compare, self.measures))
 
     def can_compare(self, measure: str) -> bool:
-        """Return whether the mean of a measure over folds is what the table shows."""
+        """Return whether the table shows the mean of a measure over folds."""
         averaged = measure in MEANS_OF_ROWS or measure not in GROUPS["quality"]
         return averaged or not self.pooled
 
     @property
     def comparable(self) -> bool:
-        """Whether there are two recipes, and folds enough for a test."""
+        """Whether there are two recipes and two folds."""
         divisions = {(result.repeat, result.fold) for result in self.folds}
         return len(self.recipes) > 1 and len(divisions) > 1
 
@@ -197,14 +195,13 @@ class Evaluation(InNotebooks):
         Parameters
         ----------
         width : int or None
-            The longest line. Columns that do not fit are left out, the least
-            telling first, and named below; None has room for all.
+            The longest line. Columns that do not fit are named below, the least
+            important first; None shows all.
         measures : sequence of str
             The measures to show, the first with its standard deviation; "quality",
-            "interpretability", "speed" and "all" stand for several. If empty, what a
-            person wants first.
+            "interpretability", "speed" and "all" are groups. Empty shows the usual.
         ascii_only : bool
-            Whether signs outside ASCII are to be avoided.
+            Whether to avoid signs outside ASCII.
         """
         from spinney.extensions.evaluation.report import report
 
@@ -215,7 +212,7 @@ class Evaluation(InNotebooks):
         return f"<Evaluation of {names} on {self.n_rows} rows: {self.scheme}>"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON: everything, folds and comparisons too."""
+        """Return plain data for JSON, with folds and comparisons."""
         tests = self.compare() if self.comparable else []
         return {
             "target": self.target,
@@ -231,12 +228,12 @@ class Evaluation(InNotebooks):
 def _comparison(
     measure: str,
     conditions: dict[str, Any],
-    one: tuple[str, list[FoldResult]],
-    other: tuple[str, list[FoldResult]],
+    first_recipe: tuple[str, list[FoldResult]],
+    second_recipe: tuple[str, list[FoldResult]],
 ) -> Comparison:
     pairs = [
         (first, second)
-        for first, second in zip(one[1], other[1], strict=True)
+        for first, second in zip(first_recipe[1], second_recipe[1], strict=True)
         if first.measures.get(measure) is not None
         and second.measures.get(measure) is not None
     ]
@@ -244,7 +241,7 @@ def _comparison(
         raise refusal(
             Setting("measure", measure),
             f"is defined for {len(pairs)} fold{'' if len(pairs) == 1 else 's'} of "
-            f"{one[0]!r} and {other[0]!r}",
+            f"{first_recipe[0]!r} and {second_recipe[0]!r}",
             "a comparison needs two; use more folds or repeats",
         )
     differences = [
@@ -257,4 +254,6 @@ def _comparison(
         n_test=float(np.mean([first.n_test for first, _ in pairs])),
     )
     mean = float(np.mean(differences))
-    return Comparison(one[0], other[0], measure, mean, t, degrees, p, conditions)
+    return Comparison(
+        first_recipe[0], second_recipe[0], measure, mean, t, degrees, p, conditions
+    )

@@ -1,4 +1,4 @@
-"""The command ``score``: how good a model is on a table with the truth."""
+"""The command ``score``: the measures of a model on a table with its target."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ __all__ = ["score", "show_score"]
         "spinney score melons.spinney test.csv",
         "spinney score melons.spinney test.csv --weight n --json",
     ),
-    short_help="Measure a model on a table that holds the target.",
+    short_help="Score a model on a table with its target.",
 )
 @click.argument("model")
 @click.argument("data")
@@ -34,19 +34,18 @@ __all__ = ["score", "show_score"]
 @output_options
 @text_options
 def score(model: str, data: str, **options: Any) -> None:
-    """Measure MODEL on the rows of DATA, a table that holds the target.
+    """Score MODEL on the rows of DATA, a table with its target.
 
-    Of classes: accuracy and other measures, the confusion matrix, precision and
-    recall of each class, and the cost of errors where the model knows one. Of
-    numbers: R2, the root mean squared error and the mean absolute error. Of trees the
-    leaves with the most errors. DATA is a file, or - for standard input; rows without
-    a target are left out.
+    Classification: accuracy and other measures, the confusion matrix, precision and
+    recall of each class, and the mean cost if the model has costs. Regression: R2, RMSE
+    and MAE. Trees: the leaves with the most errors. DATA is a file, or - for standard
+    input; rows without a target are dropped.
     """
     show_score(load(model), data, options)
 
 
 def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
-    """Measure a model and write what came out, as the options say."""
+    """Score a model and write the result."""
     from spinney._support.text import signs_to_ascii
     from spinney.extensions.evaluation import score as measured
 

@@ -1,4 +1,4 @@
-"""How good a model is on a table: measures, and which classes it takes for which."""
+"""Scores of a model on a table: measures and the confusion matrix."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,22 +36,21 @@ class Score(InNotebooks):
     ----------
     target : str
     n_rows : int
-        The rows that count: those that have a target, and a weight greater than 0.
+        The rows with a target and a positive weight.
     weight : float
-        How much they weigh.
+        Their total weight.
     measures : dict
-        As those of :func:`spinney.evaluate`, by name; None where not defined.
+        The measures of :func:`spinney.evaluate` by name; None if undefined.
     classes : tuple
-        The classes of the model, then those that it has never seen; none of numbers.
+        The classes of the model, then new ones; empty for numbers.
     confusion : array, classes × classes
         The weight of the rows by true class, then by predicted class.
-    left_out : int
-        The rows that have no target.
-    unseen : tuple of pairs
-        Classes that the model has never seen, and how many rows each has. They
-        count as errors.
+    n_without_target : int
+        The dropped rows without a target.
+    new_classes : tuple of pairs
+        Classes unknown to the model with their numbers of rows; they count as errors.
     leaves : tuple of LeafErrors
-        Of a tree, the leaves that rows came to, those with the most errors first.
+        The leaves of a tree that rows reach, most errors first.
     """
 
     target: str
@@ -60,51 +59,50 @@ class Score(InNotebooks):
     measures: Measured
     classes: tuple[Value, ...]
     confusion: Floats
-    left_out: int
-    unseen: tuple[tuple[Value, int], ...]
+    n_without_target: int
+    new_classes: tuple[tuple[Value, int], ...]
     leaves: tuple[LeafErrors, ...] = ()
 
     @property
     def by_leaf(self) -> list[dict[str, Any]]:
-        """Of each leaf of a tree its rows, errors and rule; the worst leaves first.
+        """The rows, errors and rule of each leaf, most errors first.
 
-        Of numbers the root of the mean squared error, and the leaf's share of all
-        squared error.
+        For numbers, the RMSE and the leaf's proportion of all squared errors.
         """
         return leaves_as_dicts(self.leaves, numeric=not self.classes)
 
     @property
     def by_class(self) -> list[dict[str, Any]]:
-        """Of each class its weight, precision, recall and F; None if not defined."""
+        """The weight, precision, recall and F1 of each class; None if undefined."""
         lines = []
-        told = self.confusion.sum(axis=0)
+        n_predicted = self.confusion.sum(axis=0)
         for code, label in enumerate(self.classes):
             right, support = self.confusion[code, code], self.confusion[code].sum()
             lines.append(
                 {
                     "class": label,
                     "support": float(support),
-                    "predicted": float(told[code]),
+                    "predicted": float(n_predicted[code]),
                     "right": float(right),
-                    "precision": _ratio(right, told[code]),
+                    "precision": _ratio(right, n_predicted[code]),
                     "recall": _ratio(right, support),
-                    "f": _ratio(2 * right, support + told[code]),
+                    "f": _ratio(2 * right, support + n_predicted[code]),
                 }
             )
         return lines
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the score as plain data."""
         facts: dict[str, Any] = {
             "target": self.target,
             "rows": self.n_rows,
             "weight": self.weight,
-            "without_target": self.left_out,
+            "without_target": self.n_without_target,
             "measures": dict(self.measures),
         }
         if self.classes:
             facts["classes"] = list(self.classes)
-            facts["never_seen"] = [label for label, _ in self.unseen]
+            facts["never_seen"] = [label for label, _ in self.new_classes]
             facts["confusion"] = self.confusion.tolist()
             facts["by_class"] = self.by_class
         if self.leaves:
@@ -112,7 +110,7 @@ class Score(InNotebooks):
         return facts
 
     def text(self, *, width: int | None = None) -> str:
-        """Return it for people, in blocks where lines would be too wide."""
+        """Return the score as text, in blocks if lines are too wide."""
         parts = ["\n".join([self._heading(), *self._notes()]), self._measures()]
         if self.classes:
             parts += [self._matrix(width), self._classes()]
@@ -128,31 +126,33 @@ class Score(InNotebooks):
         if not self.classes:
             return f"{shown(self.target)}: {rows}"
         right = weight_text(float(np.trace(self.confusion)))
-        return f"{shown(self.target)}: {rows}, {right} right"
+        return f"{shown(self.target)}: {rows}, {right} correctly classified"
 
     def _notes(self) -> list[str]:
         notes = []
-        if self.left_out:
-            n = self.left_out
+        if self.n_without_target:
+            n = self.n_without_target
+            target = shown(self.target)
+            notes.append(f"{n} row{'s' * (n != 1)} without {target!r} (dropped)")
+        if self.new_classes:
             notes.append(
-                f"{n} row{'s' * (n != 1)} without {shown(self.target)!r} left out"
-            )
-        if self.unseen:
-            notes.append(
-                "classes that the model has never seen, which count as errors: "
-                + counted_text(self.unseen)
+                "classes unknown to the model (counted as errors): "
+                + counted_text(self.new_classes)
             )
         return notes
 
     def _measures(self) -> str:
         rows = [
-            (MEASURES[name].title, "-" if value is None else _figure(value))
+            (
+                name.replace("_", " ") if "accuracy" in name else MEASURES[name].title,
+                "-" if value is None else _figure(value),
+            )
             for name, value in self.measures.items()
         ]
         return "\n".join(aligned(rows, left=[0, 1]))
 
     def _matrix(self, width: int | None) -> str:
-        """Return the confusion matrix: a line for each class that rows are of."""
+        """Return the confusion matrix, a line for each true class."""
         names = [shown(label) for label in self.classes]
         longest = max(map(len, (*names, "true")))
         columns = [[name.ljust(longest) for name in ("true", *names)]]
@@ -160,10 +160,10 @@ class Score(InNotebooks):
             cells = self.confusion[:, code]
             columns.append([name, *("." if not c else weight_text(c) for c in cells)])
         lines = in_columns(columns, width=width)
-        return "\n".join(["predicted, by true class", *lines])
+        return "\n".join(["confusion matrix (columns: predicted class)", *lines])
 
     def _classes(self) -> str:
-        lines = [["class", "rows", "right", "precision", "recall", "F"]]
+        lines = [["class", "rows", "correct", "precision", "recall", "F1"]]
         for line in self.by_class:
             ratios = (line[name] for name in ("precision", "recall", "f"))
             lines.append(
@@ -186,24 +186,22 @@ def score(
     encoding: str | None = None,
     text_format: TextFormat | Mapping[str, Any] | None = None,
 ) -> Score:
-    """Measure a model on the rows of a table that holds its target.
+    """Score a model on the rows of a table with its target.
 
     Parameters
     ----------
     model : a tree or forest, grown, fitted or loaded
     data : table
-        Anything that ``read_table`` takes; columns are found by name.
+        Anything that ``read_table`` takes; columns are matched by name.
     weight : str, optional
         The column of row weights.
     format, encoding, text_format : optional
-        How a file is written, where that cannot be seen; as for :func:`spinney.grow`.
+        The format of a file, as for :func:`spinney.grow`.
 
     Returns
     -------
     Score
-        ``print`` shows measures, the confusion matrix, and the errors by class and by
-        leaf; ``measures``, ``confusion``, ``by_class`` and ``by_leaf`` are the same as
-        data.
+        ``print`` shows ``measures``, ``confusion``, ``by_class`` and ``by_leaf``.
 
     Examples
     --------
@@ -214,7 +212,7 @@ def score(
     >>> round(found.measures["accuracy"], 3), found.confusion.tolist()
     (0.667, [[1.0, 1.0], [0.0, 1.0]])
     """
-    rows, weights, left_out = rows_with_truth(
+    rows, weights, n_without_target = rows_with_target(
         model,
         data,
         weight=weight,
@@ -232,68 +230,65 @@ def score(
         target=target.name,
         n_rows=rows.n_rows,
         weight=total,
-        left_out=left_out,
+        n_without_target=n_without_target,
         leaves=leaves,
         **measured,
     )
 
 
-def rows_with_truth(
+def rows_with_target(
     model: Any, data: Any, *, weight: str | None = None, **reading: Any
 ) -> tuple[Table, Floats | None, int]:
-    """Return the rows that have a target and weigh something, and their weights.
-
-    The third is how many rows have no target; ``reading`` says how a file is written.
-    """
+    """Return rows with a target and weight, weights, and the number without target."""
     if getattr(model, "kind", "") not in ("tree", "forest"):
         raise refusal(
             Setting("model", model),
-            "has no truth to be compared with",
-            "pass a tree or a forest that has been grown, or load one",
+            "has no target to compare with",
+            "pass a tree or a forest",
         )
     target = model.schema.target
     check_roles(target.name, weight)
     table = model.read(data, weight=weight, **reading)
     known, weights = ~_column(table, target.name, "target").missing, None
-    left_out = int(len(known) - known.sum())
+    n_without_target = int(len(known) - known.sum())
     if weight is not None:
         weights = row_weights(_column(table, weight, "weight"))
         known &= weights > 0
         weights = weights[known]
     if not known.any():
-        msg = f"no row has a {target.name!r}{' and a weight' * bool(weight)}: add some"
-        raise DataError(msg)
-    return table.take(known), weights, left_out
+        msg = f"no row has a {target.name!r}{' and a weight' * bool(weight)}"
+        raise DataError(msg, remedy="add some")
+    return table.take(known), weights, n_without_target
 
 
 def _measured(
     target: Target, column: Column, outputs: Floats, weights: Floats | None
 ) -> dict[str, Any]:
-    """Return all that is measured of outputs beside the truth."""
+    """Return measures, classes and the confusion matrix of outputs."""
     truth = target.encode(column)
     if target.is_numeric:
         return {
             "measures": number_measures(truth, outputs[:, 0], weights=weights),
             "classes": (),
             "confusion": np.zeros((0, 0)),
-            "unseen": (),
+            "new_classes": (),
         }
-    unseen = _unseen(column, truth)
-    for code, (label, _) in enumerate(unseen, len(target.classes)):
+    new_classes = _new_classes(column, truth)
+    for code, (label, _) in enumerate(new_classes, len(target.classes)):
         truth = np.where((truth < 0) & _holds(column, label), code, truth)
-    classes = (*target.classes, *(label for label, _ in unseen))
+    classes = (*target.classes, *(label for label, _ in new_classes))
     predicted, costs = labels_of(outputs, target.costs), None
-    if target.costs is not None:  # what an error on a class never seen costs: unknown
-        more = (0, len(unseen))
+    if target.costs is not None:  # the cost of an unknown class is NaN
+        more = (0, len(new_classes))
         costs = np.pad(np.array(target.costs), more, constant_values=np.nan)
-    shares = np.pad(outputs, ((0, 0), (0, len(unseen))))
+    probabilities = np.pad(outputs, ((0, 0), (0, len(new_classes))))
     return {
         "measures": class_measures(
-            truth, predicted, shares, weights=weights, costs=costs
+            truth, predicted, probabilities, weights=weights, costs=costs
         ),
         "classes": classes,
         "confusion": _confusion(truth, predicted, len(classes), weights),
-        "unseen": unseen,
+        "new_classes": new_classes,
     }
 
 
@@ -306,8 +301,8 @@ def _column(table: Table, name: str, part: str) -> Column:
     return table[name]
 
 
-def _unseen(column: Column, truth: Integers) -> tuple[tuple[Value, int], ...]:
-    """Return the classes that a model has not seen, each with its number of rows."""
+def _new_classes(column: Column, truth: Integers) -> tuple[tuple[Value, int], ...]:
+    """Return the classes unknown to a model, with their numbers of rows."""
     found, counts = np.unique(column.cells[truth < 0], return_counts=True)
     cells = found.tolist()
     labels = cells if column.kind == "numeric" else [column.levels[c] for c in cells]
@@ -315,7 +310,7 @@ def _unseen(column: Column, truth: Integers) -> tuple[tuple[Value, int], ...]:
 
 
 def _holds(column: Column, label: Value) -> Any:
-    """Return which rows of a column hold a label."""
+    """Return which rows of a column have a label."""
     if column.kind == "numeric":
         return column.cells == label
     return column.cells == column.levels.index(label)
@@ -335,6 +330,6 @@ def _ratio(part: Any, whole: Any) -> float | None:
 
 
 def _figure(value: float) -> str:
-    """Return a measure in three decimals, or in six digits where that says more."""
+    """Return a measure with three decimals, or six digits if it is large or small."""
     plain = 0.01 <= abs(value) < 100 or abs(value) < 1e-9
     return f"{value:.3f}" if plain else figure(value)

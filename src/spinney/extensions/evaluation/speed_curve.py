@@ -1,8 +1,7 @@
-"""How time and memory grow with the rows: the learning curve of speed.
+"""Scalability: time and memory by the number of rows.
 
-Whatever takes ``c · n^k`` lies on a straight line of slope k where both axes are
-logarithms. So the slope through the sizes tells how a learner scales on this table:
-1 where twice the rows take twice as long, 2 where they take four times as long.
+``c · n^k`` is a straight line of slope k on logarithmic axes. The slope is 1 if twice
+the rows take twice as long, and 2 if they take four times as long.
 """
 
 from collections.abc import Sequence
@@ -14,12 +13,12 @@ import numpy as np
 from spinney._support.text import shown
 from spinney._support.text_table import aligned
 from spinney.errors import DataError, Setting
+from spinney.extensions.evaluation.candidates import DEFAULT_RECIPES, Recipes
 from spinney.extensions.evaluation.measures import MEASURES
 from spinney.extensions.evaluation.report import in_ascii, signed
 from spinney.extensions.evaluation.results import Evaluation
-from spinney.extensions.evaluation.setup import experiment_of, setup_of
-from spinney.extensions.evaluation.tasks import cut_tasks, row_numbers
-from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
+from spinney.extensions.evaluation.study import prepare_study, study_of
+from spinney.extensions.evaluation.tasks import learning_curve_tasks, training_sizes
 
 SCALED = ("seconds", "row_microseconds", "peak_mib")
 FEWEST_ROWS, MOST_SIZES = 50, 6
@@ -27,14 +26,14 @@ USUAL_HOLDOUT, USUAL_REPEATS = 0.3, 3
 
 
 class Scalability(Evaluation):
-    """An evaluation at several sizes of the training part, and its exponents.
+    """An evaluation at several sizes of the training set, with exponents.
 
     Attributes
     ----------
     exponents : list of dict
-        Of each ``recipe`` and ``measure`` (seconds of growing, microseconds of
-        predicting a row, memory of growing) the ``exponent`` of the rows, fitted to
-        all sizes by least squares of logarithms, and between the ``last`` two.
+        For each ``recipe`` and ``measure`` (seconds and memory of growing, microseconds
+        per predicted row) the ``exponent`` of the rows, by least squares of logarithms,
+        and that between the ``last`` two sizes.
     """
 
     __slots__ = ()
@@ -42,7 +41,7 @@ class Scalability(Evaluation):
 
     @property
     def exponents(self) -> list[dict[str, Any]]:
-        """How each recipe's time and memory grow with the rows."""
+        """The exponents of time and memory by recipe and measure."""
         lines = []
         for recipe in self.recipes:
             for measure in (name for name in SCALED if name in self.measures):
@@ -76,7 +75,7 @@ class Scalability(Evaluation):
     ) -> str:
         """Return the table as text, with the exponents below."""
         table = super().text(width=width, measures=measures, ascii_only=ascii_only)
-        heading = "Each grows as rows to the power of (in brackets: last two sizes):"
+        heading = "Exponent of the number of rows (in brackets: last two sizes):"
         names = [name for name in SCALED if name in self.measures]
         titles = [MEASURES[name].title for name in names]
         rows = [["recipe", *titles]]
@@ -88,14 +87,14 @@ class Scalability(Evaluation):
         return f"{table}\n{in_ascii(below) if ascii_only else below}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON, the exponents too."""
+        """Return plain data for JSON, with the exponents."""
         return {**super().as_dict(), "exponents": self.exponents}
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
-    """Return the k for which c · size^k is nearest to the values, as logarithms.
+    """Return the k of the best fit c · size^k, by least squares of logarithms.
 
-    None where there are fewer than two sizes, or a value is not above 0.
+    None for fewer than two sizes, or if a value is not positive.
 
     >>> round(exponent([1, 2, 4], [3, 12, 48]), 6)
     2.0
@@ -107,10 +106,10 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
 
 
 def _exponent_text(found: dict[str, Any]) -> str:
-    def written(value: float | None) -> str:
+    def text_of(value: float | None) -> str:
         return "-" if value is None else signed(value, 2)
 
-    return f"{written(found['exponent'])} ({written(found['last'])})"
+    return f"{text_of(found['exponent'])} ({text_of(found['last'])})"
 
 
 def scalability(
@@ -121,31 +120,28 @@ def scalability(
     sizes: Sequence[float] | None = None,
     **arguments: Any,
 ) -> Scalability:
-    """Measure how the time to build and to use a model, and memory, grow with rows.
+    """Measure the time and memory of growing and predicting by the number of rows.
 
-    As a learning curve, training parts are cut to their first rows in a random order
-    and the test part stays. Each model is grown twice: once to see how much memory
-    was resident at the peak beyond that before it (Linux alone tells; elsewhere there
-    is no such column), and once to see how long it takes. What a process loads only
-    once is loaded before, by a model that is not measured.
+    As in a learning curve, training sets are cut to their first rows in random order.
+    Each model is grown twice, once for the peak of memory (on Linux only) and once for
+    the time, after a warm-up.
 
     Parameters
     ----------
     data, target, recipes
         As for :func:`spinney.evaluate`.
     sizes : sequence, optional
-        Numbers of rows (int), or shares of the training part (float). If not given,
-        all rows, half of them, a quarter and so on, at most 6 sizes and at least 50
-        rows.
+        Numbers of rows (int), or fractions of the training set (float). By default all
+        rows, half of them and so on, at most 6 sizes and at least 50 rows.
     **arguments
-        Further arguments of :func:`spinney.evaluate`. If neither ``folds`` nor
-        ``holdout`` is given, 0.3 of the rows are held out; ``repeats`` is 3.
+        Further arguments of :func:`spinney.evaluate`. By default ``holdout`` is 0.3
+        and ``repeats`` is 3.
 
     Returns
     -------
     Scalability
-        Each line of its table has the number of ``rows`` trained on; ``exponents``
-        says how time and memory grow with them. ``print`` shows both.
+        A line of its table has the number of training ``rows``. ``print`` shows the
+        table and the ``exponents``.
 
     Examples
     --------
@@ -162,24 +158,26 @@ def scalability(
     if not {"folds", "holdout"} & given.keys():
         given["holdout"] = USUAL_HOLDOUT
     given.setdefault("repeats", USUAL_REPEATS)
-    setup = setup_of(experiment_of(recipes, given, data=data, target=target))
-    most = min(len(part.train) for part in setup.parts)
-    numbers = _halves(most) if sizes is None else row_numbers(sizes, most)
+    prepared_study = prepare_study(study_of(recipes, given, data=data, target=target))
+    most = min(len(split.train) for split in prepared_study.splits)
+    numbers = _halves(most) if sizes is None else training_sizes(sizes, most)
     if len(numbers) < 2:
         remedy = (
             "give more rows, or two sizes, such as ",
             Setting("sizes", [0.5, 1.0]),
         )
-        problem = f"there are {most} rows to train on: too few to see how time grows"
+        problem = f"there are too few training rows ({most}) for several sizes"
         raise DataError(problem, remedy=remedy)
-    found = setup.run(cut_tasks(setup, numbers), memory=True)
+    found = prepared_study.run(
+        learning_curve_tasks(prepared_study, numbers), memory=True
+    )
     return Scalability(
         **{each.name: getattr(found, each.name) for each in fields(found)}
     )
 
 
 def _halves(most: int) -> list[int]:
-    """Return a number of rows, half of it and so on, in rising order.
+    """Return a number of rows, half of it and so on, in ascending order.
 
     >>> _halves(280), _halves(20)
     ([70, 140, 280], [])

@@ -1,4 +1,4 @@
-"""Evaluate recipes on a table: folds, learning curves, robustness."""
+"""``evaluate``, ``learning_curve`` and ``robustness``."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -7,24 +7,24 @@ from typing import Any
 from spinney._support.checks import Progress, check_choice
 from spinney.data import Costs, TextFormat, Value
 from spinney.errors import ParameterError, Setting, phrase, refusal
+from spinney.extensions.evaluation.candidates import DEFAULT_RECIPES, Recipes
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
-from spinney.extensions.evaluation.remote_runs import evaluate_remote
+from spinney.extensions.evaluation.remote_study import evaluate_remote
 from spinney.extensions.evaluation.results import Evaluation
-from spinney.extensions.evaluation.setup import experiment_of, setup_of
+from spinney.extensions.evaluation.study import prepare_study, study_of
 from spinney.extensions.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
     MISSING_VALUES,
     OUTLIERS,
     TARGET_OUTLIERS,
-    checked_rates,
-    cut_tasks,
-    damaged_columns,
-    damaged_task,
+    check_rates,
+    learning_curve_tasks,
+    perturbed_columns,
+    perturbed_task,
     plain_task,
-    row_numbers,
+    training_sizes,
 )
-from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
 
 USUAL_OUTLIERS = (0, 0.1, 0.2)
@@ -57,62 +57,58 @@ def evaluate(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Evaluation:
-    """Measure recipes on rows that their trees have not seen.
+    """Evaluate recipes by cross-validation or hold-out.
 
-    Rows are read once and divided once, by scikit-learn: every recipe is trained
-    and tested on the same parts. Class shares are kept in each part. The kinds of
-    columns are those of the whole table; values, levels and statistics are learned
-    from the training part alone.
+    Rows are read once and split once, by scikit-learn: every recipe has the same
+    training and test sets, stratified by class. Kinds of columns are those of the whole
+    table; values, levels and statistics are learned from the training set.
 
     Parameters
     ----------
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
-        The table; see :func:`spinney.read_table`. Rows without a known target are left
-        out. Or what :func:`spinney.grow` counts elsewhere: then folds are drawn by what
-        is in rows, and models grown where these are (``docs/databases.md``).
+        The table; see :func:`spinney.read_table`. Rows without a target are dropped. A
+        remote table is split by row hash and counted in its engine
+        (``docs/databases.md``).
     target : str
         The column to predict.
     recipes : str, Recipe, sequence or mapping, optional
-        What to compare: names, Recipes, pairs of a label and arguments of
+        The candidates: names, Recipes, pairs of a label and arguments of
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
-        1})``, or a mapping of labels to arguments. If not given, ``"auto"``, which
-        is what ``grow`` grows by, ``"c4.5"``, and ``"cart"`` pruned by cost complexity;
-        the last, which needs folds of its own, not of rows that are away.
+        1})``, or a mapping of labels to arguments. The default is ``"auto"``,
+        ``"c4.5"`` and, for tables in memory, ``"cart"`` with cost-complexity pruning.
     folds : int or "loo", optional
-        Parts of the cross-validation; "loo" leaves out one row at a time. If not given,
-        10; where no class has so many rows, as many as the commonest has, with a
-        warning; of fewer than 30 rows, one at a time.
+        The number of folds, or "loo" for leave-one-out. The default is 10, or the
+        number of rows of the most frequent class, with a warning; below 30 rows it is
+        leave-one-out.
     repeats : int
-        How often it is done, each time with other parts.
+        The number of repeats with other splits.
     holdout : float, optional
-        Instead of folds: the share of the rows to test on.
+        The fraction of rows in the test set, instead of folds.
     random_state : int, RandomState or Generator, optional
-        What the parts are drawn by; 0 if not given. What recipes draw is
-        theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
+        The seed of the splits, 0 by default. Recipes have their own:
+        ``("other", {"recipe": "auto", "random_state": 1})``.
     nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
 connection, table, memory_limit, format, encoding, text_format
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
         ``cost_matrix[label][true]``, to report the mean cost of a row. It does not
-        change how trees grow; a recipe's own arguments do.
+        influence growing, unlike a recipe's own argument.
     progress : function of two numbers, optional
-        Called with how many trees are done and how many there will be.
+        Called with the number of trees grown, and their total.
     **settings
-        Arguments of :func:`spinney.grow` for all recipes, such as ``max_depth``
-        or ``class_weight``. One that any of the recipes has no use for is refused:
-        give it to the others alone.
+        Arguments of :func:`spinney.grow` for all recipes, such as ``max_depth`` or
+        ``class_weight``. All recipes must have them.
 
     Returns
     -------
     Evaluation
-        Prints as a table; ``.table`` and ``.folds`` hold the figures, ``.compare()``
-        tests the differences.
+        ``print`` shows a table; ``.table`` and ``.folds`` have the figures, and
+        ``.compare()`` tests the differences.
 
     Raises
     ------
     DataError
-        If a training part cannot be grown on, such as one of a single class; the
-        message names the recipe and the fold.
+        If a recipe fails on a training set, such as one of a single class.
 
     Examples
     --------
@@ -126,11 +122,13 @@ connection, table, memory_limit, format, encoding, text_format
     """
     arguments = {**locals(), **settings}  # all that is given, by name
     del arguments["recipes"], arguments["settings"]
-    asked = experiment_of(recipes, arguments)
-    if asked.table.is_remote:
-        return evaluate_remote(asked)
-    setup = setup_of(asked)
-    return setup.run([plain_task(setup.rows, part, {}) for part in setup.parts])
+    study = study_of(recipes, arguments)
+    if study.table.is_remote:
+        return evaluate_remote(study)
+    prepared_study = prepare_study(study)
+    return prepared_study.run(
+        [plain_task(prepared_study.rows, split, {}) for split in prepared_study.splits]
+    )
 
 
 def learning_curve(
@@ -141,27 +139,26 @@ def learning_curve(
     sizes: Sequence[float] = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
     **arguments: Any,
 ) -> Evaluation:
-    """Measure a recipe that is trained on ever more rows.
+    """Measure a recipe on increasing numbers of training rows.
 
-    In each division of the rows the test part stays, and the training part is cut
-    to its first rows in an order drawn by ``random_state``, in which every stretch has
-    about the class shares of the whole: smaller sizes are parts of larger ones.
+    Each training set is cut to its first rows in a random stratified order, so smaller
+    sizes are subsets of larger ones. The test set stays.
 
     Parameters
     ----------
     data, target
         As for :func:`spinney.evaluate`.
     recipe : str, Recipe, sequence or mapping
-        One recipe or several; ``"auto"`` if not given.
+        One recipe or several; ``"auto"`` by default.
     sizes : sequence
-        Numbers of rows (int), or shares of the smallest training part (float).
+        Numbers of rows (int), or fractions of the smallest training set (float).
     **arguments
         Further arguments of :func:`spinney.evaluate`. Rows of a database are read.
 
     Returns
     -------
     Evaluation
-        Each line of its table has the number of ``rows`` trained on.
+        A line of its table has the number of training ``rows``.
 
     Examples
     --------
@@ -171,9 +168,13 @@ def learning_curve(
     >>> [line["rows"] for line in curve.table]
     [8, 15]
     """
-    setup = setup_of(experiment_of(recipe, arguments, data=data, target=target))
-    most = min(len(part.train) for part in setup.parts)
-    return setup.run(cut_tasks(setup, row_numbers(sizes, most)))
+    prepared_study = prepare_study(
+        study_of(recipe, arguments, data=data, target=target)
+    )
+    most = min(len(split.train) for split in prepared_study.splits)
+    return prepared_study.run(
+        learning_curve_tasks(prepared_study, training_sizes(sizes, most))
+    )
 
 
 def robustness(
@@ -187,37 +188,34 @@ def robustness(
     missing_in_test: bool = False,
     **arguments: Any,
 ) -> Evaluation:
-    """Measure how recipes bear noise, missing values and outliers.
+    """Measure how recipes tolerate noise, missing values and outliers.
 
-    Damage is done to the training rows, one kind at a time, the same for every
-    recipe. Test rows stay as they are, so what is measured is what was learned.
+    The training rows are perturbed, one kind at a time, the same for every recipe. Test
+    rows stay as they are.
 
     Parameters
     ----------
     data, target, recipes
         As for :func:`spinney.evaluate`.
     noise : sequence of float
-        Rates between 0 and 1 of class noise (the class of that share of the rows
-        becomes one of the others, each equally likely; a numeric target becomes
-        that of a random row), and of attribute noise (that share of each
-        attribute's cells becomes the value of a random row).
+        Rates of class noise (a random other class, or the number of a random row) and
+        of attribute noise (the value of a random row in that fraction of each column).
     missing : sequence of float
-        Rates at which each attribute's cells are taken away.
+        Rates of missing values in each attribute.
     outliers : sequence of float, optional
-        Rates at which cells of numeric attributes go far out: 3 to 10 times the range
-        between the quartiles above the upper or below the lower one. Where the target
-        is a number the same is done to it, by itself. If not given, (0, 0.1, 0.2) of
-        tables that have numbers.
+        Rates of outliers in numeric attributes and, separately, in a numeric target: 3
+        to 10 interquartile ranges beyond a quartile. The default is (0, 0.1, 0.2) for
+        tables with numbers.
     missing_in_test : bool
-        Whether cells of the test rows are taken away too, at the same rate.
+        Whether to remove values in test rows at the same rate.
     **arguments
         Further arguments of :func:`spinney.evaluate`. Rows of a database are read.
 
     Returns
     -------
     Evaluation
-        Each line of its table has what was ``injected`` and at which ``rate``. All
-        rates of 0 are one line, where nothing was.
+        A line of its table has the perturbation ``injected`` and its ``rate``. All
+        rates of 0 are one line.
 
     Examples
     --------
@@ -234,44 +232,48 @@ def robustness(
     outliers 0.2
     """
     check_choice("missing_in_test", missing_in_test)
-    setup = setup_of(experiment_of(recipes, arguments, data=data, target=target))
-    wanted = _wanted_damage(setup.rows, noise, missing, outliers)
+    prepared_study = prepare_study(
+        study_of(recipes, arguments, data=data, target=target)
+    )
+    requested = _perturbations(prepared_study.rows, noise, missing, outliers)
     tasks = [
-        damaged_task(setup, index, kind, rate, also_test=missing_in_test)
-        for index, (kind, rate) in product(range(len(setup.parts)), wanted)
+        perturbed_task(prepared_study, index, kind, rate, also_test=missing_in_test)
+        for index, (kind, rate) in product(range(len(prepared_study.splits)), requested)
     ]
-    return setup.run(tasks)
+    return prepared_study.run(tasks)
 
 
-def _wanted_damage(
+def _perturbations(
     rows: EvaluationRows,
     noise: Sequence[float],
     missing: Sequence[float],
     outliers: Sequence[float] | None,
 ) -> list[tuple[str, float]]:
-    """Return kinds of damage with their rates; no damage first, and once."""
-    noise_rates = checked_rates("noise", noise)
+    """Return kinds of perturbation with their rates; none comes first, and once."""
+    noise_rates = check_rates("noise", noise)
     rates = {
         CLASS_NOISE: noise_rates,
         ATTRIBUTE_NOISE: noise_rates,
-        MISSING_VALUES: checked_rates("missing", missing),
+        MISSING_VALUES: check_rates("missing", missing),
     }
     given = USUAL_OUTLIERS if outliers is None else outliers
-    far_out, both = checked_rates("outliers", given), (OUTLIERS, TARGET_OUTLIERS)
-    kinds = [kind for kind in both if damaged_columns(rows, kind)]
-    if any(far_out) and not (kinds or outliers is None):
+    outlier_rates, both = check_rates("outliers", given), (OUTLIERS, TARGET_OUTLIERS)
+    kinds = [kind for kind in both if perturbed_columns(rows, kind)]
+    if any(outlier_rates) and not (kinds or outliers is None):
         raise refusal(
-            Setting("outliers", far_out),
-            "are of numbers, and no attribute is one, nor the target",
-            "leave it out",
+            Setting("outliers", outlier_rates),
+            "need numbers, and neither an attribute nor the target is numeric",
+            "remove it",
         )
-    rates |= dict.fromkeys(kinds, far_out)
-    wanted = [(kind, rate) for kind, given in rates.items() for rate in given if rate]
+    rates |= dict.fromkeys(kinds, outlier_rates)
+    requested = [
+        (kind, rate) for kind, given in rates.items() for rate in given if rate
+    ]
     if any(0 in given for given in rates.values()):
-        wanted.insert(0, ("nothing", 0.0))
-    if not wanted:
+        requested.insert(0, ("nothing", 0.0))
+    if not requested:
         names = (Setting("noise"), Setting("missing"), Setting("outliers"))
         remedy = ("give a rate, such as ", Setting("noise", [0.1]))
         problem = phrase("{}, {} and {} are all empty", *names)
         raise ParameterError(problem, remedy=remedy)
-    return wanted
+    return requested

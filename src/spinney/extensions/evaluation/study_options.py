@@ -1,4 +1,4 @@
-"""Studies of recipes from the shell: which recipes, on which divisions of the rows."""
+"""Shell options of studies: recipes, folds and sizes."""
 
 from typing import Any
 
@@ -15,40 +15,37 @@ recipes_option = click.option(
     "recipes",
     multiple=True,
     metavar="NAME[:SETTING=VALUE,...]",
-    help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of "
-    "them with other settings. Repeatable.  [default: auto, c4.5 and cart, pruned; "
-    "with --learning-curve auto]",
+    help="Recipe to compare: auto, id3, c4.5, cart, chaid, m5, forest, with settings "
+    "if given. Repeatable.  [default: auto, c4.5 and pruned cart; with "
+    "--learning-curve auto]",
 )
 
 fold_options = all_of(
     click.option(
         "--folds",
         metavar="NUMBER|loo",
-        help="Of the cross-validation; loo leaves out one row at a time.  [default: "
-        "10, or as many as there can be; loo below 30 rows]",
+        help="Folds of cross-validation; loo is leave-one-out.  [default: 10 or the "
+        "most possible; loo below 30 rows]",
     ),
     click.option(
         "--repeats",
         type=click.IntRange(min=1),
-        help="How often, each time with other rows.  [default: 1; with --scalability "
-        "3]",
+        help="Repeats with other splits.  [default: 1; with --scalability 3]",
     ),
-    click.option(
-        "--seed", type=int, default=0, show_default=True, help="Of the random numbers."
-    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Random seed."),
 )
 
 size_option = click.option(
     "--size",
     "sizes",
     multiple=True,
-    metavar="ROWS|SHARE",
-    help="A size of the curve, such as 50 or 0.5. Repeatable.",
+    metavar="ROWS|FRACTION",
+    help="Training size of the curve, such as 50 or 0.5. Repeatable.",
 )
 
 
 def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that all evaluations take, of the options that are there."""
+    """Return the common arguments of evaluations from the options."""
     names = ("holdout", "weight", "encoding")
     kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     arguments = {name: options[name] for name in (*names, *kinds) if name in options}
@@ -82,7 +79,7 @@ def variant_of(text: str) -> Any:
     example = "SETTING=VALUE, as in cart:max_depth=3,min_gain=0.01"
     settings = pairs_of(rest.split(","), label, example)
     if "recipe" in settings:
-        msg = f"{label}: the recipe is {name!r}, before the colon: leave out another"
+        msg = f"{label} names a recipe twice: keep {name!r} before the colon"
         raise ParameterError(msg)
     try:
         return (text, _by_recipe({"recipe": name, **settings}))
@@ -92,7 +89,7 @@ def variant_of(text: str) -> Any:
 
 
 def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of grow from texts; a recipe has what only recipes take."""
+    """Return arguments of grow from texts; a recipe has recipes' own settings."""
     from spinney.models import RECIPE_PARAMETERS
     from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
 
@@ -111,9 +108,9 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
 
 
 def size_of(text: str) -> float:
-    """Return a size of a learning curve: a number of rows, or a share of them."""
+    """Return a size of a learning curve: a number or a fraction of rows."""
     number = plain_value(text)
     if isinstance(number, (str, bool)):
-        msg = f"--size {text!r} must be a number of rows, or a share such as 0.5"
+        msg = f"--size {text!r} must be a number of rows, or a fraction such as 0.5"
         raise ParameterError(msg)
     return float(number) if isinstance(number, float) else int(number)

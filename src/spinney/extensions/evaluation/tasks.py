@@ -1,4 +1,4 @@
-"""What is done to the training rows of a part: nothing, cutting or damage."""
+"""The tasks of a study: training sets as they are, cut or perturbed."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,70 +13,66 @@ from spinney._support.checks import as_real, is_real, is_whole
 from spinney.data import Column, Table
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
-from spinney.extensions.evaluation.runs import Setup, TrainingTask
-from spinney.extensions.evaluation.splits import Part
+from spinney.extensions.evaluation.splits import Split
+from spinney.extensions.evaluation.study import PreparedStudy, TrainTestTask
 
 CLASS_NOISE = "class noise"
 ATTRIBUTE_NOISE = "attribute noise"
 MISSING_VALUES = "missing values"
 OUTLIERS = "outliers"
 TARGET_OUTLIERS = "target outliers"
-# How far outliers lie from the quartiles, in ranges between these: beyond 3, Tukey's
-# outer fence, a value is "far out" (Exploratory Data Analysis, 1977, 2D).
+# The distances of outliers from the quartiles in interquartile ranges: 3 is Tukey's
+# outer fence (Exploratory Data Analysis, 1977, 2D).
 NEAREST_OUTLIER, FARTHEST_OUTLIER = 3.0, 10.0
 
 
-def _another_class(
+def _random_other_class(
     column: Column, chosen: Integers, values: Floats, known: Integers
 ) -> Any:
-    """Return one of the other classes, each equally likely; a number of some row."""
+    """Return a random other class, or the number of a random row."""
     n_classes = len(column.levels)
     if column.kind == "numeric":
-        return _another_cell(column, chosen, values, known)
+        return _random_cell(column, chosen, values, known)
     steps = min(1, n_classes - 1) + np.floor(values * (n_classes - 1)).astype(int)
     return (column.cells[chosen] + steps) % n_classes
 
 
-def _another_cell(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
-    """Return that of a known row, so that each column keeps the shares of its values.
-
-    It may happen to be the old one.
-    """
+def _random_cell(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
+    """Return the cell of a random known row, perhaps the same one."""
     return column.cells[known[np.floor(values * len(known)).astype(int)]]
 
 
-def _nothing(column: Column, *_: Any) -> Any:
+def _missing_cell(column: Column, *_: Any) -> Any:
     return np.nan if column.kind == "numeric" else -1
 
 
-def _far_out(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
-    """Return numbers beyond the outer fences of a column, above or below by chance.
+def _outlier(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
+    """Return numbers randomly beyond the upper or lower outer fence of a column.
 
-    The distance from the quartile is a multiple of the range between the quartiles, or
-    of what stands for it where half of the cells are equal: the whole range, or 1.
+    The unit is the interquartile range or, if that is 0, the whole range or 1.
     """
     cells = column.cells[known]
     low, high = np.quantile(cells, [0.25, 0.75]) if len(cells) else (0.0, 0.0)
     with np.errstate(over="ignore"):  # a float that is too large is the largest
         unit = (high - low) or (np.ptp(cells) if len(cells) else 0.0) or 1.0
-        above, part = values < 0.5, 2 * values % 1
-        far = unit * (NEAREST_OUTLIER + (FARTHEST_OUTLIER - NEAREST_OUTLIER) * part)
+        above, split = values < 0.5, 2 * values % 1
+        far = unit * (NEAREST_OUTLIER + (FARTHEST_OUTLIER - NEAREST_OUTLIER) * split)
         cells = np.where(above, high + far, low - far)
     return np.nan_to_num(cells)
 
 
-# What is done to cells, and the number that its random numbers are drawn by.
-DAMAGES = {
-    CLASS_NOISE: (_another_class, 1),
-    ATTRIBUTE_NOISE: (_another_cell, 2),
-    MISSING_VALUES: (_nothing, 3),
-    OUTLIERS: (_far_out, 5),
-    TARGET_OUTLIERS: (_far_out, 6),
+# The function of a perturbation, and the number for its random generator.
+PERTURBATIONS = {
+    CLASS_NOISE: (_random_other_class, 1),
+    ATTRIBUTE_NOISE: (_random_cell, 2),
+    MISSING_VALUES: (_missing_cell, 3),
+    OUTLIERS: (_outlier, 5),
+    TARGET_OUTLIERS: (_outlier, 6),
 }
 MISSING_IN_TEST = 4
 
 
-def damaged(
+def perturbed(
     table: Table,
     names: Sequence[str],
     kind: str,
@@ -84,21 +80,15 @@ def damaged(
     rate: float,
     random: np.random.Generator,
 ) -> Table:
-    """Return the table with a share of each column's known cells damaged.
-
-    Class noise makes a class one of the table's others, each equally likely, and a
-    number that of a row drawn at random. Attribute noise makes a cell that of another
-    known row. Missing values are taken away. Outliers are of numbers: they lie 3 to 10
-    times the range between the quartiles above the upper or below the lower one.
-    """
+    """Return the table with a fraction of each column's known cells perturbed."""
     changed = {}
-    damage, _ = DAMAGES[kind]
+    perturb, _ = PERTURBATIONS[kind]
     for name in names:
         column = table[name]
         known = np.flatnonzero(~column.missing)
         chosen, values = _drawn(known, rate, random)
         cells = column.cells.copy()
-        cells[chosen] = damage(column, chosen, values, known)
+        cells[chosen] = perturb(column, chosen, values, known)
         changed[name] = replace(column, cells=cells)
     columns = (changed.get(column.name, column) for column in table.columns)
     return Table(tuple(columns), table.n_rows)
@@ -107,9 +97,9 @@ def damaged(
 def _drawn(
     rows: Integers, rate: float, random: np.random.Generator
 ) -> tuple[Integers, Floats]:
-    """Return a share of the rows, and a random number below 1 for each.
+    """Return a fraction of the rows, and a random number from [0, 1) for each.
 
-    The same numbers are taken from the generator whatever the rate.
+    The draws from the generator do not depend on the rate.
     """
     order, values = random.permutation(rows), random.random(len(rows))
     n_chosen = round(rate * len(rows))
@@ -117,54 +107,56 @@ def _drawn(
 
 
 def plain_task(
-    rows: EvaluationRows, part: Part, conditions: dict[str, Any]
-) -> TrainingTask:
-    """Return the task of a part as it is."""
+    rows: EvaluationRows, split: Split, conditions: dict[str, Any]
+) -> TrainTestTask:
+    """Return the task of a split as it is."""
 
     def tables() -> tuple[Table, Table]:
-        return rows.table.take(part.train), rows.table.take(part.test)
+        return rows.table.take(split.train), rows.table.take(split.test)
 
-    return TrainingTask(part, tables, conditions)
+    return TrainTestTask(split, tables, conditions)
 
 
-def generator(seed: int, part: int, kind: int = 0) -> np.random.Generator:
-    """Return the random numbers of one part and one kind of damage."""
-    return np.random.default_rng((int(seed), part, kind))
+def generator(seed: int, split: int, kind: int = 0) -> np.random.Generator:
+    """Return the random generator of a split and a kind of perturbation."""
+    return np.random.default_rng((int(seed), split, kind))
 
 
 def as_list(name: str, given: Any, example: str) -> list[Any]:
-    """Return what a parameter lists; refuse a text, or what is no list."""
+    """Return a parameter as a list; refuse a text, or what is no list."""
     if not isinstance(given, (str, bytes)):
         with suppress(TypeError):
             return list(given)
     raise refusal(Setting(name, given), f"must be a list, such as {example}")
 
 
-def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
+def training_sizes(sizes: Sequence[float], most: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
     counts = set()
     for size in as_list("sizes", sizes, "[0.5, 1.0]"):
-        whole = is_whole(size)
-        share = is_real(size) and not whole and 0 < size <= 1
-        if not share and not (whole and 2 <= size <= most):
+        is_count = is_whole(size)
+        is_fraction = is_real(size) and not is_count and 0 < size <= 1
+        if not is_fraction and not (is_count and 2 <= size <= most):
             raise ParameterError(
                 Setting("sizes"),
-                f": {size!r} must be a whole number from 2 to {most}, the rows of the "
-                "smallest training part, or a share above 0 and at most 1.0",
+                f": {size!r} must be a whole number from 2 to {most} (the smallest "
+                "training set), or a fraction above 0 and at most 1.0",
             )
-        counts.add(int(size) if whole else min(most, max(2, round(size * most))))
+        counts.add(int(size) if is_count else min(most, max(2, round(size * most))))
     if not counts:
-        msg = "sizes is empty: give numbers of rows, or shares such as 0.5"
+        msg = "sizes is empty: give numbers of rows, or fractions such as 0.5"
         raise ParameterError(msg)
     return sorted(counts)
 
 
-def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any:
-    """Return the training rows in random order, classes evenly spread.
+def stratified_order(
+    rows: EvaluationRows, split: Split, random: np.random.Generator
+) -> Any:
+    """Return the training rows in random order with classes evenly spread.
 
     Row i of the n of a class, counted from 0, comes at (i + 1/2) / n.
     """
-    order = random.permutation(part.train)
+    order = random.permutation(split.train)
     if rows.classes is None:
         return order
     codes = rows.truth[order]
@@ -175,15 +167,19 @@ def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any
     return order[np.argsort(keys, kind="stable")]
 
 
-def cut_tasks(setup: Setup, numbers: Sequence[int]) -> list[TrainingTask]:
-    """Return the tasks of each part with its training rows cut to these numbers."""
+def learning_curve_tasks(
+    prepared_study: PreparedStudy, numbers: Sequence[int]
+) -> list[TrainTestTask]:
+    """Return the tasks of each split with its training rows cut to these numbers."""
     tasks = []
-    for index, part in enumerate(setup.parts):
-        order = spread(setup.rows, part, generator(setup.scheme.seed, index))
+    for index, split in enumerate(prepared_study.splits):
+        order = stratified_order(
+            prepared_study.rows, split, generator(prepared_study.scheme.seed, index)
+        )
         tasks += [
             plain_task(
-                setup.rows,
-                Part(part.repeat, part.fold, np.sort(order[:number]), part.test),
+                prepared_study.rows,
+                Split(split.repeat, split.fold, np.sort(order[:number]), split.test),
                 {"rows": number},
             )
             for number in numbers
@@ -191,7 +187,7 @@ def cut_tasks(setup: Setup, numbers: Sequence[int]) -> list[TrainingTask]:
     return tasks
 
 
-def checked_rates(name: str, given: Sequence[float]) -> list[float]:
+def check_rates(name: str, given: Sequence[float]) -> list[float]:
     """Return distinct rates, low to high."""
     rates = as_list(name, given, "[0.1, 0.2]")
     for rate in rates:
@@ -201,8 +197,8 @@ def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     return sorted({float(rate) for rate in rates})
 
 
-def damaged_columns(rows: EvaluationRows, kind: str) -> list[str]:
-    """Return the columns that a kind of damage is done to, where it can be done."""
+def perturbed_columns(rows: EvaluationRows, kind: str) -> list[str]:
+    """Return the columns to which a perturbation applies."""
     if kind in (CLASS_NOISE, TARGET_OUTLIERS):
         suits = kind == CLASS_NOISE or rows.classes is None
         return [rows.target] if suits else []
@@ -214,23 +210,28 @@ def damaged_columns(rows: EvaluationRows, kind: str) -> list[str]:
     ]
 
 
-def damaged_task(
-    setup: Setup, index: int, kind: str, rate: float, *, also_test: bool
-) -> TrainingTask:
-    """Return the task of a part whose training rows are damaged."""
-    rows, part = setup.rows, setup.parts[index]
-    seed = setup.scheme.seed
+def perturbed_task(
+    prepared_study: PreparedStudy,
+    index: int,
+    kind: str,
+    rate: float,
+    *,
+    also_test: bool,
+) -> TrainTestTask:
+    """Return the task of a split whose training rows are perturbed."""
+    rows, split = prepared_study.rows, prepared_study.splits[index]
+    seed = prepared_study.scheme.seed
 
     def tables() -> tuple[Table, Table]:
-        train, test = rows.table.take(part.train), rows.table.take(part.test)
-        if kind not in DAMAGES:
+        train, test = rows.table.take(split.train), rows.table.take(split.test)
+        if kind not in PERTURBATIONS:
             return train, test
-        _, number = DAMAGES[kind]
-        names = damaged_columns(rows, kind)
-        changed = partial(damaged, names=names, kind=kind, rate=rate)
+        _, number = PERTURBATIONS[kind]
+        names = perturbed_columns(rows, kind)
+        changed = partial(perturbed, names=names, kind=kind, rate=rate)
         train = changed(train, random=generator(seed, index, number))
         if also_test and kind == MISSING_VALUES:
             test = changed(test, random=generator(seed, index, MISSING_IN_TEST))
         return train, test
 
-    return TrainingTask(part, tables, {"injected": kind, "rate": rate})
+    return TrainTestTask(split, tables, {"injected": kind, "rate": rate})

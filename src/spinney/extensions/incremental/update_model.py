@@ -23,7 +23,6 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.models import grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import (
     Batch,
     JoinedRows,
@@ -35,6 +34,7 @@ from spinney.sources.rows import (
     moved_target,
     row_weights,
 )
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 
@@ -80,7 +80,7 @@ def _grow_joined(
     joined, tree = _measured(joined, state), state.tree
     if joined.rows.schema.target.origin != state.training.schema.target.origin:
         tree = None
-    rows = joined.rows.taken(joined.staying) if len(joined.removed) else joined.rows
+    rows = joined.rows.take(joined.staying) if len(joined.removed) else joined.rows
     if tree is None and going_on:
         going_on = can_cache_counts(rows, state.recipe)
     if whole is None and going_on:
@@ -227,7 +227,7 @@ class IncrementalGrower:
         return Grower("kept", self._grow)
 
     def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
-        weights = rows.at_hand.weights
+        weights = rows.in_memory_rows.weights
         joined, earlier = _weighed(self.joined, weights, self.tree_state)
         source = IncrementalSource(joined, earlier)
         with TIME_WITHOUT_KERNELS.running():

@@ -1,4 +1,4 @@
-"""What ``spinney compile`` runs of this extension."""
+"""The kernels of optimal trees for ``spinney compile``."""
 
 import numpy as np
 

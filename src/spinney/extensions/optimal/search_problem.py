@@ -229,8 +229,8 @@ def refuse_size(problem: Problem, depth: int, n_workspaces: int) -> None:
         leaves = f" and up to {n_entries(problem)} leaves" if limited else ""
         fewer = "rows, attributes or leaves" if limited else "rows or attributes"
         msg = (
-            f"a search over all trees of depth {depth}{leaves} with {n_columns} "
-            f"columns of questions and {n_rows} rows needs {n_bytes / 2**30:.1f} GiB: "
-            f"take fewer {fewer}, or a recipe that grows greedily, such as 'cart'"
+            f"optimal trees of depth {depth}{leaves} with {n_columns} columns and "
+            f"{n_rows} rows need {n_bytes / 2**30:.1f} GiB: use fewer {fewer}, or a "
+            "greedy recipe such as 'cart'"
         )
         raise DataError(msg)

@@ -1,4 +1,4 @@
-"""Trees that compiled kernels grew as arrays: no node is made."""
+"""Trees of compiled kernels as arrays, without nodes."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,18 +10,18 @@ from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.kernels.nodes import (
-    ABOVE,
     ATTRIBUTE,
-    CHILD,
     CUT_HIGH,
     CUT_LOW,
     CUT_MISSING,
+    FIRST_LINE,
     GAIN,
-    LINE,
-    LINES,
+    LEFT_CHILD,
+    N_LINES,
+    PARENT_NODE,
     REASON,
-    Lines,
-    Shape,
+    CodeCounts,
+    NodeRecords,
 )
 from spinney.recipes import Recipe
 from spinney.search import midpoints, policy_named
@@ -46,51 +46,55 @@ Buckets = Mapping[int, Floats]
 
 
 def arrays_of_grown(
-    shape: Shape, lines: Lines, schema: Schema, recipe: Recipe, buckets: Buckets
+    records: NodeRecords,
+    code_counts: CodeCounts,
+    schema: Schema,
+    recipe: Recipe,
+    buckets: Buckets,
 ) -> TreeArrays:
-    """Return what loops grew as a compact tree, or several side by side."""
-    attribute = shape.whole[:, ATTRIBUTE].astype(np.int32)
+    """Return what kernels grew as a compact tree, or several side by side."""
+    attribute = records.ints[:, ATTRIBUTE].astype(np.int32)
     inner = np.flatnonzero(attribute >= 0)
     numeric = schema.target.is_numeric
-    width, n_counts = shape.weights.shape[1] // 2, shape.counts.shape[1] // 2
-    weights = moments_of(shape.weights[:, :width], numeric=numeric)
+    width, n_counts = records.weights.shape[1] // 2, records.counts.shape[1] // 2
+    weights = moments_of(records.weights[:, :width], numeric=numeric)
     sizes = weights[:, 0] if numeric else weights.sum(axis=1)
     missing = np.full(len(attribute), -1, np.int16)
-    missing[inner] = shape.real[inner, CUT_MISSING]
+    missing[inner] = records.floats[inner, CUT_MISSING]
     policy = policy_named(recipe.missing)
     if not (policy.divides or policy.surrogates):
         # None was missing: the heaviest branch, the first of equals.
         open_ = inner[missing[inner] < 0]
-        left, right = (sizes[shape.whole[open_, CHILD + side]] for side in (0, 1))
+        left, right = (sizes[records.ints[open_, LEFT_CHILD + side]] for side in (0, 1))
         missing[open_] = right / (left + right) > left / (left + right) + TOLERANCE
     return TreeArrays(
-        **questions_of(shape, lines, schema, buckets),
-        parent=shape.whole[:, ABOVE].astype(np.int32),
+        **questions_of(records, code_counts, schema, buckets),
+        parent=records.ints[:, PARENT_NODE].astype(np.int32),
         missing=missing,
-        gain=np.where(attribute >= 0, shape.real[:, GAIN], 0.0),
+        gain=np.where(attribute >= 0, records.floats[:, GAIN], 0.0),
         weights=np.ascontiguousarray(weights),
-        rows=np.einsum("ij->i", shape.counts[:, :n_counts]).astype(np.int32),
-        absent=np.einsum("ij->i", shape.counts[:, n_counts:]).astype(np.int32),
-        reason=REASONS[shape.whole[:, REASON]],
+        rows=np.einsum("ij->i", records.counts[:, :n_counts]).astype(np.int32),
+        absent=np.einsum("ij->i", records.counts[:, n_counts:]).astype(np.int32),
+        reason=REASONS[records.ints[:, REASON]],
     )
 
 
 def questions_of(
-    records: Shape, lines: Lines, schema: Schema, buckets: Buckets
+    records: NodeRecords, code_counts: CodeCounts, schema: Schema, buckets: Buckets
 ) -> dict[str, Any]:
-    """Return the fields of ``QuestionArrays`` for nodes, or for splits that lost.
+    """Return the fields of ``RoutingArrays`` for nodes or competitors.
 
-    Of a cut between bins of many numbers only the lower edge is known, and cuts there.
+    For a cut between bins of many numbers only the lower edge is known; it is the cut.
     """
-    attribute = records.whole[:, ATTRIBUTE].astype(np.int32)
+    attribute = records.ints[:, ATTRIBUTE].astype(np.int32)
     inner = np.flatnonzero(attribute >= 0)
     nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
     by_code = nominal[attribute[inner]]
     cut, cuts = np.zeros(len(attribute)), inner[~by_code]
-    low, high = records.real[cuts][:, [CUT_LOW, CUT_HIGH]].T
+    low, high = records.floats[cuts][:, [CUT_LOW, CUT_HIGH]].T
     cut[cuts] = thresholds_between(low, high, attribute[cuts], buckets)
     cut[inner[by_code]] = np.nan
-    listed, branches = _branches(records, lines, inner[by_code])
+    listed, branches = _branches(records, code_counts, inner[by_code])
     return {
         "attribute": attribute,
         "cut": cut,
@@ -103,99 +107,105 @@ def questions_of(
 def thresholds_between(
     low: Floats, high: Floats, attribute: NDArray[Any], buckets: Buckets
 ) -> Floats:
-    """Return the middles of numbers, or the cuts in the middle of their buckets.
+    """Return the midpoints of numbers, or the cuts in the middle of their buckets.
 
     Where ``high`` is NaN, ``low`` is the threshold.
     """
     cut, known = low.copy(), ~np.isnan(high)
     cut[known] = midpoints(low[known], high[known])
     for a, cuts in buckets.items():
-        own = known & (attribute == a)
-        codes = [np.searchsorted(cuts, numbers[own]) for numbers in (low, high)]
-        cut[own] = cuts[(codes[0] + codes[1]) // 2]
+        typical_value = known & (attribute == a)
+        codes = [
+            np.searchsorted(cuts, numbers[typical_value]) for numbers in (low, high)
+        ]
+        cut[typical_value] = cuts[(codes[0] + codes[1]) // 2]
     return cut
 
 
 def _branches(
-    records: Shape, lines: Lines, grouped: Integers
+    records: NodeRecords, code_counts: CodeCounts, grouped: Integers
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Return how many codes each record lists, and the branch of each code."""
-    listed = np.zeros(len(records.whole), np.int32)
-    first, number = records.whole[grouped][:, [LINE, LINES]].astype(np.int64).T
+    """Return the number of codes that records list, and the branch of each code."""
+    listed = np.zeros(len(records.ints), np.int32)
+    first, number = records.ints[grouped][:, [FIRST_LINE, N_LINES]].astype(np.int64).T
     if len(grouped):
         # Lines are in the order of their codes: the last one has the greatest.
-        listed[grouped] = lines.codes[first + number - 1, 0] + 1
+        listed[grouped] = code_counts.codes[first + number - 1, 0] + 1
     starts = (listed.cumsum() - listed)[grouped]
     branches = np.full(int(listed.sum()), -1, np.int16)
     line = np.repeat(first, number) + ramps(number)
-    branches[np.repeat(starts, number) + lines.codes[line, 0]] = (
-        lines.codes[line, 1] - 1
+    branches[np.repeat(starts, number) + code_counts.codes[line, 0]] = (
+        code_counts.codes[line, 1] - 1
     )
     return listed, branches
 
 
 def moments_of(weights: Floats, *, numeric: bool) -> Floats:
-    """Return weights as count tables have them."""
+    """Return weights in the form of count tables."""
     if not numeric:
         return weights
     weight, above, below, second = np.moveaxis(weights, -1, 0)
     return np.stack([weight, above + below, second], axis=-1)
 
 
-def with_typical(records: Shape, lines: Lines, schema: Schema, typical: Floats) -> None:
-    """Send a later missing value where the typical one of its attribute goes.
+def set_missing_by_typical(
+    records: NodeRecords, code_counts: CodeCounts, schema: Schema, typical: Floats
+) -> None:
+    """Route later missing values as the typical value of the attribute.
 
-    Of nodes, or of splits that lost, by thresholds; no row was missing.
+    For nodes or competitors with thresholds; no row had a missing value.
     """
-    asked = questions_of(records, lines, schema, {})
-    inner = np.flatnonzero(asked["attribute"] >= 0)
-    own = typical[asked["attribute"][inner]]
-    records.real[inner, CUT_MISSING] = own > asked["cut"][inner]
+    questions = questions_of(records, code_counts, schema, {})
+    inner = np.flatnonzero(questions["attribute"] >= 0)
+    typical_value = typical[questions["attribute"][inner]]
+    records.floats[inner, CUT_MISSING] = typical_value > questions["cut"][inner]
 
 
-class SentRows(NamedTuple):
-    """The totals of the rows that surrogates sent to the first branch.
-
-    ``line_of`` says which line is that of a node.
-    """
+class SurrogateTotals(NamedTuple):
+    """Totals of the rows that surrogates sent left; ``line_of`` has a node's line."""
 
     line_of: Integers
     weights: Floats
     counts: Integers
 
 
-def sides_of(
-    shape: Shape,
+def branch_counts(
+    records: NodeRecords,
     inner: Integers,
-    sent: SentRows | None = None,
+    surrogate_totals: SurrogateTotals | None = None,
     *,
     numeric: bool,
 ) -> tuple[Floats, Integers, Floats]:
-    """Return weights and rows of both branches, rows with a missing value left out.
+    """Return weights and rows of both branches, without rows with a missing value.
 
-    Return as well the shares of the branches; all are nodes × 2 (× classes).
+    Return the proportions of the branches too; all are nodes × 2 (× classes).
     """
-    width, n_counts = shape.weights.shape[1] // 2, shape.counts.shape[1] // 2
-    children = shape.whole[inner, CHILD : CHILD + 2]
-    weights = moments_of(shape.weights[children, :width], numeric=numeric)
-    rows = shape.counts[children, :n_counts]
-    missing = shape.real[inner, CUT_MISSING].astype(np.int64)
+    width, n_counts = records.weights.shape[1] // 2, records.counts.shape[1] // 2
+    children = records.ints[inner, LEFT_CHILD : LEFT_CHILD + 2]
+    weights = moments_of(records.weights[children, :width], numeric=numeric)
+    rows = records.counts[children, :n_counts]
+    missing = records.floats[inner, CUT_MISSING].astype(np.int64)
     some = np.flatnonzero(missing >= 0)
     weights[some, missing[some]] -= moments_of(
-        shape.weights[inner[some], width:], numeric=numeric
+        records.weights[inner[some], width:], numeric=numeric
     )
-    rows[some, missing[some]] -= shape.counts[inner[some], n_counts:]
-    if sent is not None:
-        line = sent.line_of[inner]
+    rows[some, missing[some]] -= records.counts[inner[some], n_counts:]
+    if surrogate_totals is not None:
+        line = surrogate_totals.line_of[inner]
         weights -= moments_of(
-            _divided(shape.weights[inner, width:], sent.weights[line]), numeric=numeric
+            _split_missing(
+                records.weights[inner, width:], surrogate_totals.weights[line]
+            ),
+            numeric=numeric,
         )
-        rows -= _divided(shape.counts[inner, n_counts:], sent.counts[line])
+        rows -= _split_missing(
+            records.counts[inner, n_counts:], surrogate_totals.counts[line]
+        )
     weights = np.where(rows.any(axis=2, keepdims=True), weights, 0.0)
     sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
     return weights, rows, sizes / sizes.sum(axis=1, keepdims=True)
 
 
-def _divided(missing: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
-    """Return of missing rows those in the first branch, and the others."""
+def _split_missing(missing: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
+    """Return the missing rows of the first branch, and of the other."""
     return np.stack([first, missing - first], axis=1)

@@ -1,4 +1,4 @@
-"""What the kernels of two branches can grow; asking loads no compiler."""
+"""Tasks that the kernels of two branches can grow; asking loads no compiler."""
 
 from typing import TYPE_CHECKING
 
@@ -22,9 +22,9 @@ MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several class
 
 # Of loops of several branches, too: a depth that no tree has; and the splits that lost
 # are kept at nodes with so large a share of the rows, of two branches where every row
-# weighs 1 (``growth/binned/kernels/runners_up.py`` says why).
-DEEP = 2**31 - 1
-RUNNERS_UP_SHARE = 2000
+# weighs 1 (``growth/binned/kernels/competitors.py`` says why).
+MAX_DEPTH = 2**31 - 1
+COMPETITOR_SHARE = 2000
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
 SETTINGS = {**UNBOUNDED_SETTINGS, "reuse": True}
@@ -67,7 +67,7 @@ def _can_bucket(recipe: Recipe) -> bool:
 
 
 def _all_count(training: "TrainingSet", criterion: Criterion) -> bool:
-    """Return whether no attribute has too many values to count in an average gain."""
+    """Return whether no attribute has too many values for the average gain."""
     most = criterion.many_values * training.weight * (1 - TOLERANCE)
     return not any(
         attribute.kind == "nominal" and len(attribute.values) >= most
@@ -76,7 +76,7 @@ def _all_count(training: "TrainingSet", criterion: Criterion) -> bool:
 
 
 def _can_code(schema: Schema, recipe: Recipe) -> bool:
-    """Return whether every attribute can be coded, and split in two."""
+    """Return whether every attribute can be encoded, and split in two."""
     several = schema.n_classes > 2
     criterion = recipe.measure(numeric=schema.target.is_numeric)
     several = several or not criterion.ordered
@@ -94,7 +94,7 @@ def _can_code(schema: Schema, recipe: Recipe) -> bool:
 
 
 def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
-    """Return whether missing cells take a branch each, or there are none."""
+    """Return whether missing cells have one branch, or there are none."""
     policy = policy_named(recipe.missing)
     if policy.moves or policy.surrogates:
         return True
@@ -105,7 +105,7 @@ def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
 
 
 def goes_by_surrogates(training: "TrainingSet", recipe: Recipe) -> bool:
-    """Return whether surrogates send some of the rows that a tree is grown of."""
+    """Return whether surrogates route some of the training rows."""
     return policy_named(recipe.missing).surrogates and lacks_cells(training)
 
 

@@ -1,133 +1,299 @@
-"""The nodes of a tree that compiled kernels grew, made when somebody looks at them."""
+"""Nodes and competitors of a tree that compiled kernels grew, made on demand."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.segments import starts_of
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import (
     Buckets,
-    SentRows,
+    SurrogateTotals,
     arrays_of_grown,
+    branch_counts,
     moments_of,
-    sides_of,
+    questions_of,
 )
-from spinney.growth.binned.binned_surrogates import GrownSurrogates, UnfoundSurrogates
+from spinney.growth.binned.binned_surrogates import DeferredSurrogates, GrownSurrogates
 from spinney.growth.binned.kernels.nodes import (
-    ABOVE,
     CUT_HIGH,
     CUT_LOW,
-    Lines,
-    Shape,
-    cut,
-    taken,
-)
-from spinney.growth.binned.runners_up import (
-    Sides,
-    competitors_as_arrays,
-    counted_candidates,
+    CUT_MISSING,
+    EXACT,
+    FIRST_LINE,
+    GAIN,
+    N_LINES,
+    PARENT_NODE,
+    CodeCounts,
+    NodeRecords,
+    copied_head,
+    selected,
 )
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
+from spinney.search import count_missing_at, policy_named
 from spinney.trees import (
     CandidateArrays,
+    CountTable,
     LazyNodes,
-    QuestionArrays,
+    RoutingArrays,
     TreeArrays,
     joined_candidates,
+    splits_of_routing,
 )
+from spinney.trees.criteria import Criterion
+
+
+class Sides(NamedTuple):
+    """Counts on both sides of splits, and beside them: splits × 2 (× classes)."""
+
+    values: Floats
+    weights: Floats
+    rows: Integers
+    missing: Floats
+    missing_rows: Integers
+    shares: Floats
+
+
+def competitors_as_arrays(
+    records: NodeRecords,
+    nodes: NodeRecords,
+    code_counts: CodeCounts,
+    schema: Schema,
+    recipe: Recipe,
+    buckets: Buckets,
+) -> CandidateArrays:
+    """Return competitors in the order of their nodes, without node numbers.
+
+    ``records`` are those of the competitors, ``nodes`` those of the tree. Missing
+    values of later rows go to the heavier side if no row was missing in training.
+    """
+    numeric = schema.target.is_numeric
+    policy = policy_named(recipe.missing)
+    sides = _competitor_sides(records, nodes, numeric=numeric)
+    into = records.floats[:, CUT_MISSING].astype(np.int64)
+    if not (policy.divides or policy.surrogates):
+        shares = sides.shares
+        heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
+        into = np.where(into < 0, heavier, into)
+    return counted_candidates(
+        RoutingArrays(**questions_of(records, code_counts, schema, buckets)),
+        sides,
+        records=records,
+        code_counts=code_counts,
+        schema=schema,
+        missing=into,
+        exact=records.ints[:, EXACT],
+        gain=records.floats[:, GAIN],
+        criterion=recipe.measure(numeric=numeric),
+    )
+
+
+def _competitor_sides(
+    records: NodeRecords, nodes: NodeRecords, *, numeric: bool
+) -> Sides:
+    """Return the counts on both sides of competitors."""
+    owners = records.ints[:, PARENT_NODE]
+    left, missing = (
+        moments_of(half, numeric=numeric)
+        for half in np.split(records.weights, 2, axis=1)
+    )
+    width = nodes.weights.shape[1] // 2
+    total = moments_of(nodes.weights[owners, :width], numeric=numeric)
+    n_counts = nodes.counts.shape[1] // 2
+    left_rows, missing_rows = np.split(records.counts, 2, axis=1)
+    rows = nodes.counts[owners, :n_counts] - left_rows - missing_rows
+    right = _amounts(total - left - missing, rows, numeric=numeric)
+    left = _amounts(left, left_rows, numeric=numeric)
+    missing = _amounts(missing, missing_rows, numeric=numeric)
+    weights = np.stack([left, right], axis=1)
+    sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
+    low, high = records.floats[:, CUT_LOW], records.floats[:, CUT_HIGH].copy()
+    edge = np.isnan(high)
+    high[edge] = np.nextafter(low[edge], np.inf)
+    return Sides(
+        np.stack([low, high], axis=1),
+        weights,
+        np.stack([left_rows, rows], axis=1),
+        missing,
+        missing_rows,
+        sizes / sizes.sum(axis=1, keepdims=True),
+    )
+
+
+def _amounts(sums: Floats, rows: Integers, *, numeric: bool) -> Floats:
+    """Return sums without the rounding of differences: 0 without rows, at least 0.
+
+    The second of the moments of a number, Σwy, may be below 0.
+    """
+    least = np.array([0.0, -np.inf, 0.0]) if numeric else 0.0
+    return np.asarray(np.maximum(np.where(rows > 0, sums, 0.0), least))
+
+
+def _merits(
+    sides: Sides, missing: NDArray[np.integer], gain: Floats, criterion: Criterion
+) -> Floats:
+    """Return the merits of splits."""
+    if criterion.per is None:
+        return gain
+    stack = CountTable(
+        np.arange(2),
+        sides.weights.copy(),
+        sides.rows.copy(),
+        sides.missing.copy(),
+        sides.missing_rows.copy(),
+    )
+    count_missing_at(stack, missing.astype(np.int64))
+    return np.asarray(criterion.merit(stack))
+
+
+def counted_candidates(
+    questions: RoutingArrays,
+    sides: Sides,
+    *,
+    records: NodeRecords,
+    code_counts: CodeCounts,
+    schema: Schema,
+    missing: NDArray[np.integer],
+    exact: NDArray[np.integer],
+    gain: Floats,
+    criterion: Criterion,
+) -> CandidateArrays:
+    """Return splits of two branches with their counts, without node numbers.
+
+    Numbers have the counts of both sides, other attributes those by code in
+    ``code_counts``.
+    """
+    kinds = np.array([a.kind == "numeric" for a in schema.attributes], np.bool_)
+    numeric, n = kinds[questions.attribute], len(questions)
+    own = records.ints[:, N_LINES].astype(np.int64)
+    count = np.where(numeric, 2, own)
+    of_sides = np.repeat(numeric, count)
+    coded = np.flatnonzero(~numeric)
+    line = np.repeat(records.ints[coded, FIRST_LINE], own[coded]) + ramps(own[coded])
+    by_line = moments_of(code_counts.weights[line], numeric=schema.target.is_numeric)
+
+    def table(by_side: NDArray[Any], by_code: NDArray[Any]) -> NDArray[Any]:
+        """Return the lines of all, in their order."""
+        both = by_side[numeric].reshape(-1, *by_side.shape[2:])
+        together = np.empty((len(of_sides), *both.shape[1:]), both.dtype)
+        together[of_sides], together[~of_sides] = both, by_code
+        return together
+
+    none = np.zeros(0, np.int64)
+    return CandidateArrays(
+        count=none,
+        chosen=none,
+        splits=splits_of_routing(
+            questions,
+            n_branches=np.full(n, 2),
+            missing=missing,
+            shares=sides.shares.ravel(),
+        ),
+        gain=gain,
+        merit=_merits(sides, missing, gain, criterion),
+        exact=exact,
+        p_value=np.full(n, np.nan),
+        n_values=count,
+        values=table(sides.values, code_counts.codes[line, 0]),
+        weights=table(sides.weights, by_line),
+        rows=table(sides.rows, code_counts.counts[line]),
+        missing_weights=sides.missing,
+        missing_rows=sides.missing_rows,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class GrownNodes(LazyNodes):
-    """Nodes in printing order, each made when it is first asked for.
+    """Nodes in printing order, each made when it is first read.
 
-    ``competitors`` are the splits that lost, in the order of their nodes. ``sent`` is
-    none where no row lacks a value, or no surrogate sends it.
+    ``competitors`` are in the order of their nodes. ``surrogate_totals`` is None if no
+    row has a missing value, or surrogates route none.
     """
 
-    shape: Shape
-    lines: Lines
-    competitors: Shape
+    records: NodeRecords
+    code_counts: CodeCounts
+    competitors: NodeRecords
     schema: Schema
     recipe: Recipe
     buckets: Buckets
-    surrogates: GrownSurrogates | UnfoundSurrogates | None = None
-    sent: SentRows | None = None
+    surrogates: GrownSurrogates | DeferredSurrogates | None = None
+    surrogate_totals: SurrogateTotals | None = None
     class_weights: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of nodes."""
-        return len(self.shape.whole)
+        return len(self.records.ints)
 
     def _arrays(self) -> TreeArrays:
-        """Return the tree with what its nodes predict, and with its surrogates."""
+        """Return the tree with predictions and surrogates."""
         target = self.schema.target
-        grown = self.shape, self.lines, self.schema, self.recipe
+        grown = self.records, self.code_counts, self.schema, self.recipe
         arrays = arrays_of_grown(*grown, self.buckets)
         inner = np.flatnonzero(arrays.inner)
-        weights, _, shares = self._sides(inner)
+        weights, _, shares = self._branch_counts(inner)
         outputs = outputs_of_tree(arrays, target, self.recipe)
         arrays = replace(arrays, outputs=outputs, shares=shares.ravel())
         if self.surrogates is None:
             return arrays
-        otherwise = np.full(len(arrays), -1, np.int32)
+        default_branch = np.full(len(arrays), -1, np.int32)
         # As ``heaviest``: the first branch where both are equally heavy.
         if self.class_weights is not None:
             weights = weights / self.class_weights
         sizes = weights[:, :, 0] if target.is_numeric else weights.sum(axis=2)
-        otherwise[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
+        default_branch[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
         return replace(
-            arrays, otherwise=otherwise, surrogates=self.surrogates.arrays(arrays.inner)
+            arrays,
+            default_branch=default_branch,
+            surrogates=self.surrogates.arrays(arrays.inner),
         )
 
     def recounted(self, training: Any) -> "GrownNodes | None":
         """Return the nodes counted on the true classes of their rows.
 
-        As ``prune.mutable_nodes.recounted`` has it: leaves keep the reason that they
-        had, unless they are pure now. None where the target is a number, or where
-        surrogates sent rows.
+        As in ``prune.mutable_nodes.recounted``: leaves keep their reason, unless they
+        are pure now. None if the target is numeric, or surrogates routed rows.
         """
         target = self.schema.target
-        if target.is_numeric or self.sent is not None:
+        if target.is_numeric or self.surrogate_totals is not None:
             return None
-        from spinney.growth.binned.recount import recount
+        from spinney.growth.binned.recount_nodes import recount
 
         weighed = training.weighed(self.class_weights)
-        shape, lines = recount(
-            self.shape, self.lines, weighed, self.recipe, target.costs
+        records, code_counts = recount(
+            self.records, self.code_counts, weighed, self.recipe, target.costs
         )
         # What lost, lost on other labels.
-        none = cut(self.competitors, 0)
-        return replace(self, shape=shape, lines=lines, competitors=none)
+        none = copied_head(self.competitors, 0)
+        return replace(self, records=records, code_counts=code_counts, competitors=none)
 
-    def _sides(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
-        """Return weights, rows and shares of both branches of some inner nodes."""
+    def _branch_counts(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
+        """Return weights, rows and proportions of both branches of inner nodes."""
         numeric = self.schema.target.is_numeric
-        return sides_of(self.shape, inner, self.sent, numeric=numeric)
-
-    def _absent(self, nodes: Integers) -> tuple[Floats, Integers]:
-        """Return weights and numbers of the rows whose value is missing at nodes."""
-        width, n_counts = (
-            array.shape[1] // 2 for array in (self.shape.weights, self.shape.counts)
+        return branch_counts(
+            self.records, inner, self.surrogate_totals, numeric=numeric
         )
-        own = self.shape.weights[nodes, width:]
+
+    def _missing(self, nodes: Integers) -> tuple[Floats, Integers]:
+        """Return weights and numbers of the rows with a missing value at nodes."""
+        width, n_counts = (
+            array.shape[1] // 2 for array in (self.records.weights, self.records.counts)
+        )
+        own = self.records.weights[nodes, width:]
         weights = moments_of(own, numeric=self.schema.target.is_numeric)
-        return np.array(weights), np.array(self.shape.counts[nodes, n_counts:])
+        return np.array(weights), np.array(self.records.counts[nodes, n_counts:])
 
     def _candidate_arrays(self) -> CandidateArrays:
-        inner, owners = (
-            np.flatnonzero(self.arrays.inner),
-            self.competitors.whole[:, ABOVE],
-        )
+        inner = np.flatnonzero(self.arrays.inner)
+        owners = self.competitors.ints[:, PARENT_NODE]
         lost = competitors_as_arrays(
             self.competitors,
-            self.shape,
-            self.lines,
+            self.records,
+            self.code_counts,
             self.schema,
             self.recipe,
             self.buckets,
@@ -145,14 +311,14 @@ class GrownNodes(LazyNodes):
     def _winners(self, inner: Integers) -> CandidateArrays:
         """Return the winning splits of inner nodes."""
         arrays = self.arrays
-        weights, rows, shares = self._sides(inner)
-        away = self._absent(inner)
-        values = self.shape.real[inner][:, [CUT_LOW, CUT_HIGH]]
+        weights, rows, shares = self._branch_counts(inner)
+        missing = self._missing(inner)
+        values = self.records.floats[inner][:, [CUT_LOW, CUT_HIGH]]
         return counted_candidates(
-            QuestionArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
-            Sides(values, weights, rows, *away, shares),
-            records=taken(self.shape, inner),
-            lines=self.lines,
+            RoutingArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
+            Sides(values, weights, rows, *missing, shares),
+            records=selected(self.records, inner),
+            code_counts=self.code_counts,
             schema=self.schema,
             missing=arrays.missing[inner],
             exact=np.ones(len(inner), np.int64),

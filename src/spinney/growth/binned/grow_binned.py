@@ -1,13 +1,13 @@
 """One tree by several threads.
 
 The largest nodes are searched together, each thread taking some of the attributes; the
-subtrees of the others are grown side by side::
+subtrees of the others are grown in parallel::
 
-           ●            searched together
-         ●   ●
-       ▲  ▲ ▲  ▲        grown side by side, then put in printing order
+          ●            searched together
+        ●   ●
+      ▲  ▲ ▲  ▲        grown in parallel, then put in printing order
 
-Who does what changes nothing: every attribute of a node is searched, ties go to the
+Threads do not change the tree: every attribute of a node is searched, ties go to the
 first, and a subtree depends on its own rows only.
 """
 
@@ -19,23 +19,28 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned.binned_arrays import SentRows, with_typical
+from spinney.growth.binned.binned_arrays import SurrogateTotals, set_missing_by_typical
+from spinney.growth.binned.binned_dataset import BinnedDataset, binned_dataset
 from spinney.growth.binned.binned_nodes import GrownNodes
-from spinney.growth.binned.binned_rows import BinnedDataset, prepared
 from spinney.growth.binned.binned_surrogates import (
+    DeferredSurrogates,
     GrownSurrogates,
-    UnfoundSurrogates,
     surrogates_of_grown,
 )
 from spinney.growth.binned.grow_routed import grow_routed
 from spinney.growth.binned.kernels import nodes
-from spinney.growth.binned.kernels.row_words import RowWords, words_of
+from spinney.growth.binned.kernels.packed_rows import PackedRows, pack_rows
 from spinney.growth.binned.parallel_search import (
     ParallelNodeSearch,
-    least_together,
-    ranges_of,
+    attribute_ranges,
+    min_parallel_rows,
 )
-from spinney.growth.binned.subtree import Grown, RowRange, end_to_end, grow_stretch
+from spinney.growth.binned.subtree import (
+    Grown,
+    RowRange,
+    concatenate_subtrees,
+    grow_range,
+)
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import policy_named, typical_value
@@ -46,17 +51,19 @@ if TYPE_CHECKING:
 
 
 class ParallelGrower:
-    """Grows the subtrees of one tree in several threads."""
+    """Grower of the subtrees of one tree in several threads."""
 
-    def __init__(self, ready: BinnedDataset, rows: RowWords) -> None:
-        self.ready, self.rows = ready, rows
-        self.ranges = ranges_of(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
-        self.least = least_together(len(rows))
+    def __init__(self, dataset: BinnedDataset, rows: PackedRows) -> None:
+        self.dataset, self.rows = dataset, rows
+        self.ranges = attribute_ranges(
+            dataset.cells, min(n_threads(), len(dataset.cells.n_bins))
+        )
+        self.least = min_parallel_rows(len(rows))
 
     def grow(self) -> Grown:
-        """Search the largest nodes together, and grow what remains side by side."""
-        ready = self.ready
-        totals = (ready.weights, ready.counts)
+        """Search the largest nodes together, and grow the rest in parallel."""
+        dataset = self.dataset
+        totals = (dataset.weights, dataset.counts)
         root = RowRange(0, len(self.rows), 0, np.uint64(0), *totals)
         # In printing order: nodes that are done, and those whose subtrees are to grow.
         order: list[Grown | RowRange] = []
@@ -66,26 +73,26 @@ class ParallelGrower:
             node, above, branch = stack.pop()
             result = None
             if self.is_large(node):
-                meeting = ParallelNodeSearch(self.ready, self.rows, self.ranges, node)
-                result = meeting.split()
+                search = ParallelNodeSearch(self.dataset, self.rows, self.ranges, node)
+                result = search.split()
             order.append(node if result is None else result)
             links.append((above, branch))
             if result is not None:
-                left, right = meeting.sides()
+                left, right = search.children()
                 stack += [(right, len(order) - 1, 1), (left, len(order) - 1, 0)]
-        return joined(self.finished(order), links)
+        return join_subtrees(self.grow_remaining(order), links)
 
     def is_large(self, node: RowRange) -> bool:
-        """Return whether a node is worth the meeting of all threads."""
-        deep = node.depth < self.ready.rules.max_depth
+        """Return whether all threads search a node together."""
+        deep = node.depth < self.dataset.rules.max_depth
         return len(self.ranges) > 1 and node.n_rows > self.least and deep
 
-    def finished(self, order: list[Grown | RowRange]) -> list[Grown]:
-        """Grow the subtrees of the nodes that wait, the largest first."""
+    def grow_remaining(self, order: list[Grown | RowRange]) -> list[Grown]:
+        """Grow the subtrees of the remaining nodes, the largest first."""
         waiting = [entry for entry in order if isinstance(entry, RowRange)]
         by_size = sorted(waiting, key=lambda node: -node.n_rows)
         grown = run_all(
-            [partial(grow_stretch, self.ready, self.rows, node) for node in by_size]
+            [partial(grow_range, self.dataset, self.rows, node) for node in by_size]
         )
         results = {id(node): tree for node, tree in zip(by_size, grown, strict=True)}
         return [
@@ -95,7 +102,7 @@ class ParallelGrower:
 
 
 def typical_values(training: "TrainingSet") -> Floats:
-    """Return what a missing value stands for, by attribute; no cell is missing."""
+    """Return the typical value of each attribute; no cell is missing."""
     return np.array(
         [
             typical_value(cells, training.own_weights, attribute.kind)
@@ -106,20 +113,23 @@ def typical_values(training: "TrainingSet") -> Floats:
     )
 
 
-def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
-    """Put the parts of a tree into one, each below what its link says."""
+def join_subtrees(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
+    """Join subtrees to one tree, each below the node and branch of its link."""
     if len(parts) == 1:
         return parts[0]
-    every, starts = end_to_end(parts)
-    whole = every.shape.whole
+    every, starts = concatenate_subtrees(parts)
+    ints = every.records.ints
     first = np.repeat(starts[:-1], np.diff(starts))
-    for column in (nodes.ABOVE, nodes.CHILD, nodes.CHILD + 1):
-        own = whole[:, column]
+    for column in (nodes.PARENT_NODE, nodes.LEFT_CHILD, nodes.LEFT_CHILD + 1):
+        own = ints[:, column]
         own += np.where(own >= 0, first, 0).astype(np.int32)
     for part, (above, branch) in enumerate(links):
         if above >= 0:
-            whole[starts[part], [nodes.ABOVE, nodes.SIDE]] = starts[above], branch
-            whole[starts[above], nodes.CHILD + branch] = starts[part]
+            ints[starts[part], [nodes.PARENT_NODE, nodes.PARENT_BRANCH]] = (
+                starts[above],
+                branch,
+            )
+            ints[starts[above], nodes.LEFT_CHILD + branch] = starts[part]
     return every
 
 
@@ -130,53 +140,54 @@ def grow(
 ) -> Tree:
     """Grow the tree that the plain learner would grow.
 
-    Its nodes are made when they are looked at. Under costs it is grown on altered
-    weights, and what it counted becomes what the rows weigh.
+    Its nodes are made on demand. Under costs it is grown on altered weights, and its
+    counts become the weights of the rows.
     """
     options = options or Options()
     schema, class_weights = options.priced(training.schema), options.class_weights
     weighed, altered = training.weighed(class_weights), None
     if options.costs is not None:
         altered = altered_priors(weighed.source().root().weights, options.costs)
-    ready = prepared(weighed, recipe, altered=altered)
-    policy, own, most = (
-        policy_named(recipe.missing),
-        training.weights,
-        recipe.surrogates,
-    )
-    surrogates: GrownSurrogates | UnfoundSurrogates | None = None
-    sent: SentRows | None = None
-    if ready.rules.apart:
-        grown, surrogates, sent = grow_routed(ready, own, most)
+    dataset = binned_dataset(weighed, recipe, altered=altered)
+    policy, own = policy_named(recipe.missing), training.weights
+    most = recipe.surrogates
+    surrogates: GrownSurrogates | DeferredSurrogates | None = None
+    surrogate_totals: SurrogateTotals | None = None
+    if dataset.rules.missing_separate:
+        grown, surrogates, surrogate_totals = grow_routed(dataset, own, most)
     else:
-        grown = ParallelGrower(ready, words_of(ready.labels)).grow()
+        grown = ParallelGrower(dataset, pack_rows(dataset.labels)).grow()
         if policy.surrogates:
-            surrogates = surrogates_of_grown(ready, own, *grown[:2], most)
+            surrogates = surrogates_of_grown(dataset, own, *grown[:2], most)
     if policy.by_root:
         typical = typical_values(training)
-        for records in (grown.shape, grown.competitors):
-            with_typical(records, grown.lines, schema, typical)
+        for records in (grown.records, grown.competitors):
+            set_missing_by_typical(records, grown.code_counts, schema, typical)
     if altered is not None:
         each = np.ones(len(altered)) if class_weights is None else class_weights
         by_count = each if training.weights is None else None
         weigh = partial(_unaltered, altered=altered, by_count=by_count)
         grown = Grown(*(_weighed(part, weigh) for part in grown))
-        sent = None if sent is None else _weighed(sent, weigh)
-    known = schema, recipe, ready.buckets
-    return Tree(schema, GrownNodes(*grown, *known, surrogates, sent, class_weights))
+        surrogate_totals = (
+            None if surrogate_totals is None else _weighed(surrogate_totals, weigh)
+        )
+    known = schema, recipe, dataset.buckets
+    return Tree(
+        schema, GrownNodes(*grown, *known, surrogates, surrogate_totals, class_weights)
+    )
 
 
 def _weighed(records: Any, weigh: Callable[[Floats, Integers], Floats]) -> Any:
-    """Return nodes, lines, competitors or what was sent with other weights."""
+    """Return records, code counts or totals with other weights."""
     return records._replace(weights=weigh(records.weights, records.counts))
 
 
 def _unaltered(
     weights: Floats, counts: Integers, *, altered: Floats, by_count: Floats | None
 ) -> Floats:
-    """Return sums of altered weights as the rows weigh.
+    """Return sums of altered weights as sums of the rows' weights.
 
-    Costs alter all rows of a class alike. Where a row weighs what its class says
+    Costs alter all rows of a class alike. If a row's weight depends on its class only
     (``by_count``), sums are products, and exact.
     """
     n_times = weights.shape[-1] // len(altered)  # weights, and those of missing rows

@@ -1,14 +1,14 @@
-"""One tree whose rows go by surrogates where they lack a value, a level at a time.
+"""One tree whose rows with missing values follow surrogates, a level at a time.
 
 ::
 
-    level ← the root
-    while the level has nodes:
-        split them by the rows that have the value
-        find their surrogates, and send the other rows by these
-        their children are the next level
+level ← the root
+while the level has nodes:
+    split them by the rows that have the value
+    find their surrogates, and route the other rows by these
+    their children are the next level
 
-The largest nodes are searched by all threads together, the others side by side. Nodes
+The largest nodes are searched by all threads together, the others in parallel. Nodes
 come level by level, and are put in printing order at the end.
 """
 
@@ -21,39 +21,49 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned.binned_arrays import SentRows
-from spinney.growth.binned.binned_rows import BinnedDataset, in_buckets
+from spinney.growth.binned.binned_arrays import SurrogateTotals
+from spinney.growth.binned.binned_dataset import BinnedDataset, with_buckets
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.kernels import nodes
 from spinney.growth.binned.kernels.nodes import (
     NodeStack,
-    stack_for,
-    stacked,
-    taken,
+    concatenated,
+    empty_stack,
+    selected,
 )
-from spinney.growth.binned.kernels.route import COUNTED, SENT, Routing, route_rows
-from spinney.growth.binned.kernels.row_words import words_of
-from spinney.growth.binned.kernels.surrogates import SurrogateLines
+from spinney.growth.binned.kernels.packed_rows import pack_rows
+from spinney.growth.binned.kernels.route_missing import (
+    COUNTED,
+    SENT,
+    MissingRouting,
+    route_missing_rows,
+)
+from spinney.growth.binned.kernels.surrogates import SurrogateRecords
 from spinney.growth.binned.parallel_search import (
     ParallelNodeSearch,
-    least_together,
-    ranges_of,
+    attribute_ranges,
+    min_parallel_rows,
 )
-from spinney.growth.binned.subtree import Grown, RowRange, end_to_end, grow_waiting
+from spinney.growth.binned.subtree import (
+    Grown,
+    RowRange,
+    concatenate_subtrees,
+    grow_stack,
+)
 from spinney.growth.binned.surrogate_finder import (
-    Finder,
     NodeArrays,
-    own_weights,
-    room_for_lines,
+    SurrogateFinder,
+    empty_surrogates,
+    row_weights,
 )
 from spinney.trees import links_of, printing_places
 
 # Nodes of fewer rows in all are not worth another thread.
-FEWEST_AT_ONCE = 4096
+MIN_GROUP_ROWS = 4096
 
 
 class Level(NamedTuple):
-    """Nodes of one depth: where their rows begin and end, their totals, and places.
+    """Nodes of one depth: the spans of their rows, and their totals.
 
     ``above`` has the numbers of their parents, ``side`` which child of these they are.
     """
@@ -66,49 +76,53 @@ class Level(NamedTuple):
 
     @property
     def n_rows(self) -> Integers:
-        """How many rows each has."""
+        """Number of rows of each."""
         return self.spans[:, 1] - self.spans[:, 0]
 
 
-class Routed(NamedTuple):
-    """Nodes that were split, in the order of their level, and how their rows left them.
+class SplitLevel(NamedTuple):
+    """Nodes that were split, in the order of their level, and their children's spans.
 
-    ``sums`` and ``counts`` are those of ``Routing``, a line for each inner node.
+    ``sums`` and ``counts`` are those of ``MissingRouting``, a line for each inner node.
     """
 
     level: Level
     grown: Grown
-    kept: SurrogateLines
+    surrogates: SurrogateRecords
     sums: Floats
     counts: Integers
     spans: NDArray[np.int64]
 
 
 def grow_routed(
-    ready: BinnedDataset, own: Floats | None, most: int
-) -> tuple[Grown, GrownSurrogates, SentRows]:
-    """Grow the tree of all rows, with up to ``most`` surrogates at a node.
+    dataset: BinnedDataset, own: Floats | None, max_surrogates: int
+) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
+    """Grow the tree of all rows, with up to ``max_surrogates`` surrogates at a node.
 
     Agreement is by the rows' ``own`` weights.
     """
-    return _Routes(ready, own, most).grow()
+    return _LevelGrower(dataset, own, max_surrogates).grow()
 
 
-class _Routes:
-    def __init__(self, ready: BinnedDataset, own: Floats | None, most: int) -> None:
-        self.ready, self.most = ready, most
-        self.told_apart = in_buckets(ready.cells, ready.buckets)  # as surrogates do
-        self.rows = words_of(ready.labels)
-        self.own = own_weights(own, len(self.rows))
-        self.ranges = ranges_of(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
-        self.least = least_together(len(self.rows))
+class _LevelGrower:
+    def __init__(
+        self, dataset: BinnedDataset, own: Floats | None, max_surrogates: int
+    ) -> None:
+        self.dataset, self.max_surrogates = dataset, max_surrogates
+        self.bucketed = with_buckets(dataset.cells, dataset.buckets)  # as surrogates do
+        self.rows = pack_rows(dataset.labels)
+        self.own = row_weights(own, len(self.rows))
+        self.ranges = attribute_ranges(
+            dataset.cells, min(n_threads(), len(dataset.cells.n_bins))
+        )
+        self.least = min_parallel_rows(len(self.rows))
 
-    def grow(self) -> tuple[Grown, GrownSurrogates, SentRows]:
-        """Grow as the module's text says."""
-        ready, none = self.ready, np.array([-1])
+    def grow(self) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
+        """Grow level by level."""
+        dataset, none = self.dataset, np.array([-1])
         span = np.array([[0, len(self.rows)]])
-        level = Level(span, ready.weights[None], ready.counts[None], none, none + 1)
-        done: list[Routed] = []
+        level = Level(span, dataset.weights[None], dataset.counts[None], none, none + 1)
+        done: list[SplitLevel] = []
         depth, number = 0, 0
         while len(level.spans):
             parts = list(self.split(level, depth))
@@ -117,117 +131,123 @@ class _Routes:
                 children.append(_children(part, number))
                 number += len(part.level.spans)
             done += parts
-            level = stacked(children)
+            level = concatenated(children)
             depth += 1
-        return _in_printing_order(done, ready)
+        return _in_printing_order(done, dataset)
 
-    def split(self, level: Level, depth: int) -> Iterator[Routed]:
+    def split(self, level: Level, depth: int) -> Iterator[SplitLevel]:
         """Split the nodes of a level: large ones by all threads, the others by one."""
         large = (level.n_rows > self.least) & (len(self.ranges) > 1)
-        large &= depth < self.ready.rules.max_depth
+        large &= depth < self.dataset.rules.max_depth
         for at in np.flatnonzero(large).tolist():
-            part = self.split_together(taken(level, [at]), depth)
+            part = self.split_together(selected(level, [at]), depth)
             large[at] = part is not None
             if part is not None:
                 yield part
-        rest = taken(level, ~large)
+        rest = selected(level, ~large)
         yield from run_all(
-            [partial(self.split_alone, part, depth) for part in _divided(rest)]
+            [partial(self.split_alone, part, depth) for part in _split_missing(rest)]
         )
 
-    def split_together(self, level: Level, depth: int) -> Routed | None:
-        """Split a node by all threads; None where it is a leaf."""
+    def split_together(self, level: Level, depth: int) -> SplitLevel | None:
+        """Split a node by all threads; None if it is a leaf."""
         (begin, end), key = level.spans[0].tolist(), np.uint64(0)
         node = RowRange(begin, end, depth, key, level.weights[0], level.counts[0])
-        meeting = ParallelNodeSearch(self.ready, self.rows, self.ranges, node)
-        grown = meeting.split()
-        return None if grown is None else self.route(level, grown, meeting.stack)
+        search = ParallelNodeSearch(self.dataset, self.rows, self.ranges, node)
+        grown = search.split()
+        return None if grown is None else self.route(level, grown, search.stack)
 
-    def split_alone(self, level: Level, depth: int) -> Routed:
+    def split_alone(self, level: Level, depth: int) -> SplitLevel:
         """Split nodes by one thread."""
-        stack = _waiting(self.ready, level, depth)
-        return self.route(level, grow_waiting(self.ready, self.rows, stack), stack)
+        stack = _stack_of(self.dataset, level, depth)
+        return self.route(level, grow_stack(self.dataset, self.rows, stack), stack)
 
-    def route(self, level: Level, grown: Grown, stack: NodeStack) -> Routed:
-        """Find the surrogates of nodes, and send their rows by them."""
-        ready, whole = self.ready, grown.shape.whole
-        n, inner = len(whole), whole[:, nodes.ATTRIBUTE] >= 0
+    def route(self, level: Level, grown: Grown, stack: NodeStack) -> SplitLevel:
+        """Find the surrogates of nodes, and route their rows by them."""
+        dataset, ints = self.dataset, grown.records.ints
+        n, inner = len(ints), ints[:, nodes.ATTRIBUTE] >= 0
         spans = _spans(level, stack, inner)
         # Children are numbered after the nodes, two and two.
-        whole[inner, nodes.CHILD] = np.arange(n, len(spans), 2)
-        kept = room_for_lines(inner, self.told_apart, self.most)
-        if inner.any() and self.most:
-            self.find((whole, grown.shape.real, grown.lines.codes, spans), kept)
+        ints[inner, nodes.LEFT_CHILD] = np.arange(n, len(spans), 2)
+        surrogates = empty_surrogates(inner, self.bucketed, self.max_surrogates)
+        if inner.any() and self.max_surrogates:
+            self.find(
+                (ints, grown.records.floats, grown.code_counts.codes, spans), surrogates
+            )
         widths = level.weights.shape[1], level.counts.shape[1]
-        routing = Routing(
-            self.told_apart,
-            ready.labels,
-            ready.rules.kind,
+        routing = MissingRouting(
+            self.bucketed,
+            dataset.labels,
+            dataset.rules.kind,
             self.own.weights,
             self.rows,
-            whole,
+            ints,
             spans,
             level.spans[:, 1].copy(),
-            kept,
-            np.zeros((len(kept.real), COUNTED, widths[0])),
-            np.zeros((len(kept.real), COUNTED, widths[1]), np.int64),
+            surrogates,
+            np.zeros((len(surrogates.floats), COUNTED, widths[0])),
+            np.zeros((len(surrogates.floats), COUNTED, widths[1]), np.int64),
         )
-        route_rows(routing)
-        return Routed(level, grown, kept, routing.sums, routing.counts, spans[n:])
+        route_missing_rows(routing)
+        return SplitLevel(
+            level, grown, surrogates, routing.sums, routing.counts, spans[n:]
+        )
 
-    def find(self, tree: NodeArrays, kept: SurrogateLines) -> None:
-        """Find the surrogates of nodes: of a large one by all threads."""
-        whole, *_, spans = tree
-        finder = Finder(self.told_apart, self.own, self.rows, tree, kept)
-        most_rows = int(np.diff(spans[: len(whole)]).max())
-        if len(whole) == 1 and most_rows > self.least:
+    def find(self, tree: NodeArrays, surrogates: SurrogateRecords) -> None:
+        """Find the surrogates of nodes; all threads share a large one."""
+        ints, *_, spans = tree
+        finder = SurrogateFinder(self.bucketed, self.own, self.rows, tree, surrogates)
+        most_rows = int(np.diff(spans[: len(ints)]).max())
+        if len(ints) == 1 and most_rows > self.least:
             finder.find_together(0, most_rows)
         else:
-            finder.find((0, len(whole)), most_rows)
+            finder.find((0, len(ints)), most_rows)
 
 
 def _spans(
     level: Level, stack: NodeStack, inner: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return where the rows that have a value begin and end.
+    """Return the spans of the known rows.
 
-    Of the nodes that were on a stack, the first on top, and of both children of each
-    inner one.
+    First those of the nodes that were on a stack, the first on top, then those of both
+    children of each inner one.
     """
     n, begin = len(inner), level.spans[:, 0]
-    middle, aside = stack.at[:n][::-1][:, [nodes.MIDDLE, nodes.ASIDE]].T
+    middle, aside = stack.entries[:n][::-1][:, [nodes.MIDDLE, nodes.MISSING_BEGIN]].T
     children = np.stack([begin, middle, middle, aside], axis=1)[inner]
     return np.concatenate([np.stack([begin, aside], axis=1), children.reshape(-1, 2)])
 
 
-def _waiting(ready: BinnedDataset, level: Level, depth: int) -> NodeStack:
-    """Return a stack on which nodes wait, the first of them on top."""
-    n, width, n_counts = len(level.spans), ready.rules.width, level.counts.shape[1]
+def _stack_of(dataset: BinnedDataset, level: Level, depth: int) -> NodeStack:
+    """Return a stack with the nodes of a level, the first on top."""
+    n, width, n_counts = len(level.spans), dataset.rules.width, level.counts.shape[1]
     most_rows = int(level.n_rows.max())
-    stack = stack_for(max(most_rows, n), n, len(ready.cells.n_bins), width, n_counts, 0)
-    stack.at[:n] = -1
-    stack.at[:n, [nodes.BEGIN, nodes.END]] = level.spans[::-1]
-    stack.at[:n, nodes.LEVEL], stack.at[:n, nodes.BRANCH] = depth, 0
+    stack = empty_stack(
+        max(most_rows, n), n, len(dataset.cells.n_bins), width, n_counts, 0
+    )
+    stack.entries[:n] = -1
+    stack.entries[:n, [nodes.BEGIN, nodes.END]] = level.spans[::-1]
+    stack.entries[:n, nodes.LEVEL], stack.entries[:n, nodes.BRANCH] = depth, 0
     stack.keys[:n] = 0
     stack.weights[:n], stack.counts[:n] = level.weights[::-1], level.counts[::-1]
-    stack.state[nodes.WAITING] = n
+    stack.state[nodes.N_WAITING] = n
     return stack
 
 
-def _divided(level: Level) -> Iterator[Level]:
+def _split_missing(level: Level) -> Iterator[Level]:
     """Give the nodes of a level in parts of about as many rows each."""
     if not len(level.spans):
         return
     before = np.cumsum(level.n_rows) - level.n_rows
-    size = max(FEWEST_AT_ONCE, int(level.n_rows.sum()) // (2 * n_threads()))
+    size = max(MIN_GROUP_ROWS, int(level.n_rows.sum()) // (2 * n_threads()))
     part = before // size
     for number in np.unique(part).tolist():
-        yield taken(level, part == number)
+        yield selected(level, part == number)
 
 
-def _children(part: Routed, number: int) -> Level:
+def _children(part: SplitLevel, number: int) -> Level:
     """Return the children of nodes, the first of which has this number."""
-    parents = number + np.flatnonzero(part.grown.shape.whole[:, nodes.ATTRIBUTE] >= 0)
+    parents = number + np.flatnonzero(part.grown.records.ints[:, nodes.ATTRIBUTE] >= 0)
     width, n_counts = part.sums.shape[2], part.counts.shape[2]
     return Level(
         part.spans,
@@ -239,45 +259,52 @@ def _children(part: Routed, number: int) -> Level:
 
 
 def _in_printing_order(
-    parts: Sequence[Routed], ready: BinnedDataset
-) -> tuple[Grown, GrownSurrogates, SentRows]:
+    parts: Sequence[SplitLevel], dataset: BinnedDataset
+) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
     """Put the nodes of all levels into the order of printing."""
-    levels = stacked([part.level for part in parts])
+    levels = concatenated([part.level for part in parts])
     depth = links_of(levels.above).depth
     ends = np.cumsum(np.bincount(depth))[:-1]
     by_depth = np.lexsort((levels.side, levels.above, depth))
     places = printing_places(levels.above, np.split(by_depth, ends))
-    shape, lines, competitors = _linked(parts, levels, places)
-    inner, order = shape.whole[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
-    own = np.argsort(places[inner])  # lines are of inner nodes
-    kept = stacked([part.kept for part in parts])
+    records, code_counts, competitors = _linked(parts, levels, places)
+    inner, order = records.ints[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
+    own = np.argsort(places[inner])  # code_counts are of inner nodes
+    surrogates = concatenated([part.surrogates for part in parts])
     line_of = np.cumsum(inner[order]) - 1
     surrogates = GrownSurrogates(
-        SurrogateLines(line_of, kept.attributes[own], kept.real[own], kept.masks[own]),
-        ready.cells.nominal,
-        ready.buckets,
+        SurrogateRecords(
+            line_of,
+            surrogates.attributes[own],
+            surrogates.floats[own],
+            surrogates.masks[own],
+        ),
+        dataset.cells.nominal,
+        dataset.buckets,
     )
-    sent = SentRows(
+    sent = SurrogateTotals(
         line_of,
         np.concatenate([part.sums[:, SENT] for part in parts])[own],
         np.concatenate([part.counts[:, SENT] for part in parts])[own],
     )
-    by_node = np.argsort(competitors.whole[:, nodes.ABOVE], kind="stable")
+    by_node = np.argsort(competitors.ints[:, nodes.PARENT_NODE], kind="stable")
     return (
-        Grown(taken(shape, order), lines, taken(competitors, by_node)),
+        Grown(selected(records, order), code_counts, selected(competitors, by_node)),
         surrogates,
         sent,
     )
 
 
-def _linked(parts: Sequence[Routed], levels: Level, places: Integers) -> Grown:
-    """Return the nodes of parts one after the other, linked by the places to be."""
-    every, _ = end_to_end([part.grown for part in parts])
-    shape, competitors = every.shape, every.competitors
+def _linked(parts: Sequence[SplitLevel], levels: Level, places: Integers) -> Grown:
+    """Return the concatenated nodes of all levels, linked by their final places."""
+    every, _ = concatenate_subtrees([part.grown for part in parts])
+    records, competitors = every.records, every.competitors
     below = np.flatnonzero(levels.above >= 0)
     above, side = levels.above[below], levels.side[below]
-    shape.whole[below, nodes.ABOVE] = places[above]
-    shape.whole[:, nodes.SIDE] = levels.side
-    shape.whole[above, nodes.CHILD + side] = places[below]
-    competitors.whole[:, nodes.ABOVE] = places[competitors.whole[:, nodes.ABOVE]]
+    records.ints[below, nodes.PARENT_NODE] = places[above]
+    records.ints[:, nodes.PARENT_BRANCH] = levels.side
+    records.ints[above, nodes.LEFT_CHILD + side] = places[below]
+    competitors.ints[:, nodes.PARENT_NODE] = places[
+        competitors.ints[:, nodes.PARENT_NODE]
+    ]
     return every

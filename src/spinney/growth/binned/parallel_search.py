@@ -6,121 +6,129 @@ from itertools import pairwise
 import numpy as np
 
 from spinney._support.threads import run_all
-from spinney.growth.binned.binned_rows import BinnedDataset
+from spinney.growth.binned.binned_dataset import BinnedDataset
 from spinney.growth.binned.kernels import layout, nodes
-from spinney.growth.binned.kernels.grow import Task, work_on
-from spinney.growth.binned.kernels.layout import Cells, Workspace, workspace_for
-from spinney.growth.binned.kernels.nodes import cut
-from spinney.growth.binned.kernels.row_words import RowWords
-from spinney.growth.binned.subtree import Grown, RowRange, search_of, stack_of
+from spinney.growth.binned.kernels.grow import Task, run_task
+from spinney.growth.binned.kernels.layout import Cells, Workspace, empty_workspace
+from spinney.growth.binned.kernels.nodes import copied_head
+from spinney.growth.binned.kernels.packed_rows import PackedRows
+from spinney.growth.binned.subtree import Grown, RowRange, search_of, stack_with
 
 Ranges = list[tuple[int, int]]
 
 # A node of fewer rows is left to one thread, and so is one with less than an eighth of
 # all rows: then there are enough of them for all threads.
-FEWEST_ROWS = 20_000
-SHARE = 8
+MIN_PARALLEL_ROWS = 20_000
+MIN_PARALLEL_SHARE = 8
 
-IN_TAIL = 5  # attributes of the tail are counted in the time of another
+SPARSE_PER_DENSE = 5  # attributes of the tail are counted in the time of another
 
 
 class ParallelNodeSearch:
     """The search of one large node by all threads."""
 
     def __init__(
-        self, ready: BinnedDataset, rows: RowWords, ranges: Ranges, node: RowRange
+        self, dataset: BinnedDataset, rows: PackedRows, ranges: Ranges, node: RowRange
     ) -> None:
-        self.ready, self.rows, self.ranges, self.node = ready, rows, ranges, node
-        p, rules = len(self.ready.cells.n_bins), self.ready.rules
-        self.stack = stack_of(self.ready, node, 0, 0)
-        sizes = {"n_nodes": 1, "n_lines": rules.listing, "n_lost": p}
-        self.search = search_of(self.ready, rows, self.stack, **sizes)
-        more = [workspace_for(node.n_rows, p, rules.width, 0) for _ in ranges[1:]]
-        counts = self.search.work.lines if node.lines is None else node.lines
+        self.dataset, self.rows, self.ranges, self.node = dataset, rows, ranges, node
+        p, rules = len(self.dataset.cells.n_bins), self.dataset.rules
+        self.stack = stack_with(self.dataset, node, 0, 0)
+        self.search = search_of(
+            self.dataset,
+            rows,
+            self.stack,
+            n_nodes=1,
+            n_lines=rules.max_code_lines,
+            n_competitors=p,
+        )
+        more = [empty_workspace(node.n_rows, p, rules.width, 0) for _ in ranges[1:]]
+        counts = (
+            self.search.work.histograms if node.histograms is None else node.histograms
+        )
         works = [self.search.work, *more]
-        self.works = [work._replace(lines=counts) for work in works]
+        self.works = [work._replace(histograms=counts) for work in works]
 
-    def do(
+    def run(
         self, task: Task, work: Workspace, first: int, last: int, floor: float
     ) -> int:
-        """Do a task for a range of attributes."""
+        """Run a task for a range of attributes."""
         search = self.search._replace(work=work)
-        return int(work_on(search, int(task), first, last, floor))
+        return int(run_task(search, int(task), first, last, floor))
 
-    def together(self, task: Task, floor: float = 0.0) -> None:
-        """Do a task, each thread for its own attributes."""
+    def run_in_threads(self, task: Task, floor: float = 0.0) -> None:
+        """Run a task, each thread for its own attributes."""
         pairs = zip(self.works, self.ranges, strict=True)
-        run_all([partial(self.do, task, work, *part, floor) for work, part in pairs])
+        run_all([partial(self.run, task, work, *part, floor) for work, part in pairs])
 
     def split(self) -> Grown | None:
-        """Split the node; None where it is a leaf, which its subtree will say."""
+        """Split the node; None if it is a leaf, whose record its subtree writes."""
         node, stack, search = self.node, self.stack, self.search
-        if node.lines is None:
-            self.together(Task.COUNT)
-            node.lines = self.works[0].lines
-        chosen, work = self.best(), self.works[0]
-        if chosen < 0 or self.do(Task.SPLIT, work, chosen, chosen, 0.0) < 0:
+        if node.histograms is None:
+            self.run_in_threads(Task.COUNT)
+            node.histograms = self.works[0].histograms
+        chosen, work = self.choose_attribute(), self.works[0]
+        if chosen < 0 or self.run(Task.SPLIT, work, chosen, chosen, 0.0) < 0:
             return None
-        if node.n_rows >= self.ready.rules.runners_up:
-            self.do(Task.RUNNERS_UP, work, 0, len(self.ready.cells.n_bins), 0.0)
-        lines = cut(search.listed, stack.state[nodes.LISTED])
-        runners_up = cut(search.runners_up, stack.state[nodes.RECORDED])
-        return Grown(search.shape, lines, runners_up)
+        if node.n_rows >= self.dataset.rules.competitor_rows:
+            self.run(Task.COMPETITORS, work, 0, len(self.dataset.cells.n_bins), 0.0)
+        code_counts = copied_head(search.code_counts, stack.state[nodes.N_LISTED])
+        competitors = copied_head(search.competitors, stack.state[nodes.N_COMPETITORS])
+        return Grown(search.records, code_counts, competitors)
 
-    def sides(self) -> tuple[RowRange, RowRange]:
-        """Return both sides of the split, with what is known of their counts."""
+    def children(self) -> tuple[RowRange, RowRange]:
+        """Return both children of the split, with their histograms if known."""
         node, stack = self.node, self.stack
-        middle = int(stack.at[0, nodes.MIDDLE])
+        middle = int(stack.entries[0, nodes.MIDDLE])
         # The key is for draws, and who draws attributes has no meetings.
         left, right = (
             RowRange(
                 *span,
                 node.depth + 1,
                 node.key,
-                stack.side_weights[side].copy(),
-                stack.side_counts[side].copy(),
+                stack.child_weights[side].copy(),
+                stack.child_counts[side].copy(),
             )
             for side, span in enumerate([(node.begin, middle), (middle, node.end)])
         )
-        self.share_counts(left, right)
+        self.count_children(left, right)
         return left, right
 
-    def best(self) -> int:
+    def choose_attribute(self) -> int:
         """Return the attribute whose split is best, -1 for none.
 
-        What all threads found is then with the first of them.
+        The first workspace then has the results of all threads.
         """
-        self.together(Task.EDGES)
+        self.run_in_threads(Task.EDGES)
         pairs = list(zip(self.works, self.ranges, strict=True))
         scores = [work.cuts[slice(*part), layout.SCORE] for work, part in pairs]
         floor = float(np.concatenate(scores).max())
-        self.together(Task.INSIDE, floor)
+        self.run_in_threads(Task.INSIDE, floor)
         all_found = self.works[0]
         for work, part in pairs:
             own = slice(*part)
             all_found.cuts[own], all_found.masks[own] = work.cuts[own], work.masks[own]
-        return self.do(Task.CHOOSE, all_found, 0, 0, 0.0)
+        return self.run(Task.CHOOSE, all_found, 0, 0, 0.0)
 
-    def share_counts(self, left: RowRange, right: RowRange) -> None:
-        """Count the smaller branch; the larger one has what remains."""
-        if self.ready.rules.subtract and self.node.lines is not None:
+    def count_children(self, left: RowRange, right: RowRange) -> None:
+        """Count the smaller child; the larger one is the difference."""
+        if self.dataset.rules.subtract and self.node.histograms is not None:
             smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
-            meeting = ParallelNodeSearch(self.ready, self.rows, self.ranges, smaller)
-            meeting.together(Task.COUNT)
-            smaller.lines = meeting.works[0].lines
-            larger.lines = self.node.lines
-            larger.lines -= smaller.lines
+            search = ParallelNodeSearch(self.dataset, self.rows, self.ranges, smaller)
+            search.run_in_threads(Task.COUNT)
+            smaller.histograms = search.works[0].histograms
+            larger.histograms = self.node.histograms
+            larger.histograms -= smaller.histograms
 
 
-def least_together(n_rows: int) -> int:
-    """Return how many rows a node has at most that one thread searches."""
-    return max(FEWEST_ROWS, n_rows // SHARE)
+def min_parallel_rows(n_rows: int) -> int:
+    """Return the most rows of a node that one thread searches."""
+    return max(MIN_PARALLEL_ROWS, n_rows // MIN_PARALLEL_SHARE)
 
 
-def ranges_of(cells: Cells, n: int) -> Ranges:
-    """Return ranges of attributes that take as long as each other to count."""
+def attribute_ranges(cells: Cells, n: int) -> Ranges:
+    """Return ranges of attributes that take equally long to count."""
     p = len(cells.n_bins)
-    cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / IN_TAIL).cumsum()
+    cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / SPARSE_PER_DENSE).cumsum()
     ends = np.searchsorted(cost, cost[-1] * np.arange(1, n) / n) + 1
     ends = np.minimum(np.maximum.accumulate(ends), p - n + np.arange(1, n))
     return list(pairwise([0, *map(int, ends), p]))

@@ -1,4 +1,4 @@
-"""The subtree of a stretch of rows, grown by one thread."""
+"""The subtree of a range of rows, grown by one thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,42 +9,47 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import Pace
-from spinney.growth.binned.binned_rows import BinnedDataset
+from spinney.growth.binned.binned_dataset import BinnedDataset
 from spinney.growth.binned.kernels import nodes
-from spinney.growth.binned.kernels.bags import Bags, no_bags
-from spinney.growth.binned.kernels.grow import Search, Task, work_on
-from spinney.growth.binned.kernels.layout import workspace_for
-from spinney.growth.binned.kernels.nodes import (
-    Lines,
-    NodeStack,
-    Shape,
-    cut,
-    first_lines,
-    lines_for,
-    longer,
-    shape_for,
-    stack_for,
-    stacked,
+from spinney.growth.binned.kernels.grow import (
+    Bags,
+    SearchState,
+    Task,
+    no_bags,
+    run_task,
 )
-from spinney.growth.binned.kernels.row_words import RowWords
+from spinney.growth.binned.kernels.layout import empty_workspace
+from spinney.growth.binned.kernels.nodes import (
+    CodeCounts,
+    NodeRecords,
+    NodeStack,
+    concatenated,
+    copied_head,
+    doubled,
+    empty_code_counts,
+    empty_records,
+    empty_stack,
+    head,
+)
+from spinney.growth.binned.kernels.packed_rows import PackedRows
 
 FIRST_NODES = 1024
-MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
-CELLS_AT_ONCE = 4_000_000  # looked at before the first pause, about
-FIRST_KEEPING = 256  # nodes that keep the splits that lost
+MAX_FIRST_NODES = 65_536  # room that is not used costs nothing
+CELLS_PER_PAUSE = 4_000_000  # looked at before the first pause, about
+FIRST_COMPETITOR_NODES = 256  # nodes that keep the splits that lost
 
 
 class Grown(NamedTuple):
-    """Nodes, lines of codes, and the splits that lost (``loops/runners_up.py``)."""
+    """Records of nodes, their code counts, and competitors."""
 
-    shape: Shape
-    lines: Lines
-    competitors: Shape
+    records: NodeRecords
+    code_counts: CodeCounts
+    competitors: NodeRecords
 
 
 @dataclass
 class RowRange:
-    """A node whose subtree is still to be grown: rows, depth, totals and counts."""
+    """Node whose subtree is still to be grown: rows, depth, totals and histograms."""
 
     begin: int
     end: int
@@ -52,160 +57,175 @@ class RowRange:
     key: np.uint64
     weights: Floats
     counts: NDArray[np.int64]
-    lines: Floats | None = None
+    histograms: Floats | None = None
 
     @property
     def n_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return self.end - self.begin
 
 
-def stack_of(
-    ready: BinnedDataset, node: RowRange, deepest: int, slots: int
+def stack_with(
+    dataset: BinnedDataset, node: RowRange, deepest: int, slots: int
 ) -> NodeStack:
-    """Return a stack with a node that waits."""
-    p, width, n_counts = len(ready.cells.n_bins), ready.rules.width, len(node.counts)
-    stack = stack_for(node.n_rows, deepest, p, width, n_counts, slots)
-    stack.at[0] = node.begin, node.end, node.depth, -1, 0, -1, -1, -1
+    """Return a stack with one node."""
+    p, width = len(dataset.cells.n_bins), dataset.rules.width
+    n_counts = len(node.counts)
+    stack = empty_stack(node.n_rows, deepest, p, width, n_counts, slots)
+    stack.entries[0] = node.begin, node.end, node.depth, -1, 0, -1, -1, -1
     stack.keys[0], stack.weights[0] = node.key, node.weights
-    stack.counts[0], stack.state[nodes.WAITING] = node.counts, 1
+    stack.counts[0], stack.state[nodes.N_WAITING] = node.counts, 1
     return stack
 
 
 def search_of(
-    ready: BinnedDataset,
-    rows: RowWords,
+    dataset: BinnedDataset,
+    rows: PackedRows,
     stack: NodeStack,
     *,
     n_nodes: int,
     n_lines: int,
-    n_lost: int,
-) -> Search:
-    """Return a search of what waits, with room for so many nodes, lines and losers."""
-    p, tries, width = len(ready.cells.n_bins), ready.rules.tries, ready.rules.width
-    n_counts, drawn = stack.counts.shape[1], tries if tries < p else 0
-    return Search(
-        cells=ready.cells,
-        labels=ready.labels,
-        rules=ready.rules,
+    n_competitors: int,
+) -> SearchState:
+    """Return the state of a search with space for so many nodes, lines, competitors."""
+    p, n_drawn = len(dataset.cells.n_bins), dataset.rules.n_drawn
+    width = dataset.rules.width
+    n_counts, drawn = stack.counts.shape[1], n_drawn if n_drawn < p else 0
+    return SearchState(
+        cells=dataset.cells,
+        labels=dataset.labels,
+        rules=dataset.rules,
         rows=rows,
         stack=stack,
-        work=workspace_for(len(stack.spare), p, width, drawn),
-        shape=shape_for(n_nodes, width, n_counts),
-        listed=lines_for(n_lines, width, n_counts),
-        runners_up=shape_for(n_lost, width, n_counts),
+        work=empty_workspace(len(stack.buffer), p, width, drawn),
+        records=empty_records(n_nodes, width, n_counts),
+        code_counts=empty_code_counts(n_lines, width, n_counts),
+        competitors=empty_records(n_competitors, width, n_counts),
         bags=no_bags(),
     )
 
 
-def grow_stretch(ready: BinnedDataset, rows: RowWords, node: RowRange) -> Grown:
-    """Grow the subtree of a stretch of rows, whose order is lost."""
-    keeping = ready.rules.tries >= len(ready.cells.n_bins)
-    slots = nodes.SLOTS if keeping and node.n_rows > ready.rules.small else 0
-    stack = stack_of(ready, node, ready.rules.max_depth - node.depth, slots)
-    if slots and node.lines is not None:
-        stack.state[nodes.FREE] -= 1
-        stack.at[0, nodes.SLOT] = stack.free[stack.state[nodes.FREE]]
-        stack.pool[stack.at[0, nodes.SLOT]] = node.lines
-    return grow_waiting(ready, rows, stack)
+def grow_range(dataset: BinnedDataset, rows: PackedRows, node: RowRange) -> Grown:
+    """Grow the subtree of a range of rows, whose order is lost."""
+    keep_competitors = dataset.rules.n_drawn >= len(dataset.cells.n_bins)
+    slots = (
+        nodes.SLOTS
+        if keep_competitors and node.n_rows > dataset.rules.small_node_rows
+        else 0
+    )
+    stack = stack_with(dataset, node, dataset.rules.max_depth - node.depth, slots)
+    if slots and node.histograms is not None:
+        stack.state[nodes.N_FREE] -= 1
+        stack.entries[0, nodes.SLOT] = stack.free[stack.state[nodes.N_FREE]]
+        stack.pool[stack.entries[0, nodes.SLOT]] = node.histograms
+    return grow_stack(dataset, rows, stack)
 
 
-def grow_waiting(ready: BinnedDataset, rows: RowWords, stack: NodeStack) -> Grown:
-    """Grow the nodes that wait on a stack, and theirs."""
-    return _grown(Task.GROW, ready, rows, stack, no_bags())
+def grow_stack(dataset: BinnedDataset, rows: PackedRows, stack: NodeStack) -> Grown:
+    """Grow the nodes on a stack, and below."""
+    return _grown(Task.GROW, dataset, rows, stack, no_bags())
 
 
 def grow_bags(
-    ready: BinnedDataset,
+    dataset: BinnedDataset,
     in_bags: NDArray[np.uint8],
     seeds: NDArray[np.uint64],
     base: Floats | None,
 ) -> tuple[Grown, Integers]:
     """Grow a tree of a forest for each bag, one after the other.
 
-    Return the nodes of all, numbered through, and where each tree begins.
+    Return the nodes of all, numbered through, and the root of each tree.
 
     Parameters
     ----------
-    ready : BinnedDataset
-        All rows, coded.
+    dataset : BinnedDataset
+        All rows, encoded.
     in_bags : array of uint8, trees × rows
         How often each row is in each bag.
     seeds : array of uint64
-        Of what is drawn at the nodes, one a tree.
+        Seed of the draws at the nodes, one a tree.
     base : array, optional
-        What a row weighs that is in a bag once; 1 if not said. Each bag weighs less
-        than 2³² where there are several, and these are whole numbers.
+        Weight of a row per occurrence in a bag; 1 by default. If there are several
+        bags, each weighs less than 2³², and weights are integers.
     """
     base = np.zeros(0) if base is None else base
     whole, total = bool(np.all(base == np.floor(base))), float(base.sum())
     least = float(base[base > 0].min(initial=np.inf)) if len(base) else 1.0
-    rules = ready.rules._replace(
-        single=1.5 * least, tally=True, subtract=whole and total <= 2.0**53
+    rules = dataset.rules._replace(
+        single_row_weight=1.5 * least,
+        count_rows=True,
+        subtract=whole and total <= 2.0**53,
     )
     # Weights are those of a bag, so they are ours to write.
-    halves = ready.labels.halves and whole and total < 2.0**32
-    labels = ready.labels._replace(weights=np.empty(len(base)), halves=halves)
-    n, p = in_bags.shape[1], len(ready.cells.n_bins)
-    slots = nodes.SLOTS if rules.tries >= p and n > rules.small else 0
-    stack = stack_for(n, rules.max_depth, p, rules.width, len(ready.counts), slots)
+    halves = dataset.labels.halves and whole and total < 2.0**32
+    labels = dataset.labels._replace(weights=np.empty(len(base)), halves=halves)
+    n, p = in_bags.shape[1], len(dataset.cells.n_bins)
+    slots = nodes.SLOTS if rules.n_drawn >= p and n > rules.small_node_rows else 0
+    stack = empty_stack(n, rules.max_depth, p, rules.width, len(dataset.counts), slots)
     bags = Bags(in_bags, base, seeds, np.zeros(len(seeds), np.int64))
-    ready, rows = replace(ready, labels=labels, rules=rules), np.empty(n, np.uint64)
-    return _grown(Task.TREES, ready, rows, stack, bags), bags.roots
+    dataset, rows = replace(dataset, labels=labels, rules=rules), np.empty(n, np.uint64)
+    return _grown(Task.TREES, dataset, rows, stack, bags), bags.roots
 
 
 def _grown(
-    task: Task, ready: BinnedDataset, rows: RowWords, stack: NodeStack, bags: Bags
+    task: Task, dataset: BinnedDataset, rows: PackedRows, stack: NodeStack, bags: Bags
 ) -> Grown:
-    """Grow nodes, with more room when there is none left.
+    """Grow nodes; enlarge arrays that are full.
 
-    Room for a few at a time makes pauses, in which the work may be stopped.
+    Growing a few nodes at a time makes pauses, in which the work may be stopped.
     """
-    rules, n = ready.rules, len(stack.spare)
-    p = len(ready.cells.n_bins)
+    rules, n = dataset.rules, len(stack.buffer)
+    p = len(dataset.cells.n_bins)
     # More than full trees have, where classes are told apart with ease.
     likely = max(1, len(bags.roots)) * n // 3
-    first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
-    keeping = FIRST_KEEPING if n >= rules.runners_up else 1
-    sizes = {"n_nodes": first, "n_lines": 2 * rules.listing, "n_lost": p * keeping}
-    search = search_of(ready, rows, stack, **sizes)._replace(bags=bags)
-    state, pace = stack.state, Pace(CELLS_AT_ONCE // (n * min(rules.tries, p) + 1))
-    while state[nodes.WAITING] or state[nodes.TREE] < len(bags.roots):
+    first = min(max(FIRST_NODES, likely), MAX_FIRST_NODES)
+    keep_competitors = FIRST_COMPETITOR_NODES if n >= rules.competitor_rows else 1
+    search = search_of(
+        dataset,
+        rows,
+        stack,
+        n_nodes=first,
+        n_lines=2 * rules.max_code_lines,
+        n_competitors=p * keep_competitors,
+    )._replace(bags=bags)
+    state, pace = stack.state, Pace(CELLS_PER_PAUSE // (n * min(rules.n_drawn, p) + 1))
+    while state[nodes.N_WAITING] or state[nodes.N_TREES] < len(bags.roots):
         with pace as n_more:
-            room = first_lines(search.shape, state[nodes.DONE] + n_more)
-            work_on(search._replace(shape=room), int(task), 0, 0, 0.0)
-        if state[nodes.DONE] == len(search.shape.whole):
-            search = search._replace(shape=longer(search.shape))
-        if state[nodes.LISTED] + rules.listing > len(search.listed.codes):
-            search = search._replace(listed=longer(search.listed))
-        if state[nodes.RECORDED] + p > len(search.runners_up.whole):
-            search = search._replace(runners_up=longer(search.runners_up))
+            records = head(search.records, state[nodes.N_NODES] + n_more)
+            run_task(search._replace(records=records), int(task), 0, 0, 0.0)
+        if state[nodes.N_NODES] == len(search.records.ints):
+            search = search._replace(records=doubled(search.records))
+        if state[nodes.N_LISTED] + rules.max_code_lines > len(search.code_counts.codes):
+            search = search._replace(code_counts=doubled(search.code_counts))
+        if state[nodes.N_COMPETITORS] + p > len(search.competitors.ints):
+            search = search._replace(competitors=doubled(search.competitors))
     # Forests make other arrays of these at once, so there is no need to let room go.
-    ended = cut if task == Task.GROW else first_lines
+    ended = copied_head if task == Task.GROW else head
     return Grown(
-        ended(search.shape, state[nodes.DONE]),
-        ended(search.listed, state[nodes.LISTED]),
-        ended(search.runners_up, state[nodes.RECORDED]),
+        ended(search.records, state[nodes.N_NODES]),
+        ended(search.code_counts, state[nodes.N_LISTED]),
+        ended(search.competitors, state[nodes.N_COMPETITORS]),
     )
 
 
-def end_to_end(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
-    """Return parts of a tree one after the other, and where each begins and ends.
+def concatenate_subtrees(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
+    """Return concatenated subtrees, and where each begins and ends.
 
-    Nodes and competitors have their lines there, and competitors their nodes; how the
-    nodes of one part hang on those of another is not known here.
+    Records and competitors are renumbered; links between subtrees are set elsewhere.
     """
-    shape, lines, competitors = (stacked(each) for each in zip(*parts, strict=True))
-    starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
-    first_line = np.cumsum([0, *(len(part.lines.codes) for part in parts)])[:-1]
-    n_competitors = [len(part.competitors.whole) for part in parts]
-    shape.whole[:, nodes.LINE] += np.repeat(first_line, np.diff(starts)).astype(
+    records, code_counts, competitors = (
+        concatenated(each) for each in zip(*parts, strict=True)
+    )
+    starts = np.cumsum([0, *(len(part.records.ints) for part in parts)])
+    first_line = np.cumsum([0, *(len(part.code_counts.codes) for part in parts)])[:-1]
+    n_competitors = [len(part.competitors.ints) for part in parts]
+    records.ints[:, nodes.FIRST_LINE] += np.repeat(first_line, np.diff(starts)).astype(
         np.int32
     )
-    competitors.whole[:, nodes.LINE] += np.repeat(first_line, n_competitors).astype(
-        np.int32
-    )
-    competitors.whole[:, nodes.ABOVE] += np.repeat(starts[:-1], n_competitors).astype(
-        np.int32
-    )
-    return Grown(shape, lines, competitors), starts
+    competitors.ints[:, nodes.FIRST_LINE] += np.repeat(
+        first_line, n_competitors
+    ).astype(np.int32)
+    competitors.ints[:, nodes.PARENT_NODE] += np.repeat(
+        starts[:-1], n_competitors
+    ).astype(np.int32)
+    return Grown(records, code_counts, competitors), starts

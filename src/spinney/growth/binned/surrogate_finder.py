@@ -1,4 +1,4 @@
-"""The search for surrogates at nodes, by one thread or by all of them."""
+"""Search for surrogates at nodes, by one thread or by all of them."""
 
 from functools import partial
 from typing import NamedTuple
@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned import binned_rows
+from spinney.growth.binned import binned_dataset
 from spinney.growth.binned.kernels.layout import BINS, Cells
-from spinney.growth.binned.kernels.row_words import RowWords
+from spinney.growth.binned.kernels.packed_rows import PackedRows
 from spinney.growth.binned.kernels.surrogate_bins import (
     FOUND,
-    LINES_OF_PARTS,
-    PARTS,
+    SUBBIN_FIELDS,
+    SUBBINS,
     SurrogateWorkspace,
 )
 from spinney.growth.binned.kernels.surrogates import (
-    KEPT,
-    SurrogateLines,
+    RECORD_SIZE,
+    SurrogateRecords,
     SurrogateSearch,
     find_surrogates,
 )
@@ -27,126 +27,132 @@ from spinney.growth.binned.kernels.surrogates import (
 SEND, SEARCH, KEEP = (True, False, False), (False, True, False), (False, False, True)
 
 
-# ``whole``, ``real``, ``by_code`` and ``spans`` of ``SurrogateSearch``.
+# ``ints``, ``floats``, ``by_code`` and ``spans`` of ``SurrogateSearch``.
 NodeArrays = tuple[NDArray[np.int32], Floats, NDArray[np.int64], NDArray[np.int64]]
 
 
-class OwnWeights(NamedTuple):
-    """What rows weigh by themselves, and whether each weighs 1."""
+class RowWeights(NamedTuple):
+    """Own weights of rows, and whether each is 1."""
 
     weights: Floats
     unit: bool
 
 
-def own_weights(weights: Floats | None, n_rows: int) -> OwnWeights:
+def row_weights(weights: Floats | None, n_rows: int) -> RowWeights:
     """Return the weights of rows, None for 1 each."""
     weights = np.ones(n_rows) if weights is None else weights
-    return OwnWeights(weights, bool(np.all(weights == 1.0)))
+    return RowWeights(weights, bool(np.all(weights == 1.0)))
 
 
-def room_for_lines(inner: NDArray[np.bool_], cells: Cells, most: int) -> SurrogateLines:
-    """Return room for up to ``most`` surrogates of each inner node."""
+def empty_surrogates(
+    inner: NDArray[np.bool_], cells: Cells, max_surrogates: int
+) -> SurrogateRecords:
+    """Return empty records of surrogates, a line for each inner node."""
     n = int(inner.sum())
     # Codes that some node lacks are 0, and pages never written to take no memory.
     widest = max((cells.n_bins[cells.nominal]).tolist(), default=0)
-    return SurrogateLines(
+    return SurrogateRecords(
         np.cumsum(inner) - 1,
-        np.full((n, most), -1, np.int32),
-        np.zeros((n, most, KEPT)),
-        np.zeros((n, most, widest), np.uint8),
+        np.full((n, max_surrogates), -1, np.int32),
+        np.zeros((n, max_surrogates, RECORD_SIZE)),
+        np.zeros((n, max_surrogates, widest), np.uint8),
     )
 
 
-class Finder:
-    """The search for surrogates at nodes, whose rows are stretches of one array.
+class SurrogateFinder:
+    """Search for surrogates at nodes, whose rows are ranges of one array.
 
-    ``tree`` is what is known of the nodes; lines of ``kept`` become their surrogates.
+    ``tree`` are the arrays of the nodes; lines of ``records`` receive their surrogates.
     """
 
     def __init__(
         self,
         cells: Cells,
-        weights: OwnWeights,
-        rows: RowWords,
+        weights: RowWeights,
+        rows: PackedRows,
         tree: NodeArrays,
-        kept: SurrogateLines,
+        records: SurrogateRecords,
     ) -> None:
         self.cells, self.weights, self.rows = cells, weights, rows
-        self.tree, self.kept = tree, kept
-        self.everything = 0, len(cells.n_bins)
+        self.tree, self.records = tree, records
+        self.all_attributes = 0, len(cells.n_bins)
         p, n = len(cells.n_bins), min(n_threads(), len(cells.n_bins))
         self.ranges = [(p * t // n, p * (t + 1) // n) for t in range(n)]
 
     def find(self, nodes: tuple[int, int], n_rows: int, *, sends: bool = False) -> None:
         """Find the surrogates of a range of nodes by one thread.
 
-        None has more than ``n_rows`` rows. They are sent down first, if that is wanted.
+        None has more than ``n_rows`` rows. With ``sends`` their rows are routed first.
         """
         steps = (sends, True, True)
-        self._step(nodes, self.everything, steps, self._room(n_rows))
+        self._step(nodes, self.all_attributes, steps, self._workspace(n_rows))
 
     def find_together(self, node: int, n_rows: int, *, sends: bool = False) -> None:
         """Find the surrogates of a node, each thread taking some attributes."""
-        room, one = self._room(n_rows), (node, node + 1)
+        work, one = self._workspace(n_rows), (node, node + 1)
         if sends:
-            self._step(one, self.everything, SEND, room)
+            self._step(one, self.all_attributes, SEND, work)
         run_all(
             [
-                partial(self._step, one, part, SEARCH, self._private(room, n_rows))
+                partial(
+                    self._step, one, part, SEARCH, self._thread_workspace(work, n_rows)
+                )
                 for part in self.ranges
             ]
         )
-        self._step(one, self.everything, KEEP, room)
+        self._step(one, self.all_attributes, KEEP, work)
 
     def _step(
         self,
         nodes: tuple[int, int],
         attributes: tuple[int, int],
         steps: tuple[bool, bool, bool],
-        room: SurrogateWorkspace,
+        work: SurrogateWorkspace,
     ) -> None:
         """Make these steps at a range of nodes."""
-        whole, real, by_code, spans = self.tree
+        ints, floats, by_code, spans = self.tree
         search = SurrogateSearch(
             self.cells,
             *self.weights,
-            whole,
-            real,
+            ints,
+            floats,
             by_code,
             spans,
             self.rows,
-            binned_rows.SMALL,
-            room,
-            self.kept,
+            binned_dataset.SMALL_NODE_ROWS,
+            work,
+            self.records,
         )
         find_surrogates(search, nodes, attributes, steps)
 
-    def _room(self, n_rows: int) -> SurrogateWorkspace:
-        """Return room for the search of nodes of up to so many rows."""
-        p, size = len(self.cells.n_bins), self._length(n_rows)
+    def _workspace(self, n_rows: int) -> SurrogateWorkspace:
+        """Return a workspace for nodes of up to so many rows."""
+        p, size = len(self.cells.n_bins), self._n_keys(n_rows)
         return SurrogateWorkspace(
             np.zeros((p, BINS), np.uint64),
             np.zeros((p, BINS, 2)),
             np.zeros((p, FOUND)),
             np.zeros((p, BINS), np.uint8),
             np.zeros(BINS, np.int64),
-            np.zeros((LINES_OF_PARTS, PARTS)),
+            np.zeros((SUBBIN_FIELDS, SUBBINS)),
             np.empty(size),
             np.empty(size, np.int64),
             np.empty(size, np.uint8),
         )
 
-    def _private(self, room: SurrogateWorkspace, n_rows: int) -> SurrogateWorkspace:
-        """Return a room that shares what is told apart by attributes."""
-        size = self._length(n_rows)
-        return room._replace(
+    def _thread_workspace(
+        self, work: SurrogateWorkspace, n_rows: int
+    ) -> SurrogateWorkspace:
+        """Return a workspace that shares the results by attribute."""
+        size = self._n_keys(n_rows)
+        return work._replace(
             marks=np.zeros(BINS, np.int64),
-            parts=np.zeros((LINES_OF_PARTS, PARTS)),
+            subbins=np.zeros((SUBBIN_FIELDS, SUBBINS)),
             keys=np.empty(size),
             places=np.empty(size, np.int64),
-            owners=np.empty(size, np.uint8),
+            row_bins=np.empty(size, np.uint8),
         )
 
-    def _length(self, n_rows: int) -> int:
-        """Return how many keys there are at most."""
-        return max(n_rows, BINS, int(self.kept.real.shape[1]))
+    def _n_keys(self, n_rows: int) -> int:
+        """Return the largest number of keys."""
+        return max(n_rows, BINS, int(self.records.floats.shape[1]))

@@ -1,8 +1,8 @@
-"""A tree of several branches by several threads.
+"""A multiway tree by several threads.
 
-The largest nodes are searched together, each thread taking some of the attributes; what
-is below them is dealt out in bundles of nodes, a thread growing one at a time. Nodes
-are numbered in the end, so who grew what leaves no trace.
+The largest nodes are searched together, each thread taking some of the attributes. The
+nodes below are grown in bundles, one thread per bundle. Nodes are numbered at the end,
+so threads do not change the tree.
 """
 
 from dataclasses import dataclass, replace
@@ -17,20 +17,19 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.best_first import beyond_limit
 from spinney.growth.growth_options import Options
 from spinney.growth.multiway.kernels import layout
-from spinney.growth.multiway.kernels.grow import Task
-from spinney.growth.multiway.kernels.grow import grow as grow_nodes
+from spinney.growth.multiway.kernels.grow import Task, grow_nodes
 from spinney.growth.multiway.kernels.layout import Grown, Growth, Members, Workspace
+from spinney.growth.multiway.multiway_dataset import MultiwayDataset, rank_rows
 from spinney.growth.multiway.multiway_nodes import (
     MultiwayNodes,
     cut_back,
     levels_of,
     printing_order,
 )
-from spinney.growth.multiway.multiway_rows import MultiwayRows, rank_rows
 from spinney.growth.multiway.multiway_workspace import (
-    ROOM,
-    ROOM_OF_MEMBERS,
-    ROOM_OF_NODES,
+    MEMBER_ARRAYS,
+    NODE_ARRAYS,
+    SPARE_LINES,
     WRITTEN_ARRAYS,
     enlarged,
     members_for,
@@ -46,71 +45,73 @@ if TYPE_CHECKING:
 
 # A node of fewer rows is grown by one thread, and so is one with less than an eighth of
 # all rows; each thread has so many bundles of them.
-FEWEST_ROWS = 8_000
-SHARE = 8
-BUNDLES = 4
+MIN_PARALLEL_ROWS = 8_000
+MIN_PARALLEL_SHARE = 8
+BUNDLES_PER_THREAD = 4
 # About so many cells are looked at before the first pause.
-CELLS_AT_ONCE = 4_000_000
+CELLS_PER_PAUSE = 4_000_000
 
-OF_NODES = ROOM_OF_NODES[layout.SHORT_OF_NODES]
+PER_NODE_ARRAYS = NODE_ARRAYS[layout.SHORT_OF_NODES]
 
 
-def grow_multiway(ready: MultiwayRows, reason: int) -> Grown:
+def grow_multiway(dataset: MultiwayDataset, reason: int) -> Grown:
     """Grow the tree of all rows; its root is a leaf if there is a reason."""
-    n_rows = len(ready.columns.codes)
-    gang = _Gang.of(ready, n_rows, 1)
-    gang.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
-    if ready.parts is not None:
-        gang.members.parts[:n_rows] = ready.parts
-    root = gang.grown
-    root.nodes[0], root.weights[0], root.counts[0] = 0, ready.weights, ready.counts
+    n_rows = len(dataset.columns.codes)
+    grower = _NodeGrower.of(dataset, n_rows, 1)
+    grower.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
+    if dataset.fractions is not None:
+        grower.members.fractions[:n_rows] = dataset.fractions
+    root = grower.grown
+    root.nodes[0], root.weights[0], root.counts[0] = 0, dataset.weights, dataset.counts
     root.nodes[0, [layout.PARENT, layout.CHOSEN, layout.REASON]] = -1, -1, reason
-    root.state[layout.NODES] = 1
+    root.state[layout.N_NODES] = 1
     if reason:
-        return _cut(gang.grown)
-    gang.members.stack[0] = 0, n_rows, 0, ready.parts is None, 0
-    gang.members.used[0] = 0
-    root.state[layout.WAITING] = 1
-    least = max(FEWEST_ROWS, n_rows // SHARE)
+        return _trimmed(grower.grown)
+    grower.members.stack[0] = 0, n_rows, 0, dataset.fractions is None, 0
+    grower.members.used[0] = 0
+    root.state[layout.N_WAITING] = 1
+    least = max(MIN_PARALLEL_ROWS, n_rows // MIN_PARALLEL_SHARE)
     if n_threads() == 1 or n_rows <= least:
-        gang.run()
-        return _cut(gang.grown)
-    aside = gang.grow_largest(least)
-    return _joined(gang.grown, _grow_aside(ready, gang, aside))
+        grower.run()
+        return _trimmed(grower.grown)
+    remaining = grower.grow_largest(least)
+    return _join_bundles(grower.grown, _grow_remaining(dataset, grower, remaining))
 
 
 @dataclass
-class _Waiting:
-    """A node that waits for a thread: its number, its members, and what is used."""
+class _WaitingNode:
+    """Node to be grown by a thread: its number, its members, and used attributes."""
 
     node: int
     rows: NDArray[np.uint32]
-    parts: NDArray[np.float64]
+    fractions: NDArray[np.float64]
     used: NDArray[np.uint8]
-    plain: int
+    unweighted: int
 
 
 @dataclass
-class _Gang:
-    """All that the loop works on, in one thread."""
+class _NodeGrower:
+    """State of growing in one thread."""
 
-    ready: MultiwayRows
+    dataset: MultiwayDataset
     members: Members
     grown: Grown
     work: Workspace
 
     @classmethod
-    def of(cls, ready: MultiwayRows, n_members: int, n_nodes: int) -> "_Gang":
-        """Return room for the nodes that wait; it grows where it has to."""
-        p, n_classes = len(ready.columns.facts), ready.limits.n_classes
-        most = int(ready.columns.facts[:, layout.CODES].max())
+    def of(
+        cls, dataset: MultiwayDataset, n_members: int, n_nodes: int
+    ) -> "_NodeGrower":
+        """Return the state with space for the nodes; it grows on demand."""
+        p, n_classes = len(dataset.columns.facts), dataset.limits.n_classes
+        most = int(dataset.columns.facts[:, layout.N_CODES].max())
         size = n_members + n_members // 4 + 64
         members = members_for(size, n_nodes + 4 * most + 64, p)
         nodes = n_nodes + 2 * n_members + 4 * most + 64
-        kinds, n_codes = ready.columns.facts[:, [layout.KIND, layout.CODES]].T
+        kinds, n_codes = dataset.columns.facts[:, [layout.KIND, layout.N_CODES]].T
         listed = n_codes[kinds != layout.NUMERIC]
-        lines = n_members + 3 * p + int(listed.sum()) + ROOM
-        found = n_members // 2 + p + ROOM
+        lines = n_members + 3 * p + int(listed.sum()) + SPARE_LINES
+        found = n_members // 2 + p + SPARE_LINES
         grown = Grown(
             np.empty((nodes, 9), np.int32),
             np.empty((nodes, n_classes)),
@@ -122,11 +123,11 @@ class _Gang:
             np.empty((lines, n_classes), np.int64),
             np.zeros(6, np.int64),
         )
-        return cls(ready, members, grown, workspace_for(ready, n_members))
+        return cls(dataset, members, grown, workspace_for(dataset, n_members))
 
     def step(self, task: Task, first: int, last: int) -> None:
-        """Let the loop work until it is done, with more room whenever it asks."""
-        rows = (self.ready.columns, self.ready.limits)
+        """Run the kernel until it is done, with longer arrays whenever one is full."""
+        rows = (self.dataset.columns, self.dataset.limits)
         while True:
             growth = Growth(*rows, self.members, self.grown, self.work)
             short = grow_nodes(growth, int(task), first, last)
@@ -135,40 +136,44 @@ class _Gang:
             self.enlarge(int(short))
 
     def run(self) -> None:
-        """Grow all that waits, with pauses in which the work may be stopped."""
-        n_members, p = len(self.members.rows), len(self.ready.columns.facts)
-        pace, state = Pace(CELLS_AT_ONCE // (n_members * p)), self.grown.state
-        while state[layout.WAITING]:
+        """Grow all nodes, with pauses in which the work may be stopped."""
+        n_members, p = len(self.members.rows), len(self.dataset.columns.facts)
+        pace, state = Pace(CELLS_PER_PAUSE // (n_members * p)), self.grown.state
+        while state[layout.N_WAITING]:
             with pace as n_more:
-                state[layout.PAUSE] = state[layout.NODES] + n_more
+                state[layout.PAUSE_AT] = state[layout.N_NODES] + n_more
                 self.step(Task.GROW, 0, p)
 
     def enlarge(self, short: int) -> None:
-        """Give more room to what is short of it."""
-        self.members = enlarged(self.members, ROOM_OF_MEMBERS[short])
-        self.grown = enlarged(self.grown, ROOM_OF_NODES[short])
+        """Enlarge the arrays that are full."""
+        self.members = enlarged(self.members, MEMBER_ARRAYS[short])
+        self.grown = enlarged(self.grown, NODE_ARRAYS[short])
 
-    def grow_largest(self, least: int) -> list[_Waiting]:
-        """Split the nodes with more members than this; return the others."""
-        p, aside = len(self.ready.columns.facts), []
+    def grow_largest(self, least: int) -> list[_WaitingNode]:
+        """Split the nodes with more members than ``least``; return the others."""
+        p, remaining = len(self.dataset.columns.facts), []
         n = min(n_threads(), p)
         ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
         # The threads share what has a line for each attribute.
         works = [self.work]
         for _ in ranges[1:]:
             shared, n_rows = self.work, len(self.members.rows)
-            own = workspace_for(self.ready, n_rows, table=shared.table)
+            own = workspace_for(self.dataset, n_rows, table=shared.table)
             results, merits, sides = shared.results, shared.merits, shared.sides
             works.append(own._replace(results=results, merits=merits, sides=sides))
-        while self.grown.state[layout.WAITING]:
-            top = int(self.grown.state[layout.WAITING]) - 1
-            begin, end, node, plain, _ = map(int, self.members.stack[top])
+        while self.grown.state[layout.N_WAITING]:
+            top = int(self.grown.state[layout.N_WAITING]) - 1
+            begin, end, node, unweighted, _ = map(int, self.members.stack[top])
             if end - begin <= least:
-                parts = np.zeros(0) if plain else self.members.parts[begin:end].copy()
+                fractions = (
+                    np.zeros(0)
+                    if unweighted
+                    else self.members.fractions[begin:end].copy()
+                )
                 rows = self.members.rows[begin:end].copy()
                 used = self.members.used[top].copy()
-                aside.append(_Waiting(node, rows, parts, used, plain))
-                self.grown.state[layout.WAITING] = top
+                remaining.append(_WaitingNode(node, rows, fractions, used, unweighted))
+                self.grown.state[layout.N_WAITING] = top
                 continue
             run_all(
                 [
@@ -177,56 +182,67 @@ class _Gang:
                 ]
             )
             self.step(Task.SPLIT, 0, p)
-        return aside
+        return remaining
 
 
-def _grow_aside(ready: MultiwayRows, top: _Gang, aside: list[_Waiting]) -> list[Grown]:
-    """Grow the nodes that wait, in bundles of about as many rows each."""
-    bundles: list[list[_Waiting]] = [[] for _ in range(BUNDLES * n_threads())]
+def _grow_remaining(
+    dataset: MultiwayDataset, top: _NodeGrower, remaining: list[_WaitingNode]
+) -> list[Grown]:
+    """Grow the remaining nodes, in bundles of about equally many rows."""
+    bundles: list[list[_WaitingNode]] = [
+        [] for _ in range(BUNDLES_PER_THREAD * n_threads())
+    ]
     sizes = np.zeros(len(bundles), np.int64)
-    for waiting in sorted(aside, key=lambda each: -len(each.rows)):
+    for waiting in sorted(remaining, key=lambda each: -len(each.rows)):
         least = int(sizes.argmin())
         bundles[least].append(waiting)
         sizes[least] += len(waiting.rows)
-    pieces = [partial(_bundle, ready, top, bundle) for bundle in bundles if bundle]
+    pieces = [
+        partial(_grow_bundle, dataset, top, bundle) for bundle in bundles if bundle
+    ]
     return run_all(pieces)
 
 
-def _bundle(ready: MultiwayRows, top: _Gang, bundle: list[_Waiting]) -> Grown:
-    """Grow some nodes; they come first, under the numbers that they had as parents."""
+def _grow_bundle(
+    dataset: MultiwayDataset, top: _NodeGrower, bundle: list[_WaitingNode]
+) -> Grown:
+    """Grow some nodes; they come first, under their numbers as parents."""
     n_members = sum(len(waiting.rows) for waiting in bundle)
-    gang = _Gang.of(ready, n_members, len(bundle))
+    grower = _NodeGrower.of(dataset, n_members, len(bundle))
     begin = 0
     for at, waiting in enumerate(bundle):
-        stretch = slice(begin, begin + len(waiting.rows))
-        gang.members.rows[stretch] = waiting.rows
-        if not waiting.plain:
-            gang.members.parts[stretch] = waiting.parts
-        gang.members.stack[at, [layout.BEGIN, layout.END]] = stretch.start, stretch.stop
-        gang.members.stack[at, [layout.NODE, layout.PLAIN]] = at, waiting.plain
-        gang.members.used[at] = waiting.used
-        gang.grown.nodes[at] = top.grown.nodes[waiting.node]
-        begin = stretch.stop
-    gang.grown.state[[layout.WAITING, layout.NODES]] = len(bundle), len(bundle)
-    gang.run()
+        span = slice(begin, begin + len(waiting.rows))
+        grower.members.rows[span] = waiting.rows
+        if not waiting.unweighted:
+            grower.members.fractions[span] = waiting.fractions
+        grower.members.stack[at, [layout.BEGIN, layout.END]] = span.start, span.stop
+        grower.members.stack[at, [layout.NODE, layout.UNWEIGHTED]] = (
+            at,
+            waiting.unweighted,
+        )
+        grower.members.used[at] = waiting.used
+        grower.grown.nodes[at] = top.grown.nodes[waiting.node]
+        begin = span.stop
+    grower.grown.state[[layout.N_WAITING, layout.N_NODES]] = len(bundle), len(bundle)
+    grower.run()
     for at, waiting in enumerate(bundle):
-        gang.grown.nodes[at, layout.PARENT] = waiting.node
-    state = gang.grown.state
-    state[layout.WAITING] = len(bundle)
-    return gang.grown
+        grower.grown.nodes[at, layout.PARENT] = waiting.node
+    state = grower.grown.state
+    state[layout.N_WAITING] = len(bundle)
+    return grower.grown
 
 
-def _joined(top: Grown, bundles: list[Grown]) -> Grown:
-    """Put bundles after the top of the tree."""
-    cut = [_cut(top), *(_cut(bundle) for bundle in bundles)]
-    columns = (layout.NODES, layout.FOUND, layout.WRITTEN)
+def _join_bundles(top: Grown, bundles: list[Grown]) -> Grown:
+    """Append bundles to the top of the tree."""
+    cut = [_trimmed(top), *(_trimmed(bundle) for bundle in bundles)]
+    columns = (layout.N_NODES, layout.N_FOUND, layout.N_WRITTEN)
     n_nodes, n_found, n_lines = (int(top.state[i]) for i in columns)
     for part, bundle in zip(cut[1:], bundles, strict=True):
-        own, nodes = int(bundle.state[layout.WAITING]), part.nodes
-        part.candidates[:, layout.LINE] += n_lines
-        nodes[:, layout.CANDIDATE] += n_found
-        inner = nodes[:, layout.CHILDREN] > 0
-        nodes[inner, layout.CHILD] += n_nodes - own
+        own, nodes = int(bundle.state[layout.N_WAITING]), part.nodes
+        part.candidates[:, layout.FIRST_LINE] += n_lines
+        nodes[:, layout.FIRST_CANDIDATE] += n_found
+        inner = nodes[:, layout.N_CHILDREN] > 0
+        nodes[inner, layout.FIRST_CHILD] += n_nodes - own
         roots = nodes[:own, layout.PARENT].copy()
         below = nodes[own:, layout.PARENT]
         first = below < own
@@ -237,21 +253,21 @@ def _joined(top: Grown, bundles: list[Grown]) -> Grown:
         n_nodes += len(nodes) - own
         n_found += len(part.candidates)
         n_lines += len(part.line_codes)
-    begins = [0, *(int(bundle.state[layout.WAITING]) for bundle in bundles)]
+    begins = [0, *(int(bundle.state[layout.N_WAITING]) for bundle in bundles)]
     joined: dict[str, Any] = {"state": np.array([0, n_nodes, n_found, n_lines, 0, 0])}
     for name in WRITTEN_ARRAYS:
         arrays = [getattr(part, name) for part in cut]
-        if name in OF_NODES:
+        if name in PER_NODE_ARRAYS:
             arrays = [array[own:] for array, own in zip(arrays, begins, strict=True)]
         joined[name] = np.concatenate(arrays)
     return top._replace(**joined)
 
 
-def _cut(grown: Grown) -> Grown:
-    """Return what was written of arrays."""
-    ends = dict.fromkeys(WRITTEN_ARRAYS, int(grown.state[layout.WRITTEN]))
-    ends |= dict.fromkeys(OF_NODES, int(grown.state[layout.NODES]))
-    ends |= dict.fromkeys(("candidates", "merits"), int(grown.state[layout.FOUND]))
+def _trimmed(grown: Grown) -> Grown:
+    """Return the written parts of arrays."""
+    ends = dict.fromkeys(WRITTEN_ARRAYS, int(grown.state[layout.N_WRITTEN]))
+    ends |= dict.fromkeys(PER_NODE_ARRAYS, int(grown.state[layout.N_NODES]))
+    ends |= dict.fromkeys(("candidates", "merits"), int(grown.state[layout.N_FOUND]))
     written: dict[str, Any] = {
         name: getattr(grown, name)[:end] for name, end in ends.items()
     }
@@ -263,40 +279,40 @@ def grow(
 ) -> Tree:
     """Grow the tree that the plain learner would grow.
 
-    Its nodes are made when they are looked at.
+    Its nodes are made on demand.
     """
-    rows = _ranked(training, recipe, options or Options())
-    return Tree(rows.schema, _nodes(rows, recipe))
+    rows = _dataset_of(training, recipe, options or Options())
+    return Tree(rows.schema, _grow_all(rows, recipe))
 
 
 def grow_and_prune(
     training: "TrainingSet", recipe: Recipe, options: Options | None = None
 ) -> Pruned:
     """Grow a tree and prune it by errors, as the plain learner would."""
-    rows = _ranked(training, recipe, options or Options())
-    nodes = _nodes(rows, recipe)
+    rows = _dataset_of(training, recipe, options or Options())
+    nodes = _grow_all(rows, recipe)
     return prune_multiway(Tree(rows.schema, nodes), nodes, rows)
 
 
-def _ranked(training: "TrainingSet", recipe: Recipe, options: Options) -> MultiwayRows:
+def _dataset_of(
+    training: "TrainingSet", recipe: Recipe, options: Options
+) -> MultiwayDataset:
     weighed = training.weighed(options.class_weights)
     priced = replace(weighed, schema=options.priced(training.schema))
     return rank_rows(priced, recipe, options.costs)
 
 
-def _nodes(rows: MultiwayRows, recipe: Recipe) -> MultiwayNodes:
-    """Return what grows of the rows, up to the limit on leaves."""
-    nodes = _numbered(grow_multiway(rows, _reason(rows)), rows, recipe)
-    if recipe.max_leaves is None:
-        return nodes
+def _grow_all(rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:
+    """Grow the tree of the rows, up to the limit on leaves."""
+    nodes = _as_nodes(grow_multiway(rows, _root_leaf_reason(rows)), rows, recipe)
     cuts = beyond_limit(Tree(rows.schema, nodes), recipe)
     if not cuts:
         return nodes
     lines = nodes.order[cuts]
-    return _numbered(cut_back(nodes.grown, lines, layout.LEAVES), rows, recipe)
+    return _as_nodes(cut_back(nodes.grown, lines, layout.LEAVES), rows, recipe)
 
 
-def _numbered(grown: Grown, rows: MultiwayRows, recipe: Recipe) -> MultiwayNodes:
+def _as_nodes(grown: Grown, rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:
     levels, altered = levels_of(grown.nodes), rows.limits.altered
     order = printing_order(grown.nodes, levels)
     return MultiwayNodes(
@@ -304,8 +320,8 @@ def _numbered(grown: Grown, rows: MultiwayRows, recipe: Recipe) -> MultiwayNodes
     )
 
 
-def _reason(rows: MultiwayRows) -> int:
-    """Return why the root is a leaf, if it is one."""
+def _root_leaf_reason(rows: MultiwayDataset) -> int:
+    """Return the reason why the root is a leaf, or INNER."""
     limits = rows.limits
     if (rows.counts > 0).sum() == 1:
         return layout.PURE

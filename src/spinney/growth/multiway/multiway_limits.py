@@ -1,4 +1,4 @@
-"""What the kernels of a branch per value can grow; asking loads no compiler."""
+"""Tasks that the multiway kernels can grow; asking loads no compiler."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The nodes of a tree of several branches, made when somebody looks at them."""
+"""The nodes of a multiway tree, made on demand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,36 +11,19 @@ from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.segments import starts_of, sums_in_order
 from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of_tree
-from spinney.growth.multiway.kernels.layout import (
-    ATTRIBUTE,
-    CANDIDATE,
-    CANDIDATES,
-    CHILD,
-    CHILDREN,
-    CHOSEN,
-    CUT,
-    GAIN,
-    HIGH,
-    LINE,
-    LINES,
-    LOW,
-    MERIT,
-    NODES,
-    PARENT,
-    REASON,
-    Grown,
-)
+from spinney.growth.multiway.kernels import layout
+from spinney.growth.multiway.kernels.layout import Grown
 from spinney.recipes import Recipe
 from spinney.search import midpoints
 from spinney.trees import (
     CandidateArrays,
     LazyNodes,
-    QuestionArrays,
     Reason,
+    RoutingArrays,
     TreeArrays,
     printing_places,
     reason_codes,
-    splits_of_questions,
+    splits_of_routing,
     winner_arrays,
 )
 
@@ -62,11 +45,11 @@ REASONS = reason_codes(
 
 @dataclass(frozen=True, eq=False)
 class MultiwayNodes(LazyNodes):
-    """Nodes in printing order, each made when it is first asked for.
+    """Nodes in printing order, each made when it is first read.
 
-    ``order`` says which line of ``grown`` each node is, ``numbers`` the reverse,
-    ``levels`` which lines are at each depth, and ``altered`` what weights of classes
-    were multiplied by because errors cost.
+    ``order`` is the line of each node in ``grown``, and ``numbers`` the reverse.
+    ``levels`` are the lines at each depth. ``altered`` are the factors of class weights
+    under costs.
     """
 
     grown: Grown
@@ -84,22 +67,30 @@ class MultiwayNodes(LazyNodes):
 
     def _candidate_arrays(self) -> CandidateArrays:
         nodes = self.grown.nodes[self.order]
-        count = nodes[:, CANDIDATES].astype(np.int64)
-        every = np.repeat(nodes[:, CANDIDATE].astype(np.int64), count) + ramps(count)
-        chosen = np.maximum(nodes[:, CHOSEN], -1).astype(np.int64)
-        return replace(self._found(every), count=count, chosen=chosen)
+        count = nodes[:, layout.N_CANDIDATES].astype(np.int64)
+        every = np.repeat(
+            nodes[:, layout.FIRST_CANDIDATE].astype(np.int64), count
+        ) + ramps(count)
+        chosen = np.maximum(nodes[:, layout.CHOSEN], -1).astype(np.int64)
+        return replace(self._candidates_at(every), count=count, chosen=chosen)
 
-    def _found(self, every: Integers) -> CandidateArrays:
-        """Return some splits with the counts behind them, of no node yet."""
+    def _candidates_at(self, every: Integers) -> CandidateArrays:
+        """Return some candidates with their counts, without node numbers."""
         grown, none = self.grown, np.zeros(0, np.int64)
         facts = grown.candidates[every]
-        asked, first = facts[:, ATTRIBUTE], facts[:, LINE].astype(np.int64)
-        cuts, n_values = self._cuts(facts), facts[:, LINES].astype(np.int64) - 1
+        asked, first = (
+            facts[:, layout.ATTRIBUTE],
+            facts[:, layout.FIRST_LINE].astype(np.int64),
+        )
+        cuts, n_values = (
+            self._cuts(facts),
+            facts[:, layout.N_LINES].astype(np.int64) - 1,
+        )
         sizes = np.array([len(values) for values in self.values], np.int64)
         n_branches = np.where(np.isnan(cuts), sizes[asked], 2)
         listed = np.where(np.isnan(cuts), n_branches, 0)
         line = np.repeat(first, n_values) + 1 + ramps(n_values)  # the first is missing
-        questions = QuestionArrays(
+        questions = RoutingArrays(
             attribute=asked,
             cut=cuts,
             listed=listed,
@@ -108,18 +99,20 @@ class MultiwayNodes(LazyNodes):
         )
         owner = np.repeat(np.arange(len(every)), n_values)
         codes = grown.line_codes[line]
-        branch = np.where(np.isnan(cuts)[owner], codes, codes > facts[owner, CUT])
+        branch = np.where(
+            np.isnan(cuts)[owner], codes, codes > facts[owner, layout.CUT]
+        )
         found = CandidateArrays(
             count=none,
             chosen=none,
-            splits=splits_of_questions(
+            splits=splits_of_routing(
                 questions,
                 n_branches=n_branches,
                 missing=np.full(len(every), -1),
                 shares=_shares(grown.line_weights[line], owner, branch, n_branches),
             ),
-            gain=grown.merits[every, GAIN],
-            merit=grown.merits[every, MERIT],
+            gain=grown.merits[every, layout.GAIN],
+            merit=grown.merits[every, layout.MERIT],
             exact=np.ones(len(every), np.int64),
             p_value=np.full(len(every), np.nan),
             n_values=n_values,
@@ -137,7 +130,7 @@ class MultiwayNodes(LazyNodes):
         return found
 
     def _values(self, attribute: NDArray[Any], code: NDArray[Any]) -> Floats:
-        """Return what codes of attributes stand for; a category for itself."""
+        """Return the values of codes of attributes; a category is its code."""
         values = np.empty(len(code))
         for index, own in enumerate(self.values):
             here = attribute == index
@@ -145,13 +138,13 @@ class MultiwayNodes(LazyNodes):
         return values
 
     def _cuts(self, facts: NDArray[np.int32]) -> Floats:
-        """Return the thresholds of candidates, NaN of those that group codes."""
+        """Return the thresholds of candidates, NaN of those with a branch per value."""
         cuts = np.full(len(facts), np.nan)
         for index, attribute in enumerate(self.schema.attributes):
-            own, values = facts[:, ATTRIBUTE] == index, self.values[index]
+            own, values = facts[:, layout.ATTRIBUTE] == index, self.values[index]
             if attribute.kind == "nominal" or not own.any():
                 continue
-            ends = values[facts[own][:, [LOW, HIGH]]].astype(np.float64)
+            ends = values[facts[own][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
             cuts[own] = midpoints(*ends.T)
             if attribute.kind == "numeric" and self.recipe.thresholds == "observed":
                 cuts[own] = values[np.searchsorted(values, cuts[own], side="right") - 1]
@@ -159,14 +152,16 @@ class MultiwayNodes(LazyNodes):
 
     def _arrays(self) -> TreeArrays:
         grown, nodes = self.grown, self.grown.nodes[self.order]
-        asks, parent = nodes[:, CHOSEN] >= 0, nodes[:, PARENT]
-        won = self._found((nodes[:, CANDIDATE] + nodes[:, CHOSEN])[asks])
+        asks, parent = nodes[:, layout.CHOSEN] >= 0, nodes[:, layout.PARENT]
+        won = self._candidates_at(
+            (nodes[:, layout.FIRST_CANDIDATE] + nodes[:, layout.CHOSEN])[asks]
+        )
         tree = TreeArrays(
             **winner_arrays(asks, won.splits, won.gain, won.missing_rows.sum(axis=1)),
             parent=np.where(parent < 0, -1, self.numbers[parent]).astype(np.int32),
             weights=grown.weights[self.order],
             rows=grown.counts[self.order].sum(axis=1),
-            reason=REASONS[nodes[:, REASON]],
+            reason=REASONS[nodes[:, layout.REASON]],
         )
         outputs = outputs_of_tree(tree, self.schema.target, self.recipe)
         return replace(tree, outputs=outputs)
@@ -175,10 +170,7 @@ class MultiwayNodes(LazyNodes):
 def _shares(
     weights: Floats, owner: Integers, branch: Integers, n_branches: Integers
 ) -> Floats:
-    """Return the shares of all branches of candidates, one after another.
-
-    The ``weights`` are those of values, each of a candidate, its ``owner``.
-    """
+    """Return the proportions of all branches of candidates, from weights by value."""
     first = starts_of(n_branches)
     by_branch = np.zeros((first[-1], weights.shape[1]))
     np.add.at(by_branch, first[owner] + branch, weights)
@@ -190,29 +182,35 @@ def _shares(
 
 
 def cut_back(grown: Grown, lines: Integers, reason: int) -> Grown:
-    """Return what was grown with some nodes as leaves, and nothing below them."""
+    """Return the tree with some nodes as leaves, and nothing below them."""
     nodes = grown.nodes.copy()
-    nodes[lines, CHILDREN], nodes[lines, CHOSEN], nodes[lines, REASON] = 0, -1, reason
+    (
+        nodes[lines, layout.N_CHILDREN],
+        nodes[lines, layout.CHOSEN],
+        nodes[lines, layout.REASON],
+    ) = 0, -1, reason
     left = np.sort(np.concatenate(levels_of(nodes)))
     line = np.full(len(nodes), -1, np.int32)  # children stay together, and in order
     line[left] = np.arange(len(left))
     nodes = nodes[left]
-    nodes[1:, PARENT] = line[nodes[1:, PARENT]]
-    inner = nodes[:, CHILDREN] > 0
-    nodes[inner, CHILD] = line[nodes[inner, CHILD]]
+    nodes[1:, layout.PARENT] = line[nodes[1:, layout.PARENT]]
+    inner = nodes[:, layout.N_CHILDREN] > 0
+    nodes[inner, layout.FIRST_CHILD] = line[nodes[inner, layout.FIRST_CHILD]]
     state = grown.state.copy()
-    state[NODES] = len(left)
+    state[layout.N_NODES] = len(left)
     return grown._replace(
         nodes=nodes, weights=grown.weights[left], counts=grown.counts[left], state=state
     )
 
 
 def levels_of(nodes: NDArray[np.int32]) -> list[Integers]:
-    """Return the lines of the nodes at each depth; children stand together."""
+    """Return the lines of the nodes at each depth; children are adjacent."""
     levels = [np.zeros(1, np.int64)]
     while True:
-        number = nodes[levels[-1], CHILDREN].astype(np.int64)
-        first = np.repeat(nodes[levels[-1], CHILD].astype(np.int64), number)
+        number = nodes[levels[-1], layout.N_CHILDREN].astype(np.int64)
+        first = np.repeat(
+            nodes[levels[-1], layout.FIRST_CHILD].astype(np.int64), number
+        )
         ends = np.cumsum(number)
         if not len(first):
             return levels
@@ -223,9 +221,9 @@ def sums_below(
     nodes: NDArray[np.int32], levels: Sequence[Integers], own: NDArray[Any]
 ) -> NDArray[Any]:
     """Return for each node the sum over its leaves, or its own if it is one."""
-    sums = np.where(nodes[: len(own), CHILDREN] > 0, 0, own)
+    sums = np.where(nodes[: len(own), layout.N_CHILDREN] > 0, 0, own)
     for level in reversed(levels[1:]):
-        np.add.at(sums, nodes[level, PARENT], sums[level])
+        np.add.at(sums, nodes[level, layout.PARENT], sums[level])
     return sums
 
 
@@ -234,9 +232,9 @@ def printing_order(
 ) -> tuple[Integers, Integers]:
     """Return the lines of nodes in printing order, and the number of each line.
 
-    Lines that no node leads to have the number -1. ``levels`` are those of the nodes.
+    Lines that are in no level have the number -1.
     """
-    numbers = printing_places(nodes[:, PARENT], levels)
+    numbers = printing_places(nodes[:, layout.PARENT], levels)
     left = np.flatnonzero(numbers >= 0)
     order = np.empty(len(left), np.int64)
     order[numbers[left]] = left

@@ -1,4 +1,4 @@
-"""Room for the kernels of several branches, which ask for more when it is short."""
+"""Arrays of the multiway kernels, which are enlarged when they are full."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,25 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.growth.multiway.kernels import layout
-from spinney.growth.multiway.kernels.count import MOST_LISTED, SPARSE
-from spinney.growth.multiway.kernels.layout import Drafts, Grown, Members, Workspace
-from spinney.growth.multiway.multiway_rows import MultiwayRows
+from spinney.growth.multiway.kernels.layout import (
+    Grown,
+    Members,
+    PruneRecords,
+    Workspace,
+)
+from spinney.growth.multiway.kernels.value_counts import MOST_LISTED, SPARSE
+from spinney.growth.multiway.multiway_dataset import MultiwayDataset
 
 MOST_LOGS = 65_536
-ROOM = 4_096  # lines more than are likely: a small tree never asks for more
+SPARE_LINES = 4_096  # lines more than are likely: a small tree never asks for more
 
-Arrays = TypeVar("Arrays", Members, Grown, Drafts)
+Arrays = TypeVar("Arrays", Members, Grown, PruneRecords)
 Names = defaultdict[int, Sequence[str]]
 
 # What is too short, by what a loop says.
-ROOM_OF_MEMBERS: Names = defaultdict(
+MEMBER_ARRAYS: Names = defaultdict(
     tuple,
     {
-        layout.SHORT_OF_MEMBERS: ("rows", "parts", "spare_rows", "spare_parts"),
+        layout.SHORT_OF_MEMBERS: ("rows", "fractions", "spare_rows", "spare_fractions"),
         layout.SHORT_OF_STACK: ("stack", "used"),
     },
 )
-ROOM_OF_NODES: Names = defaultdict(
+NODE_ARRAYS: Names = defaultdict(
     tuple,
     {
         layout.SHORT_OF_NODES: ("nodes", "weights", "counts"),
@@ -35,18 +40,18 @@ ROOM_OF_NODES: Names = defaultdict(
     },
 )
 # All that is written while a tree grows.
-WRITTEN_ARRAYS = tuple(name for names in ROOM_OF_NODES.values() for name in names)
-ROOM_OF_DRAFTS: Names = defaultdict(
+WRITTEN_ARRAYS = tuple(name for names in NODE_ARRAYS.values() for name in names)
+PRUNE_ARRAYS: Names = defaultdict(
     tuple,
     {
-        layout.SHORT_OF_NODES: ("origin", "moved", "estimates", "risks"),
+        layout.SHORT_OF_NODES: ("origin", "is_recounted", "estimates", "risks"),
         layout.SHORT_OF_STEPS: ("steps", "measures"),
     },
 )
 
 
 def enlarged(arrays: Arrays, names: Sequence[str]) -> Arrays:
-    """Return arrays, those of these names with twice the room."""
+    """Return arrays, those of these names with twice the capacity."""
     return arrays._replace(**{name: _longer(getattr(arrays, name)) for name in names})
 
 
@@ -57,7 +62,7 @@ def _longer(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def members_for(size: int, n_waiting: int, p: int) -> Members:
-    """Return room for so many members, and nodes of p attributes that wait."""
+    """Return space for so many members, and nodes of p attributes on the stack."""
     return Members(
         np.empty(size, np.uint32),
         np.empty(size),
@@ -69,28 +74,28 @@ def members_for(size: int, n_waiting: int, p: int) -> Members:
 
 
 def workspace_for(
-    ready: MultiwayRows, n_members: int, table: NDArray[np.float64] | None = None
+    dataset: MultiwayDataset, n_members: int, table: NDArray[np.float64] | None = None
 ) -> Workspace:
-    """Return room to search nodes of so many members."""
-    facts, n_classes = ready.columns.facts, ready.limits.n_classes
-    most = int(facts[:, layout.CODES].max())
+    """Return a workspace to search nodes of so many members."""
+    facts, n_classes = dataset.columns.facts, dataset.limits.n_classes
+    most = int(facts[:, layout.N_CODES].max())
     if table is None:
-        listed = facts[:, layout.CODES] <= MOST_LISTED
-        ends = facts[listed, layout.OFFSET] + facts[listed, layout.CODES] + 1
+        listed = facts[:, layout.N_CODES] <= MOST_LISTED
+        ends = facts[listed, layout.TABLE_START] + facts[listed, layout.N_CODES] + 1
         lines = int(ends.max(initial=3))
         table = np.empty(2 * n_classes * lines)
-    n_runs = most + 2
+    n_values = most + 2
     n_keys = n_members if most > MOST_LISTED else min(n_members, most // SPARSE + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        numbers = np.arange(min(MOST_LOGS, len(ready.columns.codes) + 1), dtype=float)
+        numbers = np.arange(min(MOST_LOGS, len(dataset.columns.codes) + 1), dtype=float)
         logs = numbers * np.log2(numbers)
     logs[0] = 0.0
     return Workspace(
         table,
         np.empty((len(facts), 2), np.uint64),
-        np.empty(n_runs, np.int64),
-        np.empty(2 * n_classes * n_runs),
-        np.empty(n_runs),
+        np.empty(n_values, np.int64),
+        np.empty(2 * n_classes * n_values),
+        np.empty(n_values),
         np.empty(n_keys, np.uint64),
         np.empty(n_keys, np.uint64),
         np.empty(256, np.int64),

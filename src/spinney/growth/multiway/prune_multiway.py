@@ -1,4 +1,4 @@
-"""Error-based pruning of a tree of several branches, by compiled kernels."""
+"""Error-based pruning of a multiway tree by compiled kernels."""
 
 from collections.abc import Iterator
 from statistics import NormalDist
@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.growth.multiway.kernels import layout
-from spinney.growth.multiway.kernels.layout import Drafts, Grown, Pruning, Rules
+from spinney.growth.multiway.kernels.layout import Grown, PruneRecords, Pruning, Rules
 from spinney.growth.multiway.kernels.prune import prune
+from spinney.growth.multiway.multiway_dataset import MultiwayDataset
 from spinney.growth.multiway.multiway_nodes import (
     MultiwayNodes,
     levels_of,
     printing_order,
     sums_below,
 )
-from spinney.growth.multiway.multiway_rows import MultiwayRows
 from spinney.growth.multiway.multiway_workspace import (
-    ROOM,
-    ROOM_OF_DRAFTS,
-    ROOM_OF_MEMBERS,
-    ROOM_OF_NODES,
+    MEMBER_ARRAYS,
+    NODE_ARRAYS,
+    PRUNE_ARRAYS,
+    SPARE_LINES,
     WRITTEN_ARRAYS,
     enlarged,
     members_for,
@@ -42,15 +42,15 @@ ACTIONS = {
 }
 
 
-def prune_multiway(tree: Tree, nodes: MultiwayNodes, rows: MultiwayRows) -> Pruned:
-    """Prune a tree as ``error_based`` does; the rows are those it was grown on."""
+def prune_multiway(tree: Tree, nodes: MultiwayNodes, rows: MultiwayDataset) -> Pruned:
+    """Prune a tree as ``error_based`` does, with its training rows."""
     pruning = _Pruning(nodes, rows)
     pruning.run()
     return Pruned(pruning.tree(tree), Steps(pruning.steps(tree, nodes)))
 
 
 class _Pruning:
-    def __init__(self, nodes: MultiwayNodes, rows: MultiwayRows) -> None:
+    def __init__(self, nodes: MultiwayNodes, rows: MultiwayDataset) -> None:
         self.nodes, self.rows = nodes, rows
         recipe, n_rows = nodes.recipe, len(rows.columns.codes)
         prior, weight = _prior(recipe, rows.weights)
@@ -68,7 +68,7 @@ class _Pruning:
         self.grown = self.grown._replace(state=nodes.grown.state.copy())
         _set_cuts(self.grown, nodes)
         room, n_nodes = len(self.grown.nodes), len(nodes)
-        self.drafts = Drafts(
+        self.records = PruneRecords(
             np.arange(room, dtype=np.int32),
             np.zeros(room, np.uint8),
             np.zeros(room),
@@ -78,37 +78,37 @@ class _Pruning:
             prior,
             np.zeros(3),
         )
-        size = 2 * n_rows + ROOM if recipe.raising else 1
+        size = 2 * n_rows + SPARE_LINES if recipe.raising else 1
         self.members = members_for(size, 4096, 0)
         self.work = workspace_for(rows, 1)
 
     def run(self) -> None:
         """Collapse, then prune from the leaves up."""
-        n_rows, parts = len(self.rows.columns.codes), self.rows.parts
+        n_rows, fractions = len(self.rows.columns.codes), self.rows.fractions
         self.collapse()
         if self.rules.raising:
             self.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
-            if parts is not None:
-                self.members.parts[:n_rows] = parts
-        self.members.stack[0] = 0, n_rows, 0, parts is None, 0
-        self.grown.state[layout.WAITING] = 1
+            if fractions is not None:
+                self.members.fractions[:n_rows] = fractions
+        self.members.stack[0] = 0, n_rows, 0, fractions is None, 0
+        self.grown.state[layout.N_WAITING] = 1
         while True:
-            arrays = (self.members, self.grown, self.drafts, self.work)
+            arrays = (self.members, self.grown, self.records, self.work)
             short = prune(Pruning(self.rows.columns, self.rules, *arrays))
             if short == layout.DONE:
                 return
             self.enlarge(int(short))
 
     def collapse(self) -> None:
-        """Make leaves, from the root down, where a subtree errs no less."""
-        nodes, drafts, numbers = self.grown.nodes, self.drafts, self.nodes.numbers
-        wrong, risks = np.zeros(len(numbers)), np.zeros(len(numbers))
+        """Make leaves, from the root down, of subtrees that save no error."""
+        nodes, records, numbers = self.grown.nodes, self.records, self.nodes.numbers
+        leaf_errors, risks = np.zeros(len(numbers)), np.zeros(len(numbers))
         some = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
         weights = self.grown.weights[some]
         sizes, lines = weights.sum(axis=1), np.arange(len(some))
         costs = self.rows.schema.target.costs
-        wrong[some] = sizes - weights[lines, labels_of(weights, costs)]
-        predicted = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
+        leaf_errors[some] = sizes - weights[lines, labels_of(weights, costs)]
+        predicted = (weights + records.prior) / (sizes + self.rules.scale - 1)[:, None]
         labels = labels_of(predicted, costs)
         if costs is None:
             risks[some] = sizes - weights[lines, labels]
@@ -116,35 +116,36 @@ class _Pruning:
             risks[some] = (weights * self.rules.costs[labels]).sum(axis=1)
         levels = self.nodes.levels
         as_tree, risk_of_tree = (
-            sums_below(nodes, levels, own) for own in (wrong, risks)
+            sums_below(nodes, levels, own) for own in (leaf_errors, risks)
         )
-        useless = nodes[: len(wrong), layout.CHILDREN] > 0
-        useless &= as_tree >= wrong - COLLAPSE_SLACK
-        gone = np.zeros(len(wrong), np.bool_)
+        useless = nodes[: len(leaf_errors), layout.N_CHILDREN] > 0
+        useless &= as_tree >= leaf_errors - COLLAPSE_SLACK
+        gone = np.zeros(len(leaf_errors), np.bool_)
         for level in levels[1:]:
             above = nodes[level, layout.PARENT]
             gone[level] = gone[above] | useless[above]
         cut = np.flatnonzero(useless & ~gone)
         cut = cut[np.argsort(numbers[cut])]
-        nodes[cut, layout.CHILDREN] = 0
+        nodes[cut, layout.N_CHILDREN] = 0
         after = risk_of_tree[0] + np.cumsum(risks[cut] - risk_of_tree[cut])
         risk = np.append(risk_of_tree[0], after)
-        figures = (as_tree[cut], wrong[cut], risk[:-1], after)
-        drafts.steps[: len(cut), 0], drafts.steps[: len(cut), 1] = cut, layout.COLLAPSED
-        drafts.measures[: len(cut)] = np.stack(figures, axis=1)
-        drafts.total[0] = risk[-1]
-        self.grown.state[layout.STEPS] = len(cut)
+        figures = (as_tree[cut], leaf_errors[cut], risk[:-1], after)
+        records.steps[: len(cut), 0] = cut
+        records.steps[: len(cut), 1] = layout.COLLAPSED
+        records.measures[: len(cut)] = np.stack(figures, axis=1)
+        records.total[0] = risk[-1]
+        self.grown.state[layout.N_STEPS] = len(cut)
 
     def enlarge(self, short: int) -> None:
-        """Give more room to what is short of it."""
-        self.members = enlarged(self.members, ROOM_OF_MEMBERS[short])
-        self.grown = enlarged(self.grown, ROOM_OF_NODES[short])
-        self.drafts = enlarged(self.drafts, ROOM_OF_DRAFTS[short])
+        """Enlarge the arrays that are full."""
+        self.members = enlarged(self.members, MEMBER_ARRAYS[short])
+        self.grown = enlarged(self.grown, NODE_ARRAYS[short])
+        self.records = enlarged(self.records, PRUNE_ARRAYS[short])
 
     def tree(self, tree: Tree) -> Tree:
-        """Return what is left, numbered in printing order."""
+        """Return the pruned tree, numbered in printing order."""
         nodes, grown = self.nodes, self.grown
-        n_nodes = int(grown.state[layout.NODES])
+        n_nodes = int(grown.state[layout.N_NODES])
         grown = grown._replace(
             nodes=grown.nodes[:n_nodes],
             weights=grown.weights[:n_nodes],
@@ -153,7 +154,7 @@ class _Pruning:
         levels = levels_of(grown.nodes)
         for depth, level in enumerate(levels[1:]):
             above = np.repeat(
-                levels[depth], grown.nodes[levels[depth], layout.CHILDREN]
+                levels[depth], grown.nodes[levels[depth], layout.N_CHILDREN]
             )
             grown.nodes[level, layout.PARENT] = above
             grown.nodes[level, layout.DEPTH] = depth + 1
@@ -172,21 +173,21 @@ class _Pruning:
         return Tree(tree.schema, left)
 
     def give_reasons(self, lines: Integers) -> None:
-        """Say why nodes are leaves that were none, or have other rows than they had."""
-        nodes, moved = self.grown.nodes, self.drafts.moved
-        lines = lines[nodes[lines, layout.CHILDREN] == 0]
+        """Set the reasons of new leaves, and of those with other rows."""
+        nodes, is_recounted = self.grown.nodes, self.records.is_recounted
+        lines = lines[nodes[lines, layout.N_CHILDREN] == 0]
         nodes[lines, layout.CHOSEN] = -1
         inner = nodes[lines, layout.REASON] == layout.INNER
-        lines = lines[(moved[lines] > 0) | inner]
+        lines = lines[(is_recounted[lines] > 0) | inner]
         present = np.count_nonzero(self.grown.weights[lines], axis=1)
         reasons = np.where(present == 1, layout.PURE, layout.PRUNED)
         no_rows = ~self.grown.counts[lines].any(axis=1)
         nodes[lines, layout.REASON] = np.where(no_rows, layout.EMPTY, reasons)
 
     def steps(self, tree: Tree, nodes: MultiwayNodes) -> Iterator[PruneStep]:
-        """Give the steps; a node is called by the number that it had."""
-        n_steps, numbers = int(self.grown.state[layout.STEPS]), nodes.numbers
-        listed, measures = self.drafts.steps[:n_steps], self.drafts.measures[:n_steps]
+        """Return the steps; a node has the number that it had before."""
+        n_steps, numbers = int(self.grown.state[layout.N_STEPS]), nodes.numbers
+        listed, measures = self.records.steps[:n_steps], self.records.measures[:n_steps]
         return _steps(tree, listed, measures, numbers)
 
 
@@ -209,7 +210,7 @@ def _steps(
 
 
 def _prior(recipe: Recipe, everything: Floats) -> tuple[Floats, float]:
-    """Return what is added to the weights of classes, and what that weighs."""
+    """Return the additions to class weights, and their sum."""
     if recipe.probability == "laplace":
         return np.ones(len(everything)), float(len(everything))
     if recipe.probability == "m-estimate":
@@ -218,12 +219,14 @@ def _prior(recipe: Recipe, everything: Floats) -> tuple[Floats, float]:
 
 
 def _set_cuts(grown: Grown, nodes: MultiwayNodes) -> None:
-    """Say which code is the last that goes left, of rows that were elsewhere too.
+    """Set the last code that goes left, for rows that were elsewhere too.
 
-    Between the values on both sides of a threshold there may be others then.
+    Then there may be others between the values on both sides of a threshold.
     """
-    asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.CHILDREN] > 0]
-    lines = (asked[:, layout.CANDIDATE] + asked[:, layout.CHOSEN]).astype(np.int64)
+    asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.N_CHILDREN] > 0]
+    lines = (asked[:, layout.FIRST_CANDIDATE] + asked[:, layout.CHOSEN]).astype(
+        np.int64
+    )
     splits = grown.candidates[lines]
     apart = splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
     lines, splits = lines[apart], splits[apart]

@@ -23,7 +23,7 @@ from spinney.growth import Member, Model, Tried
 from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import VALUES_SHOWN, node_text
 from spinney.output.explain.why_chosen import least_gain, paid_above, why
-from spinney.search import Search, average_gain, compete, is_significant, price
+from spinney.search import Search, average_gain, compete, is_significant, test_cost
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -104,7 +104,7 @@ class CandidateLines:
 
 @dataclass(frozen=True, slots=True)
 class SurrogateLine:
-    """A question that stands in for the node's own, as it reads for each branch."""
+    """A surrogate split, with the condition of each branch."""
 
     attribute: str
     branches: tuple[str, ...]
@@ -141,12 +141,12 @@ class GivenRows:
 
 @dataclass(frozen=True, slots=True)
 class NodeExplanation(InNotebooks):
-    """All facts about a node, and the reasons for its split.
+    """The arithmetic of a node, and the reason for its split.
 
     Where ``forest`` is more than 0, that share of the labels by which the node was
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
     and not its competitors, and its figures are those of the rows as they are.
-    At the root ``recipe_scores`` are those of all recipes that were tried.
+    At the root ``tried`` says by which recipes the tree might have been grown.
     ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
     where errors have costs. ``self_information`` is −log₂ of the share of each class,
@@ -179,7 +179,7 @@ class NodeExplanation(InNotebooks):
     default_branch: str | None = None
     forest: float = 0.0
     label_costs: tuple[float, ...] = ()
-    recipe_scores: tuple[Tried, ...] = ()
+    tried: tuple[Tried, ...] = ()
     self_information: tuple[float | None, ...] = ()
     competitors: bool = True
     given: GivenRows | None = None
@@ -206,7 +206,7 @@ def checked_node(tree: Tree, number: int) -> Node:
 
 
 def search_of(model: Model) -> Search:
-    """Return how the splits of a tree were searched, as far as the model shows."""
+    """Return the search that found the splits of a tree, by its recipe."""
     tree = model.tree
     return Search.of(
         model.recipe,
@@ -279,12 +279,12 @@ def explain_node(
         surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
         default_branch=(
             None
-            if node.otherwise is None
-            else tree.branch_text(node, node.candidate, node.otherwise)
+            if node.default_branch is None
+            else tree.branch_text(node, node.candidate, node.default_branch)
         ),
         forest=recipe.forest if taught else 0.0,
         label_costs=tree.label_costs(node),
-        recipe_scores=model.recipe_scores if number == 0 else (),
+        tried=model.recipe_scores if number == 0 else (),
         self_information=(
             () if tree.schema.target.is_numeric else self_information_of(weighed)
         ),
@@ -295,7 +295,7 @@ def explain_node(
 
 
 def facts_at(tree: Tree, node: Node, number: int, search: Search) -> dict[str, Any]:
-    """Return what is explained of a node whatever is asked of it.
+    """Return the facts of a node that all explanations share.
 
     ``node`` is that of the ``number``, or the same over rows that were given.
     """
@@ -324,7 +324,7 @@ def _weighed(node: Node, search: Search) -> Floats:
 
 
 def _has_competitors(model: Model, node: Node) -> bool:
-    """Return whether a node stores its competitors, as far as can be seen.
+    """Return whether a node stores its competitors, as far as is known.
 
     Trees that were taught or belong to a forest do not, nor do small nodes of tables
     that compiled kernels grew on; of others a lonely split had no competitors.
@@ -432,7 +432,7 @@ def candidate_lines(
         decreases=criterion.decreases,
         working=_working(criterion, candidate, counts, tree, branches),
         p_value=candidate.p_value,
-        price=price(split.attribute, tree.schema, paid_above(tree, node)),
+        price=test_cost(split.attribute, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
         given=candidate.given,

@@ -60,9 +60,9 @@ def test_weights_count_rows(works, grown):
 def test_the_text_says_what_is_left_out(works, grown):
     text = works("score", "m.spinney", "test.csv")
     assert text.startswith("sort: 5 rows, ")
-    assert "1 row without 'sort' left out" in text
-    assert "never seen, which count as errors: 'new' (1)" in text
-    assert "predicted, by true class" in text
+    assert "1 row without 'sort' (dropped)" in text
+    assert "unknown to the model (counted as errors): 'new' (1)" in text
+    assert "confusion matrix (columns: predicted class)" in text
     assert works("score", "m.spinney", "test.csv", "--ascii").isascii()
 
 
@@ -108,7 +108,7 @@ def test_what_cannot_be_scored(refused, works, grown, write):
     line = refused(3, "score", "m.spinney", "test.csv", "--weight", "sort")
     assert "weight" in line
     clusters = spinney.KMeans(2).fit([[1.0], [2.0], [9.0]])
-    with pytest.raises(ParameterError, match="has no truth to be compared with"):
+    with pytest.raises(ParameterError, match="has no target to compare with"):
         spinney.score(clusters, [[1.0]])
     model = spinney.load("m.spinney")
     with pytest.raises(DataError, match="the target"):

@@ -64,8 +64,8 @@ from spinney.extensions.clustering.prototypes.mixed_cells import (
     prototypes_from_table,
 )
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
-from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import attribute_of
+from spinney.sources.training_data import TableInput, table_of_rows
 
 # The defaults of max_iter.
 MAX_ITER, MAX_ITER_MIXED = 300, 100

@@ -1,1 +1,1 @@
-"""Compiled loops of the search for optimal trees."""
+"""The compiled kernels of the search for optimal trees."""

@@ -98,7 +98,7 @@ def binary_two_levels(problem, work, order, _last, n_rows, leaf, cost, bounds):
 
 @kernel
 def n_left_of_zeros(problem, depth, a, n_left):
-    """Return the share of the rows of value 0, from that of rows without a flag."""
+    """Return the leaves of the side of value 0, given those without the feature."""
     if problem.turned[a]:
         return problem.sizes[depth] - 1 - problem.sizes[-1] - n_left
     return n_left
@@ -317,10 +317,7 @@ def _mirror(pairs):
 
 @kernel
 def _best_labels_of_two(work):
-    """Find what the best question below each flag, and beside it, saves by two labels.
-
-    As ``_best_labels`` does, at once.
-    """
+    """Find the savings of the best split on both sides of each feature (two labels)."""
     pairs, singles = work.pairs[_NODE, 0], work.singles[0]
     total = work.flag_totals[_NODE, 0]
     below, beside = work.flag_saved[_WITH], work.flag_saved[_WITHOUT]
@@ -340,7 +337,7 @@ def _best_labels_of_two(work):
 
 @kernel
 def _best_labels(work):
-    """Find what the best question below each flag, and beside it, saves by labels."""
+    """Find the savings of the best split on both sides of each feature, by labels."""
     pairs, lines, totals = work.pairs[_NODE], work.flag_saved, work.flag_totals[_NODE]
     n_flags = pairs.shape[1]
     for i in range(n_flags):
@@ -368,7 +365,7 @@ def _best_labels(work):
 
 @kernel
 def _best_means(problem, work):
-    """Find what the best question below each flag, and beside it, explains."""
+    """Find the squares that the best split explains on both sides of each feature."""
     lines, least, n_flags = work.flag_saved, problem.leaf_cost[1], work.pairs.shape[2]
     weights, sums = work.pairs[_NODE, 0], work.pairs[_NODE, 1]
     weight, total = work.flag_totals[_NODE, 0], work.flag_totals[_NODE, 1]

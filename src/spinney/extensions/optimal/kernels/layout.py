@@ -1,4 +1,4 @@
-"""What the kernels of the optimal search work on."""
+"""The data of the kernels of the optimal search."""
 
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -86,7 +86,7 @@ class Problem(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Where one thread works; the first axis of most is the depth of a subtree.
+    """The workspace of one thread; the first axis of most is the depth of a subtree.
 
     An end is that of an interval: ``END_LINES`` lines of entries by size (``sizes``).
     """

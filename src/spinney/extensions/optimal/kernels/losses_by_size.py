@@ -1,7 +1,7 @@
-"""What trees lose by their size: one number each, or one for each limit of leaves.
+"""Losses by size of tree: one number, or one for each limit of leaves.
 
-Where leaves are not limited, a line of losses has one entry. Where they are, entry k is
-the least loss of a tree of at most k + 1 leaves, and two sides of a cut are joined ::
+Without a limit of leaves, a line of losses has one entry. With a limit, entry k is the
+least loss of a tree of at most k + 1 leaves, and two sides of a cut have the sum ::
 
     joined[k]  =  least of  left[i] + right[j]      i + j + step = k
 

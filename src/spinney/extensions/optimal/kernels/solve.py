@@ -1,15 +1,15 @@
 """Branch and bound over the cuts of attributes.
 
-The loss of the best tree of a depth never falls when rows come in, and rises by no more
-than they can add (``most``). So of two cuts i < k of one attribute whose best subtrees
-lose L and R on the left and on the right, every cut j between them loses at least ::
+Adding rows never lowers the loss of the optimal tree of a depth, and raises it by at
+most their ``most``. So if two cuts i < k of an attribute have subtrees of losses L and
+R on the left and on the right, every cut j between them loses at least ::
 
     max(Lᵢ, Lₖ − weight from j to k)  +  max(Rₖ, Rᵢ − weight from i to j)
 
-and those where that is no less than the best tree found so far are never looked at. At
-the ends, where one side has no rows, the other is all of them: a tree of less depth. A
-subtree is sought within a budget; where there is none, the budget is a bound, and one
-with some slack is a better one for the cuts beside it.
+Cuts whose bound is not below the best tree found are skipped. At the ends one side has
+no rows, and the other is a tree of less depth. A subtree is searched within a budget.
+If there is none, the budget is a lower bound; with some slack it is a better one for
+neighbouring cuts.
 
 The same holds of all trees whose root asks about one attribute, if more rows may also
 make a tree of less depth of them. So every subtree leaves a bound for each attribute of
@@ -230,7 +230,7 @@ def _exclude(problem, work, depth, first, last):
 
 @kernel
 def _raise_bound(problem, work, depth, bounds, cost):
-    """Put down what is known of the trees whose root asks about an attribute."""
+    """Raise the lower bound of the trees whose root splits on an attribute."""
     for k in range(problem.sizes[depth]):
         bounds[k] = max(bounds[k], work.least[depth, k] + cost)
 

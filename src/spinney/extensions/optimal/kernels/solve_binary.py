@@ -1,4 +1,4 @@
-"""Branch and bound where every column is a flag: one cut each, and rows in any order.
+"""Branch and bound over binary features: one cut each, and rows in any order.
 
 What two sets of rows lose differs by no more than the rows of one that are not in the
 other can add. So, of a flag a and one that was looked at before, i, the rows with and
@@ -140,7 +140,7 @@ def _raise_bound(problem, depth, bounds, end, cost):
 
 @kernel
 def _order_by_loss(losses, k, order):
-    """Order flags by what trees of less depth lose that ask about them first."""
+    """Order features by the losses of shallower trees whose root splits on them."""
     for a in range(len(order)):
         at = a
         while at > 0 and losses[order[at - 1], k] > losses[a, k]:

@@ -58,7 +58,7 @@ def set_losses(best, leaf):
 
 @kernel
 def cap_bounds(bounds, losses, n):
-    """Lower the bounds of attributes to those of trees that need not ask about them."""
+    """Lower the bounds of attributes to those of trees without them."""
     for a in range(bounds.shape[0]):
         for k in range(n):
             bounds[a, k] = min(bounds[a, k], losses[k])
@@ -78,7 +78,7 @@ def is_affordable(problem, budget, depth):
 
 @kernel
 def set_goal(problem, work, depth, slack, cost, question):
-    """Set the goal of a tree of this depth, and return the best question so far.
+    """Set the goal of a tree of this depth, and return the best root so far.
 
     The goal is the budget plus ``slack``, or the loss of the best tree of less depth in
     ``work.best``, whose root is ``question``. If the budget does not pay for a tree of

@@ -1,16 +1,14 @@
-"""The best trees of depth one: of some rows, and on both sides of eight cuts at once.
+"""Optimal trees of depth one: of some rows, and on both sides of eight cuts at once.
 
-Of a cut of attribute a, both sides want their best single question. Rows are walked
-once in the order of each attribute b; a row is added up on the left where its rank by
-a is at most that of the cut, and what is left of the walk's own sum is on the right. So
-one walk answers for both sides, and, as all that differs is the rank compared with, for
-eight cuts side by side::
+Both sides of a cut of attribute a need their best stump. Rows are read once in the
+order of each attribute b. A row counts on the left if its rank by a is at most that of
+the cut; the rest of the cumulative sum is on the right. So one pass serves both sides
+and, as only the rank differs, eight cuts side by side::
 
     lanes   ranks of the cuts | sums on the left | least | greatest | …    8 each
 
-Where there are two labels, the loss of a question is that of the second label for all
-rows plus the sum over one side of what the first costs more: the least and the greatest
-sum on the way are all that is needed.
+With two labels, the loss of a split is that of the second label for all rows plus the
+sum of differences over one side. So the least and the greatest sum suffice.
 """
 
 from spinney._support.jit.compile import kernel
@@ -220,7 +218,7 @@ def _labels(problem, order, last, n_rows, ranks, lanes, n_lanes):
 
 @kernel
 def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
-    """Of w and wy: the squares that the means of two parts explain."""
+    """Find the squares that the means of two leaves explain, from w and wy."""
     sums, least = problem.sums, problem.leaf_cost[1]
     loss, here = 7 * LANES, 9 * LANES
     for b in range(order.shape[0]):

@@ -1,8 +1,8 @@
-"""Attributes drawn by chance, by the place of a node only.
+"""Random draws of attributes that depend only on the position of a node.
 
-A node has a key: that of the root is mixed from the seed, that of a branch from its
-parent's. So neither the order in which nodes are grown nor who grows them changes a
-draw. ``spinney._support.keyed_random`` is the same in plain Python.
+The key of the root is mixed from the seed, and that of a branch from its parent's key.
+So neither the order of growing nor the number of threads changes a draw.
+``spinney._support.keyed_random`` is the same in plain Python.
 """
 
 import numpy as np
@@ -14,22 +14,22 @@ ONE = np.uint64(1)
 
 
 @kernel
-def mixed(word):
-    """Return a word that looks like chance (the last step of splitmix64)."""
+def mix(word):
+    """Return a pseudorandom word (the last step of splitmix64)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return word ^ (word >> np.uint64(31))
 
 
 @kernel
-def key_of_branch(key, branch):
+def branch_key(key, branch):
     """Return the key of a branch of a node."""
-    return mixed(key + (np.uint64(branch) + ONE) * GOLDEN)
+    return mix(key + (np.uint64(branch) + ONE) * GOLDEN)
 
 
 @kernel
-def draw(state, n):
-    """Return a random whole number below n (xorshift64*, Vigna 2016)."""
+def draw_below(state, n):
+    """Return a random integer below n (xorshift64*, Vigna 2016)."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)

@@ -1,47 +1,52 @@
 """A whole subtree in one call: count, search, partition, repeat.
 
-The rows of a node are a stretch of one array of words (see ``row_words``); a split puts
-those that go left before the others, both in their old order. Nodes wait on a stack,
-the right branch below the left one, so that they come out in printing order::
+The rows of a node are a range of one array of packed words (``packed_rows``). A split
+puts those that go left before the others, both in their old order. Nodes wait on a
+stack, the right branch below the left one, so that they come out in printing order::
 
-    take the node on top
-    if it must be a leaf: say why
-    else: search its attributes; partition its rows; let both sides wait
+take the node on top
+if it must be a leaf: record the reason
+else: search its attributes; partition its rows; push both children
 
-Counts of a *large* node are kept by attribute and bin. Its smaller child is counted and
-the larger one is what remains, where sums are exact. A *small* node is finished by
-sorting its rows, attribute by attribute. Rows lie far apart in memory, so what will be
-read is asked for ahead.
+Histograms of a *large* node are kept. Its smaller child is counted, and the larger one
+is the difference if sums are exact. A *small* node is finished by sorting its rows,
+attribute by attribute. Rows lie far apart in memory, so they are prefetched.
 
-All that the work knows stands in arrays. When there is no more stack for nodes it
-returns, and goes on where it was when it is called again.
+The whole state is in arrays. When these are full the kernel returns, and it continues
+when it is called again.
 """
 
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.jit.compile import FALSE, ZERO, entry, kernel
 from spinney.growth.binned.kernels import layout, nodes
-from spinney.growth.binned.kernels.bags import Bags, begin_tree
-from spinney.growth.binned.kernels.choose import choose
-from spinney.growth.binned.kernels.count import count
-from spinney.growth.binned.kernels.nodes import open_node, push, reason_to_stop
-from spinney.growth.binned.kernels.row_words import RowWords
-from spinney.growth.binned.kernels.runners_up import record_runners_up
-from spinney.growth.binned.kernels.score import slack_of
+from spinney.growth.binned.kernels.best_attribute import choose_attribute
+from spinney.growth.binned.kernels.competitors import record_competitors
+from spinney.growth.binned.kernels.draw import mix
+from spinney.growth.binned.kernels.histograms import count
+from spinney.growth.binned.kernels.nodes import (
+    add_to_node,
+    begin_record,
+    push_node,
+    reason_to_stop,
+)
+from spinney.growth.binned.kernels.packed_rows import PackedRows, pack_row
 from spinney.growth.binned.kernels.search import (
-    open_bins,
+    refine_attribute,
     search_edges,
     search_node,
-    weigh_node,
+    set_node_weight,
 )
-from spinney.growth.binned.kernels.split import gains, split_node
+from spinney.growth.binned.kernels.split import record_gain, split_node
+from spinney.growth.binned.kernels.split_scores import is_numeric, tie_tolerance
 
 
 class Task(IntEnum):
-    """What the entry does; all but the first two with the node on top of the stack."""
+    """Tasks of the entry; all but the first two concern the node on top."""
 
     GROW = 0
     TREES = 1
@@ -50,40 +55,64 @@ class Task(IntEnum):
     INSIDE = 4
     CHOOSE = 5
     SPLIT = 6
-    RUNNERS_UP = 7
+    COMPETITORS = 7
 
 
-class Search(NamedTuple):
-    """All that the growing of a tree reads and writes.
+class Bags(NamedTuple):
+    """Bags of rows from which trees are grown.
 
-    Rows and rules; the nodes that wait, and where one is searched; the nodes that are
-    done with the codes that they list, and the splits that lost; the bags of a forest.
+    ``times`` (trees × rows) is how often a row is in the bag of a tree, ``base`` its
+    weight per occurrence (empty: 1), ``seeds`` are those of draws at nodes. ``roots``
+    receives the root of each tree.
     """
+
+    times: NDArray[np.uint8]
+    base: NDArray[np.float64]
+    seeds: NDArray[np.uint64]
+    roots: NDArray[np.int64]
+
+
+def no_bags() -> Bags:
+    """Return no bags."""
+    return Bags(
+        np.zeros((0, 0), np.uint8),
+        np.zeros(0),
+        np.zeros(0, np.uint64),
+        np.zeros(0, np.int64),
+    )
+
+
+class SearchState(NamedTuple):
+    """State of growing a tree: rows, rules, stack, workspace, results and bags."""
 
     cells: layout.Cells
     labels: layout.Labels
     rules: layout.Rules
-    rows: RowWords
+    rows: PackedRows
     stack: nodes.NodeStack
     work: layout.Workspace
-    shape: nodes.Shape
-    listed: nodes.Lines
-    runners_up: nodes.Shape
+    records: nodes.NodeRecords
+    code_counts: nodes.CodeCounts
+    competitors: nodes.NodeRecords
     bags: Bags
 
 
 @kernel
-def share_counts(search, begin, middle, end, slot):
-    """Count the smaller side; what is left of the node's counts is the larger's.
+def subtract_histograms(search, begin, middle, end, slot):
+    """Count the smaller child; the rest of the node's histogram is the larger's.
 
-    Return the slots of both sides, -1 where a side is small enough to be sorted.
+    Return the slots of both children, -1 if a child is small enough to be sorted.
     """
     cells, rules, stack = search.cells, search.rules, search.stack
     larger = max(middle - begin, end - middle)
-    if larger <= rules.small or not rules.subtract or not stack.state[nodes.FREE]:
-        give_back(stack, slot)
+    if (
+        larger <= rules.small_node_rows
+        or not rules.subtract
+        or not stack.state[nodes.N_FREE]
+    ):
+        release_slot(stack, slot)
         return ZERO - 1, ZERO - 1
-    new = stack.free[stack.state[nodes.FREE] - 1]
+    new = stack.free[stack.state[nodes.N_FREE] - 1]
     left_is_smaller = middle - begin <= end - middle
     first = begin if left_is_smaller else middle
     last = middle if left_is_smaller else end
@@ -94,103 +123,137 @@ def share_counts(search, begin, middle, end, slot):
             for c in range(rules.width):
                 pool[slot, a, b, c] -= pool[new, a, b, c]
         for c in range(rules.width):
-            pool[slot, a, layout.ABSENT, c] -= pool[new, a, layout.ABSENT, c]
-    if last - first > rules.small:
-        stack.state[nodes.FREE] -= 1
+            pool[slot, a, layout.MISSING_CODE, c] -= pool[
+                new, a, layout.MISSING_CODE, c
+            ]
+    if last - first > rules.small_node_rows:
+        stack.state[nodes.N_FREE] -= 1
     else:
         new = ZERO - 1
     return (new, slot) if left_is_smaller else (slot, new)
 
 
 @kernel
-def give_back(stack, slot):
-    """Let others use the counts of a node."""
+def release_slot(stack, slot):
+    """Release the histogram of a node."""
     if slot >= 0:
-        stack.free[stack.state[nodes.FREE]] = slot
-        stack.state[nodes.FREE] += 1
+        stack.free[stack.state[nodes.N_FREE]] = slot
+        stack.state[nodes.N_FREE] += 1
 
 
 @kernel
 def grow_node(search, top):
-    """Search and split the node that was on top, and let its sides wait."""
+    """Search and split the node on top, and push its children."""
     rules, stack, p = search.rules, search.stack, len(search.cells.n_bins)
-    begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
-    level, slot = stack.at[top, nodes.LEVEL], stack.at[top, nodes.SLOT]
-    here, key = stack.state[nodes.DONE], stack.keys[top]
-    if slot < 0 and stack.state[nodes.FREE] and end - begin > rules.small:
-        stack.state[nodes.FREE] -= 1
-        slot = stack.free[stack.state[nodes.FREE]]
+    begin, end = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]
+    level, slot = stack.entries[top, nodes.LEVEL], stack.entries[top, nodes.SLOT]
+    node, key = stack.state[nodes.N_NODES], stack.keys[top]
+    if slot < 0 and stack.state[nodes.N_FREE] and end - begin > rules.small_node_rows:
+        stack.state[nodes.N_FREE] -= 1
+        slot = stack.free[stack.state[nodes.N_FREE]]
         count(search, begin, end, ZERO, p, stack.pool[slot])
-    lines = stack.pool[slot] if slot >= 0 else search.work.lines
-    chosen, varies = search_node(search, top, lines, slot >= 0)
+    histograms = stack.pool[slot] if slot >= 0 else search.work.histograms
+    chosen, varies = search_node(search, top, histograms, slot >= 0)
     middle = begin
     if chosen < 0:
         reason = nodes.ROWS_IN_LEAF if varies else nodes.IDENTICAL
-        search.shape.whole[here, nodes.REASON] = reason
-    elif not gains(search, top, here, chosen):
+        search.records.ints[node, nodes.REASON] = reason
+    elif not record_gain(search, top, node, chosen):
         chosen = -1
     else:
-        middle = split_node(search, top, chosen, lines)
-    if end - begin >= rules.runners_up:
-        is_sorted = slot < 0 and end - begin <= rules.small
-        record_runners_up(search, top, here, ZERO, p, chosen, is_sorted, lines)
-    if chosen < 0 or rules.apart:
+        middle = split_node(search, top, chosen, histograms)
+    if end - begin >= rules.competitor_rows:
+        is_sorted = slot < 0 and end - begin <= rules.small_node_rows
+        record_competitors(search, top, node, ZERO, p, chosen, is_sorted, histograms)
+    if chosen < 0 or rules.missing_separate:
         # Rows that stay apart are sent first (``route``): then the sides are known.
-        give_back(stack, slot)
+        release_slot(stack, slot)
         return
     left_slot, right_slot = ZERO - 1, ZERO - 1
     if slot >= 0 and level + 1 < rules.max_depth:
-        left_slot, right_slot = share_counts(search, begin, middle, end, slot)
+        left_slot, right_slot = subtract_histograms(search, begin, middle, end, slot)
     else:
-        give_back(stack, slot)
-    push(stack, middle, end, level + 1, here, ZERO + 1, right_slot, key)
-    push(stack, begin, middle, level + 1, here, ZERO, left_slot, key)
+        release_slot(stack, slot)
+    push_node(stack, middle, end, level + 1, node, ZERO + 1, right_slot, key)
+    push_node(stack, begin, middle, level + 1, node, ZERO, left_slot, key)
 
 
 @kernel
 def grow_nodes(search):
-    """Grow the nodes that wait, and theirs, until none is left or the room is full."""
-    rules, shape, stack = search.rules, search.shape, search.stack
+    """Grow the nodes on the stack and below, until all are done or an array is full."""
+    rules, records, stack = search.rules, search.records, search.stack
     state, p = stack.state, len(search.cells.n_bins)
     while (
-        state[nodes.WAITING]
-        and state[nodes.DONE] < len(shape.whole)
-        and state[nodes.LISTED] + rules.listing <= len(search.listed.codes)
-        and state[nodes.RECORDED] + p <= len(search.runners_up.whole)
+        state[nodes.N_WAITING]
+        and state[nodes.N_NODES] < len(records.ints)
+        and state[nodes.N_LISTED] + rules.max_code_lines
+        <= len(search.code_counts.codes)
+        and state[nodes.N_COMPETITORS] + p <= len(search.competitors.ints)
     ):
-        state[nodes.WAITING] -= 1
-        top, here = state[nodes.WAITING], state[nodes.DONE]
-        open_node(shape, here, stack, top)
+        state[nodes.N_WAITING] -= 1
+        top, node = state[nodes.N_WAITING], state[nodes.N_NODES]
+        begin_record(records, node, stack, top)
         reason = reason_to_stop(rules, stack, top)
-        shape.whole[here, nodes.REASON] = reason
+        records.ints[node, nodes.REASON] = reason
         if reason == nodes.INNER:
             grow_node(search, top)
         else:
-            give_back(stack, stack.at[top, nodes.SLOT])
-        state[nodes.DONE] += 1
+            release_slot(stack, stack.entries[top, nodes.SLOT])
+        state[nodes.N_NODES] += 1
+
+
+@kernel
+def begin_tree(search, tree):
+    """Push the root of a tree; set the weights of its rows, and list them."""
+    kind, labels, rows = search.rules.kind, search.labels, search.rows
+    bags, stack = search.bags, search.stack
+    times, base, weights = bags.times, bags.base, labels.weights
+    classes = labels.classes
+    for c in range(stack.weights.shape[1]):
+        stack.weights[0, c] = 0.0
+    for c in range(stack.counts.shape[1]):
+        stack.counts[0, c] = 0
+    n = ZERO
+    for row in range(times.shape[1]):
+        times_in_bag = times[tree, row]
+        if times_in_bag == 0:
+            continue
+        label = ZERO if is_numeric(kind) else np.int64(classes[row])
+        if len(base):
+            weights[row] = times_in_bag * base[row]
+            rows[n] = pack_row(row, label, ZERO)
+        else:
+            rows[n] = pack_row(row, label, times_in_bag)
+        add_to_node(kind, labels, rows[n], stack.weights, stack.counts, ZERO)
+        n += 1
+    at = stack.entries
+    at[0, nodes.BEGIN], at[0, nodes.END], at[0, nodes.LEVEL] = 0, n, 0
+    at[0, nodes.PARENT], at[0, nodes.BRANCH], at[0, nodes.SLOT] = -1, 0, -1
+    stack.keys[0] = mix(bags.seeds[tree])
+    stack.state[nodes.N_WAITING] = 1
 
 
 @kernel
 def grow_trees(search):
-    """Grow the trees of bags, until all are done or the room is full."""
+    """Grow the trees of bags, until all are done or an array is full."""
     state, roots = search.stack.state, search.bags.roots
-    while state[nodes.WAITING] or state[nodes.TREE] < len(roots):
-        if not state[nodes.WAITING]:
-            begin_tree(search, state[nodes.TREE])
-            roots[state[nodes.TREE]] = state[nodes.DONE]
-            state[nodes.TREE] += 1
+    while state[nodes.N_WAITING] or state[nodes.N_TREES] < len(roots):
+        if not state[nodes.N_WAITING]:
+            begin_tree(search, state[nodes.N_TREES])
+            roots[state[nodes.N_TREES]] = state[nodes.N_NODES]
+            state[nodes.N_TREES] += 1
         grow_nodes(search)
-        if state[nodes.WAITING]:
+        if state[nodes.N_WAITING]:
             return
 
 
 @entry
-def work_on(search, task, first, last, floor):
-    """Do a task; return what CHOOSE chose, and where the right rows begin after SPLIT.
+def run_task(search, task, first, last, floor):
+    """Run a task; return the chosen attribute, or where the right rows begin, or -1.
 
-    -1 without one. COUNT, EDGES, INSIDE and RUNNERS_UP are about the attributes from
-    ``first`` to ``last`` of the node at the bottom of the stack, whose counts are
-    ``work.lines``; CHOOSE is about all of them, SPLIT about its attribute ``first``.
+    COUNT, EDGES, INSIDE and COMPETITORS concern the attributes from ``first`` to
+    ``last`` of the bottom node, whose histograms are in ``work``. CHOOSE concerns all
+    attributes, SPLIT its attribute ``first``.
     """
     if task == Task.GROW:
         grow_nodes(search)
@@ -198,27 +261,27 @@ def work_on(search, task, first, last, floor):
     if task == Task.TREES:
         grow_trees(search)
         return -1
-    rules, stack, lines = search.rules, search.stack, search.work.lines
-    begin, end = stack.at[0, nodes.BEGIN], stack.at[0, nodes.END]
+    rules, stack, histograms = search.rules, search.stack, search.work.histograms
+    begin, end = stack.entries[0, nodes.BEGIN], stack.entries[0, nodes.END]
     if task == Task.COUNT:
-        count(search, begin, end, first, last, lines)
+        count(search, begin, end, first, last, histograms)
         return -1
     if task == Task.CHOOSE:
-        return choose(search, ZERO, len(search.cells.n_bins))
-    slack = slack_of(rules.kind, stack.weights, ZERO)
-    weigh_node(search, ZERO)
+        return choose_attribute(search, ZERO, len(search.cells.n_bins))
+    slack = tie_tolerance(rules.kind, stack.weights, ZERO)
+    set_node_weight(search, ZERO)
     if task == Task.EDGES:
         for a in range(first, last):
-            search_edges(search, lines, a, slack)
+            search_edges(search, histograms, a, slack)
     elif task == Task.INSIDE:
         for a in range(first, last):
-            floor = open_bins(search, begin, end, lines, a, floor, slack)
-    elif task == Task.RUNNERS_UP:
-        chosen = np.int64(search.shape.whole[0, nodes.ATTRIBUTE])
-        record_runners_up(search, ZERO, ZERO, first, last, chosen, FALSE, lines)
+            floor = refine_attribute(search, begin, end, histograms, a, floor, slack)
+    elif task == Task.COMPETITORS:
+        chosen = np.int64(search.records.ints[0, nodes.ATTRIBUTE])
+        record_competitors(search, ZERO, ZERO, first, last, chosen, FALSE, histograms)
     else:
-        open_node(search.shape, ZERO, stack, ZERO)
+        begin_record(search.records, ZERO, stack, ZERO)
         reason = reason_to_stop(rules, stack, ZERO)
-        if reason == nodes.INNER and gains(search, ZERO, ZERO, first):
-            return split_node(search, ZERO, first, lines)
+        if reason == nodes.INNER and record_gain(search, ZERO, ZERO, first):
+            return split_node(search, ZERO, first, histograms)
     return -1

@@ -11,50 +11,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 BINS = 256
-ABSENT = 255  # the code of a missing cell
-LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
+MISSING_CODE = 255  # the code of a missing cell
+LENGTH = 1025  # of the lines of ``floats`` and ``ints``
 
 
 # What is found of a cut: its score φ(L) + φ(R); the last bin on the left; the values
 # on both sides of it, NaN where it lies between bins; where missing rows go, or -1;
 # what no cut inside a bin can exceed. Then the totals left of it, and those of the
 # missing rows.
-SCORE, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
+SCORE, BIN, LOW, HIGH, MISSING_SIDE, BOUND, TOTALS = np.arange(7)
 
 # What ``limits`` has: the weight of the node, and the least that a side of a cut of the
-# attribute at hand must weigh; both as ``own_size`` weighs. Then what the scores of the
-# attribute are raised by where missing rows are on no side.
-WEIGHT, LEAST, RAISED = np.arange(3)
+# attribute at hand must weigh; both as ``limit_weight`` weighs. Then what the scores of
+# the attribute are raised by where missing rows are on no side.
+WEIGHT, LEAST, MISSING_OFFSET = np.arange(3)
 
 # Lines of ``order``.
-PLACE, DRAWN, LINE_OF = np.arange(3)
+ATTRIBUTE_AT, SWAPPED_WITH, CODES_LINE = np.arange(3)
 
 # Lines of ``vectors``, one entry a class or moment.
-LEFT, RIGHT, ONE, OTHER, INSIDE, BEST, NOTHING, AWAY = np.arange(8)
+LEFT, RIGHT, TRIAL_LEFT, TRIAL_RIGHT, INSIDE, BEST, NO_ROWS, MISSING = np.arange(8)
 VECTORS = 8
 
 # Lines of ``floats``; from SUMS on, the running sums of each class or moment over bins,
 # and then over the parts of bins.
-SIZES, SCORES, MORE_SCORES, LEFT_SIZES, SQUARED = np.arange(5)
-PART_LOW, PART_HIGH, LOWS, SCALES, SUMS = np.arange(5, 10)
+SIZES, SCORES, SCORES_MISSING_RIGHT, LEFT_SIZES, SQUARED = np.arange(5)
+SUBBIN_LOW, SUBBIN_HIGH, LOWS, SCALES, SUMS = np.arange(5, 10)
 
-# Lines of ``wholes``.
-OPENED, FIRST_PART, BIN_OF, PART_ROWS, KEPT, WAITING, CODES = np.arange(7)
+# Lines of ``ints``.
+IS_OPEN, FIRST_SUBBIN, BIN_OF_OPEN, SUBBIN_ROWS, IS_REFINED, SORT_STACK, CODES = (
+    np.arange(7)
+)
 WHOLES = 7
 
 
 class Cells(NamedTuple):
-    """The attributes of all rows.
+    """Attributes of all rows.
 
-    ``codes`` (rows × attributes, and some bytes that fill a line up) are bins, 255 for
-    missing; ``by_attribute`` (attributes × rows) are the same. Where a bin of an
-    attribute may hold more than one value, ``column`` says where its numbers are in
-    ``singles`` or ``doubles`` (``cell_numbers.py``); else it is -1, and ``values``
-    (attributes × bins) has them. ``edges`` (attributes × bins) has the greatest number
-    that a bin may hold. Of an attribute that is ``listed``, nodes keep the counts by
-    value. From ``tail`` on, a multiple of 8, most codes are 0, as those of flags;
-    ``eights`` has the codes of eight attributes as a word, or nothing where there is no
-    tail.
+    ``codes`` (rows × attributes, padded to a cache line) are bins, 255 for missing;
+    ``by_attribute`` is the transpose. If bins hold several values, ``column`` is the
+    attribute's column in ``singles`` or ``doubles``, of which one has no rows.
+    Otherwise it is -1, and ``values`` (attributes × bins) has the values. ``edges``
+    (attributes × bins) has the largest number of each bin. Nodes keep counts by value
+    of attributes that are ``listed``.
+
+    Attributes from ``tail`` on, a multiple of 8, are sparse: most of their codes are 0.
+    ``code_words`` packs eight codes into a word; it is empty without sparse attributes.
     """
 
     codes: NDArray[np.uint8]
@@ -67,15 +69,15 @@ class Cells(NamedTuple):
     nominal: NDArray[np.bool_]
     listed: NDArray[np.bool_]
     edges: NDArray[np.float64]
-    eights: NDArray[np.uint64]
+    code_words: NDArray[np.uint64]
     tail: int
 
 
 class Labels(NamedTuple):
-    """The target of all rows: a class or a number, and a weight.
+    """Target of all rows: a class or a number, and a weight.
 
-    No weights: every row weighs 1. ``halves`` says that there are two classes and that
-    weights are whole, so that halves of a word can count both.
+    Without weights every row weighs 1. ``halves`` is True for two classes with integer
+    weights: then one word counts both classes.
     """
 
     classes: NDArray[np.int32]
@@ -85,22 +87,23 @@ class Labels(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a search is to know.
+    """Parameters of a search.
 
-    ``tries`` attributes that vary are searched at a node. A node of up to ``small``
-    rows is sorted. ``single`` is what a bin of one row weighs at most. ``exact`` says
-    that cuts inside of bins count, which are no buckets then. ``tally`` says
-    that rows are to be counted, since their weights do not tell how many there are;
-    ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
-    Nodes of ``runners_up`` rows and more keep the splits that lost; a node may then
-    take ``listing`` lines of codes. Limits on weights are those of weights times
-    ``own``, by class: what they were before costs altered them. A side weighs more than
-    ``branch_share`` of its node; that of a cut between numbers as much as ``cut_share``
-    of what is known, or ``most_in_side``. A node whose numbers deviate less than
-    ``least_deviation`` is a leaf. Attributes compete by the gain, or, ``by_ratio``, by
-    the gain ratio, if they gain the average less ``below_average``. Rows whose value is
-    missing count on the better side of a cut, or stay ``apart``: they count on none,
-    and others say where they go.
+    A node searches ``n_drawn`` attributes that vary. Nodes of up to ``small_node_rows``
+    rows are sorted. ``single_row_weight`` bounds the weight of a bin of one row.
+    ``refine_bins`` allows cuts inside bins; buckets have none. With ``count_rows`` rows
+    are counted, as their weights do not give their number. With ``subtract`` sums of
+    weights are exact, so a sibling's histogram is a difference. Nodes with
+    ``competitor_rows`` rows keep competitors, and each node takes at most
+    ``max_code_lines`` lines of code counts.
+
+    Limits apply to weights times ``limit_scale``, by class: the weights before costs
+    altered them. Each side has more than ``branch_share`` of its node. For numbers it
+    also has ``cut_share`` of the known weight, or ``most_in_side``. A node with a
+    deviation below ``least_deviation`` is a leaf. Attributes compete by gain, or,
+    ``by_ratio``, by gain ratio if their gain is at least the average less
+    ``below_average``. Rows with a missing value count on the better side of a cut. With
+    ``missing_separate`` they count on neither side; surrogates route them.
     """
 
     kind: int
@@ -109,60 +112,60 @@ class Rules(NamedTuple):
     least_node: float
     least_branch: float
     min_gain: float
-    tries: int
-    small: int
-    single: float
-    tally: bool
-    exact: bool
+    n_drawn: int
+    small_node_rows: int
+    single_row_weight: float
+    count_rows: bool
+    refine_bins: bool
     subtract: bool
-    runners_up: int
-    listing: int
-    own: NDArray[np.float64]
+    competitor_rows: int
+    max_code_lines: int
+    limit_scale: NDArray[np.float64]
     branch_share: float
     cut_share: float
     most_in_side: float
     least_deviation: float
     by_ratio: bool
     below_average: float
-    apart: bool
+    missing_separate: bool
 
 
 class Workspace(NamedTuple):
-    """Where a search works and leaves what it finds.
+    """Scratch arrays of a search, and its results.
 
-    ``order`` has the attributes in the order of their draw, what was drawn, and by
-    attribute which line of ``gathered`` has its codes in the order of rows, or -1.
-    ``keys``, ``members``, ``owners`` and ``values`` are of the rows that are sorted.
-    ``tallies`` are weights by code and class, with two lines of sums after them;
-    ``limits`` those of the node.
+    ``order`` has the attributes in drawing order, the swaps of the draw, and the line
+    of ``drawn_codes`` with the codes of an attribute in row order, or -1. ``keys``,
+    ``members``, ``row_bins`` and ``values`` describe the rows of a small node.
+    ``code_weights`` has weights by code and class, followed by two lines of sums.
+    ``limits`` are those of the node.
     """
 
     order: NDArray[np.int64]
     cuts: NDArray[np.float64]
     masks: NDArray[np.uint8]
-    lines: NDArray[np.float64]
-    words: NDArray[np.uint64]
+    histograms: NDArray[np.float64]
+    packed_counts: NDArray[np.uint64]
     vectors: NDArray[np.float64]
     floats: NDArray[np.float64]
-    wholes: NDArray[np.int64]
-    parts: NDArray[np.float64]
+    ints: NDArray[np.int64]
+    subbins: NDArray[np.float64]
     keys: NDArray[np.uint64]
     members: NDArray[np.uint64]
-    owners: NDArray[np.uint16]
+    row_bins: NDArray[np.uint16]
     values: NDArray[np.float64]
-    gathered: NDArray[np.uint8]
-    tallies: NDArray[np.int64]
+    drawn_codes: NDArray[np.uint8]
+    code_weights: NDArray[np.int64]
     limits: NDArray[np.float64]
 
 
-def workspace_for(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
-    """Return room for the search of nodes of up to ``n_rows`` rows.
+def empty_workspace(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
+    """Return a workspace for nodes of up to ``n_rows`` rows.
 
-    As many attributes are ``drawn`` at a node; none where all are searched.
+    ``drawn`` is the number of attributes drawn at a node, 0 if all are searched.
     """
     size = max(n_rows, BINS)
     order = np.tile(np.arange(p), (3, 1))
-    order[LINE_OF] = -1
+    order[CODES_LINE] = -1
     return Workspace(
         order,
         np.zeros((p + 1, TOTALS + 2 * width)),

@@ -1,4 +1,4 @@
-"""Nodes as lines of arrays: those that wait, and those that are done."""
+"""Nodes as lines of arrays: those on the stack, and finished records."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import ZERO, kernel
 from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.kernels import layout
-from spinney.growth.binned.kernels.draw import key_of_branch
-from spinney.growth.binned.kernels.row_words import add_row, class_of, number_of
-from spinney.growth.binned.kernels.score import SQUARES, of_numbers, own_size, score_of
+from spinney.growth.binned.kernels.draw import branch_key
+from spinney.growth.binned.kernels.packed_rows import add_row, class_of, row_of
+from spinney.growth.binned.kernels.split_scores import (
+    SQUARES,
+    is_numeric,
+    limit_weight,
+    side_score,
+)
 
 # Why a node is a leaf, in the order in which the reasons are looked for.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, DEVIATION = range(5)
@@ -20,36 +25,46 @@ IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(5, 8)
 # Columns of what waits: where its rows begin and end, its depth, parent, branch, and
 # which of the kept counts are its own, or -1. Once it is split: where the rows of its
 # second branch begin, and after them those that stay apart.
-BEGIN, END, LEVEL, PARENT, BRANCH, SLOT, MIDDLE, ASIDE = range(8)
+BEGIN, END, LEVEL, PARENT, BRANCH, SLOT, MIDDLE, MISSING_BEGIN = range(8)
 
-# Columns of ``whole`` and ``real``.
-ATTRIBUTE, ABOVE, SIDE, HEIGHT, CHILD, OTHER_CHILD, REASON, LINE, LINES = range(9)
+# Columns of ``ints`` and ``floats``.
+(
+    ATTRIBUTE,
+    PARENT_NODE,
+    PARENT_BRANCH,
+    NODE_DEPTH,
+    LEFT_CHILD,
+    RIGHT_CHILD,
+    REASON,
+    FIRST_LINE,
+    N_LINES,
+) = range(9)
 CUT_LOW, CUT_HIGH, CUT_MISSING, GAIN = range(4)
-EXACT = SIDE  # of a competitor: whether all its cuts were looked at
+EXACT = PARENT_BRANCH  # of a competitor: whether all its cuts were looked at
 
 # What ``state`` has: nodes that wait, nodes and lines that are done, free slots, how
 # many trees were begun, and competitors that are done.
-WAITING, DONE, LISTED, FREE, TREE, RECORDED = np.arange(6)
+N_WAITING, N_NODES, N_LISTED, N_FREE, N_TREES, N_COMPETITORS = np.arange(6)
 
 SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
 
 
-class Shape(NamedTuple):
+class NodeRecords(NamedTuple):
     """Nodes in printing order.
 
-    ``whole`` has attribute (-1 at a leaf), parent, branch, depth, both children, the
-    reason, and which lines of ``codes`` are its own; ``real`` the values beside the
-    cut, where missing rows go, and the gain; ``weights`` and ``counts`` the totals of
-    the node and, in their second half, of its rows whose value is missing.
+    ``ints`` has attribute (-1 at a leaf), parent, branch, depth, both children, the
+    reason, and the lines of its code counts. ``floats`` has the values beside the cut,
+    the branch of missing values, and the gain. ``weights`` and ``counts`` have the
+    totals of the node and, in their second half, of its rows with a missing value.
     """
 
-    whole: NDArray[np.int32]
-    real: NDArray[np.float64]
+    ints: NDArray[np.int32]
+    floats: NDArray[np.float64]
     weights: NDArray[np.float64]
     counts: NDArray[np.int64]
 
 
-class Lines(NamedTuple):
+class CodeCounts(NamedTuple):
     """Counts by code of the attributes that are listed.
 
     ``codes`` has the code of each line, and 1 or 2 if a subset sends it left or right.
@@ -61,26 +76,26 @@ class Lines(NamedTuple):
 
 
 class NodeStack(NamedTuple):
-    """Nodes that wait with their totals, and how far the work is.
+    """Stack of nodes with their totals, and the progress of growing.
 
-    ``side_weights`` and ``side_counts`` are the totals of both sides of a split, and of
-    its missing rows; ``pool`` has the counts that are kept, ``free`` the slots of it
-    that are not used, ``spare`` takes rows that go right.
+    ``child_weights`` and ``child_counts`` are the totals of both children, and of the
+    missing rows. ``pool`` has histograms, and ``free`` its unused slots. ``buffer``
+    takes the rows that go right.
     """
 
-    at: NDArray[np.int64]
+    entries: NDArray[np.int64]
     keys: NDArray[np.uint64]
     weights: NDArray[np.float64]
     counts: NDArray[np.int64]
-    side_weights: NDArray[np.float64]
-    side_counts: NDArray[np.int64]
+    child_weights: NDArray[np.float64]
+    child_counts: NDArray[np.int64]
     state: NDArray[np.int64]
     free: NDArray[np.int64]
     pool: NDArray[np.float64]
-    spare: NDArray[np.uint64]
+    buffer: NDArray[np.uint64]
 
 
-def stack_for(
+def empty_stack(
     n_rows: int, deepest: int, p: int, width: int, n_counts: int, slots: int
 ) -> NodeStack:
     """Return an empty stack of nodes: one per level, and one more."""
@@ -99,9 +114,9 @@ def stack_for(
     )
 
 
-def shape_for(size: int, width: int, n_counts: int) -> Shape:
-    """Return room for nodes."""
-    return Shape(
+def empty_records(size: int, width: int, n_counts: int) -> NodeRecords:
+    """Return uninitialised node records."""
+    return NodeRecords(
         np.empty((size, 9), np.int32),
         np.empty((size, 4)),
         np.empty((size, 2 * width)),
@@ -109,89 +124,90 @@ def shape_for(size: int, width: int, n_counts: int) -> Shape:
     )
 
 
-def lines_for(size: int, width: int, n_counts: int) -> Lines:
-    """Return room for lines of codes."""
-    return Lines(
+def empty_code_counts(size: int, width: int, n_counts: int) -> CodeCounts:
+    """Return uninitialised code counts."""
+    return CodeCounts(
         np.empty((size, 2), np.int64),
         np.empty((size, width)),
         np.empty((size, n_counts), np.int64),
     )
 
 
-def first_lines(arrays: Any, size: int) -> Any:
-    """Return a view of as many lines of each array of a tuple."""
+def head(arrays: Any, size: int) -> Any:
+    """Return views of the first lines of each array of a tuple."""
     return type(arrays)(*(array[:size] for array in arrays))
 
 
-def cut(arrays: Any, size: int) -> Any:
-    """Return as many lines of each array of a tuple, apart from them."""
-    return type(arrays)(*(array.copy() for array in first_lines(arrays, size)))
+def copied_head(arrays: Any, size: int) -> Any:
+    """Return copies of the first lines of each array of a tuple."""
+    return type(arrays)(*(array.copy() for array in head(arrays, size)))
 
 
-def longer(arrays: Any) -> Any:
-    """Return the arrays of a tuple with twice the room."""
+def doubled(arrays: Any) -> Any:
+    """Return the arrays of a tuple with twice the capacity."""
     return type(arrays)(
         *(np.concatenate([array, np.empty_like(array)]) for array in arrays)
     )
 
 
-def stacked(parts: Sequence[Any]) -> Any:
-    """Return the arrays of several tuples one after the other."""
+def concatenated(parts: Sequence[Any]) -> Any:
+    """Return the concatenated arrays of several tuples."""
     arrays = zip(*parts, strict=True)
     return type(parts[0])(*(np.concatenate(array) for array in arrays))
 
 
-def taken(arrays: Any, which: Any) -> Any:
-    """Return some lines of each array of a tuple."""
+def selected(arrays: Any, which: Any) -> Any:
+    """Return the selected lines of each array of a tuple."""
     return type(arrays)(*(array[which] for array in arrays))
 
 
 @kernel
-def push(stack, begin, end, level, parent, side, slot, key):
-    """Let a side of a split wait."""
-    top = stack.state[WAITING]
-    stack.at[top, BEGIN], stack.at[top, END] = begin, end
-    stack.at[top, LEVEL], stack.at[top, PARENT] = level, parent
-    stack.at[top, BRANCH], stack.at[top, SLOT] = side, slot
-    stack.keys[top] = key_of_branch(key, side)
+def push_node(stack, begin, end, level, parent, side, slot, key):
+    """Push a child onto the stack."""
+    top = stack.state[N_WAITING]
+    stack.entries[top, BEGIN], stack.entries[top, END] = begin, end
+    stack.entries[top, LEVEL], stack.entries[top, PARENT] = level, parent
+    stack.entries[top, BRANCH], stack.entries[top, SLOT] = side, slot
+    stack.keys[top] = branch_key(key, side)
     for c in range(stack.weights.shape[1]):
-        stack.weights[top, c] = stack.side_weights[side, c]
+        stack.weights[top, c] = stack.child_weights[side, c]
     for c in range(stack.counts.shape[1]):
-        stack.counts[top, c] = stack.side_counts[side, c]
-    stack.state[WAITING] += 1
+        stack.counts[top, c] = stack.child_counts[side, c]
+    stack.state[N_WAITING] += 1
 
 
 @kernel
-def open_node(shape, here, stack, top):
-    """Begin the record of a node, as a leaf for now."""
-    above, branch = stack.at[top, PARENT], stack.at[top, BRANCH]
-    whole, real = shape.whole, shape.real
-    whole[here, ATTRIBUTE], whole[here, ABOVE] = -1, above
-    whole[here, SIDE], whole[here, HEIGHT] = branch, stack.at[top, LEVEL]
-    whole[here, CHILD], whole[here, OTHER_CHILD] = -1, -1
-    whole[here, LINE], whole[here, LINES] = stack.state[LISTED], 0
-    whole[here, REASON] = INNER
-    real[here, CUT_LOW], real[here, CUT_HIGH] = np.nan, np.nan
-    real[here, CUT_MISSING], real[here, GAIN] = -1.0, 0.0
-    if above >= 0:
-        whole[above, CHILD + branch] = here
+def begin_record(records, node, stack, top):
+    """Write the record of a node, as a leaf for now."""
+    parent, branch = stack.entries[top, PARENT], stack.entries[top, BRANCH]
+    ints, floats = records.ints, records.floats
+    ints[node, ATTRIBUTE], ints[node, PARENT_NODE] = -1, parent
+    ints[node, PARENT_BRANCH] = branch
+    ints[node, NODE_DEPTH] = stack.entries[top, LEVEL]
+    ints[node, LEFT_CHILD], ints[node, RIGHT_CHILD] = -1, -1
+    ints[node, FIRST_LINE], ints[node, N_LINES] = stack.state[N_LISTED], 0
+    ints[node, REASON] = INNER
+    floats[node, CUT_LOW], floats[node, CUT_HIGH] = np.nan, np.nan
+    floats[node, CUT_MISSING], floats[node, GAIN] = -1.0, 0.0
+    if parent >= 0:
+        ints[parent, LEFT_CHILD + branch] = node
     width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
     for c in range(width):
-        shape.weights[here, c] = stack.weights[top, c]
-        shape.weights[here, width + c] = 0.0
+        records.weights[node, c] = stack.weights[top, c]
+        records.weights[node, width + c] = 0.0
     for c in range(n_counts):
-        shape.counts[here, c] = stack.counts[top, c]
-        shape.counts[here, n_counts + c] = 0
+        records.counts[node, c] = stack.counts[top, c]
+        records.counts[node, n_counts + c] = 0
 
 
 @kernel
 def reason_to_stop(rules, stack, top):
-    """Return why a node is a leaf before anything is counted; INNER where it is not."""
+    """Return the reason why a node is a leaf, INNER if it may be split."""
     if _is_pure(rules.kind, stack.weights, stack.counts, top):
         return PURE
-    if stack.at[top, LEVEL] >= rules.max_depth:
+    if stack.entries[top, LEVEL] >= rules.max_depth:
         return DEPTH
-    if own_size(rules, stack.weights, top) < rules.least_node:
+    if limit_weight(rules, stack.weights, top) < rules.least_node:
         return ROWS_TO_SPLIT
     if rules.least_deviation > 0:
         spread = _spread(stack.weights, top) / stack.weights[top, 0]
@@ -203,13 +219,13 @@ def reason_to_stop(rules, stack, top):
 @kernel
 def _spread(weights, at):
     """Return Σw(y − mean)² of moments."""
-    return max(weights[at, 3] - score_of(SQUARES, weights, at), 0.0)
+    return max(weights[at, 3] - side_score(SQUARES, weights, at), 0.0)
 
 
 @kernel
 def _is_pure(kind, weights, counts, at):
     """Return whether all rows have one class, or one number but for rounding."""
-    if of_numbers(kind):
+    if is_numeric(kind):
         return counts[at, 0] == 1 or _spread(weights, at) <= TOLERANCE * weights[at, 3]
     present = 0
     for c in range(counts.shape[1]):
@@ -218,10 +234,10 @@ def _is_pure(kind, weights, counts, at):
 
 
 @kernel
-def count_sides(search, start, middle, stop, a):
-    """Set the totals of both sides, and of the rows whose value is missing."""
+def count_children(search, start, middle, stop, a):
+    """Count the totals of both children, and of the rows with a missing value."""
     kind, labels, codes = search.rules.kind, search.labels, search.cells.codes
-    weights, counts = search.stack.side_weights, search.stack.side_counts
+    weights, counts = search.stack.child_weights, search.stack.child_counts
     for side in range(3):
         for c in range(weights.shape[1]):
             weights[side, c] = 0.0
@@ -229,30 +245,30 @@ def count_sides(search, start, middle, stop, a):
             counts[side, c] = 0
     for i in range(start, stop):
         word, side = search.rows[i], np.int64(i >= middle)
-        tally(kind, labels, word, weights, counts, side)
-        if codes[number_of(word), a] == layout.ABSENT:
-            tally(kind, labels, word, weights, counts, ZERO + 2)
+        add_to_node(kind, labels, word, weights, counts, side)
+        if codes[row_of(word), a] == layout.MISSING_CODE:
+            add_to_node(kind, labels, word, weights, counts, ZERO + 2)
 
 
 @kernel
-def tally(kind, labels, word, weights, counts, at):
+def add_to_node(kind, labels, word, weights, counts, at):
     """Add a row to totals: weights by class or moments, and numbers of rows."""
     add_row(kind, labels, word, weights, at)
     counts[at, class_of(word)] += 1
 
 
 @kernel
-def infer_sides(search, start, middle, stop, a, top):
-    """Set the same totals from what was found, where sums of weights are exact.
+def infer_children(search, start, middle, stop, a, top):
+    """Set the same totals from the best cut, if sums of weights are exact.
 
-    Where weights do not tell how many rows there are, those of the smaller side are
-    counted, and those whose value is missing. What is left of the cut may still have to
-    be weighed (``note_cut``); then nothing is missing.
+    If weights do not give the number of rows, the rows of the smaller child are
+    counted, and those with a missing value. Totals left of the cut may be unknown
+    (``record_cut``); then no value is missing.
     """
     stack, codes, rows = search.stack, search.cells.codes, search.rows
-    cuts, tallied = search.work.cuts, search.rules.tally
-    weights, counts = stack.side_weights, stack.side_counts
-    width, n_counts, absent = weights.shape[1], counts.shape[1], 0.0
+    cuts, tallied = search.work.cuts, search.rules.count_rows
+    weights, counts = stack.child_weights, stack.child_counts
+    width, n_counts, has_missing = weights.shape[1], counts.shape[1], 0.0
     smaller = np.int64(stop - middle < middle - start)
     begin, end = (middle, stop) if smaller else (start, middle)
     if np.isnan(cuts[a, layout.TOTALS]):
@@ -260,7 +276,9 @@ def infer_sides(search, start, middle, stop, a, top):
             weights[2, c] = weights[smaller, c] = 0.0
             counts[2, c] = counts[smaller, c] = 0
         for i in range(begin, end):
-            tally(search.rules.kind, search.labels, rows[i], weights, counts, smaller)
+            add_to_node(
+                search.rules.kind, search.labels, rows[i], weights, counts, smaller
+            )
         for c in range(width):
             weights[1 - smaller, c] = stack.weights[top, c] - weights[smaller, c]
             counts[1 - smaller, c] = stack.counts[top, c] - counts[smaller, c]
@@ -268,10 +286,10 @@ def infer_sides(search, start, middle, stop, a, top):
     for c in range(width):
         weights[2, c] = cuts[a, layout.TOTALS + width + c]
         weights[0, c] = cuts[a, layout.TOTALS + c]
-        if cuts[a, layout.MISSING] == 0:
+        if cuts[a, layout.MISSING_SIDE] == 0:
             weights[0, c] += weights[2, c]
         weights[1, c] = stack.weights[top, c] - weights[0, c]
-        absent += weights[2, c]
+        has_missing += weights[2, c]
     if not tallied:
         for side in range(3):
             for c in range(n_counts):
@@ -281,38 +299,42 @@ def infer_sides(search, start, middle, stop, a, top):
         counts[smaller, c] = counts[2, c] = 0
     for i in range(begin, end):
         counts[smaller, class_of(rows[i])] += 1
-    if absent > 0:
+    if has_missing > 0:
         for i in range(start, stop):
-            if codes[number_of(rows[i]), a] == layout.ABSENT:
+            if codes[row_of(rows[i]), a] == layout.MISSING_CODE:
                 counts[2, class_of(rows[i])] += 1
     for c in range(n_counts):
         counts[1 - smaller, c] = stack.counts[top, c] - counts[smaller, c]
 
 
 @kernel
-def list_codes(search, start, stop, a, at):
-    """Set the lines of the codes of an attribute; return how many there are."""
-    cells, rows, lines, work = search.cells, search.rows, search.listed, search.work
-    line_of = work.wholes
+def count_codes(search, start, stop, a, at):
+    """Write the code counts of an attribute; return the number of lines."""
+    cells, rows, code_counts = search.cells, search.rows, search.code_counts
+    work = search.work
+    line_of = work.ints
     for code in range(layout.BINS):
         line_of[layout.CODES, code] = -1
     for i in range(start, stop):
-        line_of[layout.CODES, cells.codes[number_of(rows[i]), a]] = 0
+        line_of[layout.CODES, cells.codes[row_of(rows[i]), a]] = 0
     n = ZERO
     for code in range(cells.n_bins[a]):
         if line_of[layout.CODES, code] == 0:
             line_of[layout.CODES, code] = at + n
-            lines.codes[at + n, 0], lines.codes[at + n, 1] = code, work.masks[a, code]
-            for c in range(lines.weights.shape[1]):
-                lines.weights[at + n, c] = 0.0
-            for c in range(lines.counts.shape[1]):
-                lines.counts[at + n, c] = 0
+            code_counts.codes[at + n, 0] = code
+            code_counts.codes[at + n, 1] = work.masks[a, code]
+            for c in range(code_counts.weights.shape[1]):
+                code_counts.weights[at + n, c] = 0.0
+            for c in range(code_counts.counts.shape[1]):
+                code_counts.counts[at + n, c] = 0
             n += 1
     kind, labels = search.rules.kind, search.labels
     for i in range(start, stop):
         word = rows[i]
-        code = cells.codes[number_of(word), a]
-        if code != layout.ABSENT:
+        code = cells.codes[row_of(word), a]
+        if code != layout.MISSING_CODE:
             line = line_of[layout.CODES, code]
-            tally(kind, labels, word, lines.weights, lines.counts, line)
+            add_to_node(
+                kind, labels, word, code_counts.weights, code_counts.counts, line
+            )
     return n

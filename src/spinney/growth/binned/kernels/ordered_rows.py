@@ -15,21 +15,22 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.kernels import layout
-from spinney.growth.binned.kernels.cell_numbers import is_single, number_at
-from spinney.growth.binned.kernels.row_words import (
+from spinney.growth.binned.kernels.packed_rows import (
+    cell_value,
     class_of,
-    number_of,
+    integer_weight_of,
+    is_float32,
+    row_of,
     weight_of,
-    whole_weight_of,
 )
-from spinney.growth.binned.kernels.score import GINI, size_of
 from spinney.growth.binned.kernels.sort import (
     FEW_KEYS,
-    insert,
-    key_of,
-    place_of,
-    settle,
+    insertion_sort,
+    key_place,
+    order_rounded,
+    sort_key,
 )
+from spinney.growth.binned.kernels.split_scores import GINI, side_weight
 
 MOST_EXACT = 2.0**53
 HALF, ONE = np.uint64(32), np.uint64(1)
@@ -38,26 +39,26 @@ CELLS_OF_A_ROW = 16  # counts that are cleared and read while a row is put in or
 
 
 @kernel
-def sums_are_whole(rules, totals, top):
+def squares_are_exact(rules, totals, top):
     """Return whether sums of squares at a node are exact."""
     whole = rules.kind == GINI and rules.subtract
-    return whole and size_of(rules.kind, totals, top) ** 2 <= MOST_EXACT
+    return whole and side_weight(rules.kind, totals, top) ** 2 <= MOST_EXACT
 
 
 @kernel
 def can_walk(cells, rules, a):
-    """Return whether an attribute has cuts that a walk over rows finds."""
-    return not cells.nominal[a] and (cells.column[a] < 0 or rules.exact)
+    """Return whether a walk over rows finds the cuts of an attribute."""
+    return not cells.nominal[a] and (cells.column[a] < 0 or rules.refine_bins)
 
 
 @kernel
 def read_codes(cells, n, a, work):
-    """Note the codes of rows; return the least and the greatest of them."""
-    members, owners, codes = work.members, work.owners, cells.codes
-    low, high = ZERO + layout.ABSENT, ZERO
+    """Read the codes of rows; return the least and the greatest."""
+    members, row_bins, codes = work.members, work.row_bins, cells.codes
+    low, high = ZERO + layout.MISSING_CODE, ZERO
     for i in range(n):
-        code = np.int64(codes[number_of(members[i]), a])
-        owners[i] = code
+        code = np.int64(codes[row_of(members[i]), a])
+        row_bins[i] = code
         low, high = min(low, code), max(high, code)
     return low, high
 
@@ -65,72 +66,67 @@ def read_codes(cells, n, a, work):
 @kernel
 def order_rows(cells, n, a, low, high, work):
     """Sort the keys of rows whose codes were read: by code, then by value."""
-    keys, owners, column = work.keys, work.owners, cells.column[a]
-    starts, counted = work.wholes[layout.CODES], n > FEW_KEYS
+    keys, row_bins, column = work.keys, work.row_bins, cells.column[a]
+    starts, counted = work.ints[layout.CODES], n > FEW_KEYS
     if counted:
         for code in range(low, high + 2):
             starts[code] = 0
         for i in range(n):
-            starts[owners[i] + 1] += 1
+            starts[row_bins[i] + 1] += 1
         for code in range(low, high):
             starts[code + 1] += starts[code]
     for i in range(n):
         at = i
         if counted:
-            at = starts[owners[i]]
-            starts[owners[i]] = at + 1
+            at = starts[row_bins[i]]
+            starts[row_bins[i]] = at + 1
         if column < 0:
-            keys[at] = (np.uint64(owners[i]) << HALF) | np.uint64(i)
+            keys[at] = (np.uint64(row_bins[i]) << HALF) | np.uint64(i)
         else:
-            value = number_at(cells, number_of(work.members[i]), column)
+            value = cell_value(cells, row_of(work.members[i]), column)
             work.values[i] = value
-            keys[at] = key_of(value, i)
+            keys[at] = sort_key(value, i)
     if column >= 0 or not counted:
-        insert(keys, None, ZERO, n - 1)
-    if column >= 0 and not is_single(cells):
-        settle(keys, n, work.values)
+        insertion_sort(keys, None, ZERO, n - 1)
+    if column >= 0 and not is_float32(cells):
+        order_rounded(keys, n, work.values)
 
 
 @kernel
 def walk_rows(labels, totals, top, n, a, column, slack, work):
-    """Note the best score of a cut between rows in order; return after which it is.
-
-    -1 where no cut leaves enough on both sides.
-    """
-    keys, owners, values, members = work.keys, work.owners, work.values, work.members
+    """Note the best score of a cut between ordered rows; return its place, or -1."""
+    keys, row_bins, values = work.keys, work.row_bins, work.values
+    members = work.members
     left, least = work.vectors[layout.LEFT], work.limits[layout.LEAST]
     one, other, size, rest = 0.0, 0.0, 0.0, 0.0
     for c in range(len(left)):
         left[c] = 0.0
         rest += totals[top, c]
         other += totals[top, c] * totals[top, c]
-    bar, found, after = -np.inf, ZERO - 1, place_of(keys[0])
+    least_score, best_place, next_place = -np.inf, ZERO - 1, key_place(keys[0])
     for i in range(n - 1):
-        here, after = after, place_of(keys[i + 1])
-        c, weight = class_of(members[here]), weight_of(labels, members[here])
+        place, next_place = next_place, key_place(keys[i + 1])
+        c, weight = class_of(members[place]), weight_of(labels, members[place])
         before = left[c]
         one += weight * (2 * before + weight)
         other += weight * (weight - 2 * (totals[top, c] - before))
         left[c] = before + weight
         size += weight
         rest -= weight
-        if owners[here] == owners[after] and (
-            column < 0 or values[here] == values[after]
+        if row_bins[place] == row_bins[next_place] and (
+            column < 0 or values[place] == values[next_place]
         ):
             continue
-        reached = one / size + other / rest
-        if reached > bar and size >= least and rest >= least:
-            work.cuts[a, layout.SCORE] = reached
-            bar, found = reached + slack, i
-    return found
+        cut_score = one / size + other / rest
+        if cut_score > least_score and size >= least and rest >= least:
+            work.cuts[a, layout.SCORE] = cut_score
+            least_score, best_place = cut_score + slack, i
+    return best_place
 
 
 @kernel
-def can_tally(cells, n, a, width):
-    """Return whether counting codes is less work than putting rows in order.
-
-    Only where each code is one value: a cut is between two of them.
-    """
+def can_weigh_codes(cells, n, a, width):
+    """Return whether weighing by code, one value each, is faster than sorting rows."""
     n_bins = cells.n_bins[a]
     return (
         cells.column[a] < 0 and n_bins <= BITS and n * CELLS_OF_A_ROW > n_bins * width
@@ -138,72 +134,64 @@ def can_tally(cells, n, a, width):
 
 
 @kernel
-def tally_rows(cells, labels, n, a, work):
-    """Weigh rows by code and class; return which codes there are, as bits.
-
-    Return as well the greatest code.
-    """
-    members, tallies, codes = work.members, work.tallies, cells.codes
+def weigh_codes(cells, labels, n, a, work):
+    """Weigh rows by code and class; return the codes as bits, and the greatest."""
+    members, code_weights, codes = work.members, work.code_weights, cells.codes
     for code in range(cells.n_bins[a]):
-        for c in range(tallies.shape[1]):
-            tallies[code, c] = 0
-    seen, high = np.uint64(0), ZERO
+        for c in range(code_weights.shape[1]):
+            code_weights[code, c] = 0
+    present, high = np.uint64(0), ZERO
     for i in range(n):
         word = members[i]
-        code = np.int64(codes[number_of(word), a])
-        tallies[code, class_of(word)] += whole_weight_of(labels, word)
-        seen |= ONE << np.uint64(code)
+        code = np.int64(codes[row_of(word), a])
+        code_weights[code, class_of(word)] += integer_weight_of(labels, word)
+        present |= ONE << np.uint64(code)
         high = max(high, code)
-    return seen, high
+    return present, high
 
 
 @kernel
-def scan_tallies(totals, top, a, seen, high, slack, work):
-    """Note the best score of a cut between codes; return after which code it is.
-
-    -1 where no cut leaves enough on both sides.
-    """
-    tallies, least = work.tallies, work.limits[layout.LEAST]
-    width = tallies.shape[1]
-    left, whole, everything = tallies[layout.BINS], tallies[layout.BINS + 1], ZERO
+def scan_codes(totals, top, a, present, high, slack, work):
+    """Note the best score of a cut between codes; return the code before it, or -1."""
+    code_weights, least = work.code_weights, work.limits[layout.LEAST]
+    width = code_weights.shape[1]
+    left, whole = code_weights[layout.BINS], code_weights[layout.BINS + 1]
+    everything = ZERO
     for c in range(width):
         left[c], whole[c] = 0, np.int64(totals[top, c])
         everything += whole[c]
-    bar, found = -np.inf, ZERO - 1
+    least_score, best_place = -np.inf, ZERO - 1
     for code in range(high):
-        if not (seen >> np.uint64(code)) & ONE:
+        if not (present >> np.uint64(code)) & ONE:
             continue
         one, other, size = ZERO, ZERO, ZERO
         for c in range(width):
-            here = left[c] + tallies[code, c]
-            there = whole[c] - here
-            left[c] = here
-            size += here
-            one += here * here
+            place = left[c] + code_weights[code, c]
+            there = whole[c] - place
+            left[c] = place
+            size += place
+            one += place * place
             other += there * there
         rest = everything - size
-        reached = np.float64(one) / np.float64(size)
-        reached += np.float64(other) / np.float64(rest)
-        if reached > bar and size >= least and rest >= least:
-            work.cuts[a, layout.SCORE] = reached
-            bar, found = reached + slack, code
-    return found
+        cut_score = np.float64(one) / np.float64(size)
+        cut_score += np.float64(other) / np.float64(rest)
+        if cut_score > least_score and size >= least and rest >= least:
+            work.cuts[a, layout.SCORE] = cut_score
+            least_score, best_place = cut_score + slack, code
+    return best_place
 
 
 @kernel
-def note_cut(a, here, after, work):
-    """Record where the best cut of an attribute is, between two codes.
-
-    What lies left of it is not weighed: few of these cuts are taken.
-    """
+def record_cut(a, place, next_place, work):
+    """Record the best cut of an attribute; few are used, so totals are set later."""
     cuts = work.cuts
-    cuts[a, layout.BIN], cuts[a, layout.HIGH] = here, after
-    cuts[a, layout.MISSING], cuts[a, layout.TOTALS] = -1, np.nan
+    cuts[a, layout.BIN], cuts[a, layout.HIGH] = place, next_place
+    cuts[a, layout.MISSING_SIDE], cuts[a, layout.TOTALS] = -1, np.nan
 
 
 @kernel
-def weigh_left(cells, labels, n, a, work):
-    """Note what lies left of the best cut of an attribute, if that is not known."""
+def set_left_totals(cells, labels, n, a, work):
+    """Set the totals left of the best cut of an attribute, if they are unknown."""
     cuts, members, column = work.cuts, work.members, cells.column[a]
     if cuts[a, layout.SCORE] == -np.inf or not np.isnan(cuts[a, layout.TOTALS]):
         return
@@ -211,11 +199,11 @@ def weigh_left(cells, labels, n, a, work):
     for c in range(2 * width):
         cuts[a, layout.TOTALS + c] = 0.0
     for i in range(n):
-        row = number_of(members[i])
+        row = row_of(members[i])
         code = cells.by_attribute[a, row]
         goes = code <= last
         if column >= 0 and code == last:
-            goes = number_at(cells, row, column) <= low
+            goes = cell_value(cells, row, column) <= low
         if goes:
             c = np.int64(class_of(members[i]))
             cuts[a, layout.TOTALS + c] += weight_of(labels, members[i])

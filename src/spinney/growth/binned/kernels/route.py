@@ -1,9 +1,4 @@
-"""Rows that lack the value a node asks for, sent by its surrogates.
-
-The rows of a node stand in three stretches: those of the first branch, those of the
-second, and those that lack the value. The latter go by the first surrogate whose value
-they have, else to the heavier branch. Then both children are counted.
-"""
+"""Rows routed down a grown tree: each node has a range of one array of row numbers."""
 
 from typing import NamedTuple
 
@@ -11,138 +6,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, entry, kernel
-from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.kernels import layout, nodes
-from spinney.growth.binned.kernels.cell_numbers import number_at
-from spinney.growth.binned.kernels.layout import Cells, Labels
-from spinney.growth.binned.kernels.nodes import tally
-from spinney.growth.binned.kernels.row_words import RowWords, number_of
-from spinney.growth.binned.kernels.surrogates import (
-    KEPT_HIGH,
-    KEPT_LOW,
-    REVERSED,
-    SurrogateLines,
-)
-
-# What is counted of a node: its children, and what surrogates sent to the first.
-SENT, COUNTED = 2, 3
+from spinney.growth.binned.kernels.layout import Cells
+from spinney.growth.binned.kernels.packed_rows import cell_value
 
 
-class Routing(NamedTuple):
-    """Nodes whose rows are about to leave them.
-
-    Rows with their labels, of this ``kind``, and what each weighs by itself; ``whole``
-    of the nodes; in ``spans`` where the rows with a value begin and end, of the nodes
-    and of their children, which will have the others too; in ``ends`` where those end.
-    ``sums`` and ``counts`` become the totals of the children of every inner node.
-    """
+class RoutedTree(NamedTuple):
+    """Tree and the rows routed down it; ``by_code`` has codes and branches."""
 
     cells: Cells
-    labels: Labels
-    kind: int
-    own: NDArray[np.float64]
-    rows: RowWords
-    whole: NDArray[np.int32]
+    ints: NDArray[np.int32]
+    floats: NDArray[np.float64]
+    by_code: NDArray[np.int64]
     spans: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    kept: SurrogateLines
-    sums: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+
+
+@kernel
+def route_node(tree, node, marks, buffer):
+    """Move the rows of a node's first branch before the others, in their order.
+
+    ``tree.spans`` has where the rows of a node begin and end; those of both children
+    are set. ``marks`` are by code, and ``spare`` has space for all rows.
+    """
+    cells, rows, spans = tree.cells, tree.rows, tree.spans
+    ints, floats, by_code = tree.ints, tree.floats, tree.by_code
+    begin, end = spans[node, 0], spans[node, 1]
+    a, low = ints[node, nodes.ATTRIBUTE], floats[node, nodes.CUT_LOW]
+    column, missing_left = cells.column[a], floats[node, nodes.CUT_MISSING] == 0
+    if cells.nominal[a]:
+        for code in range(layout.BINS):
+            marks[code] = 0
+        for line in range(
+            ints[node, nodes.FIRST_LINE],
+            ints[node, nodes.FIRST_LINE] + ints[node, nodes.N_LINES],
+        ):
+            marks[by_code[line, 0]] = by_code[line, 1] == 1
+    elif column < 0:
+        for code in range(cells.n_bins[a]):
+            marks[code] = cells.values[a, code] <= low
+    marks[layout.MISSING_CODE] = missing_left
+    at, waiting = begin, ZERO
+    for i in range(begin, end):
+        row = rows[i]
+        if column < 0:
+            left = marks[cells.codes[row, a]]
+        else:
+            number = cell_value(cells, row, column)
+            left = ZERO + (number <= low or (missing_left and number != number))
+        rows[at] = row
+        buffer[waiting] = row
+        at += left
+        waiting += 1 - left
+    for i in range(waiting):
+        rows[at + i] = buffer[i]
+    for branch in range(2):
+        child = ints[node, nodes.LEFT_CHILD + branch]
+        spans[child, 0] = at if branch else begin
+        spans[child, 1] = end if branch else at
 
 
 @entry
-def route_rows(routing):
-    """Send the rows of all inner nodes, and count their children."""
-    for node in range(len(routing.whole)):
-        if routing.whole[node, nodes.ATTRIBUTE] >= 0:
-            _route(routing, node)
-
-
-@kernel
-def _route(routing, node):
-    """Send the rows of a node that lack its value, and count both children."""
-    rows, spans, child = routing.rows, routing.spans, routing.whole[node, nodes.CHILD]
-    begin, aside, end = spans[node, 0], spans[node, 1], routing.ends[node]
-    middle, at = spans[child, 1], routing.kept.line_of[node]
-    _narrow(routing, aside, end, at)
-    last, first_right = _heavier(routing, begin, middle, aside), middle
-    for i in range(aside, end):
-        word = rows[i]
-        if _branch_of(routing, number_of(word), at, last) == 0:
-            rows[i], rows[first_right] = rows[first_right], word
-            first_right += 1
-    spans[child, 1] = spans[child + 1, 0] = first_right
-    spans[child + 1, 1] = end
-    kind, labels = routing.kind, routing.labels
-    sums, counts = routing.sums[at], routing.counts[at]
-    for i in range(begin, end):
-        side = np.int64(i >= first_right)
-        tally(kind, labels, rows[i], sums, counts, side)
-        if middle <= i < first_right:
-            tally(kind, labels, rows[i], sums, counts, ZERO + SENT)
-
-
-@kernel
-def _narrow(routing, aside, end, at):
-    """Let thresholds lie half-way to the next value that any row of the node has."""
-    cells, kept = routing.cells, routing.kept
-    for k in range(kept.attributes.shape[1]):
-        a = kept.attributes[at, k]
-        if a < 0:
-            return
-        if cells.nominal[a]:
-            continue
-        low, high = kept.real[at, k, KEPT_LOW], kept.real[at, k, KEPT_HIGH]
-        for i in range(aside, end):
-            number = _number(cells, number_of(routing.rows[i]), a)
-            if low < number < high:
-                high = number
-        kept.real[at, k, KEPT_HIGH] = high
-
-
-@kernel
-def _number(cells, row, a):
-    """Return the number of a row; NaN where it is missing."""
-    column = cells.column[a]
-    if column >= 0:
-        return number_at(cells, row, column)
-    code = cells.codes[row, a]
-    return np.nan if code == layout.ABSENT else cells.values[a, code]
-
-
-@kernel
-def _heavier(routing, begin, middle, end):
-    """Return the heavier branch of the rows that have the value, of equals the first.
-
-    By what rows weigh themselves.
-    """
-    one, other = 0.0, 0.0
-    for i in range(begin, end):
-        weight = routing.own[number_of(routing.rows[i])]
-        if i < middle:
-            one += weight
-        else:
-            other += weight
-    return np.int64(one / max(one, other) < 1 - TOLERANCE)
-
-
-@kernel
-def _branch_of(routing, row, at, last):
-    """Return the branch of a row by the first surrogate that knows it, else the last.
-
-    A code that the node's rows did not tell the branch of is as good as missing.
-    """
-    cells, kept = routing.cells, routing.kept
-    for k in range(kept.attributes.shape[1]):
-        a = kept.attributes[at, k]
-        if a < 0:
-            break
-        code = cells.codes[row, a]
-        if code == layout.ABSENT:
-            continue
-        if not cells.nominal[a]:
-            right = _number(cells, row, a) > kept.real[at, k, KEPT_LOW]
-            return np.int64(right != (kept.real[at, k, REVERSED] > 0))
-        if kept.masks[at, k, code]:
-            return np.int64(kept.masks[at, k, code]) - 1
-    return last
+def route_tree(tree, marks, buffer):
+    """Route the rows of the root to the leaves."""
+    for node in range(len(tree.ints)):
+        if tree.ints[node, nodes.ATTRIBUTE] >= 0:
+            route_node(tree, node, marks, buffer)

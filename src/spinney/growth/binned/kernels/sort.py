@@ -1,8 +1,8 @@
-"""Sorting numbers with their places, as single words.
+"""Sorting of numbers with their places, as single words.
 
-The upper half of a key is a number rounded to 32 bits, in an order that whole numbers
-have too; the lower half is a place. Rounding never reverses an order, so only numbers
-that round to one are still to be put right.
+The upper half of a key is a number rounded to 32 bits, as an ordered integer; the lower
+half is a place. Rounding never reverses an order, so only numbers with equal roundings
+remain to be ordered.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ HALF = np.uint64(32)
 
 
 @kernel
-def key_of(number, place):
-    """Return the key of a number at a place."""
+def sort_key(number, place):
+    """Return the sort key of a number at a place."""
     bits = np.float32(number).view(np.uint32)
     # Negative numbers grow as their bits fall.
     ordered = ~bits if bits & SIGN else bits | SIGN
@@ -25,8 +25,8 @@ def key_of(number, place):
 
 
 @kernel
-def place_of(key):
-    """Return the place that a key ends with."""
+def key_place(key):
+    """Return the place in a key."""
     return np.int64(key & LOWER)
 
 
@@ -34,8 +34,8 @@ def place_of(key):
 def sort(keys, places, n, waiting):
     """Sort the first ``n`` keys, and their places with them; None for no places.
 
-    Quicksort by the median of three; short runs are left to insertion. The greater
-    part waits on a stack of log₂ n entries at most, two words of ``waiting`` each.
+    Quicksort by the median of three; short runs are left to insertion. The greater part
+    waits on a stack of log₂ n entries at most, two words of ``waiting`` each.
     """
     waiting[0], waiting[1] = 0, n - 1
     depth = 1
@@ -68,11 +68,11 @@ def sort(keys, places, n, waiting):
                 waiting[2 * depth], waiting[2 * depth + 1] = first, high
                 first = low
             depth += 1
-        insert(keys, places, first, last)
+        insertion_sort(keys, places, first, last)
 
 
 @kernel
-def insert(keys, places, first, last):
+def insertion_sort(keys, places, first, last):
     """Sort a short run by insertion."""
     for at in range(first + 1, last + 1):
         key, before = keys[at], at - 1
@@ -95,8 +95,8 @@ def _swap(keys, places, one, other):
 
 
 @kernel
-def settle(keys, n, values):
-    """Put sorted keys whose numbers round to one in the order of the true values."""
+def order_rounded(keys, n, values):
+    """Order sorted keys whose numbers have one rounding by their exact values."""
     for at in range(1, n):
         key = keys[at]
         upper, value = key >> HALF, values[key & LOWER]

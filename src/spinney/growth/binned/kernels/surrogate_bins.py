@@ -1,10 +1,9 @@
-"""Inside the bins of an attribute: where a cut may agree better than between them.
+"""Cuts inside the bins of an attribute that may agree better than those between.
 
-The rows of a node are laid out in *parts*, in rising order: a bin that is left closed
-is one part, a bin that is opened has one or several of equal width. Inside a part that
-holds b₀ and b₁ of the branches, D stays between what it was before the part less b₁,
-and that plus b₀. Only parts where this bound reaches the best edge, and what is needed
-to be kept at all, are sorted.
+The rows of a node are laid out in *sub-bins*, in rising order: a closed bin is one
+sub-bin, an open bin has one or several of equal width. D changes inside a sub-bin with
+b₀ and b₁ of the branches by at most −b₁ and +b₀. Only sub-bins whose bound reaches the
+best edge, and the least agreement to be recorded, are sorted.
 """
 
 from typing import NamedTuple
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.kernels import layout
-from spinney.growth.binned.kernels.cell_numbers import number_at
-from spinney.growth.binned.kernels.row_words import number_of
+from spinney.growth.binned.kernels.packed_rows import cell_value, row_of
 
 LEAST_ROWS = 2
 SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
@@ -28,12 +26,12 @@ AGREEING, LOW, HIGH, BIN, AFTER, SWAPPED, BOUND = np.arange(7)
 KNOWN_ONE, KNOWN_OTHER, KNOWN_ROWS = np.arange(7, 10)
 FOUND = 10
 
-# Lines of ``parts``: the weights of both branches, the number of rows, the least and
+# Lines of ``subbins``: the weights of both branches, the number of rows, the least and
 # the greatest value, the bin, whether it is sorted; at the first part of a bin, from
 # where on and how finely it is divided.
 ONE, OTHER, ROWS, LEAST, GREATEST, OWNER, OPEN, ORIGIN, SCALE = np.arange(9)
-LINES_OF_PARTS = 9
-PARTS = 4096 + layout.BINS
+SUBBIN_FIELDS = 9
+SUBBINS = 4096 + layout.BINS
 
 # Fewer rows are sorted at once; a bin has no more parts than these.
 FEW_ROWS = 4096
@@ -45,238 +43,236 @@ HALF = np.uint64(32)
 
 
 class SurrogateWorkspace(NamedTuple):
-    """Where surrogates are sought.
+    """Scratch arrays of the search for surrogates.
 
-    ``words`` count rows by attribute and bin, the first branch in the lower half;
-    ``lines`` their weights; ``cuts`` and ``masks`` are what is found of attributes
-    and of their codes, 1 or 2 by branch. ``marks`` are of codes, ``keys``, ``places``
-    and ``owners`` hold numbers, where in the node they stand, and their bins.
+    ``packed_counts`` count rows by attribute and bin, the first branch in the lower
+    half; ``bin_weights`` are their weights. ``cuts`` and ``masks`` are the results by
+    attribute and code, 1 or 2 by branch. ``marks`` are by code. ``keys``, ``places``
+    and ``row_bins`` hold numbers, their places in the node, and their bins.
     """
 
-    words: NDArray[np.uint64]
-    lines: NDArray[np.float64]
+    packed_counts: NDArray[np.uint64]
+    bin_weights: NDArray[np.float64]
     cuts: NDArray[np.float64]
     masks: NDArray[np.uint8]
     marks: NDArray[np.int64]
-    parts: NDArray[np.float64]
+    subbins: NDArray[np.float64]
     keys: NDArray[np.float64]
     places: NDArray[np.int64]
-    owners: NDArray[np.uint8]
+    row_bins: NDArray[np.uint8]
 
 
 @kernel
 def rows_in(word):
-    """Return how many rows a word counts."""
+    """Return the number of rows in a packed count."""
     return np.int64((word & (SECOND - FIRST)) + (word >> HALF))
 
 
 @kernel
-def bounded(one, other, apart, more_one, more_other):
-    """Return what a cut agrees on at most, where D was ``apart`` before a part."""
-    return max(other + apart + more_one, one - apart + more_other)
+def agreement_bound(one, other, difference, more_one, more_other):
+    """Return the most that a cut agrees on; ``difference`` is D before the sub-bin."""
+    return max(other + difference + more_one, one - difference + more_other)
 
 
 @kernel
-def lay_all(search, begin, middle, end, a, one, other):
-    """Lay the rows of a small node out as one part, to be sorted; return their number.
-
-    Those without a value of the attribute are left out.
-    """
-    cells, room, rows = search.cells, search.room, search.rows
-    column, parts, cuts, n = cells.column[a], room.parts, room.cuts, ZERO
+def lay_out_sorted(search, begin, middle, end, a, one, other):
+    """Lay out the known rows of a small node as one sub-bin; return their number."""
+    cells, work, rows = search.cells, search.work, search.rows
+    column, subbins, cuts, n = cells.column[a], work.subbins, work.cuts, ZERO
     cuts[a, KNOWN_ONE] = cuts[a, KNOWN_OTHER] = 0.0
     for i in range(begin, end):
-        row = number_of(rows[i])
+        row = row_of(rows[i])
         code = cells.codes[row, a]
-        if code == layout.ABSENT:
+        if code == layout.MISSING_CODE:
             continue
         if column < 0:
-            room.keys[n] = cells.values[a, code]
+            work.keys[n] = cells.values[a, code]
         else:
-            room.keys[n] = number_at(cells, row, column)
-        room.places[n] = i
+            work.keys[n] = cell_value(cells, row, column)
+        work.places[n] = i
         cuts[a, KNOWN_ONE if i < middle else KNOWN_OTHER] += search.weights[row]
         n += 1
     if n == end - begin:
         cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER] = one, other
-    cuts[a, KNOWN_ROWS] = parts[ROWS, 0] = n
-    parts[ONE, 0], parts[OTHER, 0] = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER]
-    parts[OPEN, 0] = 1
+    cuts[a, KNOWN_ROWS] = subbins[ROWS, 0] = n
+    subbins[ONE, 0], subbins[OTHER, 0] = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER]
+    subbins[OPEN, 0] = 1
     return n
 
 
 @kernel
-def lay_parts(search, begin, middle, end, a, needed):
-    """Lay the rows of a node out in parts; take those that may have what is needed.
+def lay_out_subbins(search, begin, middle, end, a, needed):
+    """Lay out the rows of a node in sub-bins; open those that may reach ``needed``.
 
-    Return how many parts there are, and how many keys to sort.
+    Return the number of sub-bins, and of keys to sort.
     """
-    cells, room = search.cells, search.room
-    parts, marks, n_bins, n_opened = room.parts, room.marks, cells.n_bins[a], 0
-    one, other = room.cuts[a, KNOWN_ONE], room.cuts[a, KNOWN_OTHER]
-    n, apart, marks[layout.ABSENT] = ZERO, 0.0, -1
+    cells, work = search.cells, search.work
+    subbins, marks, n_bins, n_opened = work.subbins, work.marks, cells.n_bins[a], 0
+    one, other = work.cuts[a, KNOWN_ONE], work.cuts[a, KNOWN_OTHER]
+    n, difference, marks[layout.MISSING_CODE] = ZERO, 0.0, -1
     for b in range(n_bins):
-        here, more = rows_in(room.words[a, b]), room.lines[a, b]
-        bound = bounded(one, other, apart, more[0], more[1])
+        n_here, more = rows_in(work.packed_counts[a, b]), work.bin_weights[a, b]
+        bound = agreement_bound(one, other, difference, more[0], more[1])
         marks[b] = -1
-        if cells.column[a] >= 0 and here > 1 and bound >= needed:
+        if cells.column[a] >= 0 and n_here > 1 and bound >= needed:
             marks[b] = 0
             n_opened += 1
-            n += here
-        apart += more[0] - more[1]
-    fine = min(FINEST, (PARTS - layout.BINS) // n_opened) if n > FEW_ROWS else 1
-    n_parts = ZERO
+            n += n_here
+        difference += more[0] - more[1]
+    n_per_bin = min(FINEST, (SUBBINS - layout.BINS) // n_opened) if n > FEW_ROWS else 1
+    n_subbins = ZERO
     for b in range(n_bins):
         if marks[b] == 0:
-            marks[b] = n_parts
-        for part in range(n_parts, n_parts + (fine if marks[b] >= 0 else 1)):
-            parts[OWNER, part], parts[OPEN, part] = b, marks[b] >= 0
-            parts[ONE, part] = room.lines[a, b, 0]
-            parts[OTHER, part] = room.lines[a, b, 1]
-            parts[ROWS, part] = rows_in(room.words[a, b])
-            parts[LEAST, part] = parts[GREATEST, part] = cells.values[a, b]
-            n_parts += 1
+            marks[b] = n_subbins
+        for subbin in range(n_subbins, n_subbins + (n_per_bin if marks[b] >= 0 else 1)):
+            subbins[OWNER, subbin], subbins[OPEN, subbin] = b, marks[b] >= 0
+            subbins[ONE, subbin] = work.bin_weights[a, b, 0]
+            subbins[OTHER, subbin] = work.bin_weights[a, b, 1]
+            subbins[ROWS, subbin] = rows_in(work.packed_counts[a, b])
+            subbins[LEAST, subbin] = subbins[GREATEST, subbin] = cells.values[a, b]
+            n_subbins += 1
     if n_opened:
         n = _gather(search, begin, end, a)
-        if fine > 1:
-            _divide(n_bins, fine, room)
-            _count_parts(search, middle, n, fine)
-            _close_parts(a, n_parts, needed, room)
-            n = _sift(n, fine, room)
-    return n_parts, n
+        if n_per_bin > 1:
+            _fill_subbins(n_bins, n_per_bin, work)
+            _count_subbins(search, middle, n, n_per_bin)
+            _close_subbins(a, n_subbins, needed, work)
+            n = _keep_open_keys(n, n_per_bin, work)
+    return n_subbins, n
 
 
 @kernel
 def _gather(search, begin, end, a):
-    """Take the rows of the opened bins, and find the range of each; return how many."""
-    cells, room, rows = search.cells, search.room, search.rows
-    marks, parts, column, n = room.marks, room.parts, cells.column[a], ZERO
+    """Gather the rows of open bins, and find the range of each; return their number."""
+    cells, work, rows = search.cells, search.work, search.rows
+    marks, subbins, column, n = work.marks, work.subbins, cells.column[a], ZERO
     for b in range(cells.n_bins[a]):
         if marks[b] >= 0:
-            parts[LEAST, marks[b]], parts[GREATEST, marks[b]] = np.inf, -np.inf
+            subbins[LEAST, marks[b]], subbins[GREATEST, marks[b]] = np.inf, -np.inf
     for i in range(begin, end):
-        row = number_of(rows[i])
+        row = row_of(rows[i])
         code = cells.codes[row, a]
         at = marks[code]
         if at >= 0:
-            key = number_at(cells, row, column)
-            room.keys[n], room.places[n], room.owners[n] = key, i, code
-            parts[LEAST, at] = min(parts[LEAST, at], key)
-            parts[GREATEST, at] = max(parts[GREATEST, at], key)
+            key = cell_value(cells, row, column)
+            work.keys[n], work.places[n], work.row_bins[n] = key, i, code
+            subbins[LEAST, at] = min(subbins[LEAST, at], key)
+            subbins[GREATEST, at] = max(subbins[GREATEST, at], key)
             n += 1
     return n
 
 
 @kernel
-def _divide(n_bins, fine, room):
-    """Divide opened bins into empty parts of equal width."""
-    parts = room.parts
+def _fill_subbins(n_bins, n_per_bin, work):
+    """Divide open bins into empty sub-bins of equal width."""
+    subbins = work.subbins
     for b in range(n_bins):
-        at = room.marks[b]
+        at = work.marks[b]
         if at < 0:
             continue
-        scale = fine / (parts[GREATEST, at] - parts[LEAST, at])
-        parts[ORIGIN, at] = parts[LEAST, at]
-        parts[SCALE, at] = scale if 0 < scale < np.inf else 0.0
-        for part in range(at, at + fine):
-            parts[ONE, part] = parts[OTHER, part] = parts[ROWS, part] = 0.0
-            parts[LEAST, part], parts[GREATEST, part] = np.inf, -np.inf
+        scale = n_per_bin / (subbins[GREATEST, at] - subbins[LEAST, at])
+        subbins[ORIGIN, at] = subbins[LEAST, at]
+        subbins[SCALE, at] = scale if 0 < scale < np.inf else 0.0
+        for subbin in range(at, at + n_per_bin):
+            subbins[ONE, subbin] = subbins[OTHER, subbin] = subbins[ROWS, subbin] = 0.0
+            subbins[LEAST, subbin], subbins[GREATEST, subbin] = np.inf, -np.inf
 
 
 @kernel
-def _part_of(i, fine, room):
-    """Return the part of a key; it never falls as the key grows."""
-    first = room.marks[room.owners[i]]
-    at = (room.keys[i] - room.parts[ORIGIN, first]) * room.parts[SCALE, first]
-    return first + (np.int64(min(at, fine - 1.0)) if at > 0 else 0)
+def _subbin_of(i, n_per_bin, work):
+    """Return the sub-bin of a key; it never falls as the key grows."""
+    first = work.marks[work.row_bins[i]]
+    at = (work.keys[i] - work.subbins[ORIGIN, first]) * work.subbins[SCALE, first]
+    return first + (np.int64(min(at, n_per_bin - 1.0)) if at > 0 else 0)
 
 
 @kernel
-def _count_parts(search, middle, n, fine):
-    """Count the rows of opened bins by part."""
-    room, rows, weights = search.room, search.rows, search.weights
-    parts = room.parts
+def _count_subbins(search, middle, n, n_per_bin):
+    """Count the rows of open bins by sub-bin."""
+    work, rows, weights = search.work, search.rows, search.weights
+    subbins = work.subbins
     for i in range(n):
-        part, place, key = _part_of(i, fine, room), room.places[i], room.keys[i]
-        weight = weights[number_of(rows[place])]
-        parts[ONE if place < middle else OTHER, part] += weight
-        parts[ROWS, part] += 1
-        parts[LEAST, part] = min(parts[LEAST, part], key)
-        parts[GREATEST, part] = max(parts[GREATEST, part], key)
+        subbin, place = _subbin_of(i, n_per_bin, work), work.places[i]
+        key = work.keys[i]
+        weight = weights[row_of(rows[place])]
+        subbins[ONE if place < middle else OTHER, subbin] += weight
+        subbins[ROWS, subbin] += 1
+        subbins[LEAST, subbin] = min(subbins[LEAST, subbin], key)
+        subbins[GREATEST, subbin] = max(subbins[GREATEST, subbin], key)
 
 
 @kernel
-def _close_parts(a, n_parts, needed, room):
-    """Leave those parts open that may hold a better cut than all edges of parts."""
-    parts, best, n_rows = room.parts, needed, room.cuts[a, KNOWN_ROWS]
-    one, other = room.cuts[a, KNOWN_ONE], room.cuts[a, KNOWN_OTHER]
+def _close_subbins(a, n_subbins, needed, work):
+    """Keep only those sub-bins open that may hold a better cut than all edges."""
+    subbins, best, n_rows = work.subbins, needed, work.cuts[a, KNOWN_ROWS]
+    one, other = work.cuts[a, KNOWN_ONE], work.cuts[a, KNOWN_OTHER]
     for final in range(2):
-        apart, before = 0.0, 0.0
-        for part in range(n_parts):
-            more = parts[ONE, part], parts[OTHER, part]
-            if final and parts[OPEN, part]:
-                alike = not parts[LEAST, part] < parts[GREATEST, part]
-                bound = bounded(one, other, apart, more[0], more[1])
-                parts[OPEN, part] = not alike and bound >= best
-            apart += more[0] - more[1]
-            before += parts[ROWS, part]
+        difference, before = 0.0, 0.0
+        for subbin in range(n_subbins):
+            more = subbins[ONE, subbin], subbins[OTHER, subbin]
+            if final and subbins[OPEN, subbin]:
+                alike = not subbins[LEAST, subbin] < subbins[GREATEST, subbin]
+                bound = agreement_bound(one, other, difference, more[0], more[1])
+                subbins[OPEN, subbin] = not alike and bound >= best
+            difference += more[0] - more[1]
+            before += subbins[ROWS, subbin]
             if min(before, n_rows - before) >= LEAST_ROWS:
-                reached = max(other + apart, one - apart)
-                best = max(best, reached - SLACK * (one + other))
+                cut_score = max(other + difference, one - difference)
+                best = max(best, cut_score - SLACK * (one + other))
 
 
 @kernel
-def _sift(n, fine, room):
-    """Keep the keys of open parts; return how many there are."""
+def _keep_open_keys(n, n_per_bin, work):
+    """Keep the keys of open sub-bins; return their number."""
     m = ZERO
     for i in range(n):
-        if room.parts[OPEN, _part_of(i, fine, room)]:
-            room.keys[m], room.places[m] = room.keys[i], room.places[i]
-            room.owners[m] = room.owners[i]
+        if work.subbins[OPEN, _subbin_of(i, n_per_bin, work)]:
+            work.keys[m], work.places[m] = work.keys[i], work.places[i]
+            work.row_bins[m] = work.row_bins[i]
             m += 1
     return m
 
 
 @kernel
-def scan(search, middle, a, n_parts, wanted):
+def scan_cuts(search, middle, a, n_subbins, wanted):
     """Return the most that a cut agrees on, or note the first that agrees as wanted."""
-    room, rows, weights = search.room, search.rows, search.weights
-    parts, keys, cuts = room.parts, room.keys, room.cuts
+    work, rows, weights = search.work, search.rows, search.weights
+    subbins, keys, cuts = work.subbins, work.keys, work.cuts
     one, other, n_rows = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER], cuts[a, KNOWN_ROWS]
     before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
-    for part in range(n_parts):
-        here, sorted_here = np.int64(parts[ROWS, part]), parts[OPEN, part] > 0
-        if here == 0:
+    for subbin in range(n_subbins):
+        n_here, sorted_here = np.int64(subbins[ROWS, subbin]), subbins[OPEN, subbin] > 0
+        if n_here == 0:
             continue
-        apart, inside = sums, here if sorted_here else ZERO + 1
-        sums += parts[ONE, part] - parts[OTHER, part]
+        difference, inside = sums, n_here if sorted_here else ZERO + 1
+        sums += subbins[ONE, subbin] - subbins[OTHER, subbin]
         for k in range(inside):
             ends = k == inside - 1
             if sorted_here:
-                place = room.places[at]
-                weight = weights[number_of(rows[place])]
-                apart += weight if place < middle else -weight
+                place = work.places[at]
+                weight = weights[row_of(rows[place])]
+                difference += weight if place < middle else -weight
                 at += 1
             if ends:
-                apart = sums
+                difference = sums
             elif keys[at] == keys[at - 1]:
                 continue
-            left = before + (here if ends else k + 1)
+            left = before + (n_here if ends else k + 1)
             if min(left, n_rows - left) < LEAST_ROWS:
                 continue
-            agreeing = max(other + apart, one - apart)
+            agreeing = max(other + difference, one - difference)
             best = max(best, agreeing)
             if agreeing < wanted:
                 continue
-            after = part + 1
-            while ends and parts[ROWS, after] == 0:
+            after = subbin + 1
+            while ends and subbins[ROWS, after] == 0:
                 after += 1
             cuts[a, AGREEING] = agreeing
-            cuts[a, SWAPPED] = one - apart > other + apart
-            cuts[a, LOW] = parts[GREATEST, part] if ends else keys[at - 1]
-            cuts[a, HIGH] = parts[LEAST, after] if ends else keys[at]
-            cuts[a, BIN] = parts[OWNER, part]
-            cuts[a, AFTER] = parts[OWNER, after]
+            cuts[a, SWAPPED] = one - difference > other + difference
+            cuts[a, LOW] = subbins[GREATEST, subbin] if ends else keys[at - 1]
+            cuts[a, HIGH] = subbins[LEAST, after] if ends else keys[at]
+            cuts[a, BIN] = subbins[OWNER, subbin]
+            cuts[a, AFTER] = subbins[OWNER, after]
             return best
-        before += here
+        before += n_here
     return best

@@ -1,4 +1,4 @@
-"""The errors that a leaf makes, and may make, as ``growth.prune.error_limits``."""
+"""Training errors of a leaf, and their estimate, as ``growth.prune.error_limits``."""
 
 from math import sqrt
 
@@ -20,10 +20,10 @@ def _size(weights, node):
 
 @kernel
 def _label_of(rules, weights, node, prior, scale):
-    """Return the label of the greatest share, or of the least cost; the last of equals.
+    """Return the label of the greatest proportion, or least cost; ties go to the last.
 
-    With ``scale`` 0 weights take the place of shares; else these are what is predicted,
-    the weights and the prior over their sum, the prior's weight being ``scale`` − 1.
+    With ``scale`` 0 weights replace proportions. Otherwise these are predictions: the
+    weights plus the prior, over their sum; the prior weighs ``scale`` − 1.
     """
     n_classes, costs = weights.shape[1], rules.costs
     size = _size(weights, node) + scale - 1
@@ -32,31 +32,31 @@ def _label_of(rules, weights, node, prior, scale):
     for turn in range(2):
         for c in range(n_classes):
             if len(costs) > 0:
-                worth = 0.0
+                merit = 0.0
                 for true in range(n_classes):
                     x = weights[node, true]
                     x = (x + prior[true]) / size if by_share else x
-                    worth -= x * (costs[c, true] / rules.dearest)
+                    merit -= x * (costs[c, true] / rules.max_cost)
             else:
-                worth = weights[node, c]
-                worth = (worth + prior[c]) / size if by_share else worth
+                merit = weights[node, c]
+                merit = (merit + prior[c]) / size if by_share else merit
             if turn == 0:
-                best = max(best, worth)
-            elif worth >= best - TOLERANCE * max(1.0, abs(best)):
+                best = max(best, merit)
+            elif merit >= best - TOLERANCE * max(1.0, abs(best)):
                 label = c
     return label
 
 
 @kernel
-def wrong(rules, weights, node, prior):
-    """Return the weight that is not of the label that the weights give."""
+def leaf_errors(rules, weights, node, prior):
+    """Return the weight outside the majority class."""
     label = _label_of(rules, weights, node, prior, 0.0)
     return _size(weights, node) - weights[node, label]
 
 
 @kernel
 def risk(rules, weights, node, prior):
-    """Return the weight that is not of the label that is predicted, or its cost."""
+    """Return the weight outside the predicted class, or its cost."""
     label = _label_of(rules, weights, node, prior, rules.scale)
     if len(rules.costs) == 0:
         return _size(weights, node) - weights[node, label]
@@ -67,8 +67,8 @@ def risk(rules, weights, node, prior):
 
 
 @kernel
-def _added(weight, errors, z):
-    """Return the errors to add to one or more that were seen."""
+def _added_errors(weight, errors, z):
+    """Return the errors to add to one or more training errors."""
     if errors + 0.5 >= weight:
         return max(weight - errors, 0.0)
     f = (errors + 0.5) / weight
@@ -78,15 +78,15 @@ def _added(weight, errors, z):
 
 
 @kernel
-def estimate(rules, weights, node, prior):
-    """Return how many errors a node may make as a leaf."""
+def estimated_errors(rules, weights, node, prior):
+    """Return the estimated errors of a node as a leaf."""
     weight = _size(weights, node)
     if weight <= EQUAL:
         return 0.0
-    errors = wrong(rules, weights, node, prior)
+    errors = leaf_errors(rules, weights, node, prior)
     if errors >= 1:
-        return errors + _added(weight, errors, rules.z)
+        return errors + _added_errors(weight, errors, rules.z)
     none = weight * (1 - rules.confidence ** (1 / weight))
     if errors <= 0:
         return errors + none
-    return errors + none + errors * (_added(weight, 1.0, rules.z) - none)
+    return errors + none + errors * (_added_errors(weight, 1.0, rules.z) - none)

@@ -1,12 +1,12 @@
-"""Trees of several branches, grown in one loop.
+"""Multiway trees, grown in one loop.
 
-The node on top of the stack is split, and its members give way to those of its
+The node on top of the stack is split, and its members are replaced by those of its
 children, the first child's on top, so that a subtree is grown before the next::
 
-    members   … | node            ]          members   … | child 2 | child 1 | child 0 ]
-    stack     … , node                       stack     … , child 2 , child 1 , child 0
+members   … | node            ]          members   … | child 2 | child 1 | child 0 ]
+stack     … , node                       stack     … , child 2 , child 1 , child 0
 
-Only children that may be split again have members. When an array is too short the loop
+Only children that may be split again have members. If an array is too short, the kernel
 returns before it has changed anything of the node, and can be called again.
 """
 
@@ -17,13 +17,17 @@ import numpy as np
 from spinney._support.jit.compile import entry, kernel
 from spinney._support.ties import TOLERANCE
 from spinney.growth.multiway.kernels import layout
-from spinney.growth.multiway.kernels.count import runs_of
-from spinney.growth.multiway.kernels.layout import is_nominal, question_of, stretch
-from spinney.growth.multiway.kernels.search import choose, search
+from spinney.growth.multiway.kernels.layout import (
+    chosen_candidate,
+    is_nominal,
+    member_range,
+)
+from spinney.growth.multiway.kernels.search import choose_attribute, search_attributes
+from spinney.growth.multiway.kernels.value_counts import collect_values
 
 
 class Task(IntEnum):
-    """What the entry does: all that waits, or a part of it with the node on top."""
+    """Tasks of the entry: grow all nodes, or search or split the node on top."""
 
     GROW = 0
     SEARCH = 1
@@ -31,39 +35,39 @@ class Task(IntEnum):
 
 
 @entry
-def grow(growth, task, first, last):
-    """Grow what waits, or until it is to pause; return what is short of room, if any.
+def grow_nodes(growth, task, first, last):
+    """Grow the nodes on the stack, or until the pause; return which array is full.
 
-    Other tasks than GROW are about the node on top: to search its attributes from
-    ``first`` to ``last``, or to split it by the results.
+    The other tasks concern the node on top: search its attributes from ``first`` to
+    ``last``, or split it by the results.
     """
     members, results, state = growth.members, growth.work.results, growth.grown.state
-    while state[layout.WAITING] > 0:
-        top = state[layout.WAITING] - 1
+    while state[layout.N_WAITING] > 0:
+        top = state[layout.N_WAITING] - 1
         if task != Task.SPLIT:
             for a in range(first, last):
-                results[a, layout.VALUES] = -1 if members.used[top, a] else 0
-            search(growth, top, first, last)
+                results[a, layout.N_VALUES] = -1 if members.used[top, a] else 0
+            search_attributes(growth, top, first, last)
         if task == Task.SEARCH:
             return layout.DONE
-        short = _finish(growth, top)
+        short = _split_node(growth, top)
         if short != layout.DONE or task == Task.SPLIT:
             return short
-        if state[layout.NODES] >= state[layout.PAUSE]:
+        if state[layout.N_NODES] >= state[layout.PAUSE_AT]:
             return layout.DONE
     return layout.DONE
 
 
 @kernel
-def _finish(growth, top):
+def _split_node(growth, top):
     """Split the node on top of the stack, or make it a leaf."""
     columns, members, grown = growth.columns, growth.members, growth.grown
     state, stack = grown.state, members.stack
-    begin, end, _ = stretch(members, top)
-    node, chosen = stack[top, layout.NODE], choose(growth)
-    keeping = end - begin >= growth.limits.runners_up
-    n_lines = state[layout.WRITTEN] + _lines_needed(growth, chosen, keeping)
-    n_candidates = state[layout.FOUND] + len(columns.facts)
+    begin, end, _ = member_range(members, top)
+    node, chosen = stack[top, layout.NODE], choose_attribute(growth)
+    keep_competitors = end - begin >= growth.limits.competitor_rows
+    n_lines = state[layout.N_WRITTEN] + _lines_needed(growth, chosen, keep_competitors)
+    n_candidates = state[layout.N_FOUND] + len(columns.facts)
     if n_candidates > len(grown.candidates):
         return layout.SHORT_OF_CANDIDATES
     if n_lines > len(grown.line_codes):
@@ -72,109 +76,119 @@ def _finish(growth, top):
     if chosen >= 0:
         n_children = 2
         if columns.facts[chosen, layout.KIND] == layout.NOMINAL:
-            n_children = columns.facts[chosen, layout.CODES]
-        if state[layout.NODES] + n_children > len(grown.nodes):
+            n_children = columns.facts[chosen, layout.N_CODES]
+        if state[layout.N_NODES] + n_children > len(grown.nodes):
             return layout.SHORT_OF_NODES
         if top + n_children > len(stack):
             return layout.SHORT_OF_STACK
-        more = (n_children - 1) * growth.work.results[chosen, layout.LOST]
+        more = (n_children - 1) * growth.work.results[chosen, layout.N_MISSING]
         if end + more > len(members.rows):
             return layout.SHORT_OF_MEMBERS
-    _record(growth, top, chosen, keeping)
-    state[layout.WAITING] = top
+    _record_candidates(growth, top, chosen, keep_competitors)
+    state[layout.N_WAITING] = top
     if chosen < 0:
         grown.nodes[node, layout.REASON] = -chosen
         return layout.DONE
     if columns.facts[chosen, layout.KIND] == layout.NOMINAL or not growth.limits.reuse:
         members.used[top, chosen] = 1
-    plain = _make_children(growth, top, n_children)
-    _send(growth, top, plain)
+    unweighted = _make_children(growth, top, n_children)
+    _move_to_children(growth, top, unweighted)
     return layout.DONE
 
 
 @kernel
-def _lines_needed(growth, chosen, keeping):
-    """Return how many lines at most the splits have that are to be written down."""
+def _lines_needed(growth, chosen, keep_competitors):
+    """Return the largest number of lines of the splits to be recorded."""
     needed, results, facts = 0, growth.work.results, growth.columns.facts
     for a in range(len(results)):
-        if a == chosen or (keeping and results[a, layout.ABLE]):
+        if a == chosen or (keep_competitors and results[a, layout.CAN_SPLIT]):
             numeric = facts[a, layout.KIND] == layout.NUMERIC
-            needed += 3 if numeric else 1 + max(0, results[a, layout.VALUES])
+            needed += 3 if numeric else 1 + max(0, results[a, layout.N_VALUES])
     return needed
 
 
 @kernel
-def _record(growth, top, chosen, keeping):
-    """Write down the split that won, and those that lost where they are kept."""
+def _record_candidates(growth, top, chosen, keep_competitors):
+    """Record the winning split, and competitors if they are kept."""
     grown, merits, results = growth.grown, growth.work.merits, growth.work.results
     node, state = growth.members.stack[top, layout.NODE], grown.state
-    first, number = state[layout.FOUND], 0
-    grown.nodes[node, layout.CANDIDATE] = first
+    first, number = state[layout.N_FOUND], 0
+    grown.nodes[node, layout.FIRST_CANDIDATE] = first
     for a in range(len(results)):
-        able = results[a, layout.VALUES] >= 2 and results[a, layout.ABLE] > 0
-        if not (able and (keeping or a == chosen)):
+        able = results[a, layout.N_VALUES] >= 2 and results[a, layout.CAN_SPLIT] > 0
+        if not (able and (keep_competitors or a == chosen)):
             continue
         at = first + number
         if a == chosen:
             grown.nodes[node, layout.CHOSEN] = number
         grown.candidates[at, layout.ATTRIBUTE] = a
-        grown.candidates[at, layout.LOW] = results[a, layout.BELOW]
-        grown.candidates[at, layout.CUT] = results[a, layout.BELOW]
-        grown.candidates[at, layout.HIGH] = results[a, layout.ABOVE]
+        grown.candidates[at, layout.LOW] = results[a, layout.LOW_CODE]
+        grown.candidates[at, layout.CUT] = results[a, layout.LOW_CODE]
+        grown.candidates[at, layout.HIGH] = results[a, layout.HIGH_CODE]
         grown.merits[at, layout.GAIN] = merits[a, layout.GAIN]
         grown.merits[at, layout.MERIT] = merits[a, layout.MERIT]
         _write_lines(growth, top, at)
         number += 1
-    grown.nodes[node, layout.CANDIDATES] = number
-    state[layout.FOUND] = first + number
+    grown.nodes[node, layout.N_CANDIDATES] = number
+    state[layout.N_FOUND] = first + number
 
 
 @kernel
 def _write_lines(growth, top, at):
     """Write the lines of a candidate: the missing rows, then values, or both sides."""
     grown, work, n_classes = growth.grown, growth.work, growth.limits.n_classes
-    candidates, (_, _, plain) = grown.candidates, stretch(growth.members, top)
-    width = n_classes if plain else 2 * n_classes
-    vectors, line = work.vectors, grown.state[layout.WRITTEN]
-    candidates[at, layout.LINE] = line
+    candidates, (_, _, unweighted) = grown.candidates, member_range(growth.members, top)
+    width = n_classes if unweighted else 2 * n_classes
+    vectors, line = work.vectors, grown.state[layout.N_WRITTEN]
+    candidates[at, layout.FIRST_LINE] = line
     a = candidates[at, layout.ATTRIBUTE]
     if growth.columns.facts[a, layout.KIND] == layout.NUMERIC:
         low, high = candidates[at, layout.LOW], candidates[at, layout.HIGH]
-        _write(grown, line, -1, work.sides[a], 0, plain)
-        _write(grown, line + 1, low, work.sides[a], 2 * n_classes, plain)
-        _write(grown, line + 2, high, work.sides[a], 4 * n_classes, plain)
-        candidates[at, layout.LINES] = 3
+        _write_line(grown, line, -1, work.sides[a], 0, unweighted)
+        _write_line(grown, line + 1, low, work.sides[a], 2 * n_classes, unweighted)
+        _write_line(grown, line + 2, high, work.sides[a], 4 * n_classes, unweighted)
+        candidates[at, layout.N_LINES] = 3
     else:
-        n_runs = runs_of(growth, top, a)
-        _write(grown, line, -1, vectors, layout.AWAY * 2 * n_classes, plain)
-        for j in range(n_runs):
-            _write(grown, line + 1 + j, work.codes[j], work.runs, width * j, plain)
-        candidates[at, layout.LINES] = 1 + n_runs
-    grown.state[layout.WRITTEN] = line + candidates[at, layout.LINES]
+        n_values = collect_values(growth, top, a)
+        _write_line(
+            grown, line, -1, vectors, layout.MISSING * 2 * n_classes, unweighted
+        )
+        for j in range(n_values):
+            _write_line(
+                grown,
+                line + 1 + j,
+                work.codes[j],
+                work.value_weights,
+                width * j,
+                unweighted,
+            )
+        candidates[at, layout.N_LINES] = 1 + n_values
+    grown.state[layout.N_WRITTEN] = line + candidates[at, layout.N_LINES]
 
 
 @kernel
-def _write(grown, line, code, array, at, plain):
+def _write_line(grown, line, code, array, at, unweighted):
     weights, counts = grown.line_weights, grown.line_counts
     n_classes = weights.shape[1]
     grown.line_codes[line] = code
     for c in range(n_classes):
         weights[line, c] = array[at + c]
-        count = array[at + c] if plain else array[at + n_classes + c]
+        count = array[at + c] if unweighted else array[at + n_classes + c]
         counts[line, c] = np.int64(count)
 
 
 @kernel
 def _make_children(growth, top, n_children):
-    """Make the children with their weights, each a leaf or with room for its members.
+    """Make the children with their weights, each a leaf or with space for its members.
 
-    ``scores`` has the share of each branch then. Return whether the children are plain.
+    ``scores`` then has the proportion of each branch. Return whether the children are
+    unweighted.
     """
     facts, members, grown = growth.columns.facts, growth.members, growth.grown
     state, nodes, shares = grown.state, grown.nodes, growth.work.scores
-    node, first = members.stack[top, layout.NODE], state[layout.NODES]
-    state[layout.NODES] = first + n_children
-    nodes[node, layout.CHILD], nodes[node, layout.CHILDREN] = first, n_children
+    node, first = members.stack[top, layout.NODE], state[layout.N_NODES]
+    state[layout.N_NODES] = first + n_children
+    nodes[node, layout.FIRST_CHILD], nodes[node, layout.N_CHILDREN] = first, n_children
     nodes[node, layout.REASON] = layout.INNER
     for child in range(first, first + n_children):
         for column in range(nodes.shape[1]):
@@ -182,7 +196,7 @@ def _make_children(growth, top, n_children):
         nodes[child, layout.PARENT], nodes[child, layout.BRANCH] = node, child - first
         nodes[child, layout.DEPTH] = nodes[node, layout.DEPTH] + 1
         nodes[child, layout.CHOSEN], nodes[child, layout.REASON] = -1, layout.EMPTY
-    divided = share_out(growth, node)
+    divided = set_shares(growth, node)
     fill_children(growth, node)
     left, used = 0, members.used
     for a in range(len(facts)):
@@ -190,19 +204,20 @@ def _make_children(growth, top, n_children):
     for b in range(n_children):
         if shares[b] > 0.0:
             nodes[first + b, layout.REASON] = _reason_to_stop(growth, first + b, left)
-    return members.stack[top, layout.PLAIN] > 0 and not divided
+    return members.stack[top, layout.UNWEIGHTED] > 0 and not divided
 
 
 @kernel
-def share_out(growth, node):
-    """Find the shares of a node's branches; return whether rows are to be divided."""
+def set_shares(growth, node):
+    """Set the proportions of a node's branches; return whether rows are divided."""
     grown, shares = growth.grown, growth.work.scores
     nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
-    candidates, candidate, known = grown.candidates, question_of(grown, node), 0.0
-    line, low = candidates[candidate, layout.LINE], candidates[candidate, layout.CUT]
-    n_children, n_classes = nodes[node, layout.CHILDREN], line_weights.shape[1]
-    end = line + candidates[candidate, layout.LINES]
+    candidates, candidate, known = grown.candidates, chosen_candidate(grown, node), 0.0
+    line = candidates[candidate, layout.FIRST_LINE]
+    low = candidates[candidate, layout.CUT]
+    n_children, n_classes = nodes[node, layout.N_CHILDREN], line_weights.shape[1]
+    end = line + candidates[candidate, layout.N_LINES]
     for b in range(n_children):
         shares[b] = 0.0
     # Added up as ``search.level_splits`` does: the lines of a branch by class first.
@@ -231,24 +246,25 @@ def share_out(growth, node):
 
 @kernel
 def fill_children(growth, node):
-    """Give the children of a node the weights and counts of its lines."""
+    """Set the weights and counts of the children of a node from its lines."""
     grown, shares = growth.grown, growth.work.scores
     nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
     weights, counts, line_counts = grown.weights, grown.counts, grown.line_counts
-    candidates, candidate = grown.candidates, question_of(grown, node)
-    line, low = candidates[candidate, layout.LINE], candidates[candidate, layout.CUT]
-    first, n_classes = np.int64(nodes[node, layout.CHILD]), line_weights.shape[1]
-    for b in range(nodes[node, layout.CHILDREN]):
+    candidates, candidate = grown.candidates, chosen_candidate(grown, node)
+    line = candidates[candidate, layout.FIRST_LINE]
+    low = candidates[candidate, layout.CUT]
+    first, n_classes = np.int64(nodes[node, layout.FIRST_CHILD]), line_weights.shape[1]
+    for b in range(nodes[node, layout.N_CHILDREN]):
         for c in range(n_classes):
             weights[first + b, c] = 0.0
             counts[first + b, c] = 0
-    for i in range(line + 1, line + candidates[candidate, layout.LINES]):
+    for i in range(line + 1, line + candidates[candidate, layout.N_LINES]):
         branch = codes[i] if nominal else np.int32(codes[i] > low)
         for c in range(n_classes):
             weights[first + branch, c] += line_weights[i, c]
             counts[first + branch, c] += line_counts[i, c]
-    for b in range(nodes[node, layout.CHILDREN]):
+    for b in range(nodes[node, layout.N_CHILDREN]):
         if shares[b] > 0.0:
             for c in range(n_classes):
                 weights[first + b, c] += shares[b] * line_weights[line, c]
@@ -257,7 +273,7 @@ def fill_children(growth, node):
 
 @kernel
 def _reason_to_stop(growth, node, n_attributes):
-    """Return why a node with rows is a leaf before it is searched."""
+    """Return the reason why a node with rows is a leaf before it is searched."""
     limits, grown = growth.limits, growth.grown
     weights, counts = grown.weights, grown.counts
     present, weight = 0, 0.0
@@ -276,77 +292,77 @@ def _reason_to_stop(growth, node, n_attributes):
 
 
 @kernel
-def _send(growth, top, plain):
-    """Send members to the children that may be split, and let those wait."""
-    begin, end, was_plain = stretch(growth.members, top)
+def _move_to_children(growth, top, unweighted):
+    """Move members to the children that may be split, and push these."""
+    begin, end, was_unweighted = member_range(growth.members, top)
     node = growth.members.stack[top, layout.NODE]
-    last = _let_wait(growth, top, begin, node, plain)
+    last = _push_children(growth, top, begin, node, unweighted)
     if last > begin:
-        move(growth, node, begin, end, was_plain, begin, last - begin)
+        move_members(growth, node, begin, end, was_unweighted, begin, last - begin)
 
 
 @kernel
-def move(growth, node, begin, end, was_plain, to, size):
-    """Move members of a node to those of its branches that have a place.
+def move_members(growth, node, begin, end, was_unweighted, to, size):
+    """Move members of a node to the branches that have places, ``size`` in all.
 
-    Such places, counted from ``to``, stand in ``codes``, the shares in ``scores``. In
-    all there are ``size`` of them.
+    The places, counted from ``to``, are in ``codes``, the proportions in ``scores``.
     """
     members, grown = growth.members, growth.grown
     codes, places, shares = growth.columns.codes, growth.work.codes, growth.work.scores
-    rows, parts = members.rows, members.parts
-    spare_rows, spare_parts = members.spare_rows, members.spare_parts
-    candidates, candidate = grown.candidates, question_of(grown, node)
+    rows, fractions = members.rows, members.fractions
+    spare_rows, spare_fractions = members.spare_rows, members.spare_fractions
+    candidates, candidate = grown.candidates, chosen_candidate(grown, node)
     a, low = candidates[candidate, layout.ATTRIBUTE], candidates[candidate, layout.CUT]
-    absent, nominal = growth.columns.facts[a, layout.CODES], is_nominal(growth, node)
+    missing_code = growth.columns.facts[a, layout.N_CODES]
+    nominal = is_nominal(growth, node)
     for i in range(begin, end):
         r = rows[i]
-        code, part = np.int64(codes[r, a]), 1.0 if was_plain else parts[i]
-        if code == absent:
-            for b in range(grown.nodes[node, layout.CHILDREN]):
+        code, fraction = np.int64(codes[r, a]), 1.0 if was_unweighted else fractions[i]
+        if code == missing_code:
+            for b in range(grown.nodes[node, layout.N_CHILDREN]):
                 if places[b] >= 0 and shares[b] > 0.0:
                     spare_rows[places[b]] = r
-                    spare_parts[places[b]] = part * shares[b]
+                    spare_fractions[places[b]] = fraction * shares[b]
                     places[b] += 1
             continue
         branch = code if nominal else np.int64(code > low)
         place = places[branch]
         if place >= 0:
-            spare_rows[place], spare_parts[place] = r, part
+            spare_rows[place], spare_fractions[place] = r, fraction
             places[branch] = place + 1
     for i in range(size):
-        rows[to + i], parts[to + i] = spare_rows[i], spare_parts[i]
+        rows[to + i], fractions[to + i] = spare_rows[i], spare_fractions[i]
 
 
 @kernel
-def _let_wait(growth, top, begin, node, plain):
-    """Let the children wait that may be split, the first one on top.
+def _push_children(growth, top, begin, node, unweighted):
+    """Push the children that may be split, the first one on top.
 
-    The workspace's ``codes`` become where the members of each branch go, -1 for
-    nowhere. Return where the last ones end.
+    ``codes`` of the workspace receive the places of each branch, -1 for none. Return
+    where the last ones end.
     """
     nodes, used, places = growth.grown.nodes, growth.members.used, growth.work.codes
-    first, end = np.int64(nodes[node, layout.CHILD]), begin
-    for b in range(nodes[node, layout.CHILDREN] - 1, -1, -1):
+    first, end = np.int64(nodes[node, layout.FIRST_CHILD]), begin
+    for b in range(nodes[node, layout.N_CHILDREN] - 1, -1, -1):
         places[b] = -1
         if nodes[first + b, layout.REASON] == layout.INNER:
-            now, places[b] = growth.grown.state[layout.WAITING], end - begin
+            now, places[b] = growth.grown.state[layout.N_WAITING], end - begin
             if now > top:
                 for a in range(used.shape[1]):
                     used[now, a] = used[top, a]
-            end = let_wait(growth, first + b, end, plain)
+            end = push_node(growth, first + b, end, unweighted)
     return end
 
 
 @kernel
-def let_wait(growth, node, begin, plain):
-    """Let a node wait whose members begin there; return where they end."""
+def push_node(growth, node, begin, unweighted):
+    """Push a node whose members begin there; return where they end."""
     state, counts, stack = growth.grown.state, growth.grown.counts, growth.members.stack
-    now, end = state[layout.WAITING], begin
+    now, end = state[layout.N_WAITING], begin
     for c in range(counts.shape[1]):
         end += counts[node, c]
     stack[now, layout.BEGIN], stack[now, layout.END] = begin, end
-    stack[now, layout.NODE], stack[now, layout.PLAIN] = node, plain
-    stack[now, layout.PHASE] = 0
-    state[layout.WAITING] = now + 1
+    stack[now, layout.NODE], stack[now, layout.UNWEIGHTED] = node, unweighted
+    stack[now, layout.VISITED] = 0
+    state[layout.N_WAITING] = now + 1
     return end

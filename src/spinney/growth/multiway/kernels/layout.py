@@ -1,10 +1,9 @@
-"""The arrays of the kernels that grow trees of several branches, and what is where.
+"""Arrays of the kernels that grow multiway trees, and their columns.
 
-A *code* is the place of a value among all those of its attribute, rising; the code
-after the last one is that of missing cells. A *member* is a row at a node with its part
-of the weight: a row whose value is missing is a member of several nodes. Where every
-member weighs 1, a node is *plain*, its weights are its counts, and nobody looks at the
-parts.
+A *code* is the rank of a value among all those of its attribute; the code after the
+last one is that of missing cells. A *member* is a row at a node with a fraction of its
+weight: a row with a missing value is a member of several nodes. If every member weighs
+1, a node is *unweighted*: its weights are its counts, and fractions are not read.
 """
 
 from typing import Any, NamedTuple
@@ -23,25 +22,35 @@ GINI, ENTROPY = range(2)
 # Columns of the facts of attributes: kind, number of codes, where the counts of its
 # codes begin (in lines), where its numbers begin, and whether it has so many values
 # that it does not count in the average gain.
-KIND, CODES, OFFSET, NUMBERS, MANY = range(5)
+KIND, N_CODES, TABLE_START, NUMBERS_START, MANY_VALUES = range(5)
 
 # Columns of what waits: where its members begin and end, its node, whether it is plain,
 # and for pruning whether its children were looked at.
-BEGIN, END, NODE, PLAIN, PHASE = range(5)
+BEGIN, END, NODE, UNWEIGHTED, VISITED = range(5)
 
 # Columns of nodes: parent, branch, depth, why it is a leaf, first child, number of
 # children, first candidate, number of candidates, and which of them won, or -1.
-PARENT, BRANCH, DEPTH, REASON, CHILD, CHILDREN, CANDIDATE, CANDIDATES, CHOSEN = range(9)
+(
+    PARENT,
+    BRANCH,
+    DEPTH,
+    REASON,
+    FIRST_CHILD,
+    N_CHILDREN,
+    FIRST_CANDIDATE,
+    N_CANDIDATES,
+    CHOSEN,
+) = range(9)
 
 # Columns of candidates: attribute, first line, number of lines, the codes on both sides
 # of a threshold where it was found, and the last code that goes left.
-ATTRIBUTE, LINE, LINES, LOW, HIGH, CUT = range(6)
+ATTRIBUTE, FIRST_LINE, N_LINES, LOW, HIGH, CUT = range(6)
 GAIN, MERIT = range(2)
 
 # Columns of the results by attribute: how many values occur (-1 where it was
 # not looked at), whether it can be split, the codes on both sides of a threshold, and
 # how many members have no value.
-VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
+N_VALUES, CAN_SPLIT, LOW_CODE, HIGH_CODE, N_MISSING = range(5)
 
 # Why a node is a leaf; an inner node has none.
 (
@@ -60,7 +69,7 @@ VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
 
 # Places of ``state``: how many wait, and how many nodes, candidates, lines and steps
 # of pruning there are; at how many nodes growing pauses.
-WAITING, NODES, FOUND, WRITTEN, STEPS, PAUSE = range(6)
+N_WAITING, N_NODES, N_FOUND, N_WRITTEN, N_STEPS, PAUSE_AT = range(6)
 
 # What the loop says when it returns: all is done, or what is short of room.
 (
@@ -79,15 +88,16 @@ BEFORE, AFTER, RISK_BEFORE, RISK_AFTER = range(4)
 
 # Lines of ``vectors``, each with weights and counts by class: known rows, those whose
 # value is missing, both sides of a cut, both sides of the cut before.
-KNOWN, AWAY, LEFT, RIGHT, LAST_LEFT, LAST_RIGHT = range(6)
+KNOWN, MISSING, LEFT, RIGHT, LAST_LEFT, LAST_RIGHT = range(6)
 VECTORS = 6
 
 
 class RankedColumns(NamedTuple):
-    """All rows.
+    """All rows by rank.
 
-    ``codes`` has a line a row, and the class in a last column; then come facts of
-    attributes, the values of the numeric ones, and the least step between them.
+    ``codes`` has a line a row, with the class in the last column. ``facts`` are by
+    attribute, ``numbers`` are the values of the numeric ones, and ``steps`` the least
+    step between these.
     """
 
     codes: NDArray[Any]
@@ -97,10 +107,10 @@ class RankedColumns(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a recipe says; the criterion by ``impurity``, ``ratio`` and ``slack``.
+    """Limits of a recipe; the criterion by ``impurity``, ``ratio`` and ``slack``.
 
     A side of a cut need not weigh more than ``most_in_side``, whatever ``cut_share``
-    says. ``altered``, by class: what weights are multiplied by because errors cost.
+    is. ``altered`` are the factors of class weights under costs.
     """
 
     n_classes: int
@@ -113,33 +123,33 @@ class Limits(NamedTuple):
     cut_share: float
     branch_share: float
     min_gain: float
-    correct: bool
-    runners_up: int
+    mdl_correction: bool
+    competitor_rows: int
     most_in_side: float
     altered: NDArray[np.float64]
     reuse: bool
 
 
 class Members(NamedTuple):
-    """Nodes that wait, and their rows.
+    """Nodes on the stack, and their rows.
 
-    Rows stand end to end with their parts, beside them room to move them; then come the
-    nodes themselves, and which attributes are used up above each.
+    Rows are concatenated with their fractions; spare arrays take them while they move.
+    ``used`` marks the attributes that are used up above each node.
     """
 
     rows: NDArray[np.uint32]
-    parts: NDArray[np.float64]
+    fractions: NDArray[np.float64]
     spare_rows: NDArray[np.uint32]
-    spare_parts: NDArray[np.float64]
+    spare_fractions: NDArray[np.float64]
     stack: NDArray[np.int64]
     used: NDArray[np.uint8]
 
 
 class Grown(NamedTuple):
-    """Nodes, candidates, and the lines of their tables, in order of making.
+    """Nodes, candidates, and the lines of their tables, in order of creation.
 
-    The children of a node stand together. Of a candidate's lines the first, of code
-    -1, has its missing rows.
+    The children of a node are adjacent. The first line of a candidate, of code -1, has
+    its missing rows.
     """
 
     nodes: NDArray[np.int32]
@@ -154,11 +164,10 @@ class Grown(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What pruning goes by.
+    """Parameters of pruning.
 
-    Whether branches are raised, the confidence, its quantile, 1 more than the weight of
-    the prior in what a node predicts, and what errors cost, by label and class; no line
-    where all cost the same. ``dearest`` is the greatest of them.
+    ``scale`` is 1 plus the weight of the prior in a prediction. ``costs`` are by label
+    and class, empty if all errors cost the same; ``max_cost`` is their maximum.
     """
 
     raising: bool
@@ -166,19 +175,19 @@ class Rules(NamedTuple):
     z: float
     scale: float
     costs: NDArray[np.float64]
-    dearest: float
+    max_cost: float
 
 
-class Drafts(NamedTuple):
-    """What pruning knows of nodes.
+class PruneRecords(NamedTuple):
+    """Estimates of nodes, and the steps of pruning.
 
-    The node whose question each asks, whether it has other rows than that, estimates
-    and risks; the steps; the prior; and the risk of the tree, with the estimate and the
-    risk of a branch.
+    ``origin`` is the node whose split each uses, ``is_recounted`` tells whether it has
+    other rows than that. ``total`` has the risk of the tree, and estimate and risk of a
+    branch.
     """
 
     origin: NDArray[np.int32]
-    moved: NDArray[np.uint8]
+    is_recounted: NDArray[np.uint8]
     estimates: NDArray[np.float64]
     risks: NDArray[np.float64]
     steps: NDArray[np.int64]
@@ -188,17 +197,17 @@ class Drafts(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Room to work in.
+    """Scratch arrays, and results by attribute.
 
-    Counts by code; the codes that occur at a node with their counts, end to end; keys
-    to sort; results by attribute; x log₂ x of whole numbers; the classes that occur;
-    and, by numeric attribute, the missing members and both sides of its best cut.
+    ``table`` has counts by code; ``codes`` and ``value_weights`` the codes at a node
+    and their weights; ``logs`` x log₂ x of integers; ``present`` the classes at a node;
+    ``sides`` the missing members and both sides of the best cut, by numeric attribute.
     """
 
     table: NDArray[np.float64]
     listed: NDArray[np.uint64]
     codes: NDArray[np.int64]
-    runs: NDArray[np.float64]
+    value_weights: NDArray[np.float64]
     scores: NDArray[np.float64]
     keys: NDArray[np.uint64]
     spare_keys: NDArray[np.uint64]
@@ -212,7 +221,7 @@ class Workspace(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """All that growing reads and writes: rows, limits, what waits, and what is done."""
+    """State of growing: rows, limits, stack, results and workspace."""
 
     columns: RankedColumns
     limits: Limits
@@ -222,32 +231,32 @@ class Growth(NamedTuple):
 
 
 class Pruning(NamedTuple):
-    """All that pruning reads and writes."""
+    """State of pruning: rows, parameters, stack, tree, estimates and workspace."""
 
     columns: RankedColumns
     rules: Rules
     members: Members
     grown: Grown
-    drafts: Drafts
+    records: PruneRecords
     work: Workspace
 
 
 @kernel
-def stretch(members, top):
-    """Return where the members of a waiting node begin and end, and if it is plain."""
+def member_range(members, top):
+    """Return where the members of a node begin and end, and if it is unweighted."""
     stack = members.stack
-    return stack[top, BEGIN], stack[top, END], stack[top, PLAIN] > 0
+    return stack[top, BEGIN], stack[top, END], stack[top, UNWEIGHTED] > 0
 
 
 @kernel
-def question_of(grown, node):
-    """Return which candidate a node is split by."""
-    return grown.nodes[node, CANDIDATE] + grown.nodes[node, CHOSEN]
+def chosen_candidate(grown, node):
+    """Return the candidate that splits a node."""
+    return grown.nodes[node, FIRST_CANDIDATE] + grown.nodes[node, CHOSEN]
 
 
 @kernel
 def is_nominal(growth, node):
     """Return whether a node has a branch for every value."""
     grown = growth.grown
-    a = grown.candidates[question_of(grown, node), ATTRIBUTE]
+    a = grown.candidates[chosen_candidate(grown, node), ATTRIBUTE]
     return growth.columns.facts[a, KIND] == NOMINAL

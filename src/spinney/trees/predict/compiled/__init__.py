@@ -3,4 +3,4 @@
 from spinney.trees.predict.compiled.flat_layout import TreeLayout, majority, tree_layout
 from spinney.trees.predict.compiled.walk_rows import gather, leaves, votes
 
-__all__ = ["TreeLayout", "tree_layout", "gather", "leaves", "majority", "votes"]
+__all__ = ["TreeLayout", "gather", "leaves", "majority", "tree_layout", "votes"]

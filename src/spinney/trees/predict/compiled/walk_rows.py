@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads, run_all
-from spinney.trees.predict.compiled.flat_layout import QUESTION, TreeLayout, words_of
+from spinney.trees.predict.compiled.flat_layout import QUESTION, TreeLayout, pack_nodes
 from spinney.trees.predict.compiled.kernels.walk import LANES, KernelTrees, descend
 
 # The trees of a forest are read once a block, so its blocks are long; the block of a
@@ -114,7 +114,7 @@ def _descend(
     laid = KernelTrees(
         nodes=nodes,
         cuts=nodes.view(np.float64),
-        words=words_of(flat) if narrow and pays else NO_WORDS,
+        words=pack_nodes(flat) if narrow and pays else NO_WORDS,
         tables=flat.tables,
         trees=flat.trees,
         outputs=flat.outputs,

@@ -1,0 +1,162 @@
+"""The candidates of a study: recipes, or arguments of ``spinney.grow``."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spinney._support.checks import check_named
+from spinney.errors import ParameterError, Setting, did_you_mean, refusal
+from spinney.models import refuse_forest_arguments
+from spinney.recipes import (
+    COMMON_SETTINGS,
+    DEFAULT_RECIPE,
+    RECIPES,
+    Recipe,
+    default_recipe,
+    refuse_uncommon,
+)
+from spinney.sources.training_data import DECLARING, OPENING
+
+# CART pruned by cross-validation; the recipe alone is not pruned.
+PRUNED = (
+    "cart:pruning=cost-complexity",
+    {"recipe": "cart", "pruning": "cost-complexity"},
+)
+DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", PRUNED)
+# The recipe without cross-validation; the default one holds out rows for pruning.
+REMOTE_RECIPE = default_recipe(in_memory=False).name
+REMOTE_RECIPES = (DEFAULT_RECIPE, REMOTE_RECIPE)
+# The name of a forest in place of a recipe.
+FOREST = "forest"
+
+Recipes = (
+    str
+    | Recipe
+    | Mapping[str, Any]
+    | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
+)
+
+# Parameters of reading, the same for all candidates.
+READING_PARAMETERS = ("data", "target", *DECLARING, *OPENING)
+# Parameters of grow without those of reading.
+GROW_PARAMETERS = (
+    *COMMON_SETTINGS,
+    *("ccp_alpha", "class_weight", "cost_matrix", "force", "n_jobs", "priors"),
+    *("random_state", "recipe", "test_costs", "ties", "validation_share"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCandidate:
+    """A label and the arguments of ``spinney.grow`` behind it."""
+
+    label: str
+    arguments: Mapping[str, Any]
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether it is a forest, whose recipe of trees is ``trees``."""
+        return self.arguments.get("recipe") == FOREST
+
+    @property
+    def recipe(self) -> Any:
+        """The named recipe, or the default."""
+        return self.arguments.get("recipe", DEFAULT_RECIPE)
+
+    def check(self, *, numeric: bool | None = None) -> None:
+        """Refuse settings, common ones too, that the recipe or target does not have."""
+        try:
+            if self.is_forest:
+                own = {n: v for n, v in self.arguments.items() if n != "recipe"}
+                refuse_forest_arguments(own, numeric=numeric)
+                return
+            recipe = _named(self.recipe)
+            refuse_uncommon(self.arguments, GROW_PARAMETERS, recipe)
+            for name in self.arguments:
+                if name not in GROW_PARAMETERS:
+                    remedy = did_you_mean(name, GROW_PARAMETERS)
+                    msg = f"there is no parameter {name!r}: {remedy}"
+                    raise ParameterError(msg)
+            own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
+            changed = recipe.changed(**own)
+            if numeric is not None:
+                changed.refuse_target(numeric=numeric)
+        except ParameterError as error:
+            msg = f" {self.label!r}: {error}"
+            raise ParameterError(Setting("recipe"), msg) from None
+
+
+def candidates_of(
+    recipes: Recipes, settings: Mapping[str, Any]
+) -> tuple[StudyCandidate, ...]:
+    """Return what is to be compared; ``settings`` hold for all of it.
+
+    >>> entries = ["cart", ("stump", {"recipe": "cart", "max_depth": 1})]
+    >>> for candidate in candidates_of(entries, {"min_gain": 0.1}):
+    ...     print(candidate.label, candidate.arguments)
+    cart {'min_gain': 0.1, 'recipe': 'cart'}
+    stump {'min_gain': 0.1, 'recipe': 'cart', 'max_depth': 1}
+    """
+    if isinstance(recipes, (str, Recipe)):
+        entries: list[Any] = [recipes]
+    elif isinstance(recipes, Mapping):
+        entries = list(recipes.items())
+    elif isinstance(recipes, Iterable):
+        entries = list(recipes)
+    else:
+        raise _not_a_recipe(recipes)
+    if "recipe" in settings:
+        raise refusal(
+            Setting("recipe", settings["recipe"]),
+            remedy="use recipes=",
+        )
+    if not entries:
+        msg = "recipes is empty: name at least one, such as 'c4.5'"
+        raise ParameterError(msg)
+    candidates: dict[str, StudyCandidate] = {}
+    for entry in entries:
+        candidate = _candidate(entry, settings)
+        if candidate.label in candidates:
+            raise ParameterError(
+                Setting("recipes"),
+                f": {candidate.label!r} is there twice: label one of them, as in "
+                f"({candidate.label + ' 2'!r}, {{'recipe': ...}})",
+            )
+        candidates[candidate.label] = candidate
+    return tuple(candidates.values())
+
+
+def _named(recipe: Any) -> Recipe:
+    """Return a recipe; the error of an unknown name lists all names."""
+    if isinstance(recipe, str):
+        check_named("recipe", recipe, (*RECIPES, FOREST))
+    return Recipe.named(recipe)
+
+
+def _candidate(entry: Any, settings: Mapping[str, Any]) -> StudyCandidate:
+    if isinstance(entry, (str, Recipe)):
+        name = FOREST if entry == FOREST else _named(entry).name
+        entry = (name, entry)
+    pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+    if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):
+        raise _not_a_recipe(entry)
+    label, given = entry
+    own = dict(given) if isinstance(given, Mapping) else {"recipe": given}
+    for name in (*settings, *own):
+        if name in READING_PARAMETERS:
+            msg = (
+                f"{name} cannot be set for one recipe, because all recipes use the "
+                "same rows"
+            )
+            raise ParameterError(msg)
+    candidate = StudyCandidate(label, {**settings, **own})
+    candidate.check()
+    return candidate
+
+
+def _not_a_recipe(entry: object) -> ParameterError:
+    return ParameterError(
+        Setting("recipes"),
+        f": {entry!r} is no recipe: give a name, a Recipe, or a label with "
+        "arguments of grow, as in ('stump', {'recipe': 'cart', 'max_depth': 1})",
+    )

@@ -1,0 +1,97 @@
+"""Competitors of the winning split, recorded at large nodes.
+
+A competitor is recorded with the best of its cuts that were scored. These are all cuts
+if each bin has one value, and if the node was sorted. Otherwise they are the cuts
+between bins, and those inside bins that might have held the winner: scoring the others
+would take many times as long as the tree. An attribute whose rows are all in one
+unrefined bin is no competitor. Buckets score every cut, but the numbers beside it are
+unknown, so these are not exact.
+
+Competitors need rows of weight 1: with other weights, the rows beside each cut would
+have to be counted again. They are ``NodeRecords``, whose ``weights`` and ``counts`` are
+the totals left of the cut, and then those of the missing rows.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney.growth.binned.kernels import layout, nodes
+from spinney.growth.binned.kernels.best_attribute import best_gain
+from spinney.growth.binned.kernels.histogram_cuts import next_bin
+from spinney.growth.binned.kernels.nodes import count_codes
+from spinney.growth.binned.kernels.split_scores import side_weight
+
+
+@kernel
+def record_competitors(search, top, node, first, last, chosen, is_sorted, histograms):
+    """Record the results at a node for the attributes from ``first`` to ``last``."""
+    cells, rules, stack = search.cells, search.rules, search.stack
+    listed, records, work = search.code_counts, search.competitors, search.work
+    kind, cuts, state, width = rules.kind, work.cuts, stack.state, rules.width
+    begin, end = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]
+    n_counts = stack.counts.shape[1]
+    for a in range(first, last):
+        if a == chosen or cuts[a, layout.SCORE] == -np.inf:
+            continue
+        line = state[nodes.N_COMPETITORS]
+        records.ints[line, nodes.ATTRIBUTE], records.ints[line, nodes.PARENT_NODE] = (
+            a,
+            node,
+        )
+        every_cut = is_sorted and rules.refine_bins
+        records.ints[line, nodes.EXACT] = every_cut or cells.column[a] < 0
+        records.ints[line, nodes.FIRST_LINE] = state[nodes.N_LISTED]
+        records.ints[line, nodes.N_LINES] = 0
+        records.floats[line, nodes.CUT_MISSING] = cuts[a, layout.MISSING_SIDE]
+        records.floats[line, nodes.GAIN] = best_gain(search, top, a)
+        _record_cut_values(rules, cells, a, histograms, cuts, records, line)
+        for c in range(2 * width):
+            records.weights[line, c] = cuts[a, layout.TOTALS + c]
+        for c in range(n_counts):
+            records.counts[line, c] = np.int64(cuts[a, layout.TOTALS + c])
+            has_missing = cuts[a, layout.TOTALS + width + c]
+            records.counts[line, n_counts + c] = np.int64(has_missing)
+        if cells.listed[a]:
+            n = state[nodes.N_LISTED]
+            if not is_sorted:
+                n = _copy_code_counts(
+                    kind, histograms, cells.n_bins[a], a, work, listed, n
+                )
+            else:
+                n += count_codes(search, begin, end, a, n)
+            records.ints[line, nodes.N_LINES] = n - state[nodes.N_LISTED]
+            state[nodes.N_LISTED] = n
+        state[nodes.N_COMPETITORS] += 1
+
+
+@kernel
+def _record_cut_values(rules, cells, a, histograms, cuts, records, line):
+    """Set the values beside a cut; beside one between bins of numbers, the edge.
+
+    A cut between buckets with empty ones in between has the edge in their middle.
+    """
+    low, high = cuts[a, layout.LOW], cuts[a, layout.HIGH]
+    after = next_bin(rules.kind, cells, a, histograms, cuts)
+    if after >= 0:
+        b = np.int64(cuts[a, layout.BIN])
+        low, high = cells.edges[a, b if rules.refine_bins else (b + after) >> 1], np.nan
+        if cells.column[a] < 0:
+            low, high = cells.values[a, b], cells.values[a, after]
+    records.floats[line, nodes.CUT_LOW], records.floats[line, nodes.CUT_HIGH] = (
+        low,
+        high,
+    )
+
+
+@kernel
+def _copy_code_counts(kind, histograms, n_bins, a, work, listed, line):
+    """Copy the code counts of an attribute from its histogram; return their end."""
+    for code in range(n_bins):
+        if side_weight(kind, histograms[a], code) > 0:
+            listed.codes[line, 0], listed.codes[line, 1] = code, work.masks[a, code]
+            for c in range(listed.weights.shape[1]):
+                listed.weights[line, c] = histograms[a, code, c]
+            for c in range(listed.counts.shape[1]):
+                listed.counts[line, c] = np.int64(histograms[a, code, c])
+            line += 1
+    return line

@@ -1,0 +1,23 @@
+"""Rows to grow on, wherever they are: opened, checked, with what tells them apart."""
+
+from spinney.sources.training_data.open_data import (
+    TrainingData,
+    open_source,
+    table_of_rows,
+)
+from spinney.sources.training_data.table_input import (
+    DECLARING,
+    OPENING,
+    TableInput,
+    engine_of,
+)
+
+__all__ = [
+    "DECLARING",
+    "OPENING",
+    "TableInput",
+    "TrainingData",
+    "engine_of",
+    "open_source",
+    "table_of_rows",
+]

@@ -1,0 +1,183 @@
+"""Opening rows: a table is read into memory, a relation is counted where it is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from spinney import registry
+from spinney._support.memory_budget import MemoryBudget, bytes_of, default_memory_limit
+from spinney.data import Fingerprint, Schema, Table
+from spinney.data.readers import read_table, refuse_file_options
+from spinney.errors import Setting, phrase, refusal
+from spinney.sources.base import Counts
+from spinney.sources.rows.sampleable_rows import (
+    ColumnRoles,
+    Reserves,
+    SampleableRows,
+    Wanted,
+)
+from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
+from spinney.sources.training_data.table_input import IN_DATABASES, TableInput
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows that trees can be grown on.
+
+    Parameters
+    ----------
+    training : TrainingSet, optional
+        The rows, where they are at hand.
+    counted : Counts, optional
+        What counts them, where they are not.
+    origin : Fingerprint, optional
+        What tells rows of an engine from others, whether they were read or not.
+    reserved : TrainingSet, optional
+        Rows of an engine that were reserved, and are not among these.
+    sampleable : SampleableRows, optional
+        The rows with their numbers, where these were asked for.
+    """
+
+    training: TrainingSet | None = None
+    counted: Counts | None = None
+    origin: Fingerprint | None = None
+    reserved: TrainingSet | None = None
+    sampleable: SampleableRows | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the rows are those of an engine, which are not always read.
+
+        What is grown must not depend on how much memory there is.
+        """
+        return self.training is None or self.origin is not None
+
+    @property
+    def in_memory_rows(self) -> TrainingSet:
+        """The rows, which must be at hand."""
+        assert self.training is not None
+        return self.training
+
+    @property
+    def schema(self) -> Schema:
+        """What the codes of the rows mean."""
+        return self.source.schema if self.training is None else self.training.schema
+
+    @cached_property
+    def source(self) -> Counts:
+        """Who answers a learner's questions; made when somebody asks."""
+        return self.counted or self.in_memory_rows.source()
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        if self.training is None:
+            return self.source.root().n_rows
+        return len(self.training.classes)
+
+    @cached_property
+    def has_one_class(self) -> bool:
+        """Whether all rows have one class, or number: a tree of them is one leaf."""
+        if self.training is None:
+            return self.source.root().is_pure
+        classes = self.training.classes
+        return bool((classes == classes[0]).all())
+
+    @property
+    def weight(self) -> float:
+        """The weight of all rows."""
+        rows = self.training
+        return self.source.root().weight if rows is None else rows.weight
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """What tells the rows from others."""
+        return self.origin or self.in_memory_rows.fingerprint()
+
+
+@contextmanager
+def open_source(
+    table: TableInput,
+    *,
+    reserves: Reserves | None = None,
+    seed: int = 0,
+    sampleable: bool = False,
+    from_zero: bool = False,
+    identifiers: bool = False,
+    complete: bool = False,
+) -> Iterator[TrainingData]:
+    """Open the rows of a table that holds its target, for as long as they are needed.
+
+    ``reserves`` says which share of the rows of an engine is reserved, if any, of so
+    many and a target; which ones follows from their hashes and a ``seed``.
+    ``sampleable`` gives rows of an engine numbers, by which others can draw.
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``identifiers`` says whether columns stay that only tell rows apart, and
+    ``complete`` that rows which lack a cell are left out.
+    """
+    roles = ColumnRoles(
+        table.target,
+        table.weight,
+        table.declarations,
+        from_zero,
+        complete,
+        identifiers,
+        table.format,
+        table.encoding,
+        table.table,
+    )
+    check_roles(roles.target, roles.weight, roles.declared)
+    limit = None if table.memory_limit is None else bytes_of(table.memory_limit)
+    if not table.is_remote:
+        yield _read(table, roles)
+        return
+    budget = MemoryBudget(table.memory_limit) if limit and table.memory_limit else None
+    room = default_memory_limit() if limit is None else budget.rows if budget else 0
+    wanted = Wanted(reserves, seed, sampleable, room, budget)
+    engine = table.source or table.engine or "duckdb"
+    # Statements are SQLGlot's, which nobody loads who does not count in an engine.
+    opened = registry.load("engine", engine).opened_rows(
+        table.data, roles, wanted, engine=engine, connection=table.connection
+    )
+    with opened as rows:
+        yield TrainingData(
+            rows.training, rows.source, rows.origin, rows.reserved, rows.sampleable
+        )
+
+
+def _read(table: TableInput, roles: ColumnRoles) -> TrainingData:
+    """Return rows in memory that trees can be grown on."""
+    training = rows_in_memory(
+        table_of_rows(table),
+        roles.target,
+        roles.weight,
+        roles.declared,
+        from_zero=roles.from_zero,
+        identifiers=roles.identifiers,
+        complete=roles.complete,
+    )
+    return TrainingData(training)
+
+
+def table_of_rows(table: TableInput) -> Table:
+    """Return the rows of a file, a frame or a database, in memory."""
+    limit, engine = table.memory_limit, table.engine
+    if limit is not None and engine != "sqlite":
+        raise refusal(
+            Setting("memory_limit", limit),
+            "is for rows that are counted elsewhere",
+            phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+        )
+    if engine not in IN_DATABASES:
+        return read_table(
+            table.data,
+            declarations=table.declarations,
+            format=table.format,
+            encoding=table.encoding,
+        )
+    refuse_file_options(table.format, table.encoding)
+    databases = registry.load("engine", engine)
+    position = databases.DatabaseTable(table.data, engine, table.table)
+    found: Table = databases.table_in_database(position, table.declarations, limit)
+    return found

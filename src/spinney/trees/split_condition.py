@@ -1,0 +1,249 @@
+"""Questions as people write them: ``width > 6.5``, ``color in {red, "light green"}``.
+
+::
+
+    question   attribute | attribute sign value | attribute sign {value, …}
+    sign       <= < > >= (≤ ≥) of numbers, dates and ordered values,
+               = != in "not in" (≠ ∈ ∉) of values that are listed
+    attribute  its name as it is, or in quotes
+    value      as the table has it; in quotes where it holds a comma, a brace, a quote
+               that does not follow a letter, or blanks at an end
+
+In quotes, single or double, a quote is written twice. A text that is the name of an
+attribute is that attribute, whatever signs are in it.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney._support.text import number_text, shown, value_text
+from spinney.data import TIME_UNITS, Column
+from spinney.errors import DataError, ParameterError, Setting, Text, did_you_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spinney._support.arrays import Integers
+    from spinney.data import Attribute, Schema
+
+_SPELLINGS = {"≤": "<=", "≥": ">=", "==": "=", "≠": "!=", "∈": "in", "∉": "not in"}
+_IN_ORDER = ("<=", "<", ">=", ">")
+_LISTED = ("=", "!=", "in", "not in")
+# Words need blanks around them: "in" may be part of a name.
+_SIGN = re.compile(r"\s*(<=|>=|==|!=|[≤≥≠∈∉<>=]|(?<=\s)(?:not\s+in|in)(?=[\s{]))\s*")
+_QUOTED = re.compile(r"\s*(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')\s*")
+# A quote within a word, as in "it's", opens nothing.
+_LETTER = r"[^\"'{},]|(?<=[^\W_])[\"']"
+_BARE = re.compile(rf"\s*((?:{_LETTER})*(?!\s)(?:{_LETTER}))\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCondition:
+    """A question of two answers that a user has written.
+
+    Parameters
+    ----------
+    attribute : int
+        What it asks about.
+    cut : float, optional
+        Values, or codes in their order, up to this go left.
+    codes : tuple of int
+        Where it is no cut: these go left, and all others right.
+    missing : int, optional
+        The branch of missing values; where it is not said, the recipe says it.
+    """
+
+    attribute: int
+    cut: float | None = None
+    codes: tuple[int, ...] = ()
+    missing: int | None = None
+
+    def branch_of(self, values: "NDArray[Any]") -> "Integers":
+        """Return the branch of each known value."""
+        if self.cut is not None:
+            return (values > self.cut).astype(np.int64)
+        return 1 - np.isin(values, self.codes).astype(np.int64)
+
+
+def parse_condition(
+    text: Any, schema: "Schema", parameter: str
+) -> "int | SplitCondition":
+    """Return the question of a text, or the attribute that it names and no more.
+
+    Refusals begin with the parameter.
+
+    >>> from spinney.data import Attribute, Schema
+    >>> hue = Attribute("hue", "nominal", ("red", "green", "light, blue"))
+    >>> schema = Schema((Attribute("width", "numeric"), hue), None)
+    >>> parse_condition("width > 6.5", schema, "force")
+    SplitCondition(attribute=0, cut=6.5, codes=(), missing=None)
+    >>> parse_condition('hue in {"light, blue", red}', schema, "force").codes
+    (0, 2)
+    >>> parse_condition("hue", schema, "force")
+    1
+    """
+    if not isinstance(text, str):
+        raise _refused(parameter, f"{text!r} is no name of an attribute")
+    asked = text.strip()
+    if asked in schema.names:
+        return schema.position(asked)
+    try:
+        name, rest = _name_of(asked, schema)
+        index = schema.position(name)
+    except DataError as error:
+        raise ParameterError(Setting(parameter), f": {error}") from None
+    if not rest:
+        return index
+    match = _SIGN.match(rest)
+    if match is None:
+        raise _unread(parameter, asked)
+    sign = " ".join(_SPELLINGS.get(match[1], match[1]).split())
+    values = _values_of(rest[match.end() :], several=sign.endswith("in"))
+    if not values:
+        raise _unread(parameter, asked)
+    attribute = schema.attributes[index]
+    if attribute.kind == "numeric":
+        return _cut(index, attribute, sign, values, parameter)
+    if attribute.kind == "nominal" and sign in _IN_ORDER:
+        raise _refused(
+            parameter,
+            f"{shown(attribute.name)!r} is nominal, and its values have no order",
+            "list some of them, as in {value, value}, or declare it ordinal",
+        )
+    codes = _codes_of(attribute, values, parameter)
+    if sign in ("!=", "not in"):
+        every = range(len(attribute.values))
+        return SplitCondition(index, codes=tuple(c for c in every if c not in codes))
+    if sign in _LISTED:
+        return SplitCondition(index, codes=codes)
+    return SplitCondition(index, codes[0] + (0.5 if sign in ("<=", ">") else -0.5))
+
+
+def outside_quotes(text: str, separator: str) -> list[str]:
+    """Return the parts of a text between separators that stand in no quotes.
+
+    >>> outside_quotes('a = "x;y"; b', ";")
+    ['a = "x;y"', ' b']
+    """
+    parts, start, position = [], 0, 0
+    while position < len(text):
+        quoted = _QUOTED.match(text, position) if text[position] in "\"'" else None
+        if quoted is not None and (not position or not text[position - 1].isalnum()):
+            position = quoted.end(1)
+        elif text.startswith(separator, position):
+            parts.append(text[start:position])
+            start = position = position + len(separator)
+        else:
+            position += 1
+    return [*parts, text[start:]]
+
+
+def _name_of(asked: str, schema: "Schema") -> tuple[str, str]:
+    """Return the name that a question begins with, and the rest of it."""
+    quoted = _QUOTED.match(asked)
+    if quoted is not None:
+        return _unquoted(quoted[1]), asked[quoted.end(1) :]
+    for name in sorted(schema.names, key=len, reverse=True):
+        if asked.startswith(name) and _SIGN.match(asked, len(name)):
+            return name, asked[len(name) :]
+    sign = _SIGN.search(asked)
+    return asked[: sign.start()] if sign else asked, ""
+
+
+def _values_of(text: str, *, several: bool) -> list[str]:
+    """Return the values after a sign, several in braces; none if they cannot be read.
+
+    Without a quote or a brace, what follows "=" is one value, commas and all.
+    """
+    listed = several and text.startswith("{") and text.rstrip().endswith("}")
+    if not listed:
+        if several or not text.strip():
+            return []
+        quoted = _QUOTED.fullmatch(text)
+        return [_unquoted(quoted[1]) if quoted else text.strip()]
+    inner = text.rstrip()[1:-1]
+    values = [_value(part) for part in outside_quotes(inner, ",")]
+    return [] if None in values else [value for value in values if value is not None]
+
+
+def _value(text: str) -> str | None:
+    quoted = _QUOTED.fullmatch(text)
+    if quoted is not None:
+        return _unquoted(quoted[1])
+    bare = _BARE.fullmatch(text)
+    return None if bare is None else bare[1]
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace(text[0] * 2, text[0])
+
+
+def _cut(
+    index: int, attribute: "Attribute", sign: str, values: list[str], parameter: str
+) -> SplitCondition:
+    """Return the question of a number; what equals the cut goes left."""
+    name = shown(attribute.name)
+    if sign not in _IN_ORDER:
+        raise _refused(
+            parameter,
+            f"{name!r} is a number, and {sign} asks for single values",
+            f"cut it, as in {name} <= 3, or declare it nominal",
+        )
+    try:
+        (cut,) = attribute.encode(_column(attribute, values)).tolist()
+    except DataError:
+        cut = np.nan
+    if not np.isfinite(cut):
+        kind = "number" if attribute.unit is None else "date or time"
+        what = f"{name!r} is compared with {values[0]!r}, which is no {kind}"
+        raise _refused(parameter, what)
+    if sign in ("<", ">=") and not _is_within(attribute, cut, values[0]):
+        cut = float(np.nextafter(cut, -np.inf))
+    return SplitCondition(index, cut)
+
+
+def _is_within(attribute: "Attribute", day: float, text: str) -> bool:
+    """Tell whether a text is an instant within the day that it is read as.
+
+    That day begins before it, and so it goes left of "< 2026-11-13 12:00", too.
+    """
+    if attribute.unit != TIME_UNITS["day"]:
+        return False
+    texts = [number_text(day, attribute.unit), text]
+    as_instants = replace(attribute, unit=TIME_UNITS["instant"])
+    start, instant = as_instants.encode(_column(attribute, texts)).tolist()
+    return bool(instant > start)
+
+
+def _codes_of(
+    attribute: "Attribute", values: list[str], parameter: str
+) -> tuple[int, ...]:
+    codes = attribute.encode(_column(attribute, values)).tolist()
+    for value, code in zip(values, codes, strict=True):
+        if code < 0:
+            raise _refused(
+                parameter,
+                f"{shown(attribute.name)!r} has no value {value!r}",
+                did_you_mean(value, map(value_text, attribute.values)),
+            )
+    return tuple(sorted(set(codes)))
+
+
+def _column(attribute: "Attribute", values: list[str]) -> Column:
+    return Column(attribute.name, "nominal", np.arange(len(values)), tuple(values))
+
+
+def _unread(parameter: str, asked: str) -> ParameterError:
+    return _refused(
+        parameter,
+        f"{asked!r} is no question",
+        "write an attribute, or a condition such as width > 6.5, color = red or "
+        'color in {red, "light green"}',
+    )
+
+
+def _refused(parameter: str, problem: str, remedy: Text = "") -> ParameterError:
+    return ParameterError(Setting(parameter), f": {problem}", remedy=remedy)
