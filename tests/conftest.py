@@ -10,9 +10,9 @@ from hypothesis import settings
 from tests.helpers.fuzz import examples
 
 from spinney._support.jit import loading_time
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.forest.bags import ForestBags
-from spinney.sources.opened import open_rows
+from spinney.sources.training_data import open_data
 
 # How long an example takes is the machine's affair. The gate tries the same examples
 # on every machine, so that whoever is stopped by it has broken something; new ones are
@@ -63,7 +63,7 @@ def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
     """
-    monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
+    monkeypatch.setattr(growers, "can_replay", lambda training, options: False)
     monkeypatch.setattr(ForestBags, "add_up_exactly", lambda bags: False)
     monkeypatch.setattr(loading_time.TIME_WITHOUT_KERNELS, "seconds", 0.0)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda module, name: True)
@@ -75,7 +75,7 @@ def rows_stay_in_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ``tests/extensions/databases/test_holding_source.py`` is about rows that are read.
     """
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 0)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 0)
 
 
 def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:

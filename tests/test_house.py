@@ -16,7 +16,7 @@ OTHER_PRUNINGS = {"none", "adjusted-error"}
 LONG = 600
 # Names that the kernels of several engines give to what is alike in them, and two that
 # the learner and its sources share.
-OF_ENGINES = {"Engine", "Grown", "Rules", "Search", "Task", "Workspace"}
+OF_ENGINES = {"Grower", "Grown", "Rules", "Search", "Task", "Workspace"}
 
 
 def test_no_two_modules_have_one_name():

@@ -19,8 +19,10 @@ MESSAGES = [
 DOCSTRINGS = [
     *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
+    *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     "extensions/streaming",
+    "output/explain",
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}

@@ -3,7 +3,7 @@
     python -m tools.compare_growers [--count 3000] [--first 0] [--seed 0]
 
 Who grows a tree depends on what a process has loaded: the plain learner, or compiled
-kernels (``growth/engine.py``). The promise is that the file of a model is the same to
+kernels (``growth/growers.py``). The promise is that the file of a model is the same to
 the byte. So three processes grow the same models of random tables: one as if no kernels
 were loaded, one as if all were, and one as if some were, by the toss of a coin each
 time somebody asks. Each model is compared in two ways: the tree (attributes, thresholds
@@ -33,7 +33,7 @@ import numpy as np
 import spinney
 from spinney._support.threads import limited_threads
 from spinney.errors import SpinneyError
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.output.file.container import read_header, unpack
 from spinney.trees import Tree
 
@@ -58,12 +58,12 @@ def kernels(which: str, number: int = 0) -> Iterator[None]:
         "all": lambda: True,
         "some": lambda: toss.random() < 0.5,
     }
-    answer, before = answers[which], engine.worth_loading
-    engine.worth_loading = lambda *loops, instead: answer()
+    answer, before = answers[which], growers.worth_loading
+    growers.worth_loading = lambda *loops, instead: answer()
     try:
         yield
     finally:
-        engine.worth_loading = before
+        growers.worth_loading = before
 
 
 def case(seed: int, number: int) -> Case:

@@ -29,7 +29,7 @@ from spinney.models import (
 )
 from spinney.output.file import saved_content
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
-from spinney.sources.opened import TableInput
+from spinney.sources.training_data import TableInput
 
 if TYPE_CHECKING:
     import os

@@ -257,7 +257,7 @@ def _pairs(one: Tree, other: Tree) -> Iterator[tuple[Node, Node]]:
 
 def _divides_a_row(tree: Tree) -> bool:
     return any(
-        node.route.final_branch is None and node.candidate.table.missing_rows.any()
+        node.route.fallback_branch is None and node.candidate.table.missing_rows.any()
         for node in tree
         if node.route is not None
     )
@@ -265,7 +265,7 @@ def _divides_a_row(tree: Tree) -> bool:
 
 def _assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
     names = "number parent branch depth n_rows label chosen children reason forced"
-    for name in (*names.split(), "otherwise"):
+    for name in (*names.split(), "default_branch"):
         pair = getattr(one, name), getattr(other, name)
         assert pair[0] == pair[1], f"{name} is {pair[1]}, not {pair[0]}"
     _assert_numbers(one.weights, other.weights, exact=exact)

@@ -310,7 +310,7 @@ def test_fault_43_no_memory_leaves_the_estimator_as_it_was(
 
     model = TreeClassifier("id3").fit(X, Y)
     old = model.tree
-    monkeypatch.setattr("spinney.growth.engine.grow_tree", short)
+    monkeypatch.setattr("spinney.growth.growers.grow_tree", short)
     with pytest.raises(MemoryError):
         model.fit(X, Y)
     assert model.tree is old

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.growth import engine, options_of
+from spinney.growth import growers, options_of
 from spinney.growth.forest.bags import ForestBags
 from spinney.growth.kernel_weights import suit_kernels
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TableInput, open_source
+from spinney.sources.training_data import TableInput, open_source
 
 ADD_UP = ForestBags.add_up_exactly  # before tests/conftest.py
 
@@ -31,7 +31,7 @@ def test_loops_decline_weights_that_they_would_round(weights, suit):
     opened = open_source(TableInput(data=data, target="y", weight="w"))
     with opened as rows:
         options = options_of(rows, recipe=RECIPES["cart"])
-        assert suit_kernels(rows.at_hand, options) == suit
+        assert suit_kernels(rows.in_memory_rows, options) == suit
 
 
 @pytest.mark.parametrize("class_weight", [{"c0": 1, "c1": 1e6, "c2": 3}, {"c1": 3.0}])
@@ -42,7 +42,7 @@ def test_a_forest_does_not_depend_on_what_is_loaded(class_weight, monkeypatch):
     table["y"] = [f"c{at}" for at in random.integers(0, 3, 40)]
     told = []
     for loaded in (False, True):
-        with patch.object(engine, "worth_loading", return_value=loaded):
+        with patch.object(growers, "worth_loading", return_value=loaded):
             forest = spinney.grow_forest(
                 table, "y", n_estimators=5, class_weight=class_weight, random_state=1
             )

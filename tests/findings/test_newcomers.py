@@ -82,7 +82,7 @@ def test_trees_are_grown_without_scikit_learn():
     script = (
         "import sys; sys.modules['sklearn'] = None\n"
         "from spinney.models import grow_from\n"
-        "from spinney.sources.opened import TableInput\n"
+        "from spinney.sources.training_data import TableInput\n"
         "data = {'x': [*range(40)], 'y': ['a', 'b'] * 20}\n"
         "print(len(grow_from(TableInput(data=data, target='y')).tree))"
     )

@@ -21,7 +21,7 @@ from spinney.data import Attribute, Column, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.extensions.explorer.tree_data import digits_of
 from spinney.extensions.pictures.branch_labels import branch_label
-from spinney.trees import read_question
+from spinney.trees import parse_condition
 from spinney.trees.linear import LinearModel, Term
 
 DAYS = ["2026-11-02", "2026-11-10", "2026-11-18", "2026-11-20"]
@@ -53,7 +53,7 @@ def test_a_cut_between_days_reads_as_a_day(tmp_path, shift):
     days = spinney.read_table(path)["day"].cells
     for node in (1, 2):  # as it reads, it may be asked again, and parts the rows alike
         text = model.tree.condition(model.tree.nodes[node])
-        asked = read_question(text, model.schema, "forced_splits")
+        asked = parse_condition(text, model.schema, "forced_splits")
         assert (days <= asked.cut).sum() == 4
 
 

@@ -11,12 +11,12 @@ from tests.helpers.fuzz import examples
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.engine import BINNED, MULTIWAY, PLAIN
+from spinney.growth.growers import BINNED, MULTIWAY, PLAIN
 from spinney.growth.growth_options import Options
 from spinney.growth.multiway.multiway_limits import can_grow_multiway
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Reason
 
 CART, C45 = RECIPES["cart"], RECIPES["c4.5"]
@@ -57,7 +57,7 @@ def options_of(training, weights, costs=None) -> Options:
 def same_with_surrogates(one, other):
     """Refuse nodes that differ, or send missing values otherwise."""
     same_node(one, other)
-    assert one.otherwise == other.otherwise
+    assert one.default_branch == other.default_branch
     assert [each.split for each in one.surrogates] == [
         each.split for each in other.surrogates
     ]

@@ -11,7 +11,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.binned import (
     binned_dataset,
     binned_surrogates,
@@ -19,7 +19,7 @@ from spinney.growth.binned import (
     grow_routed,
     parallel_search,
 )
-from spinney.growth.engine import choose_engine
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
@@ -89,13 +89,13 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(growers, "PATIENCE", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
         patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         patch.setattr(
             binned_dataset, "SAMPLE_ROWS", 40
         )  # others than its values are in the rows
-        assert choose_engine(training, recipe, Options()).name == "binned"
+        assert choose_grower(training, recipe, Options()).name == "binned"
         swift = grow_binned.grow(training, recipe)
         same_tree(plain, swift, same_surrogates)  # which are found now
 
@@ -120,14 +120,14 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
         options = Options(class_weights=np.array([1.0, 2.5, 0.3])[:n_classes])
     plain = grow_tree(training.source(), recipe, options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(growers, "PATIENCE", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
         patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
         patch.setattr(
             binned_dataset, "SAMPLE_ROWS", 40
         )  # others than its values are in the rows
-        assert choose_engine(training, recipe, options).name == "binned"
+        assert choose_grower(training, recipe, options).name == "binned"
         swift = grow_binned.grow(training, recipe, options)
     same_tree(plain, swift, same_node)
     same_tree(plain, swift, same_surrogates)
@@ -169,7 +169,7 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=300)
     labels = np.where(cells[:, 0] > 0, "up", "down")
     plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     lacking = cells.copy()
     lacking[:, 0] = np.nan
@@ -194,11 +194,11 @@ def correlated(n_rows=200):
 
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     monkeypatch.setattr(binned_surrogates, "MAX_KEPT_BYTES", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     given, walks = cells.copy(), []
     run = binned_surrogates._SurrogateWalk.run
     monkeypatch.setattr(
@@ -246,7 +246,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     )
     quick, plain = flatten(tree), FlatTree(arrays_of_nodes(list(tree)))
     one, other = quick.arrays, plain.arrays
-    np.testing.assert_array_equal(one.final_branch, other.final_branch)
+    np.testing.assert_array_equal(one.fallback_branch, other.fallback_branch)
     if other.surrogates is None:
         assert one.surrogates is None or not len(one.surrogates)
     else:

@@ -13,7 +13,7 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import _Learner
 from spinney.search.buckets import in_buckets
-from spinney.sources import Request
+from spinney.sources import TableRequest
 from spinney.sources.rows import TrainingSet
 
 CHAID = {"recipe": "chaid", "min_samples_split": 2, "min_samples_leaf": 1}
@@ -95,7 +95,7 @@ def source_of(numbers):
 def test_a_bucket_has_the_least_and_the_greatest_of_its_numbers():
     numbers = np.array([1.0, 2.0, 4.0, 8.0, np.nan, -0.0, 2.0])
     cuts = {0: np.array([2.0, 5.0])}  # to 2, to 5, and above
-    (stack,) = source_of(numbers).tables_in_buckets([Request(0, (0, 1))], cuts)
+    (stack,) = source_of(numbers).tables_in_buckets([TableRequest(0, (0, 1))], cuts)
     assert stack.values.tolist() == [2.0, 4.0, 8.0, 0.0, 1.0]
     assert stack.low.tolist() == [0.0, 4.0, 8.0, 0.0, 1.0]
     assert str(stack.low[0]) == "0.0"
@@ -110,7 +110,7 @@ def test_buckets_count_what_their_values_do(seed, n_cuts):
     numbers = random.normal(size=40).round(1)
     numbers[random.random(40) < 0.1] = np.nan
     cuts = {0: np.sort(random.normal(size=n_cuts))}
-    source, asked = source_of(numbers), [Request(0, (0, 1))]
+    source, asked = source_of(numbers), [TableRequest(0, (0, 1))]
     (fine,) = source.tables(asked)
     (stack,) = source.tables_in_buckets(asked, cuts)
     (one, _), (other, _) = in_buckets(fine, cuts), in_buckets(stack, cuts)

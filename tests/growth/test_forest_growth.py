@@ -16,7 +16,6 @@ import spinney
 from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney.errors import ParameterError
 from spinney.growth import prune
-from spinney.growth.engine import PLAIN
 from spinney.growth.forest import ForestSettings, grow_forest, voting
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags, tree_seeds
@@ -25,6 +24,7 @@ from spinney.growth.forest.compact_tree import compact, completed, readable
 from spinney.growth.forest.forest_settings import forest_recipe, tries_of
 from spinney.growth.forest.importances import impurity_importances
 from spinney.growth.forest.interactions import interactions_of
+from spinney.growth.growers import PLAIN
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
@@ -113,7 +113,7 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
         return result
 
     with (
-        patch.object(growing, "choose_engine_of_forest", return_value=PLAIN),
+        patch.object(growing, "choose_forest_grower", return_value=PLAIN),
         patch.object(growing, "pruned_after_growing", kept),
     ):
         forest = grow_forest(
@@ -230,7 +230,7 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
 ):
     recipe = RECIPES["cart"].changed(**changes, missing_policy="branch")
     arguments = (training, recipe, forest_settings)
-    with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
+    with patch.object(growing, "choose_forest_grower", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=N_TREES)
     with patch.object(growing.KernelGrower, "trees_per_run", return_value=2):
         swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
@@ -377,7 +377,7 @@ def test_many_rows_are_told_by_compiled_loops_all_the_same(
     table, recipe, forest_settings
 ):
     recipe, training = allowed(recipe), training_of(table)
-    with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
+    with patch.object(growing, "choose_forest_grower", return_value=PLAIN):
         forest = grow_forest(training, recipe, forest_settings, n_trees=N_TREES)
     arguments = (forest, training.columns, len(table.rows))
     bags = ForestBags(training, forest_settings)

@@ -6,8 +6,8 @@ import pytest
 import spinney
 from spinney import ForestClassifier, ForestRegressor, Recipe
 from spinney.errors import ParameterError
-from spinney.growth.engine import PLAIN
 from spinney.growth.forest import forest_growth as growing
+from spinney.growth.growers import PLAIN
 from spinney.output.file.forest_file import ARRAYS
 
 MINDS = ["id3", "c4.5", "cart"]
@@ -66,7 +66,7 @@ def test_numbers_too():
 
 def test_threads_and_compiled_loops_change_nothing(monkeypatch):
     grown = [mixed(n_jobs=n).forest_ for n in (1, 3)]
-    monkeypatch.setattr(growing, "choose_engine_of_forest", lambda *_, **__: PLAIN)
+    monkeypatch.setattr(growing, "choose_forest_grower", lambda *_, **__: PLAIN)
     grown.append(mixed(n_jobs=1).forest_)
     for other in grown[1:]:
         assert other.shrinkage == pytest.approx(grown[0].shrinkage)

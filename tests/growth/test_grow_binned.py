@@ -20,7 +20,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.binned import (
     binned_dataset,
     grow_binned,
@@ -29,7 +29,7 @@ from spinney.growth.binned import (
     subtree,
 )
 from spinney.growth.binned.binned_limits import goes_by_surrogates
-from spinney.growth.engine import choose_engine
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
@@ -176,7 +176,11 @@ def rows_of_nodes(tree, training):
                 absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
                 told = np.where(absent, -1, question.branch_of(cells))
                 branch = np.where(branch < 0, told, branch)
-            last = node.split.missing if node.otherwise is None else node.otherwise
+            last = (
+                node.split.missing
+                if node.default_branch is None
+                else node.default_branch
+            )
             branch = np.where(branch < 0, last, branch)
             for side, child in enumerate(node.children):
                 found[child] = found[node.number][branch == side]
@@ -194,7 +198,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
         training = replace(training, classes=np.abs(training.classes))
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(growers, "PATIENCE", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_COMPETITOR_NODES", 1)
@@ -202,7 +206,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
         patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
         # Bins of few rows hold several values.
         patch.setattr(binned_dataset, "SAMPLE_ROWS", sample)
-        assert choose_engine(training, recipe, Options()).name == "binned"
+        assert choose_grower(training, recipe, Options()).name == "binned"
         swift = grow_binned.grow(training, recipe)
     assert len(plain) == len(swift)
     rows = rows_of_nodes(plain, training)
@@ -233,8 +237,8 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
     monkeypatch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
     monkeypatch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 100)
     monkeypatch.setattr(binned_dataset, "SAMPLE_ROWS", 60)
-    monkeypatch.setattr(engine, "PATIENCE", 0)
-    assert choose_engine(training, said, Options()).name == "binned"
+    monkeypatch.setattr(growers, "PATIENCE", 0)
+    assert choose_grower(training, said, Options()).name == "binned"
     plain, swift = grow_tree(training.source(), said), grow_binned.grow(training, said)
     same_tree(plain, swift, same_node)
     assert {node.split.missing for node in swift if node.split} == (
@@ -379,20 +383,20 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
 def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
     heavy, light, grower, monkeypatch
 ):
-    monkeypatch.setattr(engine, "PATIENCE", 0)
-    monkeypatch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
     rows = rows_of_two_weights(heavy, light)
-    assert choose_engine(rows, RECIPES["cart"], Options()).name == grower
+    assert choose_grower(rows, RECIPES["cart"], Options()).name == grower
     ranked = grower.replace("binned", "ranked")
-    assert choose_engine(rows, RECIPES["c4.5"], Options()).name == ranked
+    assert choose_grower(rows, RECIPES["c4.5"], Options()).name == ranked
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     training = four_rows()
     branch = RECIPES["cart"].changed(missing_policy="branch")
-    assert choose_engine(training, branch, Options()).name == "binned"
-    assert choose_engine(training, RECIPES["cart"], Options()).name == "binned"
+    assert choose_grower(training, branch, Options()).name == "binned"
+    assert choose_grower(training, RECIPES["cart"], Options()).name == "binned"
     for recipe in (
         RECIPES["cart"].changed(criterion="gain_ratio"),  # and surrogates send a row
         RECIPES["c4.5"],
@@ -404,9 +408,9 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         branch.changed(missing_policy="mean"),
         branch.changed(linear_terms=2),
     ):
-        assert choose_engine(training, recipe, Options()).name == "plain"
+        assert choose_grower(training, recipe, Options()).name == "plain"
     for options in PLAIN_OPTIONS:
-        assert choose_engine(training, branch, options).name == "plain"
+        assert choose_grower(training, branch, options).name == "plain"
 
 
 def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
@@ -415,7 +419,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
     said = {"recipe": "cart", "missing_policy": "branch", "max_depth": 4}
     plain = spinney.TreeClassifier(**said).fit(cells, labels)
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     swift = spinney.TreeClassifier(**said).fit(cells, labels)
     assert str(swift) == str(plain)
     assert str(swift.rules()) == str(plain.rules())

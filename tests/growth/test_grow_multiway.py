@@ -18,8 +18,8 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine
-from spinney.growth.engine import choose_engine
+from spinney.growth import growers
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.multiway import grow_multiway, multiway_dataset
 from spinney.growth.multiway.grow_multiway import grow, grow_and_prune
@@ -122,7 +122,7 @@ def same(one, other, *, competitors):
 def swift_limits(*, together, competitors):
     """Let the kernels take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
+        patch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
         patch.setattr(multiway_dataset, "COMPETITOR_SHARE", 10**9 if competitors else 1)
         patch.setattr(grow_multiway, "MIN_PARALLEL_ROWS", 10 if together else 10**9)
         patch.setattr(grow_multiway, "n_threads", lambda: 2)
@@ -132,7 +132,7 @@ def swift_limits(*, together, competitors):
 def compiled(training, recipe, *, together, competitors):
     """Grow by the kernels, whatever the size of the table."""
     with swift_limits(together=together, competitors=competitors):
-        assert choose_engine(training, recipe, Options()).name == "ranked"
+        assert choose_grower(training, recipe, Options()).name == "ranked"
         return grow(training, recipe)
 
 
@@ -230,10 +230,10 @@ def test_many_values_and_many_branches(n_rows):
 
 
 def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
     training = four_rows()
     quinlan = RECIPES["c4.5"]
-    assert choose_engine(training, quinlan, Options()).name == "ranked"
+    assert choose_grower(training, quinlan, Options()).name == "ranked"
     for recipe in (
         RECIPES["chaid"],
         quinlan.changed(missing_policy="most-common"),
@@ -244,13 +244,13 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         RECIPES["id3"].changed(grouping="binary"),
         RECIPES["id3"].changed(criterion=lambda table: 1.0),
     ):
-        assert choose_engine(training, recipe, Options()).name == "plain"
+        assert choose_grower(training, recipe, Options()).name == "plain"
     for options in (*PLAIN_OPTIONS, Options(costs=np.array([[0, 1], [0, 0]]))):
-        assert choose_engine(training, quinlan, options).name == "plain"
+        assert choose_grower(training, quinlan, options).name == "plain"
     many = Attribute("c", "nominal", tuple(map(str, range(1001))))
     wide = Schema((many,), Target("y", ("a", "b")))
     rows = TrainingSet(wide, (np.arange(4),), np.array([0, 1, 0, 1]), None)
-    assert choose_engine(rows, quinlan, Options()).name == "plain"
+    assert choose_grower(rows, quinlan, Options()).name == "plain"
 
 
 def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
@@ -262,7 +262,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     likely = (table["x"] > 0) ^ (table["colour"] == "red")
     table["y"] = np.where(likely ^ (random.random(400) < 0.1), "up", "down")
     plain = spinney.grow(table, "y", recipe="c4.5")
-    monkeypatch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
     swift = spinney.grow(table, "y", recipe="c4.5")
     assert str(swift) == str(plain)
     assert str(swift.explain(0)) == str(plain.explain(0))

@@ -8,13 +8,13 @@ import spinney
 from spinney.data.declarations import Declarations
 from spinney.errors import ParameterError
 from spinney.extensions.databases.sql_source import SqlSource
-from spinney.growth.engine import PLAIN
+from spinney.growth.growers import PLAIN
 from spinney.growth.growth_options import Options
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.sources import Counts, Formulas, Surrogates
-from spinney.sources.opened import TableInput, TrainingData, open_source
 from spinney.sources.rows.memory import MemorySource
+from spinney.sources.training_data import TableInput, TrainingData, open_source
 
 CART, C45, M5 = (RECIPES[name] for name in ("cart", "c4.5", "m5"))
 

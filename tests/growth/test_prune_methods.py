@@ -75,7 +75,7 @@ def check_subtree(small: Tree, tree: Tree) -> None:
         assert found.reason is original.reason
         assert found.chosen == original.chosen
         assert found.surrogates == original.surrogates
-        assert found.otherwise == original.otherwise
+        assert found.default_branch == original.default_branch
         pairs += zip(small.children(found), tree.children(original), strict=True)
     assert n_pairs == len(small)
     for number, node in enumerate(small):

@@ -9,12 +9,12 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.growth.binned.grow_binned import grow
-from spinney.growth.engine import BINNED, PLAIN, choose_engine
 from spinney.growth.folds import fold_growth
 from spinney.growth.folds.teacher import smoothed_training
+from spinney.growth.growers import BINNED, PLAIN, choose_grower
 from spinney.growth.prune.mutable_nodes import recounted
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
+from spinney.sources.training_data import TrainingData
 
 TAUGHT = RECIPES["cart"].changed(
     missing_policy="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
@@ -49,13 +49,13 @@ def test_a_taught_tree_is_the_same_by_compiled_loops(monkeypatch):
     engines = []
 
     def chosen(*arguments, **more):
-        engines.append(choose_engine(*arguments, **more))
+        engines.append(choose_grower(*arguments, **more))
         return engines[-1]
 
-    monkeypatch.setattr(fold_growth, "choose_engine", chosen)
+    monkeypatch.setattr(fold_growth, "choose_grower", chosen)
     swift = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
     assert {engine.name for engine in engines} == {"binned"}
-    monkeypatch.setattr(fold_growth, "choose_engine", lambda *_, **__: PLAIN)
+    monkeypatch.setattr(fold_growth, "choose_grower", lambda *_, **__: PLAIN)
     plain = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
     assert str(swift) == str(plain)
     assert str(swift.explain(node=0)) == str(plain.explain(node=0))

@@ -12,16 +12,16 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.growth_options import Options
 from spinney.growth.replayed_nodes import ReplayedNodes
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
 from spinney.sources.rows.training_rows import origin_of
+from spinney.sources.training_data import TrainingData
 
-CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
+CAN_REPLAY = growers.can_replay  # as it is before tests turn it off
 RECIPES_OF_LOOPS = {
     "cart": RECIPES["cart"].changed(missing_policy="branch"),
     "cart, surrogates": RECIPES["cart"],
@@ -42,8 +42,8 @@ OF_NUMBERS = {
 @pytest.fixture
 def replays(monkeypatch):
     """Let loops grow trees of any size, as if they were loaded."""
-    monkeypatch.setattr(engine, "can_replay", lambda training, options: True)
-    monkeypatch.setattr(engine, "worth_loading", lambda *loops, instead: True)
+    monkeypatch.setattr(growers, "can_replay", lambda training, options: True)
+    monkeypatch.setattr(growers, "worth_loading", lambda *loops, instead: True)
 
 
 def rows(seed: int, n_rows: int, *, gaps: bool) -> TrainingSet:
@@ -80,11 +80,11 @@ def weights_of(kind, seed, n_rows):
 def both(training, recipe, options=None):
     """Return the tree of the plain learner, and what the chosen engine grew."""
     opened, options = TrainingData(training), options or Options()
-    chosen = engine.choose_engine(training, recipe, options)
+    chosen = growers.choose_grower(training, recipe, options)
     assert chosen.name != "plain"
     assert chosen.replays
     grown = chosen.grow_and_prune(opened, recipe, options)
-    return engine.PLAIN.grow_and_prune(opened, recipe, options).tree, grown.tree
+    return growers.PLAIN.grow_and_prune(opened, recipe, options).tree, grown.tree
 
 
 @pytest.mark.usefixtures("replays")
@@ -185,11 +185,11 @@ def test_copies_and_files_keep_all_rivals_and_no_rows(recipe, tmp_path):
 def test_a_tree_that_comes_out_otherwise_keeps_what_loops_know(monkeypatch):
     training = rows(3, 50, gaps=False)
     recipe, options = RECIPES_OF_LOOPS["cart"], Options()
-    chosen = engine.choose_engine(training, recipe, options)
+    chosen = growers.choose_grower(training, recipe, options)
     tree = chosen.grow(TrainingData(training), recipe, options)
-    stump = engine.PLAIN.grow(TrainingData(rows(4, 4, gaps=False)), recipe, options)
+    stump = growers.PLAIN.grow(TrainingData(rows(4, 4, gaps=False)), recipe, options)
     assert len(stump) != len(tree)
-    monkeypatch.setattr(engine, "PLAIN", engine.Engine("plain", lambda *given: stump))
+    monkeypatch.setattr(growers, "PLAIN", growers.Grower("plain", lambda *given: stump))
     assert (
         tree.nodes[0].split
         == chosen.grows(TrainingData(training), recipe, options).nodes[0].split

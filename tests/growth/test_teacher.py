@@ -103,7 +103,7 @@ def test_labels_depend_on_what_is_in_the_rows_and_on_the_seed():
     labels = smoothed_labels(rows, 0.5, 0)
     assert (labels != smoothed_labels(rows, 0.5, 1)).any()
     order = np.random.default_rng(0).permutation(60)
-    again = smoothed_labels(rows.taken(order), 0.5, 0)  # of equal rows either
+    again = smoothed_labels(rows.take(order), 0.5, 0)  # of equal rows either
     np.testing.assert_allclose(np.sort(again, axis=0), np.sort(labels, axis=0))
     in_inches = replace(rows, columns=(rows.columns[0] / 2.54, rows.columns[1]))
     assert (smoothed_labels(in_inches, 0.5, 0) == labels).all()

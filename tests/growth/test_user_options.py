@@ -11,8 +11,8 @@ from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.memory import MemorySource
+from spinney.sources.training_data import TrainingData
 
 ID3 = RECIPES["id3"]
 

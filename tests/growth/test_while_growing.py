@@ -15,15 +15,15 @@ from tests.properties.test_pruning import numeric_tables
 import spinney
 from spinney.data import Declarations
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.engine import BINNED, MULTIWAY, PLAIN
+from spinney.growth.growers import BINNED, MULTIWAY, PLAIN
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.construct import construct_and_grow
 from spinney.growth.prune import EncodedRows, pruned
 from spinney.output.file.file_arrays import flatten
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import rows_in_memory
 from spinney.sources.rows.memory import MemorySource
+from spinney.sources.training_data import TrainingData
 
 COSTS = np.array([[0.0, 5.0, 1.0, 2.0], [1.0, 0.0, 3.0, 1.0], [2.0, 1.0, 0.0, 4.0]])
 
@@ -110,9 +110,9 @@ def parted(name, target):
     table = spinney.read_table(TABLES / f"{name}.csv")
     rows = rows_in_memory(table, target, None, Declarations(), from_zero=False)
     held = np.arange(len(rows.classes)) % 3 == 0
-    valid = rows.taken(held)
+    valid = rows.take(held)
     coded = EncodedRows(valid.columns, valid.classes, valid.own_weights)
-    return rows.taken(~held), Options(validation=coded)
+    return rows.take(~held), Options(validation=coded)
 
 
 @pytest.mark.parametrize("recipe", ["id3", "c4.5", "cart"])

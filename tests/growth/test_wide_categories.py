@@ -191,6 +191,6 @@ def test_the_order_does_not_depend_on_rows_or_units(n_classes):
     order = np.random.default_rng(3).permutation(len(training.classes))
     lighter = dataclasses.replace(training, weights=training.own_weights / 10)
     expected = with_ordered_categories(training, [CART]).schema.attributes[0].values
-    for other in (training.taken(order), lighter):
+    for other in (training.take(order), lighter):
         attribute = with_ordered_categories(other, [CART]).schema.attributes[0]
         assert attribute.values == expected

@@ -83,7 +83,7 @@ def same_candidate(one, other):
 def same_surrogates(one, other):
     """Refuse nodes whose surrogates differ in more than rounding."""
     assert one.children == other.children
-    assert one.otherwise == other.otherwise
+    assert one.default_branch == other.default_branch
     found = [surrogate.split for surrogate in other.surrogates]
     assert [surrogate.split for surrogate in one.surrogates] == found
     for plain, swift in zip(one.surrogates, other.surrogates, strict=True):

@@ -42,7 +42,7 @@ def test_a_member_does_what_a_tree_does(forest, number, tmp_path):
         explained = tree.explain(node=node.number)
         assert explained.member.number == number
         assert len(explained.candidates) == (0 if node.is_leaf else 1)
-        assert node.is_leaf or "its competitors are not kept" in str(explained)
+        assert node.is_leaf or "competitors are not stored" in str(explained)
     assert str(tree.explain(row={name: cells[:1] for name, cells in TABLE.items()}))
     assert json.loads(tree.export("json"))["optional.member"] == {
         "number": number,
@@ -82,7 +82,7 @@ def test_rows_without_a_value_are_counted_where_they_went(forest):
         for tree in forest.trees[:3]
         for node in tree.tree
     ]
-    assert any("rows that lack it are counted where they went" in t for t in texts)
+    assert any("missing values are counted in their branch" in t for t in texts)
     assert not any("missing: to" in text for text in texts)
 
 

@@ -18,9 +18,9 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.models.grow import grow_from, grow_model
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OPENING, TableInput, TrainingData
 from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.training_rows import as_classes, training_set
+from spinney.sources.training_data import OPENING, TableInput, TrainingData
 
 COLUMNS = {
     "x": [1.0, 2.0, 3.0, 4.0],
@@ -208,7 +208,7 @@ def test_columns_worth_a_look_are_told():
         "x": list(range(12)),
         "y": ["a", "b"] * 6,
     }
-    with pytest.warns(SpinneyNote, match="'name' has values of which all 12 differ"):
+    with pytest.warns(SpinneyNote, match="'name' has only unique values"):
         assert grow(columns).schema.names == ("x",)
 
 

@@ -64,7 +64,7 @@ def grown(columns: Mapping[str, list[str]], target: str, **options: Any) -> Tree
 
 
 @dataclass(frozen=True)
-class Question:
+class SplitCondition:
     """What a split asks, whoever wrote it: the side of each value.
 
     ``left`` is the branch that values up to ``cut`` take, or the values of branch 0.
@@ -75,7 +75,7 @@ class Question:
     sides: tuple[frozenset[str], ...]
 
     @classmethod
-    def of_ours(cls, tree: Tree, asked: Split | Surrogate) -> "Question":
+    def of_ours(cls, tree: Tree, asked: Split | Surrogate) -> "SplitCondition":
         swapped = isinstance(asked, Surrogate) and asked.reversed
         split = asked.split if isinstance(asked, Surrogate) else asked
         attribute = tree.schema.attributes[split.attribute]
@@ -92,7 +92,7 @@ class Question:
         return cls(attribute.name, None, tuple(groups))
 
     @classmethod
-    def of_rpart(cls, line: Mapping[str, Any]) -> "Question":
+    def of_rpart(cls, line: Mapping[str, Any]) -> "SplitCondition":
         if "cut" in line:
             low, high = frozenset(["low"]), frozenset(["high"])
             sides = (low, high) if line["below"] == "left" else (high, low)
@@ -100,7 +100,7 @@ class Question:
         sides = tuple(frozenset(line[side]) for side in ("left", "right"))
         return cls(line["variable"], None, sides)
 
-    def matches(self, other: "Question") -> bool:
+    def matches(self, other: "SplitCondition") -> bool:
         """Return whether both divide values the same way, left and right aside."""
         if self.variable != other.variable or set(self.sides) != set(other.sides):
             return False
@@ -131,8 +131,8 @@ def walk(tree: Tree, printed: Printed) -> Iterator[Pair]:
         if primary is None or node.split is None:
             yield Pair(node, number, line, primary, primary is None, False)
             continue
-        ours = Question.of_ours(tree, node.split)
-        theirs = Question.of_rpart(primary)
+        ours = SplitCondition.of_ours(tree, node.split)
+        theirs = SplitCondition.of_rpart(primary)
         turned = ours.sides[0] != theirs.sides[0]
         same = ours.matches(theirs)
         yield Pair(node, number, line, primary, same, turned)

@@ -23,7 +23,7 @@ from tests.oracle.rpart import (
     TABLES,
     Pair,
     Printed,
-    Question,
+    SplitCondition,
     columns_of,
     grown,
     walk,
@@ -181,7 +181,7 @@ def test_surrogates_are_rparts(both):
 
 def agree(tree: Tree, ours: Surrogate, line: dict[str, Any], pair: Pair) -> bool:
     """Return whether two surrogates are one, the way round and the figures included."""
-    found, printed = Question.of_ours(tree, ours), Question.of_rpart(line)
+    found, printed = SplitCondition.of_ours(tree, ours), SplitCondition.of_rpart(line)
     if not found.matches(printed):
         return False
     assert (found.sides[0] != printed.sides[0]) == pair.turned

@@ -58,7 +58,7 @@ def test_costs_are_those_of_the_classes(tmp_path):
 
 def test_a_file_without_rows_has_none(tmp_path):
     spinney.grow(SHOP, "sold", recipe="id3").save(tmp_path / "m.spinney")
-    assert spinney.load(tmp_path / "m.spinney").model_.kept is None
+    assert spinney.load(tmp_path / "m.spinney").model_.update_state is None
 
 
 @pytest.mark.parametrize(

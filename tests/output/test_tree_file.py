@@ -168,7 +168,7 @@ def test_a_new_field_must_enter_the_format():
         Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",
         Node: "number parent branch depth weights n_rows distribution label "
-        "candidates chosen children reason forced model surrogates otherwise",
+        "candidates chosen children reason forced model surrogates default_branch",
         LinearModel: "intercept terms coefficients",
         Term: "attribute codes missing",
         Surrogate: "split agreement adjusted reversed",

@@ -114,7 +114,9 @@ def below(tree: Tree, number: int) -> list[int]:
 def test_a_limit_says_what_it_hides(table, recipe, limit):
     tree = grow_tree(table.source, recipe)
     lines = to_text(tree, max_depth=limit).splitlines()
-    shared = [leaf.number for node in tree for leaf in tree.told_together(node)[:-1]]
+    shared = [
+        leaf.number for node in tree for leaf in tree.empty_sibling_leaves(node)[:-1]
+    ]
     shown = [n for n in tree if n.depth <= limit and n.number not in shared]
     assert len(lines) == len(shown)
     for line, node in zip(lines, shown, strict=True):
@@ -137,7 +139,10 @@ def test_a_line_a_node_and_ascii_for_ascii_data(table, recipe):
     assert plain.isascii()
     assert to_text(tree, max_depth=1, ascii_only=True).isascii()
     shared = {
-        leaf.number: s for n in tree if (s := tree.told_together(n)) for leaf in s
+        leaf.number: s
+        for n in tree
+        if (s := tree.empty_sibling_leaves(n))
+        for leaf in s
     }
     spoken = [n for n in tree if shared.get(n.number, (n,))[-1].number == n.number]
     assert len(lines) == len(plain.splitlines()) == len(spoken)

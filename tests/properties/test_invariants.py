@@ -204,7 +204,7 @@ def test_children_add_up_to_their_parent(table: Rows, recipe: Recipe):
             sums = sum(child.weights for child in children)
             np.testing.assert_allclose(sums, node.weights, rtol=ROUNDING)
             divided = node.candidates[node.chosen].branches.missing_rows.sum()
-            if node.otherwise is not None:  # surrogates send rows whole
+            if node.default_branch is not None:  # surrogates send rows whole
                 divided = 0
             n_reached = sum(1 for share in node.split.shares if share > 0)
             n_rows = sum(child.n_rows for child in children)

@@ -10,8 +10,8 @@ from tests.twins import naive_m5
 from spinney.data.schema import Attribute, Fingerprint, Schema, Target
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.memory import MemorySource
+from spinney.sources.training_data import TrainingData
 from spinney.trees.predict.flat_tree import flatten
 
 M5 = RECIPES["m5"]

@@ -69,7 +69,7 @@ def test_surrogates_agree_with_the_split_at_the_stated_rate(table: Rows):
             assert surrogate.agreement <= before + ROUNDING
             before = surrogate.agreement
         assert len(node.surrogates) <= CART.surrogates
-        assert (node.otherwise is None) == node.is_leaf
+        assert (node.default_branch is None) == node.is_leaf
 
 
 @given(tables(max_rows=40), st.data())
@@ -95,7 +95,7 @@ def test_a_pruned_node_has_no_surrogates(table: Rows, data: st.DataObject):
     number = data.draw(st.integers(0, len(tree) - 1))
     pruned = cut(tree, {number})
     assert pruned.nodes[number].surrogates == ()
-    assert pruned.nodes[number].otherwise is None
+    assert pruned.nodes[number].default_branch is None
     assert to_json(Model(pruned, CART, FINGERPRINT))
 
 
@@ -114,4 +114,4 @@ def test_weights_of_three_change_nothing(table: Rows):
     heavy = Rows(table.schema, [(c, label, 3 * w) for c, label, w in table.rows])
     one, other = (grow_tree(each.source, CART) for each in (table, heavy))
     assert [n.surrogates for n in one] == [n.surrogates for n in other]
-    assert [n.otherwise for n in one] == [n.otherwise for n in other]
+    assert [n.default_branch for n in one] == [n.default_branch for n in other]

@@ -18,7 +18,7 @@ from tests.sources.comparing import arrow_of, assert_same_tree
 
 import spinney
 from spinney.errors import SpinneyError
-from spinney.growth import engine, pipeline
+from spinney.growth import growers, pipeline
 from spinney.growth.folds import fold_growth
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -106,7 +106,7 @@ def drawn_tables(draw: st.DrawFn, recipe: str, setting: str) -> dict[str, list[A
 def grown(table: Any, options: dict[str, Any], *, loops: bool) -> tuple[Any, str]:
     """Return the tree of a table and who grew it, which may be loops or not."""
     chosen = []
-    choose = engine.choose_engine
+    choose = growers.choose_grower
 
     def noted(*arguments: Any, **more: Any) -> Any:
         chosen.append(choose(*arguments, **more))
@@ -114,10 +114,10 @@ def grown(table: Any, options: dict[str, Any], *, loops: bool) -> tuple[Any, str
 
     with pytest.MonkeyPatch.context() as patch:
         price = -1.0 if loops else np.inf
-        patch.setattr(engine, "PATIENCE", price)
-        patch.setattr(engine, "PATIENCE_OF_SEVERAL", price)
-        for module in (engine, pipeline, fold_growth):
-            patch.setattr(module, "choose_engine", noted)
+        patch.setattr(growers, "PATIENCE", price)
+        patch.setattr(growers, "PATIENCE_OF_SEVERAL", price)
+        for module in (growers, pipeline, fold_growth):
+            patch.setattr(module, "choose_grower", noted)
         tree = spinney.grow(table, "y", **options).tree
     return tree, chosen[0].name
 

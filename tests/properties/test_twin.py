@@ -109,7 +109,7 @@ def check_same(tree: Tree, root: naive.Node) -> None:
         assert (node.split is None) == (twin.chosen is None)
         if twin.chosen is not None:
             assert node.split.attribute == twin.chosen.attribute
-        assert node.otherwise == twin.otherwise
+        assert node.default_branch == twin.default_branch
         assert len(node.surrogates) == len(twin.surrogates)
         for found, expected in zip(node.surrogates, twin.surrogates, strict=True):
             check_surrogate(found, expected)

@@ -12,7 +12,11 @@ from tests.sources.comparing import arrow_of, assert_same_tree
 
 import spinney
 from spinney.search import groupings
-from spinney.search.bounded_subsets import best_subset, least_prices, room_for
+from spinney.search.bounded_subsets import (
+    beam_width_for,
+    best_subset,
+    least_extra_costs,
+)
 from spinney.search.value_order import principal_score
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA, entropy, gini, misclassification
@@ -61,7 +65,7 @@ def test_with_room_for_all_it_is_the_best_of_all(weights, name, data):
     least = data.draw(st.sampled_from((0.0, 0.0, 1.0, 4.0)))
     table = np.array(weights, dtype=float)
     found = best_subset(
-        table, impurity, own=table.sum(axis=1), least=least, room=10_000
+        table, impurity, value_weights=table.sum(axis=1), least=least, beam_width=10_000
     )
     expected = least_cost(weights, impurity, least * (1 - 1e-12))
     if found is None:
@@ -78,12 +82,18 @@ def test_with_room_for_all_it_is_the_best_of_all(weights, name, data):
 @given(
     weights=lines(),
     name=st.sampled_from(sorted(IMPURITIES)),
-    room=st.integers(0, 3),
+    beam_width=st.integers(0, 3),
 )
 @settings(max_examples=examples(120), deadline=None)
-def test_without_room_the_bound_holds(weights, name, room):
+def test_without_room_the_bound_holds(weights, name, beam_width):
     impurity, table = IMPURITIES[name], np.array(weights, dtype=float)
-    found = best_subset(table, impurity, own=table.sum(axis=1), least=0.0, room=room)
+    found = best_subset(
+        table,
+        impurity,
+        value_weights=table.sum(axis=1),
+        least=0.0,
+        beam_width=beam_width,
+    )
     scale = 1e-9 * table.sum()
     expected = least_cost(weights, impurity)
     assert found.bound - scale <= expected <= found.cost + scale
@@ -106,20 +116,24 @@ def test_the_least_of_two_prices(prices):
         )
         for left in product((True, False), repeat=len(prices))
     ]
-    found = least_prices(*np.array(prices, dtype=float).T[:, None])
+    found = least_extra_costs(*np.array(prices, dtype=float).T[:, None])
     assert found.tolist() == [min(sums)]
 
 
 def test_values_of_equal_shares_stay_together():
     weights = np.array([[1, 2, 0], [2, 4, 0], [5, 0, 0], [1, 0, 0], [0, 1, 3]], float)
-    found = best_subset(weights, gini, own=weights.sum(axis=1), least=0.0, room=9)
+    found = best_subset(
+        weights, gini, value_weights=weights.sum(axis=1), least=0.0, beam_width=9
+    )
     assert found.left[0] == found.left[1]
     assert found.left[2] == found.left[3]
 
 
 def test_values_that_are_all_alike_are_parted_somehow():
     weights = np.array([[1.0, 2, 3]] * 14)
-    found = best_subset(weights, gini, own=weights.sum(axis=1), least=0.0, room=9)
+    found = best_subset(
+        weights, gini, value_weights=weights.sum(axis=1), least=0.0, beam_width=9
+    )
     assert 0 < found.left.sum() < 14
     assert found.bound == pytest.approx(found.cost)
 
@@ -193,10 +207,10 @@ def test_duckdb_parts_many_values_alike(criterion):
 
 
 def test_room_grows_with_the_rows_and_not_without_end():
-    assert room_for(199, 3, 0.01) == 0
-    assert room_for(200, 3, 0.01) == 4
-    assert room_for(20, 3, 1.0) == 64
-    assert room_for(10**9, 60, 1.0) == 256
+    assert beam_width_for(199, 3, 0.01) == 0
+    assert beam_width_for(200, 3, 0.01) == 4
+    assert beam_width_for(20, 3, 1.0) == 64
+    assert beam_width_for(10**9, 60, 1.0) == 256
 
 
 @pytest.mark.parametrize("criterion", ["variance_root", "sdr"])
@@ -259,7 +273,7 @@ def test_all_ways_of_many_values_list_the_one_that_was_searched_for():
 
 
 def test_a_search_that_gave_up_says_so(monkeypatch):
-    monkeypatch.setattr(groupings, "room_for", lambda *_: 1)
+    monkeypatch.setattr(groupings, "beam_width_for", lambda *_: 1)
     table = many_values(700, 16, 4, seed=3)
     model = spinney.grow(table, "y", recipe="cart", pruning="none", max_depth=1)
     told = model.explain(0, attribute=model.explain(0).chosen, data=table)
@@ -271,7 +285,9 @@ def test_a_search_that_gave_up_says_so(monkeypatch):
 def test_without_room_it_is_the_best_prefix_and_nothing_is_searched():
     for seed in range(20):
         weights = np.random.default_rng(seed).integers(1, 30, (14, 4)).astype(float)
-        found = best_subset(weights, gini, own=weights.sum(axis=1), least=0.0, room=0)
+        found = best_subset(
+            weights, gini, value_weights=weights.sum(axis=1), least=0.0, beam_width=0
+        )
         order = principal_score(weights).argsort()
         prefixes = [np.isin(np.arange(14), order[:n]) for n in range(1, 14)]
         least = min(cost_of(weights.tolist(), gini, each) for each in prefixes)

@@ -12,7 +12,7 @@ from spinney._support.keyed_random import (
     root_key,
     uniform,
 )
-from spinney.search.draws import drawn
+from spinney.search.draws import sampled_attributes
 
 
 def test_mix_is_the_finaliser_of_splitmix64():
@@ -38,27 +38,32 @@ def test_keys_by_place():
 
 @pytest.mark.parametrize("key", [0, 1, root_key(1), 2**64 - 1])
 def test_all_attributes_are_drawn_once(key):
-    assert sorted(drawn(key, 7, 7, lambda _: True)) == list(range(7))
-    assert sorted(drawn(key, 7, 3, lambda _: False)) == list(range(7))
-    assert len(drawn(key, 7, 3, lambda _: True)) == 3
-    assert drawn(key, 0, 3, lambda _: True) == []
+    assert sorted(sampled_attributes(key, 7, 7, lambda _: True)) == list(range(7))
+    assert sorted(sampled_attributes(key, 7, 3, lambda _: False)) == list(range(7))
+    assert len(sampled_attributes(key, 7, 3, lambda _: True)) == 3
+    assert sampled_attributes(key, 0, 3, lambda _: True) == []
 
 
 def test_attributes_that_do_not_vary_are_drawn_and_not_counted():
-    order = drawn(root_key(5), 6, 6, lambda _: True)
+    order = sampled_attributes(root_key(5), 6, 6, lambda _: True)
     still = set(order[:2])
-    assert drawn(root_key(5), 6, 1, lambda place: place not in still) == order[:3]
+    assert (
+        sampled_attributes(root_key(5), 6, 1, lambda place: place not in still)
+        == order[:3]
+    )
 
 
 def test_every_attribute_has_its_chance():
     seen = Counter(
         place
         for seed in range(6000)
-        for place in drawn(mix(seed), 4, 2, lambda _: True)
+        for place in sampled_attributes(mix(seed), 4, 2, lambda _: True)
     )
     # 3000 each, with a standard deviation of 39.
     assert all(abs(number - 3000) < 200 for number in seen.values())
-    firsts = [drawn(mix(seed), 4, 1, lambda _: True)[0] for seed in range(6000)]
+    firsts = [
+        sampled_attributes(mix(seed), 4, 1, lambda _: True)[0] for seed in range(6000)
+    ]
     assert all(abs(number - 1500) < 170 for number in Counter(firsts).values())
 
 

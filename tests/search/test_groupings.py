@@ -23,7 +23,7 @@ from spinney.search.groupings import (
     thresholds,
 )
 from spinney.search.value_order import principal_score
-from spinney.sources.base import Request
+from spinney.sources.base import TableRequest
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA
 from spinney.trees.table_batch import TableBatch, joined_batches
@@ -35,22 +35,24 @@ def alone(table: CountTable) -> TableBatch:
     return TableBatch.of([{0: table}])
 
 
-def prefixes(stack: TableBatch) -> CandidateSplits:
-    return best_prefixes(stack, free=np.ones(len(stack), dtype=bool))
+def prefixes(batch: TableBatch) -> CandidateSplits:
+    return best_prefixes(batch, free=np.ones(len(batch), dtype=bool))
 
 
 def sides(
-    ways: CandidateSplits, stack: TableBatch, way: int
+    candidates: CandidateSplits, batch: TableBatch, candidate: int
 ) -> tuple[tuple[int, ...], ...]:
     """Return the values on each side of a way of the only table."""
-    goes = ways.goes(np.array([way]))
-    return tuple(tuple(stack.values[goes == side].astype(int)) for side in (0, 1))
+    line_branches = candidates.line_branches(np.array([candidate]))
+    return tuple(
+        tuple(batch.values[line_branches == side].astype(int)) for side in (0, 1)
+    )
 
 
-def every_way(
-    ways: CandidateSplits, stack: TableBatch
+def enumerate_splits(
+    candidates: CandidateSplits, batch: TableBatch
 ) -> list[tuple[tuple[int, ...], ...]]:
-    return [sides(ways, stack, way) for way in range(len(ways))]
+    return [sides(candidates, batch, candidate) for candidate in range(len(candidates))]
 
 
 # Ties
@@ -71,67 +73,73 @@ def test_the_tolerance_grows_with_the_merit():
 
 
 def test_thresholds_cut_between_neighbours():
-    stack = alone(CountTable.of([[1, 0], [0, 2], [3, 0]], missing=[1, 0]))
-    ways = thresholds(stack)
-    assert every_way(ways, stack) == [((0,), (1, 2)), ((0, 1), (2,))]
-    assert ways.table.weights.tolist() == [[[1, 0], [3, 2]], [[1, 2], [3, 0]]]
-    assert ways.table.rows.tolist() == [[[1, 0], [3, 2]], [[1, 2], [3, 0]]]
-    assert ways.table.missing.tolist() == [[1, 0]] * 2
-    assert ways.missing_at.tolist() == [-1, -1]
-    assert ways.exact.all()
+    batch = alone(CountTable.of([[1, 0], [0, 2], [3, 0]], missing=[1, 0]))
+    candidates = thresholds(batch)
+    assert enumerate_splits(candidates, batch) == [((0,), (1, 2)), ((0, 1), (2,))]
+    assert candidates.table.weights.tolist() == [[[1, 0], [3, 2]], [[1, 2], [3, 0]]]
+    assert candidates.table.rows.tolist() == [[[1, 0], [3, 2]], [[1, 2], [3, 0]]]
+    assert candidates.table.missing.tolist() == [[1, 0]] * 2
+    assert candidates.missing_at.tolist() == [-1, -1]
+    assert candidates.exact.all()
 
 
 def test_midpoints_of_density_and_sugar():
     # EXPECTED.md, 000: 16 each.
     table = textbook("watermelon_3.0", numeric=("density", "sugar"))
-    stack = joined_batches(table.source.tables([Request(0, (6, 7))]))
-    ways = thresholds(stack)
-    assert ways.owner.tolist() == [0] * 16 + [1] * 16
+    batch = joined_batches(table.source.tables([TableRequest(0, (6, 7))]))
+    candidates = thresholds(batch)
+    assert candidates.owner.tolist() == [0] * 16 + [1] * 16
     cuts = [
         midpoint(low, high)
         for number in (0, 1)
-        for low, high in pairwise(stack.table(number).values.tolist())
+        for low, high in pairwise(batch.table(number).values.tolist())
     ]
     assert (cuts[0], cuts[15]) == (0.244, 0.7465)
     assert (cuts[16], cuts[31]) == (0.0495, 0.418)
 
 
 def test_numbers_closer_than_a_step_are_not_parted():
-    stack = alone(CountTable.of([[1, 0], [0, 2], [3, 0]]))
-    assert len(thresholds(stack, np.array([1.0]))) == 0
-    assert len(thresholds(stack, np.array([0.5]))) == 2
+    batch = alone(CountTable.of([[1, 0], [0, 2], [3, 0]]))
+    assert len(thresholds(batch, np.array([1.0]))) == 0
+    assert len(thresholds(batch, np.array([0.5]))) == 2
 
 
 def test_the_rest_of_a_cut_without_rows_weighs_nothing():
     # 0.1 + 0.2 and 0.3 differ: only rows tell that class 0 is all on the left.
-    ways = thresholds(alone(CountTable.of([[0.1, 0], [0.2, 0], [0, 1]])))
-    assert ways.table.weights[1, 1].tolist() == [0, 1]
+    candidates = thresholds(alone(CountTable.of([[0.1, 0], [0.2, 0], [0, 1]])))
+    assert candidates.table.weights[1, 1].tolist() == [0, 1]
 
 
 # Cuts that cannot be the best
 
 
 def best_cut(
-    ways: CandidateSplits, stack: TableBatch, name: str, least: float
+    candidates: CandidateSplits, batch: TableBatch, name: str, least: float
 ) -> tuple:
     """Return the branches of the first best cut that is allowed, and its gain."""
-    gains = np.asarray(CRITERIA[name].gain(ways.table))
-    gains[(ways.table.sizes < least).any(axis=1)] = -np.inf
+    gains = np.asarray(CRITERIA[name].gain(candidates.table))
+    gains[(candidates.table.sizes < least).any(axis=1)] = -np.inf
     if not (gains > -np.inf).any():
         return ()
     best = first_best(gains)
-    return tuple(ways.goes(np.array([best])).tolist()), gains[best]
+    return tuple(candidates.line_branches(np.array([best])).tolist()), gains[best]
 
 
 def test_cuts_between_rows_of_one_class_are_left_out():
-    stack = alone(CountTable.of([[2, 0], [1, 0], [1, 0], [0, 3], [0, 1], [1, 1]]))
-    ways = thresholds(stack, least=np.array([0.0]))
+    batch = alone(CountTable.of([[2, 0], [1, 0], [1, 0], [0, 3], [0, 1], [1, 1]]))
+    candidates = thresholds(batch, least=np.array([0.0]))
     # The first cut and the last have no neighbour on one side.
-    assert [len(left) for left, _ in every_way(ways, stack)] == [1, 3, 5]
-    assert ways.left_out.tolist() == [2]
+    assert [len(left) for left, _ in enumerate_splits(candidates, batch)] == [1, 3, 5]
+    assert candidates.left_out.tolist() == [2]
     # A limit makes a cut between others one at the end: three rows on the left.
-    ways = thresholds(stack, least=np.array([3.0]))
-    assert [len(left) for left, _ in every_way(ways, stack)] == [1, 2, 3, 4, 5]
+    candidates = thresholds(batch, least=np.array([3.0]))
+    assert [len(left) for left, _ in enumerate_splits(candidates, batch)] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -144,9 +152,9 @@ def test_cuts_between_rows_of_one_class_are_left_out():
     ],
 )
 def test_no_cut_is_left_out_where_that_is_not_proven(table):
-    ways = thresholds(alone(table), least=np.array([0.0]))
-    assert len(ways) == 3
-    assert not np.any(ways.left_out)
+    candidates = thresholds(alone(table), least=np.array([0.0]))
+    assert len(candidates) == 3
+    assert not np.any(candidates.left_out)
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -164,32 +172,32 @@ def test_the_best_cut_is_not_left_out(lines, classes, least, name):
     # Half of the lines have rows of one class, so that there is much to leave out.
     for line, label in zip(lines[::2], classes, strict=False):
         line[:] = [max(line) if each == label else 0 for each in range(3)]
-    stack = alone(CountTable.of(lines))
-    every, some = thresholds(stack), thresholds(stack, least=np.array([float(least)]))
+    batch = alone(CountTable.of(lines))
+    every, some = thresholds(batch), thresholds(batch, least=np.array([float(least)]))
     assert len(every) == len(some) + some.left_out.sum()
-    assert best_cut(some, stack, name, least) == best_cut(every, stack, name, least)
+    assert best_cut(some, batch, name, least) == best_cut(every, batch, name, least)
 
 
 @pytest.mark.parametrize("weights", [[[1, 2]], np.zeros((0, 2))])
 def test_fewer_than_two_values_cannot_be_grouped(weights):
-    stack = alone(CountTable.of(weights))
-    assert len(thresholds(stack)) == 0
-    assert len(prefixes(stack)) == 0
-    assert len(multiway(stack, np.array([3]))) == 0
+    batch = alone(CountTable.of(weights))
+    assert len(thresholds(batch)) == 0
+    assert len(prefixes(batch)) == 0
+    assert len(multiway(batch, np.array([3]))) == 0
 
 
 def test_multiway_has_a_branch_for_absent_values_too():
-    stack = alone(CountTable.of([[1, 0], [0, 2]]))
-    ways = multiway(stack, np.array([4]))
-    assert ways.goes(np.array([0])).tolist() == [0, 1]
-    assert ways.table.weights.tolist() == [[[1, 0], [0, 2], [0, 0], [0, 0]]]
+    batch = alone(CountTable.of([[1, 0], [0, 2]]))
+    candidates = multiway(batch, np.array([4]))
+    assert candidates.line_branches(np.array([0])).tolist() == [0, 1]
+    assert candidates.table.weights.tolist() == [[[1, 0], [0, 2], [0, 0], [0, 0]]]
 
 
 def test_an_order_of_all_codes_is_cut_between_those_that_occur():
-    stack = alone(CountTable.of([[1, 0], [0, 2], [3, 0]]))
-    ways = ordered(stack, np.array([5, 0, 2]))
-    assert every_way(ways, stack) == [((1,), (0, 2)), ((1, 2), (0,))]
-    assert ways.table.weights[:, 0].tolist() == [[0, 2], [3, 2]]
+    batch = alone(CountTable.of([[1, 0], [0, 2], [3, 0]]))
+    candidates = ordered(batch, np.array([5, 0, 2]))
+    assert enumerate_splits(candidates, batch) == [((1,), (0, 2)), ((1, 2), (0,))]
+    assert candidates.table.weights[:, 0].tolist() == [[0, 2], [3, 2]]
 
 
 @pytest.mark.parametrize("build", [thresholds, prefixes])
@@ -200,9 +208,11 @@ def test_a_stack_is_searched_as_each_of_its_tables(build: Builder, scale: float)
     together = build(TableBatch.of([{0: table} for table in scaled]))
     one_by_one = [build(alone(table)) for table in scaled]
     assert together.owner.tolist() == [
-        number for number, ways in enumerate(one_by_one) for _ in range(len(ways))
+        number
+        for number, candidates in enumerate(one_by_one)
+        for _ in range(len(candidates))
     ]
-    expected = np.concatenate([ways.table.weights for ways in one_by_one])
+    expected = np.concatenate([candidates.table.weights for candidates in one_by_one])
     np.testing.assert_array_equal(together.table.weights, expected)
 
 
@@ -236,20 +246,20 @@ def test_the_best_subset_is_the_best_of_all(
 ):
     for seed in range(5):
         table = random_table(n_values, n_classes, seed)
-        stack = alone(table)
+        batch = alone(table)
         easy = n_classes == 2 and CRITERIA[criterion].ordered
-        ways = prefixes(stack) if easy else every_subset(stack)
-        assert ways.exact.all()
-        found = CRITERIA[criterion].gain(ways.table).max()
+        candidates = prefixes(batch) if easy else every_subset(batch)
+        assert candidates.exact.all()
+        found = CRITERIA[criterion].gain(candidates.table).max()
         expected = best_by_brute_force(table, criterion)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_two_classes_need_only_prefixes():
     # Breiman et al. (1984), theorem 4.5: ordered by the share of one class.
-    stack = alone(CountTable.of([[1, 1], [3, 0], [0, 3], [1, 2]]))
-    ways = prefixes(stack)
-    assert every_way(ways, stack) == [
+    batch = alone(CountTable.of([[1, 1], [3, 0], [0, 3], [1, 2]]))
+    candidates = prefixes(batch)
+    assert enumerate_splits(candidates, batch) == [
         ((0, 2, 3), (1,)),
         ((0, 1), (2, 3)),
         ((0, 1, 3), (2,)),
@@ -257,23 +267,23 @@ def test_two_classes_need_only_prefixes():
 
 
 def test_where_not_every_subset_is_allowed_prefixes_are_not_exact():
-    stack = alone(random_table(13, 2, 0))
-    ways = best_prefixes(stack, free=np.array([False]))
-    assert len(ways) == 12
-    assert not ways.exact.any()
+    batch = alone(random_table(13, 2, 0))
+    candidates = best_prefixes(batch, free=np.array([False]))
+    assert len(candidates) == 12
+    assert not candidates.exact.any()
 
 
 def test_two_of_many_classes_are_two_classes():
     weights = np.zeros((20, 5))
     weights[:, 1], weights[:, 4] = np.arange(20), 7
-    ways = prefixes(alone(CountTable.of(weights)))
-    assert len(ways) == 19
-    assert ways.exact.all()
+    candidates = prefixes(alone(CountTable.of(weights)))
+    assert len(candidates) == 19
+    assert candidates.exact.all()
 
 
 def test_more_classes_need_every_subset_once():
-    stack = alone(random_table(4, 3, 0))
-    subsets = every_way(every_subset(stack), stack)
+    batch = alone(random_table(4, 3, 0))
+    subsets = enumerate_splits(every_subset(batch), batch)
     assert len(subsets) == 7
     assert set(subsets) == set(naive_splits.all_subsets(range(4)))
 
@@ -281,12 +291,14 @@ def test_more_classes_need_every_subset_once():
 @pytest.mark.parametrize("build", [every_subset, prefixes])
 def test_the_sides_of_a_way_have_its_counts(build: Builder):
     table = random_table(6, 3, 1)
-    stack = alone(table)
-    ways = build(stack)
-    for way in range(len(ways)):
-        for side, codes in enumerate(sides(ways, stack, way)):
+    batch = alone(table)
+    candidates = build(batch)
+    for candidate in range(len(candidates)):
+        for side, codes in enumerate(sides(candidates, batch, candidate)):
             expected = table.weights[list(codes)].sum(axis=0)
-            assert ways.table.weights[way, side].tolist() == expected.tolist()
+            assert (
+                candidates.table.weights[candidate, side].tolist() == expected.tolist()
+            )
 
 
 def test_along_the_principal_component_nothing_is_proven():
@@ -312,10 +324,10 @@ def test_the_search_along_the_principal_component_finds_a_planted_subset():
     weights = np.array(
         [[9, 0, 0] if code % 2 == 0 else [0, 5, 4] for code in range(16)]
     )
-    stack = alone(CountTable.of(weights))
-    ways = prefixes(stack)
-    best = first_best(CRITERIA["gini"].gain(ways.table))
-    assert sides(ways, stack, best)[0] == tuple(range(0, 16, 2))
+    batch = alone(CountTable.of(weights))
+    candidates = prefixes(batch)
+    best = first_best(CRITERIA["gini"].gain(candidates.table))
+    assert sides(candidates, batch, best)[0] == tuple(range(0, 16, 2))
 
 
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=9, unique=True))
@@ -329,8 +341,8 @@ def test_thresholds_lie_between_the_values(values: list[int]):
         table.missing,
         table.missing_rows,
     )
-    stack = alone(table)
-    ways = thresholds(stack)
-    for way in range(len(ways)):
-        left, right = sides(ways, stack, way)
+    batch = alone(table)
+    candidates = thresholds(batch)
+    for candidate in range(len(candidates)):
+        left, right = sides(candidates, batch, candidate)
         assert max(left) < min(right)

@@ -12,7 +12,7 @@ from spinney.recipes import RECIPES, Recipe
 from spinney.search import attribute_split, node_split
 from spinney.search.node_split import Decision, compete
 from spinney.search.tree_search import Search
-from spinney.sources.base import Request, tables_of
+from spinney.sources.base import TableRequest, tables_of
 from spinney.trees import Candidate, Reason
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
@@ -57,7 +57,7 @@ def decide(
     forced: int | None = None,
 ) -> Decision:
     stack = TableBatch.of([tables])
-    search = search.knowing(stack, schema)
+    search = search.with_root_tables(stack, schema)
     different = attribute_split.n_different(stack, search)
     decisions = node_split.decide_level(
         search,
@@ -76,7 +76,7 @@ def decide_root(
     table: Rows, recipe: Recipe, *, forced: int | None = None, **more
 ) -> tuple[Decision, str | None]:
     names = table.schema.names
-    request = Request(0, tuple(range(len(names))))
+    request = TableRequest(0, tuple(range(len(names))))
     (tables,) = tables_of(table.source, [request], table.schema)
     decision = decide(by(recipe, **more), tables, table.schema, forced=forced)
     if decision.chosen is None:

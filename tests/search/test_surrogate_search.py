@@ -23,8 +23,8 @@ from spinney.errors import DataError, ParameterError
 from spinney.output.file.model_files import load_model, save_model
 from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES, Recipe
-from spinney.search.root_statistics import AtRoot
-from spinney.search.surrogate_search import StandIns, ranked_surrogates
+from spinney.search.root_statistics import RootSummary
+from spinney.search.surrogate_search import SurrogateSplits, ranked_surrogates
 from spinney.trees import Tree
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Surrogate, Threshold
@@ -42,7 +42,7 @@ def found(place: int, weights: list[list[float]], **more: object) -> list[Surrog
 def surrogates_of(agreements: dict[int, CountTable], *, most: int) -> list[Surrogate]:
     """Return the surrogates by tables of value × branch, which send every row."""
     tables = {index: with_unsent(table) for index, table in agreements.items()}
-    parts = [StandIns.of(TableBatch.of([tables]), SCHEMA, AtRoot())]
+    parts = [SurrogateSplits.of(TableBatch.of([tables]), SCHEMA, RootSummary())]
     (surrogates,) = ranked_surrogates(parts, 1, most=most)
     return surrogates
 
@@ -71,8 +71,8 @@ def test_the_agreement_of_a_threshold_by_hand():
 
 def test_rows_that_the_split_does_not_send_say_nothing():
     told = CountTable.of([[3, 0, 0], [0, 3, 0], [0, 0, 5]])
-    parts = StandIns.of(TableBatch.of([{1: told}]), SCHEMA, AtRoot())
-    assert parts.goes.tolist() == [0, 1, -1]
+    parts = SurrogateSplits.of(TableBatch.of([{1: told}]), SCHEMA, RootSummary())
+    assert parts.line_branch.tolist() == [0, 1, -1]
     assert parts.agreement.tolist() == [1.0]
     # One row that is sent takes the second branch; four beside it are not sent.
     assert len(found(1, [[3, 0, 0], [0, 1, 4]])) == 0
@@ -134,8 +134,8 @@ def test_a_threshold_is_next_to_the_last_value_on_the_left():
 def test_a_route_says_who_sends_what():
     split = Threshold(0, 1.5, (0.5, 0.5))
     surrogate = Surrogate(Threshold(1, 0.5, ()), 0.9, 0.8)
-    assert Route(split).final_branch is None
-    assert Route(split, (), 1).final_branch == 1
+    assert Route(split).fallback_branch is None
+    assert Route(split, (), 1).fallback_branch == 1
     assert Route(split, (), 1).described.missing == 1
     assert Route(split, (surrogate,), 1).described is split
 
@@ -174,7 +174,7 @@ def test_the_node_of_a_small_table_by_hand(grown):
     # Of the 8 rows whose height is known, weight ≤ 9.5 agrees in all, side in 7.
     assert weight == Surrogate(Threshold(1, 9.5, ()), 1.0, 1.0)
     assert side == Surrogate(Groups(2, ((0,), (1,)), ()), 0.875, 0.75)
-    assert root.otherwise == 0
+    assert root.default_branch == 0
     # The first without a height goes left by its weight, the second with the majority.
     left, right = grown.tree.children(root)
     assert left.weights.tolist() == [5, 1]
@@ -238,7 +238,7 @@ def test_the_explanation_of_a_node_shows_its_surrogates(grown):
     told = grown.explain(node=0)
     assert [line.attribute for line in told.surrogates] == ["weight", "side"]
     assert told.surrogates[0].branches == ("weight ≤ 9.5", "weight > 9.5")
-    assert told.otherwise == "height ≤ 4.5"
+    assert told.default_branch == "height ≤ 4.5"
     lines = [" ".join(line.split()) for line in str(told).splitlines()]
     assert lines[-4:] == [
         "where height is missing height ≤ 4.5 height > 4.5 agreement adjusted",
@@ -352,7 +352,7 @@ def test_damaged_surrogates_are_refused(good, tmp_path, change, message):
 def test_surrogates_of_a_split_of_three_branches_are_refused(tmp_path):
     model = mixed_model("fractional")
     assert model.tree.root.split.n_branches == 3
-    nodes = (replace(model.tree.root, otherwise=0), *model.tree.nodes[1:])
+    nodes = (replace(model.tree.root, default_branch=0), *model.tree.nodes[1:])
     damaged = replace(model, tree=Tree(model.schema, nodes))
     with pytest.raises(ParameterError, match="but not two branches"):
         save_model(damaged, tmp_path / "m")

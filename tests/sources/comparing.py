@@ -131,7 +131,7 @@ def answers_of(
             pytest.MonkeyPatch.context() as patch,
             opened(kind, columns, Path()) as (rows, how),
         ):
-            patch.setattr("spinney.growth.engine.grow_tree", answered)
+            patch.setattr("spinney.growth.growers.grow_tree", answered)
             with pytest.raises(AnsweredError) as found:
                 spinney.grow(rows, target, **by_recipe(recipe=recipe, **how))
             answers.append(found.value.args[0])

@@ -115,7 +115,7 @@ def test_under_a_limit_the_default_counts_many_rows_in_bins(monkeypatch, tmp_pat
     columns = rows_of(1)
     with opened("bound relation", columns, tmp_path) as (rows, how):
         exact = spinney.grow(rows, "y", **how).model_.recipe
-        monkeypatch.setattr(grow, "MOST_LISTED", 50)
+        monkeypatch.setattr(grow, "MAX_ROWS_UNBINNED", 50)
         for limit in ("1GiB", "4GiB"):
             with pytest.warns(SpinneyNote, match="are counted in bins, .*recipe='c4.5"):
                 model = spinney.grow(rows, "y", **how, memory_limit=limit).model_

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
-from spinney.sources import summed
+from spinney.sources import sum_products
 from spinney.sources.rows import row_products
 from spinney.sources.rows.row_products import varying_together
 
@@ -69,7 +69,7 @@ def test_the_sum_of_parts_is_the_whole(seed, n_parts, away):
     lines = generator.normal(size=(3, start[-1])) + away
     weights = generator.uniform(0.5, 2, start[-1])
     parts = varying_together(lines, weights, start, [[0, 1, 2]] * n_parts)
-    found, ends = summed(parts), np.array([0, start[-1]])
+    found, ends = sum_products(parts), np.array([0, start[-1]])
     (whole,) = varying_together(lines, weights, ends, [[0, 1, 2]])
     np.testing.assert_allclose(found.weights, whole.weights, rtol=1e-12)
     np.testing.assert_allclose(found.means, whole.means, rtol=1e-9, atol=1e-12)

@@ -7,7 +7,7 @@ from tests.helpers.strategies import Rows, textbook
 import spinney
 from spinney.errors import ParameterError
 from spinney.sources import base
-from spinney.sources.base import Request
+from spinney.sources.base import TableRequest
 from spinney.trees import criteria
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA, criterion_named
@@ -21,7 +21,7 @@ NEVER_BELOW_ZERO = [name for name in OF_CLASSES if name != "mdl"]
 def tables_of(table: Rows) -> dict[str, CountTable]:
     """Return the count tables of the root by name of attribute."""
     names = table.schema.names
-    request = Request(0, tuple(range(len(names))))
+    request = TableRequest(0, tuple(range(len(names))))
     (found,) = base.tables_of(table.source, [request], table.schema)
     return {name: found[place] for place, name in enumerate(names)}
 

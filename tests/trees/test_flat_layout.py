@@ -21,7 +21,7 @@ from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.growth.binned import binned_dataset, parallel_search
 from spinney.growth.binned.grow_binned import grow as grow_binned
 from spinney.growth.plain.learner import grow_tree
@@ -30,8 +30,8 @@ from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
@@ -63,7 +63,9 @@ def walked(tree, row):
         if branch < 0:
             if node.surrogates:
                 return None
-            branch = split.missing if node.otherwise is None else node.otherwise
+            branch = (
+                split.missing if node.default_branch is None else node.default_branch
+            )
             if branch is None:
                 return None
         node = tree.nodes[node.children[branch]]
@@ -137,7 +139,9 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
         tree = grow_binned(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
-    same(arrays.arrays, again.arrays, *questions, "final_branch", "shares", "outputs")
+    same(
+        arrays.arrays, again.arrays, *questions, "fallback_branch", "shares", "outputs"
+    )
     same(arrays.links, again.links, "children", "first", "count")
     surrogates = arrays.arrays.surrogates, again.arrays.surrogates
     assert (surrogates[0] is None or not len(surrogates[0])) == (surrogates[1] is None)
@@ -246,7 +250,7 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     assert len(pack_nodes(flat)) == len(flat.nodes)
     found = votes(flat, matrix, n_rows), leaves(flat, matrix, n_rows)
     monkeypatch.setattr(
-        "spinney.trees.predict.compiled.walk_rows.words_of", lambda flat: NO_WORDS
+        "spinney.trees.predict.compiled.walk_rows.pack_nodes", lambda flat: NO_WORDS
     )
     assert found[0].sums.tobytes() == votes(flat, matrix, n_rows).sums.tobytes()
     assert found[1].tobytes() == leaves(flat, matrix, n_rows).tobytes()
@@ -349,7 +353,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
 
 
 def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
-    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "PATIENCE", 0)
     monkeypatch.setitem(MIN_KERNEL_WORK, "predict", 0)
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))

@@ -43,7 +43,7 @@ class Node:
     children: list["Node"] = field(default_factory=list)
     reason: str | None = None
     surrogates: list[naive_surrogates.Surrogate] = field(default_factory=list)
-    otherwise: int | None = None
+    default_branch: int | None = None
 
 
 def reason_to_stop(node: Node, task: Task) -> str | None:
@@ -211,7 +211,7 @@ def route(tree: Any, cells: Sequence[Cell]) -> dict[int, float]:
             asked = each.attribute, way_of(each.split), each.reversed
             if branch is None:
                 branch = naive_surrogates.Surrogate(*asked).branch_of(cells)
-        last = way.missing if node.otherwise is None else node.otherwise
+        last = way.missing if node.default_branch is None else node.default_branch
         branch = last if branch is None else branch
         for place, child in enumerate(node.children):
             part = node.split.shares[place] if branch is None else place == branch

@@ -105,14 +105,14 @@ def heaviest(rows: Sequence, chosen: Any) -> int:
 
 
 def branch_of(
-    cells: Sequence[Any], chosen: Any, surrogates: Sequence[Surrogate], otherwise: int
+    cells: Sequence[Any], chosen: Any, surrogates: Sequence[Surrogate], default: int
 ) -> int:
     """Return where a row goes."""
     branch = chosen.way.branch_of(cells[chosen.attribute])
     for surrogate in surrogates:
         if branch is None:
             branch = surrogate.branch_of(cells)
-    return otherwise if branch is None else branch
+    return default if branch is None else branch
 
 
 def divide(node: Any, task: Any) -> tuple[list[list[Any]], list[Any]]:
@@ -121,9 +121,9 @@ def divide(node: Any, task: Any) -> tuple[list[list[Any]], list[Any]]:
     kinds = [attribute.kind for attribute in task.schema.attributes]
     most = task.recipe.surrogates
     node.surrogates = find(own, node.chosen, node.attributes, kinds, most)
-    node.otherwise = heaviest(own, node.chosen)
+    node.default_branch = heaviest(own, node.chosen)
     branches: list[list[Any]] = [[], []]
     for row in node.rows:
-        sent = branch_of(row[0], node.chosen, node.surrogates, node.otherwise)
+        sent = branch_of(row[0], node.chosen, node.surrogates, node.default_branch)
         branches[sent].append(row)
     return branches, []

@@ -65,7 +65,7 @@ def shown(value: "Value") -> str:
 def written_value(value: "Value", *, listed: bool = False) -> str:
     """Return a value as a question names it, in quotes where it could be misread.
 
-    That is as ``trees/written_question.py`` reads it: alone it may hold commas,
+    That is as ``trees/split_condition.py`` reads it: alone it may hold commas,
     ``listed`` among others not.
 
     >>> written_value("Rome, GA"), written_value("Rome, GA", listed=True)

@@ -150,6 +150,8 @@ def limited_threads(n_jobs: int | None) -> Iterator[None]:
 def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
     """Do a piece of work for each stretch of rows, one stretch per thread."""
     n = max(1, min(n_threads(), n_rows // 4096))
+    if n == 1:
+        return [work(0, n_rows)]
     ends = [n_rows * part // n for part in range(n + 1)]
     pieces = [partial(work, ends[part], ends[part + 1]) for part in range(n)]
     return run_all(pieces)

@@ -11,7 +11,7 @@ from spinney.cli.shell_options import all_of, declarations, table_option
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from spinney.sources.opened import TableInput
+    from spinney.sources.training_data import TableInput
 
 engine_options = all_of(
     click.option(
@@ -42,7 +42,7 @@ def opening_of(options: dict[str, Any]) -> dict[str, Any]:
 
 def table_input(data: str, options: "Mapping[str, Any]") -> "TableInput":
     """Return the table that a command's options describe, as far as it has them."""
-    from spinney.sources.opened import TableInput
+    from spinney.sources.training_data import TableInput
 
     names = ("target", "weight", "engine", "table")
     given = {name: options[name] for name in names if options.get(name) is not None}

@@ -368,7 +368,7 @@ def _single_leaf(model: "Model") -> str:
             remedies.insert(0, many)
         return f"pruned to a single leaf{why}; {', '.join(remedies)}"
     message = f"the tree is a single leaf: {reason}"
-    if reason is Reason.MIN_GAIN and model.tried:
+    if reason is Reason.MIN_GAIN and model.recipe_scores:
         message += "; --pruning none keeps the questions"
     if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf not in (0, 1):
         message += " (--min-samples-leaf 1 allows any)"

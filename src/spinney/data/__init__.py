@@ -40,7 +40,6 @@ from spinney.data.schema import (
     Fingerprint,
     Schema,
     Target,
-    fingerprint_of,
     missing_columns,
 )
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
@@ -93,7 +92,6 @@ __all__ = [
     "declarations_of",
     "exclude_identifiers",
     "factorise",
-    "fingerprint_of",
     "holds_classes",
     "is_missing",
     "left_out",

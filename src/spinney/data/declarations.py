@@ -12,7 +12,7 @@ from typing import Any
 
 from spinney._support.text import first_of
 from spinney.data.table import Kind, Value
-from spinney.data.text_formats import TextFormat
+from spinney.data.text_formats import UNDECLARED, TextFormat
 from spinney.errors import (
     DataError,
     ParameterError,
@@ -62,8 +62,8 @@ class Declarations:
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
-    text_format: TextFormat = field(default_factory=TextFormat)
-    model_format: TextFormat = field(default_factory=TextFormat)
+    text_format: TextFormat = UNDECLARED
+    model_format: TextFormat = UNDECLARED
     as_text: bool = False
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -286,7 +286,9 @@ def declarations_of(
         tuple(numeric),
         tuple(ignore),
         tuple(missing_values),
-        text_format=TextFormat.from_setting(text_format),
+        text_format=UNDECLARED
+        if text_format is None
+        else TextFormat.from_setting(text_format),
         values=_levels_of("values", values),
     )
 

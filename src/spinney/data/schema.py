@@ -111,7 +111,9 @@ class Attribute:
     def _numbers(self, column: Column, first_row: int) -> "NDArray[Any]":
         """Return numbers in this attribute's unit; text is read as such."""
         if column.kind == "numeric":
-            numbers = converted(column.cells, column.unit, self.unit)
+            numbers: NDArray[Any] | None = column.cells
+            if column.unit != self.unit:
+                numbers = converted(column.cells, column.unit, self.unit)
             if numbers is not None:
                 return numbers
             if not column.missing.all():
@@ -429,10 +431,5 @@ class Fingerprint:
 
     n_rows: int
     weight: float
-    digest: str
-    version: str
-
-
-def fingerprint_of(n_rows: int, weight: float, digest: str = "") -> Fingerprint:
-    """Return the fingerprint of rows for a model of this version."""
-    return Fingerprint(n_rows, weight, digest, __version__)
+    digest: str = ""
+    version: str = __version__

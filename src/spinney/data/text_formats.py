@@ -108,6 +108,8 @@ class TextFormat:
         return replace(other, **declared)
 
 
+UNDECLARED = TextFormat()
+
 # Spaces between groups of digits, or before a sign.
 _SPACE = r"[ \x{00a0}\x{2009}\x{202f}]"
 CURRENCY = r"(?:[$€£¥₹₽₩₺₴₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN)"

@@ -203,7 +203,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return validated_table(self, X, reset=False, declare=self._declarations)
 
     def _whole_table(self, data: Any) -> Table:
-        """Return a table with all attributes, asked about or not."""
+        """Return a table with all attributes of the model."""
         named = self._by_name or has_names_only(data)
         data = collected(data)
         if not named and is_framed(data):
@@ -276,7 +276,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def kind(self) -> str:
-        """What the model is: "tree" or "forest"."""
+        """The kind of model: "tree" or "forest"."""
         kind: str = self._model_class.kind
         return kind
 
@@ -288,7 +288,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The names of the columns that are asked about."""
+        """The names of the columns that the model splits on."""
         names: tuple[str, ...] = self._fitted().asked
         return names
 
@@ -445,7 +445,8 @@ def learning_anew(estimator: Estimator) -> Iterator[Estimator]:
     """
     kind: Any = type(estimator)
     parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
-    new = kind(**parameters)  # that of a subclass may set others
+    new = kind.__new__(kind)  # a subclass may have a constructor of its own
+    getattr(kind.__init__, "__wrapped__", kind.__init__)(new, **parameters)
     new._by_name = False
     yield new
     for name in [name for name in vars(estimator) if name.endswith("_")]:

@@ -59,7 +59,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         return len(self.classes_)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the share of each class: at a row's leaves, or in the trees' vote."""
+        """Return the probability of each class, of the leaves or the trees' vote."""
         return self.outputs(X)
 
     def predict_log_proba(self, X: Any) -> Any:

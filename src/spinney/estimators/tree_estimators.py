@@ -33,8 +33,8 @@ from spinney.models import (
     warn_of_high_cardinality,
 )
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ class TreeEstimator(TableEstimator):
         if not recipe.tries:
             warn_of_high_cardinality(model, in_table=False)
         self._adopt(model)
-        if model.kept is not None:  # of a stream, which partial_fit goes on with
+        if (
+            model.update_state is not None
+        ):  # of a stream, which partial_fit goes on with
             self._settings_of_first = self._settings()
 
     def _fit_part(
@@ -83,9 +85,9 @@ class TreeEstimator(TableEstimator):
         """Learn from some rows beside those of earlier calls."""
         with limited_threads(self.n_jobs):
             is_fitted = self._grown_as in vars(self)
-            if is_fitted and self.model_.kept is None:
+            if is_fitted and self.model_.update_state is None:
                 warn("fit keeps no rows: partial_fit begins anew, with these alone")
-            if not is_fitted or self.model_.kept is None:
+            if not is_fitted or self.model_.update_state is None:
                 with learning_anew(self) as new:
                     new._fit_first(X, y, sample_weight, classes)
                 return self
@@ -110,7 +112,7 @@ class TreeEstimator(TableEstimator):
 
     def _kept_rows(self) -> UpdateState:
         """Return the rows of earlier calls, whose settings must be those of now."""
-        kept: UpdateState = self.model_.kept
+        kept: UpdateState = self.model_.update_state
         before, now = self._settings_of_first, self._settings()
         for name, value in now.items():
             if before is not None and repr(value) != repr(before[name]):
@@ -220,7 +222,7 @@ class TreeEstimator(TableEstimator):
 
     @property
     def pruning_(self) -> "pruning.Steps | None":
-        """What pruning did, in its order; None of a model that was loaded."""
+        """The steps of pruning, in order; None of a model that was loaded."""
         return self._fitted().pruning_
 
     @property

@@ -13,7 +13,7 @@ from spinney.growth.model import (
 
 if TYPE_CHECKING:
     from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns
-    from spinney.growth.engine import Engine, choose_engine, only_to_predict
+    from spinney.growth.growers import Grower, choose_grower, only_to_predict
     from spinney.growth.growth_options import Options
     from spinney.growth.pipeline import grow_and_prune
     from spinney.growth.user_options import (
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Engine",
+    "Grower",
     "Member",
     "Model",
     "Options",
     "RecipeScore",
     "UpdateState",
-    "choose_engine",
+    "choose_grower",
     "class_weights_of",
     "grow_and_prune",
     "only_to_predict",
@@ -46,7 +46,7 @@ __getattr__ = lazy_names(
         "cross_fitting": ("overfitting_columns", "with_constant_columns"),
         "growth_options": ("Options",),
         "pipeline": ("grow_and_prune",),
-        "engine": ("Engine", "choose_engine", "only_to_predict"),
+        "growers": ("Grower", "choose_grower", "only_to_predict"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
     },
 )

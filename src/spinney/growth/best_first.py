@@ -20,7 +20,8 @@ def limited(tree: Tree, recipe: Recipe) -> Tree:
 
 def beyond_limit(tree: Tree, recipe: Recipe) -> list[int]:
     """Return the nodes that a limit on leaves makes leaves."""
-    if recipe.max_leaves is None or tree.n_leaves <= recipe.max_leaves:
+    assert recipe.max_leaves is not None
+    if tree.n_leaves <= recipe.max_leaves:
         return []
     arrays, target = tree.arrays, tree.schema.target
     links, weight = arrays.links(), arrays.weight(target)

@@ -96,7 +96,7 @@ def overfitting_columns(
 def with_constant_columns(
     training: TrainingSet, indices: Collection[int]
 ) -> TrainingSet:
-    """Return rows of which some attributes are constant, so that no tree asks them."""
+    """Return rows with some attributes made constant, so that no tree uses them."""
     columns = tuple(
         np.zeros_like(cells) if index in indices else cells
         for index, cells in enumerate(training.columns)

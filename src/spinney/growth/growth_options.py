@@ -1,4 +1,4 @@
-"""What a user may say beside the recipe, as the learner wants it."""
+"""Options of growing beside the recipe, as the learner needs them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,21 +6,21 @@ from dataclasses import dataclass, field, replace
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
 from spinney.growth.prune.by_validation import EncodedRows
-from spinney.search import Draws
-from spinney.trees import Question
+from spinney.search import NodeSampling
+from spinney.trees import SplitCondition
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A plan of splits for a node and those below; an unplanned branch is a leaf."""
 
-    question: Question
+    question: SplitCondition
     branches: "tuple[Planned | None, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may say beside the recipe.
+    """Options of growing beside the recipe.
 
     Parameters
     ----------
@@ -28,39 +28,39 @@ class Options:
         What the weight of each class is multiplied by.
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
-    forced : mapping of path to attribute or Question
-        The attribute to split by at a node, or all that it is to ask; its path is the
-        tuple of branches as they read, ``()`` for the root.
+    forced : mapping of path to attribute or SplitCondition
+        The attribute to split on at a node, or its whole split. The path is a tuple of
+        the conditions above the node, ``()`` for the root.
     costs : array, optional
         ``costs[label][true]``: labels are those of least expected cost, and splits
         are sought under altered priors.
     prices : mapping of int to float
-        What it costs to ask for an attribute.
+        The test costs of attributes.
     constructed : sequence of Attribute
         Attributes with formulas, which stand after those of the source.
-    draws : Draws, optional
+    draws : NodeSampling, optional
         What is drawn at each node, where the tree is one of a forest.
     validation : EncodedRows, optional
         Rows to prune by, which the tree is not grown on.
     plan : Planned, optional
-        The whole tree, where a search has found it: nothing is left to choose.
+        The whole tree, if a search has found it: nothing is left to choose.
     on_level : function of int, optional
-        Called with the depth of each level that the plain learner has searched.
+        Called by the plain learner with the depth of each level that it has searched.
     """
 
     class_weights: Floats | None = None
     preference: Sequence[int] = ()
-    forced: Mapping[tuple[str, ...], int | Question] = field(default_factory=dict)
+    forced: Mapping[tuple[str, ...], int | SplitCondition] = field(default_factory=dict)
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
-    draws: Draws | None = None
+    draws: NodeSampling | None = None
     validation: EncodedRows | None = None
     plan: Planned | None = None
     on_level: Callable[[int], object] | None = None
 
     def priced(self, schema: Schema) -> Schema:
-        """Return a schema with what errors and questions cost."""
+        """Return a schema with the costs of errors and tests."""
         if self.costs is None and not self.prices:
             return schema
         attributes = tuple(
@@ -74,7 +74,7 @@ class Options:
 
     @property
     def every_class_weighs(self) -> bool:
-        """Whether no class costs nothing, and so would weigh nothing when altered."""
+        """Whether errors of each class cost something, so that its rows weigh."""
         return self.costs is None or bool(self.costs.sum(axis=0).min() > 0)
 
     def leave_all_to_recipe(self, schema: Schema) -> bool:

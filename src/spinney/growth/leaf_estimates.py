@@ -1,4 +1,4 @@
-"""What a node predicts, from the weights of its rows."""
+"""The prediction of a node, from the weights of its rows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A grown tree with all that a later reader needs: recipe, schema, origin, rows."""
+"""Models: a grown tree with its recipe, schema, origin and rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecipeScore:
-    """One candidate, and how it did on rows held out; None where none were.
+    """A candidate recipe and its score on held-out rows; None if there were none.
 
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     risk, deviation : float, optional
-        What a row held out costs on average, and the standard error of that.
+        The mean cost of a row held out, and the standard error of that.
     leaves : int, optional
-        Of its tree of all rows that candidates were compared on; those without rows
-        do not count.
+        The leaves with rows of its tree of all rows that candidates were compared on.
     chosen : bool
         Whether the tree is grown by it.
     """
@@ -47,7 +46,7 @@ class RecipeScore:
 
 
 def recipe_scores_text(tried: tuple[RecipeScore, ...]) -> str:
-    """Return what was chosen and what was not, in one line.
+    """Return the recipe that was chosen, and the others, in one line.
 
     >>> cart = RecipeScore("cart", 0.25, 0.013, 12, chosen=True)
     >>> recipe_scores_text((cart, RecipeScore("c4.5", 0.27, 0.013, 40)))
@@ -69,16 +68,16 @@ def recipe_scores_text(tried: tuple[RecipeScore, ...]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class UpdateState:
-    """The rows of a model, and what it takes to grow it again.
+    """The rows of a model, and all that is needed to grow it again.
 
     Parameters
     ----------
     training : TrainingSet
         The rows, in the order in which they came.
     recipe : Recipe
-        The recipe that was asked for, which may have chosen another.
+        The recipe that was requested, which may have chosen another.
     given : mapping
-        What was given beside it, as for ``options_of``, and ``ccp_alpha`` and
+        The options beside it, as for ``options_of``, and ``ccp_alpha`` and
         ``validation_share``.
     weight : str, optional
         The column of weights, in the tables that rows come from.
@@ -86,8 +85,8 @@ class UpdateState:
         The tree with its count tables, in the process that has grown it; neither files
         nor pickles have it.
     stream : GrowingStream, optional
-        Where rows are learned and not kept: what has been counted of them. There are no
-        rows in ``training`` then, which still says what their codes mean.
+        The counts of rows that are learned and not stored. Then ``training`` has no
+        rows, but still the schema of their codes.
     """
 
     training: TrainingSet
@@ -117,15 +116,25 @@ class Member:
 class Model:
     """A grown tree with its recipe and fingerprint, as a file stores it.
 
-    ``steps`` say what pruning did while the model was made, and ``sequence`` holds
-    the subtrees that it chose among by cost complexity, None of other prunings. A
-    file keeps neither: ``steps`` is None where the record is not known. ``tried`` says
-    which ways to grow were tried, where the recipe chose among several.
-    ``validation_rows`` are the places in the table of rows that were reserved to prune
-    by, if any were; a file does not keep them. ``member`` says which tree of a forest
-    it is, where it is one. ``kept`` are the rows, where they were to be kept, or what
-    was counted of them. ``learned`` says how rows fared that were learned one after
-    another; a file does not keep it.
+    Parameters
+    ----------
+    tree, recipe, fingerprint
+        What was grown, how, and on which rows.
+    steps : Steps, optional
+        What pruning did while the model was made; None if that is not known. Files
+        store neither it nor ``sequence``, ``validation_rows`` and ``stream_stats``.
+    sequence : Sequence, optional
+        The subtrees that cost-complexity pruning chose among.
+    recipe_scores : tuple of Tried
+        How each way to grow did, if the recipe chose among several.
+    validation_rows : array of int, optional
+        The positions of rows that were reserved to prune by.
+    member : Member, optional
+        Which tree of a forest it is, if it is one.
+    update_state : UpdateState, optional
+        The rows to add others to, or what was counted of them, if they are stored.
+    stream_stats : StreamStats, optional
+        How rows fared that were learned one after another.
     """
 
     tree: Tree
@@ -133,11 +142,13 @@ class Model:
     fingerprint: Fingerprint
     steps: "Steps | None" = field(default=None, compare=False, repr=False)
     sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
-    tried: tuple[RecipeScore, ...] = field(default=(), compare=False, repr=False)
+    recipe_scores: tuple[RecipeScore, ...] = field(
+        default=(), compare=False, repr=False
+    )
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
     member: Member | None = field(default=None, compare=False, repr=False)
-    kept: UpdateState | None = field(default=None, compare=False, repr=False)
-    learned: "StreamStats | None" = field(default=None, compare=False, repr=False)
+    update_state: UpdateState | None = field(default=None, compare=False, repr=False)
+    stream_stats: "StreamStats | None" = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

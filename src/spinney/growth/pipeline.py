@@ -5,13 +5,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from spinney.growth.engine import Engine, choose_engine
+from spinney.growth.growers import Grower, choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.model_trees.m5 import with_models
 from spinney.growth.prune import Pruned, Steps
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import TrainingData
+from spinney.sources.training_data import TrainingData
 
 if TYPE_CHECKING:
     from spinney.growth.folds import FoldGrowth
@@ -22,28 +22,28 @@ def grow_and_prune(
     recipe: Recipe,
     options: Options,
     growth: "FoldGrowth | None" = None,
-    engine: Engine | None = None,
+    grower: Grower | None = None,
     *,
     grown: Callable[[], object] = lambda: None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.
 
     Where folds are asked for, ``growth`` has those of the rows that there are already.
-    Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
+    Else the ``grower`` grows it, by default the fastest, and ``grown`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
         from spinney.growth.folds import FoldGrowth, RowCopies
 
         if growth is None:
-            copied = RowCopies(rows.at_hand)
+            copied = RowCopies(rows.in_memory_rows)
             growth = FoldGrowth(copied, recipe, options, grown=grown)
         result = growth.grow_and_prune()
     else:
-        engine = engine or choose_engine(rows.training, recipe, options)
+        grower = grower or choose_grower(rows.training, recipe, options)
         if recipe.pruning == "none":
-            result = Pruned(engine.grow(rows, recipe, options), Steps(()))
+            result = Pruned(grower.grow(rows, recipe, options), Steps(()))
         else:
-            result = engine.grow_and_prune(rows, recipe, options)
+            result = grower.grow_and_prune(rows, recipe, options)
         grown()
     schema = result.tree.schema
     if schema.target.is_numeric and recipe.fits_models:

@@ -1,32 +1,43 @@
-"""Nodes whose competitors are found when somebody asks for them.
+"""Trees of compiled kernels that agree with those of the plain learner to the bit.
 
-Loops grow the tree of a small table in a fraction of the plain learner's time, but do
-not keep every split that lost. Most trees only predict. So the rows are kept, and where
-the splits of a node are looked at, the plain learner grows the same tree again.
+Kernels grow the tree of a small table in a fraction of the plain learner's time, but do
+not store every competitor. Most trees only predict. So the rows are stored, and the
+plain learner grows the same tree again when the splits of a node are looked at.
+
+The plain learner adds up the rows of a node value by value, compiled kernels as they
+go. If sums round, the last bits differ. A tree that either may have grown, by what the
+process has loaded, is counted again: its rows are sent down, and each node adds up its
+own in the order of the table.
 """
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney.data import Schema
 from spinney.errors import SpinneyWarning
+from spinney.growth.leaf_estimates import outputs_of_tree
+from spinney.recipes import Recipe
+from spinney.sources.rows import TrainingSet
 from spinney.trees import (
     Candidate,
     CandidateArrays,
     LazyNodes,
+    RenumberedNodes,
     Tree,
     TreeArrays,
 )
+from spinney.trees.predict import flatten
 
 
 @dataclass(frozen=True, eq=False)
 class ReplayedNodes(LazyNodes):
-    """Nodes of a tree that loops grew, with the candidates of one grown again."""
+    """Nodes of a tree that kernels grew, with the candidates of one grown again."""
 
     grown: Tree
     schema: Schema
@@ -37,27 +48,27 @@ class ReplayedNodes(LazyNodes):
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
         """Return the candidates of a node, and which of them won."""
-        return self._looked_at.nodes.candidates(number)
+        return self._regrown.nodes.candidates(number)
 
     def _candidate_arrays(self) -> CandidateArrays:
-        return self._looked_at.nodes.candidate_arrays
+        return self._regrown.nodes.candidate_arrays
 
     @cached_property
-    def _looked_at(self) -> Tree:
-        """The tree grown again; that of the kernels, should a near tie part the two."""
+    def _regrown(self) -> Tree:
+        """The tree grown again; that of the kernels if near ties made them differ."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SpinneyWarning)  # they were told before
-            again = self.replay()
-        one, other = again.arrays, self.arrays
+            warnings.simplefilter("ignore", SpinneyWarning)  # they were shown before
+            regrown = self.replay()
+        one, other = regrown.arrays, self.arrays
         same = len(one) == len(other) and all(
             np.array_equal(getattr(one, name), getattr(other, name))
             for name in ("parent", "attribute")
         )
-        return again if same else self.grown
+        return regrown if same else self.grown
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep no rows in a copy or a pickle."""
-        return _nodes_of, (self._looked_at,)
+        return _nodes_of, (self._regrown,)
 
 
 def _nodes_of(tree: Tree) -> LazyNodes:
@@ -67,3 +78,35 @@ def _nodes_of(tree: Tree) -> LazyNodes:
 def replayed(tree: Tree, replay: Callable[[], Tree]) -> Tree:
     """Return a tree that kernels grew, with competitors found by growing it again."""
     return Tree(tree.schema, ReplayedNodes(tree, tree.schema, replay))
+
+
+def counted_in_order(
+    tree: Tree, training: TrainingSet, recipe: Recipe, class_weights: Floats | None
+) -> Tree:
+    """Return a tree whose nodes have the weights, or moments, of rows in table order.
+
+    ``training`` are the rows that the tree was grown on.
+    """
+    arrays, terms = tree.arrays, _terms(training, class_weights)
+    sums = np.zeros((len(arrays), terms.shape[1]))
+    for entries in flatten(tree).visits(training.columns, len(terms)):
+        for column, own in enumerate(terms.T):
+            parts = own[entries.rows] * entries.weights
+            sums[:, column] += np.bincount(entries.nodes, parts, len(arrays))
+    counted = replace(arrays, weights=sums)
+    outputs = outputs_of_tree(counted, tree.schema.target, recipe)
+    counted = replace(counted, outputs=outputs)
+    every = np.arange(len(arrays))
+    return Tree(tree.schema, RenumberedNodes(counted, tree.schema, tree.nodes, every))
+
+
+def _terms(training: TrainingSet, class_weights: Floats | None) -> Floats:
+    """Return what each row adds to a node: its weight by class, or its moments."""
+    weights, target = training.weighed(class_weights).own_weights, training.classes
+    origin = training.schema.target.origin
+    if origin is None:
+        terms = np.zeros((len(target), training.schema.n_classes))
+        terms[np.arange(len(target)), target] = weights
+        return terms
+    first = weights * (np.asarray(target, np.float64) - origin)
+    return np.column_stack([weights, first, first * (target - origin)])

@@ -1,4 +1,4 @@
-"""What a user says beside the recipe, turned into the learner's options."""
+"""Options of users beside the recipe, turned into the learner's options."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,9 +21,9 @@ from spinney.errors import (
 from spinney.growth.growth_options import Options
 from spinney.growth.prune.by_validation import EncodedRows
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import LARGEST_TOTAL, check_total
-from spinney.trees import Question, read_question
+from spinney.sources.training_data import TrainingData
+from spinney.trees import SplitCondition, parse_condition
 
 LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they are
 
@@ -35,7 +35,7 @@ def options_of(
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,
     tie_break_order: Sequence[str] | None = None,
-    forced_splits: Mapping[Any, str | Question] | None = None,
+    forced_splits: Mapping[Any, str | SplitCondition] | None = None,
     priors: Mapping[Value, float] | None = None,
     cost_matrix: Costs | None = None,
     test_costs: Mapping[str, float] | None = None,
@@ -119,7 +119,7 @@ def _prices(test_costs: Mapping[str, float], schema: Schema) -> dict[int, float]
 def _from_priors(
     priors: Mapping[Value, float], schema: Schema, totals: Floats, class_weight: Any
 ) -> Floats:
-    """Return class weights that give the classes these shares of all weight."""
+    """Return class weights that give the classes these prior probabilities."""
     refuse_without_classes("priors", schema.target)
     if class_weight is not None:
         raise ParameterError(
@@ -171,8 +171,8 @@ def _places(names: Sequence[str], schema: Schema) -> list[int]:
 
 
 def _forced(
-    forced_splits: Mapping[Any, str | Question], schema: Schema
-) -> dict[tuple[str, ...], int | Question]:
+    forced_splits: Mapping[Any, str | SplitCondition], schema: Schema
+) -> dict[tuple[str, ...], int | SplitCondition]:
     """Return what nodes are to ask, by their paths."""
     if not isinstance(forced_splits, Mapping):
         raise refusal(
@@ -184,11 +184,11 @@ def _forced(
     }
 
 
-def _question(asked: Any, schema: Schema) -> int | Question:
+def _question(asked: Any, schema: Schema) -> int | SplitCondition:
     """Return what a node is to ask: an attribute, or a question as it was written."""
-    if isinstance(asked, Question):
+    if isinstance(asked, SplitCondition):
         return asked
-    return read_question(asked, schema, "forced_splits")
+    return parse_condition(asked, schema, "forced_splits")
 
 
 def _index(name: Any, schema: Schema, parameter: str) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spinney.data import Association, TextFormat, Value, association_of
-from spinney.sources.opened import TableInput, table_of_rows
+from spinney.sources.training_data import TableInput, table_of_rows
 
 
 def association(

@@ -1,4 +1,4 @@
-"""Models of some of the rows of a table that is away, drawn by their numbers."""
+"""Models of some rows of a remote table, drawn by their hashes."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,15 +14,15 @@ from spinney.models.fitted_forest import (
     forest_on,
 )
 from spinney.models.grow import grow_model
-from spinney.models.validation_split import coded, remote_validation_share
+from spinney.models.validation_split import encoded_rows, remote_validation_share
 from spinney.recipes import COMMON_SETTINGS, Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import (
-    HashedInMemory,
+    HashedTrainingSet,
     SampleableRows,
-    mixing_of,
-    share_of_rows,
+    hash_mixing,
+    sample_share,
 )
+from spinney.sources.training_data import TrainingData
 
 
 def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
@@ -41,9 +41,9 @@ def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
             rows.root().n_rows, rows.schema.target
         )
         if share is not None:
-            draw = share_of_rows(share, mixing_of(recipe.seed))
-            options["validation"] = coded(rows.fetched(draw)[0])
-            rows = rows.among(draw.others)
+            draw = sample_share(share, hash_mixing(recipe.seed))
+            options["validation"] = encoded_rows(rows.fetch_sample(draw)[0])
+            rows = rows.subset(draw.others)
     with limited_threads(arguments.get("n_jobs")), opened_rows(rows) as opened:
         return grow_model(opened, recipe=recipe, **options)
 
@@ -52,10 +52,10 @@ def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
 def opened_rows(rows: SampleableRows) -> Iterator[TrainingData]:
     """Give rows that have numbers to grow one tree on."""
     origin = rows.fingerprint()
-    if isinstance(rows, HashedInMemory):
+    if isinstance(rows, HashedTrainingSet):
         yield TrainingData(rows.training, origin=origin)
         return
-    with rows.drawn() as source:
+    with rows.sampled_source() as source:
         yield TrainingData(counted=source, origin=origin)
 
 

@@ -1,4 +1,4 @@
-"""What a fitted model is, for ``info``; what is installed."""
+"""Facts about a fitted model, for ``info``; what is installed."""
 
 from collections.abc import Collection
 from dataclasses import asdict, fields

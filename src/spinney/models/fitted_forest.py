@@ -1,4 +1,4 @@
-"""What can be done with a grown forest: predict, question, keep.
+"""Fitted forests: predict, explain, save.
 
 Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
 add its conventions.
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
         Importances,
         Interactions,
     )
-    from spinney.sources.opened import TableInput
     from spinney.sources.rows import SampleableRows, TrainingSet
+    from spinney.sources.training_data import TableInput
 
 
 class FittedForest(FittedTable):
@@ -111,7 +111,7 @@ class FittedForest(FittedTable):
 
     @property
     def _needed(self) -> Any:
-        """The attributes that some tree asks about."""
+        """The attributes that the trees split on."""
         return self._grown().needed
 
     def facts(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class FittedForest(FittedTable):
     # Predicting
 
     def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares, or one number."""
+        """Return the prediction for each row: class probabilities, or one number."""
         return forest_outputs(self._grown(), *self._columns(X))
 
     def _row_predictor(self, reader: RowReader) -> RowPredictor:
@@ -272,7 +272,7 @@ class FittedForest(FittedTable):
     def permutation_importances(
         self, X: Any, y: Any = None, *, sample_weight: Any = None
     ) -> "Importances":
-        """Return by how much errors out of the bag grow without an attribute.
+        """Return by how much out-of-bag errors grow without an attribute.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class FittedForest(FittedTable):
         return forests.permutation_importances(forest, self._bags(X, y, sample_weight))
 
     def interactions(self) -> "Interactions":
-        """Return how often and with what gain attributes are asked below others."""
+        """Return how often, and with what gain, attributes are below others."""
         return forests.interactions_of(self._grown())
 
     def proximities(self, X: Any, *, k: int = 20) -> "csr_matrix":
@@ -335,8 +335,8 @@ class FittedForest(FittedTable):
         )
         if training.fingerprint().digest != forest.fingerprint.digest:
             msg = (
-                "these are not the rows that the forest was grown on, in the order "
-                "that they had: only of those it is known which trees have seen them"
+                "these are not the rows that the forest was grown on, in their order: "
+                "only those are known to be in or out of each bag"
             )
             raise DataError(msg)
         training = forests.with_ordered_categories(
@@ -391,7 +391,7 @@ def forest_from(
     rows are away, bags are those of some that were asked, if these had room;
     ``accept_bags`` is given them before anything is grown, and may refuse.
     """
-    from spinney.sources.opened import open_source
+    from spinney.sources.training_data import open_source
 
     check_progress(progress)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
@@ -401,17 +401,17 @@ def forest_from(
     ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
     with open_source(
         table,
-        hashed=True,
+        sampleable=True,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
     ) as opened:
         if opened.schema.target.is_numeric:
             _refuse_of_classes({**given, **changes})
-        rows: Any = opened.hashed
+        rows: Any = opened.sampleable
         if rows is None:
             hashed = given.get("bootstrap") == HASH
             rows = forests.with_ordered_categories(
-                opened.at_hand, recipes, hashed=hashed
+                opened.in_memory_rows, recipes, hashed=hashed
             )
         return forest_on(
             rows,

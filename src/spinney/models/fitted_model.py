@@ -1,4 +1,4 @@
-"""What every fitted model can do, and what trees and forests do alike.
+"""Fitted models of every kind, and the base of trees and forests.
 
 The shell, evaluation and exporters ask a :class:`FittedModel` and need not know which
 of trees, forests, clusters and rule sets it is.
@@ -36,7 +36,7 @@ class FittedModel(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it is: "tree", "forest", "clusters" or "rules"."""
+        """The kind of model: "tree", "forest", "clusters" or "rules"."""
 
     @property
     def schema(self) -> Schema:
@@ -53,7 +53,7 @@ class FittedModel(Protocol):
         """Read a table as the model understands it; columns are found by name."""
 
     def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares, a number, a cluster."""
+        """Return the prediction for each row: probabilities, a number, a cluster."""
 
     def facts(self) -> dict[str, Any]:
         """Return what it is and where it comes from, as plain data."""
@@ -68,7 +68,7 @@ class FittedModel(Protocol):
 
 
 class FittedBase:
-    """What every fitted model shares: reading tables of any size, being explored.
+    """The base of every fitted model: reads tables of any size, opens the explorer.
 
     A subclass says which attributes it needs.
     """
@@ -95,12 +95,12 @@ class FittedBase:
 
     @property
     def _asked(self) -> Sequence[int]:
-        """The attributes that are asked about."""
+        """The attributes that the model splits on."""
         return self._needed
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The names of the columns that are asked about."""
+        """The names of the columns that the model splits on."""
         return tuple(self.schema.attributes[index].name for index in self._asked)
 
     def batches(
@@ -190,7 +190,7 @@ class FittedBase:
 
 
 class FittedTable(FittedBase):
-    """What fitted trees and forests share: reading tables and saying what they are.
+    """The base of fitted trees and forests: reads tables, predicts, exports.
 
     A subclass says what was grown, which attributes it needs, and predicts.
     """
@@ -261,7 +261,7 @@ class FittedTable(FittedBase):
         return self.read(X, target=False)
 
     def _whole_table(self, data: Any) -> Table:
-        """Return a table with all attributes, asked about or not."""
+        """Return a table with all attributes of the model."""
         if self._estimator is not None:
             table: Table = self._estimator._whole_table(data)
             return table
@@ -290,11 +290,11 @@ class FittedTable(FittedBase):
     # Predicting
 
     def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares, or one number."""
+        """Return the prediction for each row: class probabilities, or one number."""
         raise NotImplementedError
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the share of each class: at a row's leaves, or in the trees' vote."""
+        """Return the probability of each class, of the leaves or the trees' vote."""
         return self.outputs(X)
 
     def predictor(self) -> RowPredictor:

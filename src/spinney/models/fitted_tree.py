@@ -1,4 +1,4 @@
-"""What can be done with a grown tree: predict, read, question, prune, keep.
+"""Fitted trees: predict, read, explain, prune, save.
 
 Nothing here needs scikit-learn, so that the shell tool starts quickly; the
 estimators add its conventions. It is one file, because it is one class, and half of it
@@ -81,7 +81,7 @@ class FittedTree(TreeDisplay):
 
     @property
     def pruning_(self) -> "Steps | None":
-        """What pruning did, in its order; None of a model that was loaded."""
+        """The steps of pruning, in order; None of a model that was loaded."""
         return self._grown().steps
 
     @property
@@ -92,12 +92,12 @@ class FittedTree(TreeDisplay):
     @property
     def recipe_scores_(self) -> tuple[RecipeScore, ...]:
         """How each recipe did that was tried."""
-        return self._grown().tried
+        return self._grown().recipe_scores
 
     @property
     def stream_stats_(self) -> "StreamStats | None":
         """How many rows a stream learned, and how many it predicted right before."""
-        return self._grown().learned
+        return self._grown().stream_stats
 
     @property
     def validation_rows_(self) -> Integers | None:
@@ -111,28 +111,28 @@ class FittedTree(TreeDisplay):
 
     @property
     def _stream(self) -> "GrowingStream | None":
-        """The stream whose leaves tell more than their counts; None if they do not."""
+        """The stream whose leaves predict by more than counts, if there is one."""
         model = self._grown()
-        if model.recipe.leaves != "adaptive" or model.kept is None:
+        if model.recipe.leaves != "adaptive" or model.update_state is None:
             return None
         stream: GrowingStream = registry.load("operation", "stream").stream_of(model)
         return stream
 
     @property
     def _needed(self) -> Any:
-        """The attributes that rows must have read, or that leaves tell by."""
+        """The attributes that splits, or predictions of leaves, read."""
         if self._stream is not None:
             return range(len(self.schema.attributes))
         return self._flat.gathered
 
     @property
     def _optional(self) -> Any:
-        """Those of them that only surrogates ask about."""
+        """Those of them that only surrogates use."""
         return self._flat.gathered_if_there
 
     @property
     def _asked(self) -> Any:
-        """The attributes that the tree asks about."""
+        """The attributes that the tree splits on."""
         return self._flat.needed
 
     def facts(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class FittedTree(TreeDisplay):
     # Predicting
 
     def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares, or one number."""
+        """Return the prediction for each row: class probabilities, or one number."""
         if self._stream is not None:
             return self._stream.outputs(*self._columns(X))
         return outputs(self._flat, *self._columns(X))

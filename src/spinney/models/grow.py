@@ -1,13 +1,14 @@
 """From a table to a model: read, encode, choose, grow, prune, finish.
 
 ======================  ==========================================================
-read, encode            ``open_source``: rows in memory, or who counts them
-hold                    ``held_rows``: rows to prune by, if a user gives any
-choose                  ``choose_recipe``, where a recipe tries several, by folds
-grow, prune, finish     ``growth.pipeline``: the tree of one recipe
+read, encode            ``open_source``: rows in memory, or counted by an engine
+reserve                 ``split_validation``: rows to prune by, if a user wants any
+choose                  ``choose_recipe``: one of several recipes, by folds
+grow, prune             ``growth.grow_and_prune``: the tree of one recipe
+finish                  ``Model``: the tree with its recipe and origin
 ======================  ==========================================================
 
-A stream is learned row by row and goes none of these ways.
+A stream is learned row by row and takes none of these steps.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ from spinney._support.memory_budget import bytes_of
 from spinney._support.text import first_of, shown
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import (
-    Engine,
+    Grower,
     Model,
     Options,
     UpdateState,
@@ -38,11 +39,11 @@ from spinney.growth.folds import (
 from spinney.growth.prune import EncodedRows, Pruned, pruned_by_impurity
 from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.validation_split import (
-    Held,
-    coded,
-    held_rows,
+    ValidationSplit,
+    encoded_rows,
     read_validation,
     remote_validation_share,
+    split_validation,
 )
 from spinney.recipes import (
     RECIPES,
@@ -52,10 +53,9 @@ from spinney.recipes import (
     in_bins,
 )
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import TableInput, TrainingData, open_source
-from spinney.trees import Tree
+from spinney.sources.training_data import TableInput, TrainingData, open_source
 
-MOST_LISTED = 500_000
+MAX_ROWS_UNBINNED = 500_000
 """All values of a column are counted by default in tables of at most so many rows."""
 MAX_NAMED = 3
 
@@ -70,38 +70,42 @@ def grow_from(
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
-    ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
-    says that the model is to keep its rows, so that others can be added.
+    ``settings`` change the recipe, by default that of the place where the rows are
+    counted. ``validation`` is a table to prune by. With ``keep_rows`` the model stores
+    its rows, so that others can be added.
     """
     check_choice("keep_rows", keep_rows)
-    by_default = recipe is None
-    if recipe is None:
-        recipe = default_recipe(in_memory=not table.is_remote)
-    recipe = Recipe.named(recipe).changed(**(settings or {}))
-    if recipe.grower.streams:
-        if keep_rows:
-            raise refusal(
-                Setting("keep_rows", True),
-                f"keeps the rows, and recipe {recipe.name!r} learns each of them once",
-                "leave it out, or take another recipe, such as 'c4.5'",
-            )
+    default = default_recipe(in_memory=not table.is_remote)
+    chosen = Recipe.named(recipe or default).changed(**(settings or {}))
+    if keep_rows:
+        _refuse_keeping_rows(table, chosen)
+    if chosen.grower.streams:
         stream = registry.load("operation", "stream")
         if stream.is_streamed(table.data, table.engine):
-            return _grow_streamed(table, recipe, options)
+            return _grow_streamed(stream, table, chosen, options)
     if table.is_remote:
-        if keep_rows:
-            raise refusal(
-                Setting("keep_rows", True),
-                "needs the rows, and they stay where they are",
-                phrase("read them ({})", Setting("engine", "memory")),
-            )
-        return _grow_remote(table, recipe, options, by_default=by_default)
-    return _grow_in_memory(table, recipe, options, keep_rows=keep_rows)
+        return _grow_remote(table, chosen, options, by_default=recipe is None)
+    return _grow_in_memory(table, chosen, options, keep_rows=keep_rows)
+
+
+def _refuse_keeping_rows(table: TableInput, recipe: Recipe) -> None:
+    """Refuse to store rows that are learned once, or that are not read."""
+    if recipe.grower.streams:
+        raise refusal(
+            Setting("keep_rows", True),
+            f"keeps the rows, and recipe {recipe.name!r} learns each of them once",
+            "leave it out, or take another recipe, such as 'c4.5'",
+        )
+    if table.is_remote:
+        raise refusal(
+            Setting("keep_rows", True),
+            "needs the rows in memory, but this table is remote",
+            phrase("read them ({})", Setting("engine", "memory")),
+        )
 
 
 def _grow_streamed(
-    table: TableInput, recipe: Recipe, options: Mapping[str, Any]
+    stream: Any, table: TableInput, recipe: Recipe, options: Mapping[str, Any]
 ) -> Model:
     """Learn the rows of a file or a relation once, in batches."""
     if table.memory_limit is not None:
@@ -110,7 +114,6 @@ def _grow_streamed(
             "is for rows that are counted elsewhere, and a stream keeps none",
             "leave it out",
         )
-    stream = registry.load("operation", "stream")
     stream.refuse_options({"connection": table.connection})
     learned: Model = stream.stream_from(table, recipe=recipe, **options)
     return learned
@@ -140,7 +143,8 @@ def _grow_remote(
         if validation is not None:
             validation = read_validation(rows.schema, validation, table)
         if rows.reserved is not None:
-            validation, options["validation_share"] = coded(rows.reserved), None
+            validation = encoded_rows(rows.reserved)
+            options["validation_share"] = None
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
     if not recipe.tries:
         warn_of_high_cardinality(model, in_memory=False)
@@ -159,40 +163,40 @@ def _grow_in_memory(
     validation = options.pop("validation", None)
     if options.get("validation_share") is None:
         options.pop("validation_share", None)
+    if validation is not None and keep_rows:
+        raise refusal(
+            Setting("keep_rows", True),
+            "keeps the rows that a tree is grown on, and not those to prune by",
+            phrase("reserve some ({})", Setting("validation_share", 0.3)),
+        )
     with open_source(
         table, from_zero=recipe.counts_from_zero, complete=recipe.drops_rows
     ) as rows:
         if validation is not None:
-            if keep_rows:
-                raise refusal(
-                    Setting("keep_rows", True),
-                    "keeps the rows that a tree is grown on, and not those to prune by",
-                    phrase("reserve some ({})", Setting("validation_share", 0.3)),
-                )
             validation = read_validation(rows.schema, validation, table)
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
-        if not recipe.tries:  # folds choose a tree that new rows bear out
+        if not recipe.tries:  # folds choose a tree that holds for new rows
             warn_of_high_cardinality(model)
         if not keep_rows:
             return model
         options.pop("progress", None)
-        kept = UpdateState(rows.at_hand, recipe, options, table.weight)
-        return replace(model, kept=kept)
+        state = UpdateState(rows.in_memory_rows, recipe, options, table.weight)
+        return replace(model, update_state=state)
 
 
 def _bounded(recipe: Recipe, rows: TrainingData) -> Recipe:
     """Return the default recipe under a memory limit; it counts many rows in bins.
 
     C4.5 is more accurate and counts every value of a column, which takes memory for
-    all of them. The value of the limit has no say: any gives the same tree.
+    all of them. Every limit gives the same tree.
     """
-    if rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
+    if rows.schema.target.is_numeric or rows.n_rows <= MAX_ROWS_UNBINNED:
         return recipe
     bounded = in_bins(recipe)
     if bounded is not recipe:
         note(
-            f"under a memory limit, more than {MOST_LISTED:,} rows are counted in "
-            f"bins, by recipe {bounded.name!r}: ",
+            f"under a memory limit, more than {MAX_ROWS_UNBINNED:,} rows are counted "
+            f"in bins, by recipe {bounded.name!r}: ",
             Setting("recipe", recipe.name),
             " counts all values and takes more memory",
             of_reading=False,
@@ -208,130 +212,127 @@ def grow_model(
     validation: EncodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
-    engine: Engine | None = None,
+    grower: Grower | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
-    Where the recipe tries several ways to grow, folds of the rows choose one. With a
-    ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen; nor where
-    there are rows to prune by: those of ``validation``, or a share of the rows.
-    ``progress`` is told how many trees have been grown, and how many there will be;
-    where an engine counts, how many levels, and how many there are at least. The
-    ``engine`` grows it where no folds are asked for; the quickest, if not given.
-
-    What is ``given`` beside the recipe is for ``options_of``.
+    Folds of the rows choose among recipes, unless ``ccp_alpha`` or rows to prune by
+    are given. ``progress`` is called with how many trees, or levels of a remote tree,
+    are done, and of how many. The ``grower`` is the fastest one by default.
     """
-    counted, tries = GrownTrees(progress), bool(recipe.tries)
+    by_rows: Any = {"validation": validation, "validation_share": validation_share}
+    trees, tries = GrownTrees(progress), bool(recipe.tries)
     if ccp_alpha is not None:
-        recipe = _whole(recipe, ccp_alpha)
-    by_rows: dict[str, Any] = {
-        "validation": validation,
-        "validation_share": validation_share,
-    }
-    held = held_rows(rows, recipe, ccp_alpha=ccp_alpha, **by_rows)
-    if held.rows.has_one_class:  # there is no split to prune
-        tries, ccp_alpha = False, None
-    candidates = _candidates(held)
+        recipe = _without_pruning(recipe, ccp_alpha)
+    split = split_validation(rows, recipe, ccp_alpha=ccp_alpha, **by_rows)
+    candidates = _candidates(split)
     recipe = next(iter(candidates.values()))
+    if split.rows.has_one_class:  # there is no split to prune
+        tries, ccp_alpha = False, None
     if recipe.grower.streams:
-        return _stream(rows, recipe, {**given, "ccp_alpha": ccp_alpha, **by_rows})
-    options = _options(held, recipe, given, counted)
-    choice, used = RecipeChoice(recipe), held.rows
+        return _stream(rows, recipe, {**given, **by_rows, "ccp_alpha": ccp_alpha})
+    options = _options(split, recipe, given, trees)
+    choice, used = RecipeChoice(recipe), split.rows
     if tries and not used.is_remote:
-        choice, used = _choose(used, candidates, options, counted)
-    counted.expect(1 + _n_fold_trees(choice, options))
+        choice, used = _choose(used, candidates, options, trees)
+    trees.expect(1 + _n_fold_trees(choice, options))
     result = grow_and_prune(
-        used, choice.recipe, options, choice.growth, engine, grown=counted.grown
+        used, choice.recipe, options, choice.growth, grower, grown=trees.grown
     )
-    counted.finish()
+    trees.finish()
+    return _finished(split, choice, result, ccp_alpha)
+
+
+def _finished(
+    split: ValidationSplit,
+    choice: RecipeChoice,
+    result: Pruned,
+    ccp_alpha: float | None,
+) -> Model:
+    """Return the model of a grown tree, pruned at an alpha if one is given."""
     if ccp_alpha:
-        result = _pruned_at(float(ccp_alpha), result.tree, choice.recipe)
+        warn_of_squared_error_pruning(choice.recipe, result.tree.schema.target)
+        result = pruned_by_impurity(result.tree, choice.recipe, float(ccp_alpha))
+        result = replace(result, tree=without_unused(result.tree))
     return Model(
         result.tree,
         choice.recipe,
-        held.rows.fingerprint,
+        split.rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        tried=choice.tried,
-        validation_rows=held.places,
+        recipe_scores=choice.tried,
+        validation_rows=split.positions,
     )
 
 
-def _candidates(held: Held) -> dict[str, Recipe]:
+def _candidates(split: ValidationSplit) -> dict[str, Recipe]:
     """Return the recipes to choose from, by name; of one class there is no choice."""
-    numeric = held.rows.schema.target.is_numeric
-    held.recipe.refuse_target(numeric=numeric)
-    candidates = candidates_of(held.recipe, numeric=numeric)
-    if not held.rows.has_one_class:
+    recipe, numeric = split.recipe, split.rows.schema.target.is_numeric
+    recipe.refuse_target(numeric=numeric)
+    candidates = candidates_of(recipe, numeric=numeric)
+    if not split.rows.has_one_class:
         return candidates
     first = next(iter(candidates.values()))
-    pruning = "none" if held.validation is None else first.pruning
+    pruning = "none" if split.validation is None else first.pruning
     first = replace(first, pruning=pruning, tries=())
     return {first.name: first}
 
 
 def _stream(rows: TrainingData, recipe: Recipe, given: Mapping[str, Any]) -> Model:
-    """Return the model of rows in memory that are learned once, in their order."""
+    """Learn rows in memory once, in their order."""
     stream = registry.load("operation", "stream")
     stream.refuse_options(given)
     if rows.is_remote:
-        raise _no_rows(recipe)
-    begun: Model = stream.begin_stream(rows.at_hand, recipe, {})
-    return begun
+        raise _needs_rows_error(recipe)
+    model: Model = stream.begin_stream(rows.in_memory_rows, recipe, {})
+    return model
 
 
 def _options(
-    held: Held, recipe: Recipe, given: Mapping[str, Any], counted: GrownTrees
+    split: ValidationSplit, recipe: Recipe, given: Mapping[str, Any], trees: GrownTrees
 ) -> Options:
-    """Return what is said beside the recipe; where an engine counts, that must do."""
-    rows, progress = held.rows, counted.progress
-    options = options_of(rows, held.validation, recipe=recipe, **given)
+    """Return the options beside the recipe; refuse a recipe that lacks its rows."""
+    rows, progress = split.rows, trees.progress
+    options = options_of(rows, split.validation, recipe=recipe, **given)
     if not rows.is_remote:
         return options
-    # Folds need rows: what is first is taken.
+    # Folds need rows, so the first candidate is taken.
     if recipe.forest or (recipe.needs_rows and options.validation is None):
-        raise _no_rows(recipe)
+        raise _needs_rows_error(recipe)
     if rows.training is not None or progress is None:
         return options
-    counted.progress = None  # there is one tree: its levels are told
-    return replace(options, on_level=_levels(progress, recipe.max_depth))
+    trees.progress = None  # there is one tree: its levels are reported
+    return replace(options, on_level=_level_reporter(progress, recipe.max_depth))
 
 
 def _choose(
     rows: TrainingData,
     candidates: Mapping[str, Recipe],
     options: Options,
-    counted: GrownTrees,
+    trees: GrownTrees,
 ) -> tuple[RecipeChoice, TrainingData]:
-    """Return the recipe that does best on folds of the rows, and on which columns."""
+    """Return the recipe that does best on folds of the rows, and its columns."""
     tables = _without_overfitting(rows, options)
     n_tried = len(candidates) if len(candidates) > 1 else 0
     folds = next(iter(candidates.values())).folds
-    counted.expect(len(tables) * n_tried * (folds + 1))
+    trees.expect(len(tables) * n_tried * (folds + 1))
     choices = [
-        choose_recipe(table.at_hand, candidates, options, grown=counted.grown)
+        choose_recipe(table.in_memory_rows, candidates, options, grown=trees.grown)
         for table in tables
     ]
-    best = min(range(len(tables)), key=lambda at: choices[at].risk)
+    best = min(range(len(tables)), key=lambda index: choices[index].risk)
     if tables[best] is not rows:
-        _note_constant(rows, tables[best])
+        _note_excluded(rows, tables[best])
     return choices[best], tables[best]
 
 
 def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
-    """Return how many trees of folds are still to be grown, to prune by them."""
+    """Return how many trees of folds are still to be grown for pruning."""
     recipe, growth = choice.recipe, choice.growth
     if recipe.pruning != "cost-complexity" or options.validation is not None:
         return 0
     return 0 if growth is not None and growth.known_folds is not None else recipe.folds
-
-
-def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
-    """Return a tree pruned where a leaf costs this, in the mean impurity."""
-    warn_of_squared_error_pruning(recipe, tree.schema.target)
-    result = pruned_by_impurity(tree, recipe, alpha)
-    return replace(result, tree=without_unused(result.tree))
 
 
 def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingData]:
@@ -342,18 +343,18 @@ def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingD
     """
     forced = options.forced.values()
     requested = {*options.preference, *options.prices}
-    requested |= {at if isinstance(at, int) else at.attribute for at in forced}
-    noise, sparse = overfitting_columns(rows.at_hand, requested)
+    requested |= {s if isinstance(s, int) else s.attribute for s in forced}
+    noise, sparse = overfitting_columns(rows.in_memory_rows, requested)
     tables = []
     for constant in [[*noise, *sparse], noise][: 1 + bool(sparse)]:
-        training = with_constant_columns(rows.at_hand, constant)
+        training = with_constant_columns(rows.in_memory_rows, constant)
         tables.append(replace(rows, training=training, counted=None))
     return tables if noise or sparse else [rows]
 
 
-def _note_constant(rows: TrainingData, used: TrainingData) -> None:
-    """Say which columns are not split on."""
-    before, after = rows.at_hand, used.at_hand
+def _note_excluded(rows: TrainingData, used: TrainingData) -> None:
+    """Report the columns that are excluded from splits."""
+    before, after = rows.in_memory_rows, used.in_memory_rows
     excluded = [
         f"{shown(attribute.name)!r} ({len(attribute.values)} values)"
         for attribute, old, new in zip(
@@ -361,35 +362,35 @@ def _note_constant(rows: TrainingData, used: TrainingData) -> None:
         )
         if new is not old
     ]
-    some = first_of(excluded, MAX_NAMED)
-    one = len(excluded) == 1
+    some, it = first_of(excluded, MAX_NAMED), "them"
+    subject = f"columns {some} are"
+    if len(excluded) == 1:
+        subject, it = f"column {some} is", "it"
     note(
-        f"{'column' if one else 'columns'} {some} {'is' if one else 'are'} excluded "
-        "from splits, for new rows are predicted no better with "
-        f"{'it' if one else 'them'}; ",
-        phrase("{} uses {}", Setting("recipe", "cart"), "it" if one else "them"),
+        f"{subject} excluded from splits, for new rows are predicted no better with "
+        f"{it}; ",
+        phrase("{} uses {}", Setting("recipe", "cart"), it),
         of_reading=False,
     )
 
 
-def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object]:
-    """Return what tells of levels: how many are done, and how many are known of."""
-    done = 0
+def _level_reporter(
+    progress: Progress, max_depth: int | None
+) -> Callable[[int], object]:
+    """Return a function that reports how many levels are done, and known of."""
+    n_done = 0
 
-    def on_level(depth: int) -> None:
-        nonlocal done
-        if depth >= done:
-            done = depth + 1
-            progress(done, max(done + (done != max_depth), max_depth or 0))
+    def report(depth: int) -> None:
+        nonlocal n_done
+        if depth >= n_done:
+            n_done = depth + 1
+            progress(n_done, max(n_done + (n_done != max_depth), max_depth or 0))
 
-    return on_level
+    return report
 
 
-def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
-    """Return the recipe of a tree that is to be pruned at an alpha, and not by itself.
-
-    One that tries several grows as its own settings say.
-    """
+def _without_pruning(recipe: Recipe, ccp_alpha: float) -> Recipe:
+    """Return the recipe of a tree that is pruned at an alpha after growing."""
     check_number("ccp_alpha", ccp_alpha)
     if "pruning" in recipe.given:
         raise ParameterError(
@@ -400,16 +401,16 @@ def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
     return replace(recipe, pruning="none", tries=())
 
 
-def _no_rows(recipe: Recipe) -> ParameterError:
-    """Return the refusal of a recipe that looks at rows, where they stay away."""
-    searched = "search" if recipe.grower.needs_rows else "pruning"
-    what = "forest" if recipe.forest else searched
+def _needs_rows_error(recipe: Recipe) -> ParameterError:
+    """Return the refusal of a recipe that needs the rows of a remote table."""
+    setting = "search" if recipe.grower.needs_rows else "pruning"
+    setting = "forest" if recipe.forest else setting
     named = RECIPES.get(recipe.name)
     remedy = "take another recipe, such as 'c4.5'"
     if named is not None and not named.needs_rows:
-        remedy = f"leave out {what}"
+        remedy = f"leave out {setting}"
     return refusal(
-        Setting(what, getattr(recipe, what)),
-        f"(recipe {recipe.name!r}) needs the rows, and they stay where they are",
+        Setting(setting, getattr(recipe, setting)),
+        f"(recipe {recipe.name!r}) needs the rows in memory, but this table is remote",
         phrase("read them ({}), or {}", Setting("engine", "memory"), remedy),
     )

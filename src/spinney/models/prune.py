@@ -24,12 +24,12 @@ from spinney.growth.prune import (
     pruned,
 )
 from spinney.models.training_match import class_scale, recode_training_rows
-from spinney.models.validation_split import rows_for
+from spinney.models.validation_split import read_encoded_rows
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet, row_weights
-from spinney.trees import Groups, Question, Threshold, Tree
+from spinney.sources.training_data import TrainingData
+from spinney.trees import Groups, SplitCondition, Threshold, Tree
 
 Reader = Callable[..., Table]
 
@@ -79,7 +79,7 @@ def prune_model(
         )
     if "validation" in arguments:
         table = arguments["validation"]
-        arguments["validation"] = rows_for(model.tree, read, table, weight)
+        arguments["validation"] = read_encoded_rows(model.tree, read, table, weight)
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
         arguments["alpha"] = float(arguments["alpha"])
@@ -93,7 +93,11 @@ def prune_model(
     tree = without_unused(result.tree)
     # An update would grow the tree anew, and whole: who cuts a tree has done with rows.
     return replace(
-        model, tree=tree, steps=result.steps, sequence=result.sequence, kept=None
+        model,
+        tree=tree,
+        steps=result.steps,
+        sequence=result.sequence,
+        update_state=None,
     )
 
 
@@ -233,8 +237,8 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
         raise DataError(
             Setting("data"),
             f": {len(rows.classes)} rows of weight {rows.weight:.6g}, but the model "
-            f"was grown on {origin.n_rows} of weight {origin.weight:.6g}: give the "
-            "table that it was grown on, and name its column of weights, if it had one",
+            f"was grown on {origin.n_rows} of weight {origin.weight:.6g}: give that "
+            "table, and name its column of weights, if it has one",
         )
     return rows
 
@@ -269,17 +273,17 @@ def growth_on(
     return FoldGrowth(RowCopies(rows), recipe, options, grown=counted.grown)
 
 
-def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | Question]:
+def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | SplitCondition]:
     """Return the splits of a tree that a user forced, by path."""
-    paths: dict[tuple[str, ...], str | Question] = {}
+    paths: dict[tuple[str, ...], str | SplitCondition] = {}
     for node in tree:
         if node.forced and not node.is_leaf:
             above = tree.path(node.number)[1:]
             split = node.candidate.split
-            asked: str | Question = tree.schema.attributes[split.attribute].name
+            asked: str | SplitCondition = tree.schema.attributes[split.attribute].name
             if node.candidate.given:
                 cut = split.threshold if isinstance(split, Threshold) else None
                 codes = split.groups[0] if isinstance(split, Groups) else ()
-                asked = Question(split.attribute, cut, codes)
+                asked = SplitCondition(split.attribute, cut, codes)
             paths[tuple(tree.condition(step) for step in above)] = asked
     return paths

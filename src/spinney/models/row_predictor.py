@@ -1,4 +1,4 @@
-"""What a fitted model predicts of one row, with nothing done twice.
+"""Fast predictions for single rows.
 
 A table of one row is read, checked and sent down the trees like one of a million, which
 takes some hundred steps of NumPy. Here what does not depend on the row is kept: the
@@ -68,15 +68,17 @@ class RowPredictor:
         return target.classes[int(labels_of(outputs[None], target.costs)[0])]
 
     def probabilities(self, row: Any) -> dict[Value, float]:
-        """Return the share of each class: at its leaves, or in the trees' vote."""
+        """Return the probability of each class, of the leaves or the trees' vote."""
         target = self.reader.schema.target
         if target.is_numeric:
-            msg = "a model of numbers has no class shares: call it for the number"
+            msg = (
+                "a model of numbers has no class probabilities: call it for the number"
+            )
             raise ParameterError(msg)
         return dict(zip(target.classes, self.outputs(row).tolist(), strict=True))
 
     def outputs(self, row: Any) -> Floats:
-        """Return what is predicted of a row: class shares, or one number."""
+        """Return the prediction for a row: class probabilities, or one number."""
         cells = self.reader.cells(row)
         leaves = self.walk.leaves(cells)
         if leaves is None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from spinney.data import TableSummary, TextFormat, Value, summary_of
 from spinney.errors import SpinneyNote
-from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import NO_TARGET
+from spinney.sources.training_data import TableInput, table_of_rows
 
 
 def look(

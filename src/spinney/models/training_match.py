@@ -1,4 +1,4 @@
-"""Rows that a model is asked about again: its own or not, and which are at a node."""
+"""Rows of a table matched with a model: its training rows or not, and their nodes."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def recode_training_rows(
     if not recipe.drops_rows:
         return training, positions
     kept = are_complete(training)
-    return training.taken(kept), positions[kept]
+    return training.take(kept), positions[kept]
 
 
 def is_grown_on(model: Model, training: TrainingSet) -> bool:

@@ -1,4 +1,4 @@
-"""What is seen of a grown tree: text, pictures, a lesson, the errors of its nodes."""
+"""Displays of a fitted tree: text, pictures, a lesson, the errors of its nodes."""
 
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -84,14 +84,14 @@ class TreeDisplay(FittedTable):
         """
         from spinney.growth.prune import validate
         from spinney.models.prune import given_costs
-        from spinney.models.validation_split import rows_for
+        from spinney.models.validation_split import read_encoded_rows
         from spinney.output import NodeErrors
 
         tree = self.tree
         costs = None
         if cost_matrix is not None:
             costs = given_costs(cost_matrix, tree.schema.target)
-        rows = rows_for(tree, self.read, data, weight)
+        rows = read_encoded_rows(tree, self.read, data, weight)
         if name is None:
             is_path = isinstance(data, (str, PurePath))
             name = PurePath(data).name if is_path else "the table"

@@ -1,4 +1,4 @@
-"""Rows to prune by, which a tree is not grown on: given, or reserved of its table."""
+"""Validation rows, which a tree is pruned by and not grown on: given or reserved."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -12,52 +12,51 @@ from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.prune import EncodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
-from spinney.sources.opened import TableInput, TrainingData
 from spinney.sources.rows import TrainingSet, known_rows
+from spinney.sources.training_data import TableInput, TrainingData
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
 
-# What a tree is pruned by where rows are held and nothing else is said; model.prune
-# has the same default.
-DEFAULT = "reduced-error"
-# Of rows in engines, where folds would have chosen: so many tell enough.
-USUAL_SHARE, MOST_RESERVED = 0.2, 50_000
-FEWEST_TO_RESERVE = 30
+# The default pruning by validation rows, also of model.prune.
+DEFAULT_PRUNING = "reduced-error"
+# Of remote rows, instead of folds.
+DEFAULT_SHARE, MAX_RESERVED = 0.2, 50_000
+MIN_ROWS_TO_RESERVE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What is left to grow on, and what was held.
+class ValidationSplit:
+    """The rows to grow on, and those to prune by.
 
     Parameters
     ----------
     rows : TrainingData
         The rows to grow on.
     recipe : Recipe
-        One that is pruned by the others, if there are any.
+        A recipe that prunes by the others, if there are any.
     validation : EncodedRows, optional
         The rows to prune by.
-    places : array of int, optional
-        Where they stand in the table, if they were reserved of it.
+    positions : array of int, optional
+        Their positions in the table, if they were reserved of it.
     """
 
     rows: TrainingData
     recipe: Recipe
     validation: EncodedRows | None = None
-    places: Integers | None = None
+    positions: Integers | None = None
 
 
-def held_rows(
+def split_validation(
     rows: TrainingData,
     recipe: Recipe,
     *,
     validation: EncodedRows | None = None,
     validation_share: float | None = None,
     ccp_alpha: float | None = None,
-) -> Held:
-    """Hold rows to prune by, as a user says; refuse a recipe that lacks them.
+) -> ValidationSplit:
+    """Split off rows to prune by, or take those given; refuse a recipe that lacks them.
 
-    A recipe that tries several ways to grow is grown as its own settings say.
+    A recipe that tries several ways to grow is then grown by its own settings.
     """
     share = validation_share
     if validation is None and share is None:
@@ -71,7 +70,7 @@ def held_rows(
                     Setting("validation", ...),
                 ),
             )
-        return Held(rows, recipe)
+        return ValidationSplit(rows, recipe)
     if validation is not None and share is not None:
         raise ParameterError(
             Setting("validation_share", share),
@@ -85,60 +84,63 @@ def held_rows(
             (" and ", Setting("ccp_alpha", ccp_alpha), " both say how to prune"),
             remedy="leave one out",
         )
-    recipe = _pruned_by_them(recipe, given)
+    recipe = _pruned_by_validation(recipe, given)
     if share is None:
-        return Held(rows, recipe, validation)
-    return _reserved(rows, recipe, share)
+        return ValidationSplit(rows, recipe, validation)
+    return _reserve_share(rows, recipe, share)
 
 
-def _reserved(rows: TrainingData, recipe: Recipe, share: float) -> Held:
-    """Reserve a share of rows in memory, drawn by what is in them."""
+def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> ValidationSplit:
+    """Reserve a fraction of the rows in memory, drawn by their contents."""
     check_share(share)
     if rows.is_remote:
         raise refusal(
             Setting("validation_share", share),
-            "takes some of the rows, and they stay where they are",
+            "needs the rows in memory, but this table is remote",
             phrase(
                 "read them ({}), or give a table of others ({})",
                 Setting("engine", "memory"),
                 Setting("validation", ...),
             ),
         )
-    training = rows.at_hand
+    training = rows.in_memory_rows
     chosen = reserved(training, share, seed=recipe.seed)
-    held, own = training.taken(chosen), training.taken(~chosen)
-    places = np.flatnonzero(chosen) if held.places is None else held.places
-    return Held(TrainingData(own), recipe, coded(held), places)
+    validation, training = training.take(chosen), training.take(~chosen)
+    positions = validation.places
+    if positions is None:
+        positions = np.flatnonzero(chosen)
+    rows = TrainingData(training)
+    return ValidationSplit(rows, recipe, encoded_rows(validation), positions)
 
 
-def coded(rows: TrainingSet) -> EncodedRows:
-    """Return rows as those to prune by."""
+def encoded_rows(rows: TrainingSet) -> EncodedRows:
+    """Return rows of a training set as rows to prune by."""
     return EncodedRows(rows.columns, rows.classes, rows.own_weights)
 
 
 def remote_validation_share(
     recipe: Recipe, given: float | None
 ) -> Callable[[int, Target], float | None]:
-    """Return which share of so many rows an engine reserves to prune by, if it does.
+    """Return a function for the share of remote rows to reserve for pruning, if any.
 
-    A recipe of classes that folds would choose is pruned by these instead, where
-    nothing is said; of numbers it is m5, which needs none.
+    By default, only a recipe for classes that folds would choose is pruned by such
+    rows. For numbers it is m5, which needs none.
     """
     if given is not None:
         check_share(given)
 
     def share(n_rows: int, target: Target) -> float | None:
         by_folds = recipe.tries and "pruning" not in recipe.given
-        few = n_rows < FEWEST_TO_RESERVE
-        if given is not None or target.is_numeric or few or not by_folds:
+        too_few = n_rows < MIN_ROWS_TO_RESERVE
+        if given is not None or target.is_numeric or too_few or not by_folds:
             return given
-        return min(USUAL_SHARE, MOST_RESERVED / max(n_rows, 1))
+        return min(DEFAULT_SHARE, MAX_RESERVED / max(n_rows, 1))
 
     return share
 
 
-def _pruned_by_them(recipe: Recipe, given: str) -> Recipe:
-    """Return a recipe that rows which are held prune; refuse one that has no use."""
+def _pruned_by_validation(recipe: Recipe, given: str) -> Recipe:
+    """Return a recipe that prunes by validation rows; refuse one that cannot."""
     if recipe.pruning not in BY_VALIDATION:
         if "pruning" in recipe.given:
             fitting = " or ".join(map(repr, BY_VALIDATION))
@@ -147,7 +149,7 @@ def _pruned_by_them(recipe: Recipe, given: str) -> Recipe:
                 (": of no use to ", Setting("pruning", recipe.pruning)),
                 remedy=f"leave it out, or prune by {fitting}",
             )
-        recipe = replace(recipe, pruning=DEFAULT)
+        recipe = replace(recipe, pruning=DEFAULT_PRUNING)
     if "folds" in recipe.given:
         raise ParameterError(
             Setting("folds", recipe.folds),
@@ -170,10 +172,10 @@ def read_validation(schema: Schema, data: Any, training: TableInput) -> EncodedR
         format=training.format,
         encoding=training.encoding,
     )
-    return coded_rows(schema, table, weight)
+    return _encoded_table(schema, table, weight)
 
 
-def coded_rows(
+def _encoded_table(
     schema: Schema,
     table: Table,
     weight: str | None,
@@ -181,7 +183,7 @@ def coded_rows(
     needed: Iterable[int] | None = None,
     optional: Iterable[int] = (),
 ) -> EncodedRows:
-    """Return the rows of a table that have a target and a weight, in codes.
+    """Return the encoded rows of a table that have a target and a weight.
 
     ``needed`` and ``optional`` are the attributes that ``Schema.encode`` asks for.
     """
@@ -194,11 +196,11 @@ def coded_rows(
     )
 
 
-def rows_for(
+def read_encoded_rows(
     tree: Tree, read: Callable[..., Table], data: Any, weight: str | None = None
 ) -> EncodedRows:
-    """Read a table that is to be sent down a tree, as its model reads tables."""
+    """Read and encode a table to send down a tree, as its model reads tables."""
     flat, table = flatten(tree), read(data, weight=weight)
-    return coded_rows(
+    return _encoded_table(
         tree.schema, table, weight, needed=flat.read, optional=flat.gathered_if_there
     )

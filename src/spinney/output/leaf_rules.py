@@ -28,7 +28,7 @@ MODEL_WIDTH = 120  # signs of a line
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a rule asks of one attribute.
+    """The condition of a rule on one attribute.
 
     Numbers and ordered codes lie in ``low < value ≤ high``; a nominal value is one
     of ``values``. ``missing`` says whether a missing value satisfies it too; None
@@ -199,10 +199,10 @@ def condition_dict(condition: Condition) -> dict[str, Any]:
 
 
 def _shared(rules: Sequence[Rule], tree: Tree) -> list[Rule]:
-    """Return rules, those of leaves that are told together as one."""
+    """Return rules; leaves that share a line of text share a rule."""
     together: dict[int, tuple[Node, ...]] = {}
     for node in tree:
-        below = tree.told_together(node)
+        below = tree.empty_sibling_leaves(node)
         together.update({leaf.number: below for leaf in below})
     kept = []
     for rule in rules:

@@ -13,7 +13,7 @@ from spinney.trees import Tree
 
 @dataclass(frozen=True, slots=True)
 class NodeError:
-    """What the rows of a table cost at a node.
+    """The loss of a table's rows at a node.
 
     Parameters
     ----------

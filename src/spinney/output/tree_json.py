@@ -77,7 +77,7 @@ def to_json(model: Model, errors: NodeErrors | None = None) -> str:
 def tree_data(
     model: Model, errors: NodeErrors | None = None, *, schema: Schema | None = None
 ) -> dict[str, Any]:
-    """Return what the arrays of a tree say, for readers: its nodes."""
+    """Return the nodes of a tree as plain data, for readers."""
     tree = Tree(schema or model.tree.schema, model.tree.nodes)
     return {
         **_reserved(model),
@@ -148,7 +148,7 @@ def _node_data(node: Node, tree: Tree, errors: NodeErrors | None) -> dict[str, A
         "surrogates": [
             _surrogate_data(surrogate, schema) for surrogate in node.surrogates
         ],
-        "otherwise": node.otherwise,
+        "otherwise": node.default_branch,
         "candidates": candidates,
     }
 

@@ -62,7 +62,7 @@ def to_text(
         map(tree.nodes.__getitem__, seen.tolist()), n_below, leaves_below, strict=True
     ):
         if not numbers and errors is None and not below:
-            empty = tree.told_together(node)
+            empty = tree.empty_sibling_leaves(node)
             together.update({each.number: empty for each in empty})
         shared = together.get(node.number, ())
         if shared and node.number != shared[-1].number:

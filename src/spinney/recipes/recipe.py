@@ -32,7 +32,7 @@ from spinney.recipes.vocabulary import (
     GROWERS,
     MISSING_POLICIES,
     MOST_BUCKETS,
-    Grower,
+    GrowerTraits,
     check_alphas,
     known_names,
 )
@@ -404,9 +404,9 @@ class Recipe:
             refuse_unusable(self)
 
     @property
-    def grower(self) -> Grower:
+    def grower(self) -> GrowerTraits:
         """What its way to grow asks for."""
-        return GROWERS.get(self.search, Grower())
+        return GROWERS.get(self.search, GrowerTraits())
 
     @property
     def needs_rows(self) -> bool:

@@ -33,8 +33,8 @@ BY_VALIDATION = ("reduced-error", "pre-pruning", "cost-complexity")
 
 
 @dataclass(frozen=True, slots=True)
-class Grower:
-    """What a way to grow a tree asks for; ``registry`` says who grows it.
+class GrowerTraits:
+    """What a grower needs; ``registry`` names its module.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class Grower:
 
 # By the names of ``search``; those of other packages need rows.
 GROWERS = {
-    "greedy": Grower(needs_rows=False),
-    "optimal": Grower(seeks_whole_trees=True),
-    "hoeffding": Grower(streams=True),
+    "greedy": GrowerTraits(needs_rows=False),
+    "optimal": GrowerTraits(seeks_whole_trees=True),
+    "hoeffding": GrowerTraits(streams=True),
 }
 
 CHOICES = {

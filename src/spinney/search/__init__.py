@@ -1,12 +1,13 @@
 """From count tables to the best splits of nodes; no row is seen here."""
 
-from spinney.search.all_splits import AllSplits, every_way, same_question
+from spinney.search.all_splits import AllSplits, enumerate_splits, same_split
 from spinney.search.attribute_split import best_splits, n_different
 from spinney.search.bin_bounds import SETTINGS as UNBOUNDED_SETTINGS
 from spinney.search.bin_bounds import bins_to_open, can_bound
 from spinney.search.chaid.merge_values import MergeStep
 from spinney.search.cut_points import midpoint, midpoints
-from spinney.search.draws import Draws, drawn_places
+from spinney.search.draws import NodeSampling, sampled_tables
+from spinney.search.forced_split import split_by_condition
 from spinney.search.groupings import LISTED, count_missing_at
 from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, policy_named
@@ -16,11 +17,11 @@ from spinney.search.node_split import (
     compete,
     decide_level,
     is_significant,
-    price,
+    rewritten_decision,
     score,
-    under_search,
+    test_cost,
 )
-from spinney.search.random_cuts import splits_of_drawn_cuts
+from spinney.search.random_cuts import random_cut_splits
 from spinney.search.root_statistics import (
     RootStatistics,
     statistics_by_attribute,
@@ -30,7 +31,6 @@ from spinney.search.split_recount import recount
 from spinney.search.surrogate_search import NodeToRoute, routes_of
 from spinney.search.tree_search import Search
 from spinney.search.value_order import principal_score
-from spinney.search.written_split import given_split
 
 __all__ = [
     "LISTED",
@@ -38,10 +38,10 @@ __all__ = [
     "UNBOUNDED_SETTINGS",
     "AllSplits",
     "Decision",
-    "Draws",
     "Form",
     "LevelSplits",
     "MergeStep",
+    "NodeSampling",
     "NodeToRoute",
     "RootStatistics",
     "Search",
@@ -52,22 +52,22 @@ __all__ = [
     "compete",
     "count_missing_at",
     "decide_level",
-    "drawn_places",
-    "every_way",
-    "given_split",
+    "enumerate_splits",
     "is_significant",
     "midpoint",
     "midpoints",
     "n_different",
     "policy_named",
-    "price",
     "principal_score",
+    "random_cut_splits",
     "recount",
+    "rewritten_decision",
     "routes_of",
-    "same_question",
+    "same_split",
+    "sampled_tables",
     "score",
-    "splits_of_drawn_cuts",
+    "split_by_condition",
     "statistics_by_attribute",
+    "test_cost",
     "typical_value",
-    "under_search",
 ]

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Integers
 from spinney.data import Schema
 from spinney.search.attribute_split import (
-    BestSoFar,
+    BestSplits,
     SearchedLevel,
     best_splits,
+    candidates_of_part,
     forms_of,
     is_allowed,
+    level_splits_of,
     merging_arguments,
     n_different,
-    splits_of,
-    ways_of_part,
-    write_down,
+    record_best,
 )
 from spinney.search.chaid.merge_values import MergeStep, merge_batch
 from spinney.search.groupings import CandidateSplits
@@ -51,7 +51,7 @@ class AllSplits:
         Which of them leave two branches enough rows.
     best : int, optional
         Which of them the search takes; None where none is allowed.
-    n_ways : int
+    n_splits : int
         How many were counted.
     n_subsets : int
         How many ways there are to divide the values in two, where that is asked: with
@@ -66,13 +66,13 @@ class AllSplits:
     candidates: tuple[Candidate, ...] = ()
     allowed: tuple[bool, ...] = ()
     best: int | None = None
-    n_ways: int = 0
+    n_splits: int = 0
     n_subsets: int = 0
     searched: bool = False
     steps: tuple[MergeStep, ...] = ()
 
 
-def every_way(
+def enumerate_splits(
     search: Search, table: CountTable, schema: Schema, index: int, *, most: int
 ) -> AllSplits:
     """Return the ways to split on an attribute, of many the ``most`` that gain most.
@@ -87,49 +87,55 @@ def every_way(
     >>> income = CountTable.of([[2, 2], [1, 3], [2, 4]])
     >>> schema = Schema((Attribute("income", "nominal", tuple("hlm")),), None)
     >>> search = Search.of(RECIPES["cart"], numeric=False)
-    >>> ways = every_way(search, income, schema, 0, most=100)
-    >>> [each.split.groups[0] for each in ways.candidates], ways.best
+    >>> found = enumerate_splits(search, income, schema, 0, most=100)
+    >>> [each.split.groups[0] for each in found.candidates], found.best
     ([(0,), (0, 1), (0, 2)], 0)
     """
-    stack = TableBatch.of([{index: table}])
-    search = search.knowing(stack, schema)
-    level = SearchedLevel.of(search, stack)
-    counted = level.counted.stack
+    batch = TableBatch.of([{index: table}])
+    search = search.with_root_tables(batch, schema)
+    level = SearchedLevel.of(search, batch)
+    counted = level.counted.batch
     if n_different(counted, search)[0] < 2:
         return AllSplits(None)
     form, searched = _listed_form(search, level)
     n_values = int(counted.counts[0])
     part = level.part(search, form, np.arange(1))
-    ways = ways_of_part(search, part, every=True)
-    allowed = is_allowed(search, part, ways)
-    listed = _listed(search, ways, allowed, most)
+    candidate_splits = candidates_of_part(search, part, every=True)
+    allowed = is_allowed(search, part, candidate_splits)
+    listed = _listed(search, candidate_splits, allowed, most)
     candidates = [
         candidate
-        for copies in _copies(search, stack, form, ways, listed, allowed, schema)
+        for copies in _copies(
+            search, batch, form, candidate_splits, listed, allowed, schema
+        )
         for candidate in copies.candidates(np.arange(len(copies)))
     ]
-    best = best_splits(search, stack, schema)
+    best = best_splits(search, batch, schema)
     winner = best.candidate(0) if len(best) else None
-    may = allowed[listed].tolist()
-    at = _position(winner, candidates)
-    if winner is not None and at is not None and searched:  # it knows what was proved
-        candidates[at] = winner
-    elif winner is not None and at is None and searched:  # no prefix is as good
-        at = len(candidates)
+    is_allowed_split = allowed[listed].tolist()
+    position = _index_of(winner, candidates)
+    if (
+        winner is not None and position is not None and searched
+    ):  # it knows what was proved
+        candidates[position] = winner
+    elif winner is not None and position is None and searched:  # no prefix is as good
+        position = len(candidates)
         candidates.append(winner)
-        may.append(True)
-    elif winner is not None and at is None:  # one of many that tie with it is listed
-        at = len(candidates) - 1
-        candidates[at], may[at] = winner, True
+        is_allowed_split.append(True)
+    elif (
+        winner is not None and position is None
+    ):  # one of many that tie with it is listed
+        position = len(candidates) - 1
+        candidates[position], is_allowed_split[position] = winner, True
     two, steps = form in (Form.SUBSET, Form.PREFIX), list[MergeStep]()
     if form == Form.MERGED:
-        merge_batch(part.stack, **merging_arguments(search, part), steps=steps)
+        merge_batch(part.batch, **merging_arguments(search, part), steps=steps)
     return AllSplits(
         form,
         tuple(candidates),
-        tuple(may),
-        at,
-        max(len(ways), len(candidates)),
+        tuple(is_allowed_split),
+        position,
+        max(len(candidate_splits), len(candidates)),
         2 ** (n_values - 1) - 1 if two else 0,
         searched,
         tuple(steps),
@@ -141,82 +147,87 @@ def _listed_form(search: Search, level: SearchedLevel) -> tuple[Form, bool]:
 
     And whether the best subset is searched for: prefixes are listed beside it.
     """
-    stack = level.counted.stack
-    form = Form(int(forms_of(search, stack, level.traits)[0][0]))
-    few = stack.counts[0] <= ENUMERATED
+    batch = level.counted.batch
+    form = Form(int(forms_of(search, batch, level.traits)[0][0]))
+    few = batch.counts[0] <= ENUMERATED
     if form == Form.SEARCHED:
         return Form.PREFIX, True
     return Form.SUBSET if form == Form.PREFIX and few else form, False
 
 
 def _listed(
-    search: Search, ways: CandidateSplits, allowed: NDArray[np.bool_], most: int
+    search: Search,
+    candidate_splits: CandidateSplits,
+    allowed: NDArray[np.bool_],
+    most: int,
 ) -> Integers:
     """Return which ways are listed, in their order: first those that are allowed."""
-    if len(ways) <= most:
-        return np.arange(len(ways))
-    gains = np.asarray(search.criterion.gain(ways.table))
+    if len(candidate_splits) <= most:
+        return np.arange(len(candidate_splits))
+    gains = np.asarray(search.criterion.gain(candidate_splits.table))
     return np.sort(np.lexsort((-gains, ~allowed))[:most])
 
 
 def _copies(
     search: Search,
-    stack: TableBatch,
+    batch: TableBatch,
     form: Form,
-    ways: CandidateSplits,
+    candidate_splits: CandidateSplits,
     listed: Integers,
     allowed: NDArray[np.bool_],
     schema: Schema,
 ) -> Iterator[LevelSplits]:
     """Give the listed ways as splits, each of a copy of the table."""
     n_cuts = max(1, int(allowed.sum()))
-    at_once = max(1, AT_ONCE // len(stack.values))
+    at_once = max(1, AT_ONCE // len(batch.values))
     for first in range(0, len(listed), at_once):
         chosen = listed[first : first + at_once]
         every = np.arange(len(chosen))
-        level = SearchedLevel.of(search, stack.taken(np.zeros(len(chosen), np.int64)))
-        part, best = level.part(search, form, every), BestSoFar.none(level)
-        write_down(
+        level = SearchedLevel.of(search, batch.take(np.zeros(len(chosen), np.int64)))
+        part, best = level.part(search, form, every), BestSplits.none(level)
+        record_best(
             search,
             part,
             level,
             best,
-            ways=_alone(ways, chosen),
+            candidates=_one_each(candidate_splits, chosen),
             first=every,
             n_cuts=np.full(len(chosen), n_cuts),
         )
-        yield splits_of(search, level, best, schema)
+        yield level_splits_of(search, level, best, schema)
 
 
-def _alone(ways: CandidateSplits, chosen: Integers) -> CandidateSplits:
+def _one_each(candidate_splits: CandidateSplits, chosen: Integers) -> CandidateSplits:
     """Return some ways of one table, each as the only one of a copy of it."""
-    goes, n = ways.goes, len(chosen)
+    line_branches, n = candidate_splits.line_branches, len(chosen)
     return replace(
-        ways.taken(chosen),
+        candidate_splits.take(chosen),
         owner=np.arange(n),
-        goes=lambda _: np.concatenate([goes(np.array([way])) for way in chosen]),
-        exact=np.repeat(ways.exact, n),
-        log_multiplier=np.repeat(ways.log_multiplier, n),
+        line_branches=lambda _: np.concatenate(
+            [line_branches(np.array([candidate])) for candidate in chosen]
+        ),
+        exact=np.repeat(candidate_splits.exact, n),
+        log_multiplier=np.repeat(candidate_splits.log_multiplier, n),
         left_out=0,
     )
 
 
-def _position(winner: Candidate | None, candidates: list[Candidate]) -> int | None:
+def _index_of(winner: Candidate | None, candidates: list[Candidate]) -> int | None:
     """Return which of some candidates asks what the winner asks."""
     if winner is None:
         return None
-    same = (same_question(winner.split, each.split) for each in candidates)
-    return next((at for at, is_it in enumerate(same) if is_it), None)
+    same = (same_split(winner.split, each.split) for each in candidates)
+    return next((position for position, is_it in enumerate(same) if is_it), None)
 
 
-def same_question(one: Split, other: Split) -> bool:
+def same_split(one: Split, other: Split) -> bool:
     """Return whether two splits send every value to the same branch."""
-    return _asked(one) == _asked(other)
+    return _split_key(one) == _split_key(other)
 
 
-def _asked(split: Split) -> tuple[object, ...]:
+def _split_key(split: Split) -> tuple[object, ...]:
     if isinstance(split, Threshold):
-        asked: object = split.threshold
+        key: object = split.threshold
     else:
-        asked = split.groups if isinstance(split, Groups) else split.cuts
-    return type(split), split.attribute, asked, split.missing
+        key = split.groups if isinstance(split, Groups) else split.cuts
+    return type(split), split.attribute, key, split.missing

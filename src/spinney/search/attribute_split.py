@@ -35,11 +35,16 @@ from spinney.search.groupings import (
     thresholds,
 )
 from spinney.search.level_splits import Form, LevelSplits
-from spinney.search.missing_values import MOST_BRANCHES, Filled, filled, placed
+from spinney.search.missing_values import (
+    MOST_BRANCHES,
+    FilledBatch,
+    fill_missing,
+    place_missing,
+)
 from spinney.search.table_traits import (
     NOMINAL,
     NUMERIC,
-    Traits,
+    AttributeTraits,
     with_typical_at_nodes,
 )
 from spinney.search.tree_search import Search
@@ -48,7 +53,7 @@ from spinney.trees import Candidate, CountTable, TableBatch, ratio_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FormPart:
+class FormTables:
     """The tables of a level that are asked one form of question.
 
     Parameters
@@ -57,12 +62,12 @@ class FormPart:
         How their values are grouped.
     tables : array of shape (tables,)
         Which of the level's they are.
-    stack : TableBatch
+    batch : TableBatch
         Their counts as they are searched: numbers by bucket, missing rows at a value
         if the policy says which, the classes' weights altered.
     traits : Traits
         What their attributes are.
-    missing_told : array of shape (tables,)
+    missing_is_value : array of shape (tables,)
         Whether missing is one of their values.
     level : TableBatch
         The tables of the level, not altered, their missing rows aside.
@@ -70,9 +75,9 @@ class FormPart:
 
     form: Form
     tables: Integers
-    stack: TableBatch
-    traits: Traits
-    missing_told: NDArray[np.bool_]
+    batch: TableBatch
+    traits: AttributeTraits
+    missing_is_value: NDArray[np.bool_]
     level: TableBatch
 
     @property
@@ -81,9 +86,9 @@ class FormPart:
         return self.level.weight[self.tables]
 
     @property
-    def known(self) -> Floats:
+    def known_weight(self) -> Floats:
         """The weight of the rows of each table whose value is known."""
-        return self.level.known[self.tables]
+        return self.level.known_weight[self.tables]
 
     @property
     def total(self) -> Floats:
@@ -92,7 +97,7 @@ class FormPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BestSoFar:
+class BestSplits:
     """The best split of each table so far; no gain where it has none.
 
     ``branch`` is that of each line of the tables, the others are as in ``LevelSplits``.
@@ -108,9 +113,9 @@ class BestSoFar:
     branch: Integers
 
     @classmethod
-    def none(cls, level: "SearchedLevel") -> "BestSoFar":
+    def none(cls, level: "SearchedLevel") -> "BestSplits":
         """Return that nothing has been found."""
-        n_tables, n_lines = len(level.stack), len(level.counted.stack.values)
+        n_tables, n_lines = len(level.batch), len(level.counted.batch.values)
         return cls(
             np.full(n_tables, np.nan),
             np.full(n_tables, np.nan),
@@ -129,66 +134,66 @@ class SearchedLevel:
 
     Parameters
     ----------
-    stack : TableBatch
+    batch : TableBatch
         As they were counted.
     coarse : TableBatch
         With numbers by bucket, if they have any.
     bucket_line : array of shape (lines,)
-        The line of ``coarse`` that counts each line of ``stack``.
+        The line of ``coarse`` that counts each line of ``batch``.
     traits : Traits
         What their attributes are.
     counted : Filled
         With missing rows at a value, if the policy says which.
     """
 
-    stack: TableBatch
+    batch: TableBatch
     coarse: TableBatch
     bucket_line: Integers
-    traits: Traits
-    counted: Filled
+    traits: AttributeTraits
+    counted: FilledBatch
 
     @classmethod
-    def of(cls, search: Search, stack: TableBatch) -> "SearchedLevel":
+    def of(cls, search: Search, batch: TableBatch) -> "SearchedLevel":
         """Return tables as they are searched; what all rows say of them is known."""
-        coarse, bucket_line = in_buckets(stack, search.at_root.cuts)
-        traits = search.at_root.traits.taken(stack.attribute)
-        if search.at_root.cuts:
+        coarse, bucket_line = in_buckets(batch, search.root_summary.cuts)
+        traits = search.root_summary.traits.take(batch.attribute)
+        if search.root_summary.cuts:
             traits = with_typical_at_nodes(traits, coarse)
-        counted = filled(coarse, search.policy, traits)
-        return cls(stack, coarse, bucket_line, traits, counted)
+        counted = fill_missing(coarse, search.policy, traits)
+        return cls(batch, coarse, bucket_line, traits, counted)
 
-    def part(self, search: Search, form: Form, tables: Integers) -> FormPart:
+    def part(self, search: Search, form: Form, tables: Integers) -> FormTables:
         """Return some of the tables, to be asked one form of question."""
-        told = (self.counted.line >= 0) & search.policy.tells
-        return FormPart(
+        missing_is_value = (self.counted.line >= 0) & search.policy.tells
+        return FormTables(
             form,
             tables,
-            self.counted.stack.taken(tables).scaled(search.altered),
-            self.traits.taken(tables),
-            told[tables],
+            self.counted.batch.take(tables).scaled(search.altered),
+            self.traits.take(tables),
+            missing_is_value[tables],
             self.coarse,
         )
 
 
-def best_splits(search: Search, stack: TableBatch, schema: Schema) -> LevelSplits:
+def best_splits(search: Search, batch: TableBatch, schema: Schema) -> LevelSplits:
     """Return the best split of each table, of those that can be split.
 
-    ``stack`` has the classes' own weights; gain and merit are those of the classes as
+    ``batch`` has the classes' own weights; gain and merit are those of the classes as
     the search alters them. What all rows say of the attributes is known.
     """
-    level = SearchedLevel.of(search, stack)
-    best = BestSoFar.none(level)
-    for part in _parts(search, level):
+    level = SearchedLevel.of(search, batch)
+    best = BestSplits.none(level)
+    for part in _form_tables(search, level):
         _search_form(search, part, level, best)
-    return splits_of(search, level, best, schema)
+    return level_splits_of(search, level, best, schema)
 
 
-def splits_of(
-    search: Search, level: SearchedLevel, best: BestSoFar, schema: Schema
+def level_splits_of(
+    search: Search, level: SearchedLevel, best: BestSplits, schema: Schema
 ) -> LevelSplits:
     """Return what is written down of a level, of tables that have a split."""
-    stack, coarse, counted, traits = (
-        level.stack,
+    batch, coarse, counted, traits = (
+        level.batch,
         level.coarse,
         level.counted,
         level.traits,
@@ -196,12 +201,12 @@ def splits_of(
     missing_at = best.missing_at.copy()
     at_value = np.flatnonzero(counted.line >= 0)
     missing_at[at_value] = best.branch[counted.line[at_value]]
-    low, high = _next_to_cuts(search, counted.stack, best)
-    branch = best.branch[counted.own]
+    low, high = _next_to_cuts(search, counted.batch, best)
+    branch = best.branch[counted.is_original]
     typical = _typical_branches(coarse, branch, traits, best)
     able = np.flatnonzero(~np.isnan(best.gain))
-    behind, branch = _behind_splits(
-        stack, branch[level.bucket_line], able, traits, best
+    behind, branch = _tables_behind(
+        batch, branch[level.bucket_line], able, traits, best
     )
     return LevelSplits(
         tables=behind,
@@ -238,38 +243,38 @@ def propose(
     >>> propose(search, height, schema, 0).split.threshold
     2.5
     """
-    stack = TableBatch.of([{index: table}])
-    splits = best_splits(search.knowing(stack, schema), stack, schema)
+    batch = TableBatch.of([{index: table}])
+    splits = best_splits(search.with_root_tables(batch, schema), batch, schema)
     return splits.candidate(0) if len(splits) else None
 
 
-def _parts(search: Search, level: SearchedLevel) -> Iterator[FormPart]:
+def _form_tables(search: Search, level: SearchedLevel) -> Iterator[FormTables]:
     """Give the tables of each form that have something to choose.
 
     Those of one form that are searched together are of about one size.
     """
-    stack = level.counted.stack
-    form, size = forms_of(search, stack, level.traits)
-    enough = n_different(stack, search) > 1
+    batch = level.counted.batch
+    form, size = forms_of(search, batch, level.traits)
+    enough = n_different(batch, search) > 1
     keys = form * (1 + size.max(initial=0)) + size
     for key in np.unique(keys[enough]):
         tables = np.flatnonzero(enough & (keys == key))
         yield level.part(search, Form(int(form[tables[0]])), tables)
 
 
-def n_different(stack: TableBatch, search: Search) -> Integers:
+def n_different(batch: TableBatch, search: Search) -> Integers:
     """Return how many values the rows of each table have, as the policy tells them."""
-    return np.asarray(stack.counts + (stack.lacking & search.policy.tells))
+    return np.asarray(batch.counts + (batch.has_missing & search.policy.tells))
 
 
 def forms_of(
-    search: Search, stack: TableBatch, traits: Traits
+    search: Search, batch: TableBatch, traits: AttributeTraits
 ) -> tuple[Integers, Integers]:
     """Return the form of question about each table, and what tells sizes apart."""
-    grouping, counts = search.recipe.grouping, stack.counts
+    grouping, counts = search.recipe.grouping, batch.counts
     nominal = traits.kind == NOMINAL
-    form = np.full(len(stack), Form.THRESHOLD)
-    size = np.zeros(len(stack), dtype=np.int64)
+    form = np.full(len(batch), Form.THRESHOLD)
+    size = np.zeros(len(batch), dtype=np.int64)
     if grouping == "merge":
         form[traits.kind != NUMERIC] = Form.MERGED
     elif grouping == "ordered":
@@ -279,55 +284,57 @@ def forms_of(
         size[nominal] = np.frexp(traits.n_codes[nominal].astype(float))[1]
         in_two = nominal & ((grouping == "binary") | (counts > MOST_BRANCHES))
         if in_two.any():
-            proven = has_two_classes(stack) & _is_free(search, stack)
+            proven = has_two_classes(batch) & _allows_every_subset(search, batch)
             every = in_two & (counts <= ENUMERATED) & ~proven
             form[in_two], size[in_two] = Form.PREFIX, 0
             form[every], size[every] = Form.SUBSET, counts[every]
-            form[in_two & ~every & _is_bounded(search, stack)] = Form.SEARCHED
+            form[in_two & ~every & _has_bounds(search, batch)] = Form.SEARCHED
     return form, size
 
 
-def _is_free(search: Search, stack: TableBatch) -> NDArray[np.bool_]:
+def _allows_every_subset(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
     """Return of which tables every subset is allowed and counted as it is."""
     recipe = search.recipe
     limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
-    moved = stack.lacking & search.policy.moves
+    moved = batch.has_missing & search.policy.moves
     return ~moved & (search.criterion.ordered and not limited)
 
 
-def _is_bounded(search: Search, stack: TableBatch) -> NDArray[np.bool_]:
+def _has_bounds(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
     """Return in which tables partial subsets bound what they can come to."""
-    recipe, several = search.recipe, ~has_two_classes(stack)
-    moved = stack.lacking & search.policy.moves
+    recipe, several = search.recipe, ~has_two_classes(batch)
+    moved = batch.has_missing & search.policy.moves
     return several & ~moved & (search.criterion.concave and not recipe.min_branch_share)
 
 
 def _search_form(
-    search: Search, part: FormPart, level: SearchedLevel, best: BestSoFar
+    search: Search, part: FormTables, level: SearchedLevel, best: BestSplits
 ) -> None:
     """Find the best splits of one form, and write them down."""
-    criterion, stack = search.criterion, part.stack
-    ways = ways_of_part(search, part)
-    allowed = is_allowed(search, part, ways)
+    criterion, batch = search.criterion, part.batch
+    candidates = candidates_of_part(search, part)
+    allowed = is_allowed(search, part, candidates)
     if not allowed.all():
-        ways = ways.taken(np.flatnonzero(allowed))
-    if not len(ways):
+        candidates = candidates.take(np.flatnonzero(allowed))
+    if not len(candidates):
         return
-    gains = np.asarray(criterion.gain(ways.table))
-    start = np.searchsorted(ways.owner, np.arange(len(stack) + 1))
+    gains = np.asarray(criterion.gain(candidates.table))
+    start = np.searchsorted(candidates.owner, np.arange(len(batch) + 1))
     unit = 1.0 if criterion.unit is None else criterion.gain_units(part.total)
     first = first_best_by(gains, start, criterion.tolerance, unit)
-    n_cuts = lengths_of(start) + ways.left_out
-    write_down(search, part, level, best, ways=ways, first=first, n_cuts=n_cuts)
+    n_cuts = lengths_of(start) + candidates.left_out
+    record_best(
+        search, part, level, best, candidates=candidates, first=first, n_cuts=n_cuts
+    )
 
 
-def write_down(
+def record_best(
     search: Search,
-    part: FormPart,
+    part: FormTables,
     level: SearchedLevel,
-    best: BestSoFar,
+    best: BestSplits,
     *,
-    ways: CandidateSplits,
+    candidates: CandidateSplits,
     first: Integers,
     n_cuts: Integers,
 ) -> None:
@@ -335,42 +342,59 @@ def write_down(
 
     ``n_cuts`` is among how many it was chosen.
     """
-    criterion, stack = search.criterion, part.stack
+    criterion, batch = search.criterion, part.batch
     # Tables with a split: among those of the part, among the level's, and their ways.
     able = np.flatnonzero(first >= 0)
-    here, won = part.tables[able], first[able]
-    branch, missing_at = ways.goes(first), ways.missing_at[won]
-    if stack.is_counted:
-        table = ways.tables(won)
+    partition_tables, won = part.tables[able], first[able]
+    branch, missing_at = candidates.line_branches(first), candidates.missing_at[won]
+    if batch.has_unit_weights:
+        table = candidates.tables(won)
     else:
-        table = _by_branch(search, stack, branch, ways.n_branches, able, missing_at)
+        table = _tables_by_branch(
+            search, batch, branch, candidates.n_branches, able, missing_at
+        )
     gain, merit = np.asarray(criterion.gain(table)), np.asarray(criterion.merit(table))
     if criterion.chance:
-        merit = np.maximum(merit - ways.log_multiplier[able], 0.0)
+        merit = np.maximum(merit - candidates.log_multiplier[able], 0.0)
     if part.form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
         # What it takes to say which of the cuts was taken (Quinlan 1996).
         gain = gain - np.log2(n_cuts[able]) / part.weight[able]
         per = criterion.per
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
-    best.gain[here], best.merit[here], best.form[here] = gain, merit, part.form
-    best.missing_at[here], best.exact[here] = missing_at, ways.exact[able]
-    if stack.closed is not None:
+    (
+        best.gain[partition_tables],
+        best.merit[partition_tables],
+        best.form[partition_tables],
+    ) = (
+        gain,
+        merit,
+        part.form,
+    )
+    best.missing_at[partition_tables], best.exact[partition_tables] = (
+        missing_at,
+        candidates.exact[able],
+    )
+    if batch.closed_bound is not None:
         # A bin beside the cut bounds it by its own gain, but for rounding.
-        best.exact[here] &= stack.closed[able] < gain - 2 * criterion.tolerance
+        best.exact[partition_tables] &= (
+            batch.closed_bound[able] < gain - 2 * criterion.tolerance
+        )
     if part.form == Form.SEARCHED:
-        best.bound[here] = _bounds(part, ways, able, gain, table)
-    best.branch[level.counted.stack.lines_of(part.tables)] = branch
-    best.n_branches[here] = 2
+        best.bound[partition_tables] = _bounds(part, candidates, able, gain, table)
+    best.branch[level.counted.batch.lines_of(part.tables)] = branch
+    best.n_branches[partition_tables] = 2
     if part.form == Form.MULTIWAY:
-        best.n_branches[here] = (part.traits.n_codes + part.missing_told)[able]
+        best.n_branches[partition_tables] = (
+            part.traits.n_codes + part.missing_is_value
+        )[able]
     elif part.form == Form.MERGED:
-        last = maxima(branch.astype(np.float64), stack.start)[able]
-        best.n_branches[here] = 1 + np.maximum(last, missing_at)
+        last = maxima(branch.astype(np.float64), batch.start)[able]
+        best.n_branches[partition_tables] = 1 + np.maximum(last, missing_at)
 
 
 def _bounds(
-    part: FormPart,
-    ways: CandidateSplits,
+    part: FormTables,
+    candidates: CandidateSplits,
     able: Integers,
     gain: Floats,
     table: CountTable,
@@ -380,56 +404,56 @@ def _bounds(
     What a subset costs is the impurity of its sides times their weight; the gain is its
     decrease times the share of the rows whose value is known.
     """
-    short_of = np.asarray(ways.short_of)[able] / part.stack.known[able]
+    short_of = np.asarray(candidates.short_of)[able] / part.batch.known_weight[able]
     bound = gain + np.asarray(table.known_share) * short_of
-    return np.where(ways.exact[able], np.nan, bound)
+    return np.where(candidates.exact[able], np.nan, bound)
 
 
-def _least(search: Search, part: FormPart) -> Floats:
+def _least(search: Search, part: FormTables) -> Floats:
     """Return the least weight of a branch of each table."""
-    recipe, stack = search.recipe, part.stack
-    least = np.full(len(stack), recipe.least_branch(search.total))
-    if stack.is_moments or not recipe.min_cut_share:
+    recipe, batch = search.recipe, part.batch
+    least = np.full(len(batch), recipe.least_branch(search.total))
+    if batch.is_moments or not recipe.min_cut_share:
         return least
-    side = recipe.least_side(part.known, stack.weights.shape[1])
+    side = recipe.least_side(part.known_weight, batch.weights.shape[1])
     return np.where(part.traits.kind == NOMINAL, least, np.maximum(least, side))
 
 
-def ways_of_part(
-    search: Search, part: FormPart, *, every: bool = False
+def candidates_of_part(
+    search: Search, part: FormTables, *, every: bool = False
 ) -> CandidateSplits:
     """Return the ways to branch, with missing rows where the policy moves them.
 
     Cuts that cannot be the best are among them only where ``every`` one is wanted.
     """
-    form, stack, traits = part.form, part.stack, part.traits
+    form, batch, traits = part.form, part.batch, part.traits
     policy, least = search.policy, _least(search, part)
     if form == Form.MERGED:
-        ways = merged(stack, **merging_arguments(search, part))
-        return ways if policy.tells else placed(ways, stack, policy)
+        candidates = merged(batch, **merging_arguments(search, part))
+        return candidates if policy.tells else place_missing(candidates, batch, policy)
     if form == Form.THRESHOLD:
         certain = search.criterion.boundaries and not search.recipe.min_branch_share
         certain = certain and not every
-        ways = thresholds(stack, traits.step, least=least if certain else None)
+        candidates = thresholds(batch, traits.step, least=least if certain else None)
     elif form == Form.SUBSET:
-        ways = every_subset(stack)
+        candidates = every_subset(batch)
     elif form == Form.SEARCHED:
         impurity, altered = search.criterion.impurity, search.altered
-        own = stack.sizes if altered is None else (stack.weights / altered).sum(axis=1)
+        own = batch.sizes if altered is None else (batch.weights / altered).sum(axis=1)
         assert impurity is not None
-        ways = searched_subsets(
-            stack, impurity, own=own, least=least, total=search.total
+        candidates = searched_subsets(
+            batch, impurity, line_weights=own, least=least, total=search.total
         )
     elif form == Form.PREFIX:
-        ways = best_prefixes(stack, free=_is_free(search, stack))
+        candidates = best_prefixes(batch, free=_allows_every_subset(search, batch))
     elif form == Form.MULTIWAY:
-        ways = multiway(stack, traits.n_codes + policy.tells)
+        candidates = multiway(batch, traits.n_codes + policy.tells)
     else:
-        ways = ordered(stack, _root_ranks(search, stack))
-    return placed(ways, stack, policy)
+        candidates = ordered(batch, _root_ranks(search, batch))
+    return place_missing(candidates, batch, policy)
 
 
-def merging_arguments(search: Search, part: FormPart) -> dict[str, Any]:
+def merging_arguments(search: Search, part: FormTables) -> dict[str, Any]:
     """Return how CHAID merges the values of a part."""
     return {
         "settings": merging_of(search.recipe, search.criterion, _least(search, part)),
@@ -438,32 +462,32 @@ def merging_arguments(search: Search, part: FormPart) -> dict[str, Any]:
     }
 
 
-def _root_ranks(search: Search, stack: TableBatch) -> Integers:
+def _root_ranks(search: Search, batch: TableBatch) -> Integers:
     """Return where the code of each line stands in the order of all rows."""
-    ranks = np.zeros(len(stack.values), dtype=np.int64)
-    attribute, codes = stack.attribute[stack.owner], stack.values.astype(np.int64)
-    for index in np.unique(stack.attribute).tolist():
+    ranks = np.zeros(len(batch.values), dtype=np.int64)
+    attribute, codes = batch.attribute[batch.owner], batch.values.astype(np.int64)
+    for index in np.unique(batch.attribute).tolist():
         own = attribute == index
-        ranks[own] = search.at_root.statistics[index].ranks[codes[own]]
+        ranks[own] = search.root_summary.statistics[index].ranks[codes[own]]
     return ranks
 
 
 def is_allowed(
-    search: Search, part: FormPart, ways: CandidateSplits
+    search: Search, part: FormTables, candidates: CandidateSplits
 ) -> NDArray[np.bool_]:
     """Return which ways give two branches enough rows each, by their own weights.
 
     Enough is the least weight of a branch, and a share of all rows of the table.
     """
-    table, altered, least = ways.table, search.altered, _least(search, part)
+    table, altered, least = candidates.table, search.altered, _least(search, part)
     own = table if altered is None else table.scaled(1 / altered)
     enough = sums_over(table.rows, -1) > 0
     if least.any():
-        enough &= own.sizes >= (least * (1 - TOLERANCE))[ways.owner, None]
+        enough &= own.sizes >= (least * (1 - TOLERANCE))[candidates.owner, None]
     allowed = _at_least_two(enough)
     if search.recipe.min_branch_share > 0:
         share = search.recipe.min_branch_share * part.weight * (1 + TOLERANCE)
-        allowed &= _at_least_two(own.sizes > share[ways.owner, None])
+        allowed &= _at_least_two(own.sizes > share[candidates.owner, None])
     return allowed
 
 
@@ -474,9 +498,9 @@ def _at_least_two(branches: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(branches.sum(axis=1) >= 2)
 
 
-def _by_branch(
+def _tables_by_branch(
     search: Search,
-    stack: TableBatch,
+    batch: TableBatch,
     branch: Integers,
     n_branches: int,
     tables: Integers,
@@ -489,65 +513,65 @@ def _by_branch(
     too: attributes that divide the rows alike are to tie.
     """
     roots = search.criterion.tolerance > TOLERANCE
-    weights, rows = stack.by_branch(branch, n_branches, by_amount=roots)
+    weights, rows = batch.by_branch(branch, n_branches, by_amount=roots)
     table = CountTable(
         np.arange(n_branches),
         weights[tables],
         rows[tables],
-        stack.missing[tables],
-        stack.missing_rows[tables],
+        batch.missing[tables],
+        batch.missing_rows[tables],
     )
     count_missing_at(table, missing_at)
     return table
 
 
 def _next_to_cuts(
-    search: Search, stack: TableBatch, best: BestSoFar
+    search: Search, batch: TableBatch, best: BestSplits
 ) -> tuple[Floats, Floats]:
     """Return the values next to each threshold; ∞ above where nothing is.
 
     Of an order of codes, the former is the rank of the last one on the left.
     """
     left = best.branch == 0
-    n_left = np.bincount(stack.owner, left, minlength=len(stack)).astype(np.int64)
-    last = stack.start[:-1] + n_left - 1
-    values = np.append(stack.values, np.inf)
-    least = values if stack.low is None else np.append(stack.low, np.inf)
-    above = np.where(last + 1 < stack.start[1:], last + 1, len(stack.values))
+    n_left = np.bincount(batch.owner, left, minlength=len(batch)).astype(np.int64)
+    last = batch.start[:-1] + n_left - 1
+    values = np.append(batch.values, np.inf)
+    least = values if batch.low is None else np.append(batch.low, np.inf)
+    above = np.where(last + 1 < batch.start[1:], last + 1, len(batch.values))
     low, in_order = values[last], np.flatnonzero(best.form == Form.ORDERED)
     if len(in_order):
-        part, lines = stack.taken(in_order), stack.lines_of(in_order)
+        part, lines = batch.take(in_order), batch.lines_of(in_order)
         ranks = np.where(left[lines], _root_ranks(search, part), -1.0)
         low[in_order] = maxima(ranks, part.start)
     return low, least[above]
 
 
 def _typical_branches(
-    coarse: TableBatch, branch: Integers, traits: Traits, best: BestSoFar
+    coarse: TableBatch, branch: Integers, traits: AttributeTraits, best: BestSplits
 ) -> Floats:
     """Return the typical values, of merged buckets their branch, -1 if none has it."""
     merged_buckets = traits.numeric & (best.form == Form.MERGED)
     if not merged_buckets.any():
         return traits.typical
     lines = np.flatnonzero(coarse.values == traits.typical[coarse.owner])
-    at = np.full(len(coarse), -1.0)
-    at[coarse.owner[lines]] = branch[lines]
-    return np.where(merged_buckets, at, traits.typical)
+    position = np.full(len(coarse), -1.0)
+    position[coarse.owner[lines]] = branch[lines]
+    return np.where(merged_buckets, position, traits.typical)
 
 
-def _behind_splits(
-    stack: TableBatch,
+def _tables_behind(
+    batch: TableBatch,
     branch: Integers,
     able: Integers,
-    traits: Traits,
-    best: BestSoFar,
+    traits: AttributeTraits,
+    best: BestSplits,
 ) -> tuple[TableBatch, Integers]:
     """Return the counts behind the splits of some tables, and the branch of each line.
 
     Numbers are counted by branch: of a threshold at the values next to it, of
     intervals at their greatest values.
     """
-    tables, branch = stack.taken(able), branch[stack.lines_of(able)]
+    tables, branch = batch.take(able), branch[batch.lines_of(able)]
     owner, numeric = tables.owner, traits.numeric[able]
     if not numeric.any():
         return tables, branch
@@ -555,5 +579,5 @@ def _behind_splits(
     begins = np.flatnonzero(first)
     ends = np.append(begins[1:], len(owner)) - 1
     is_threshold = (best.form[able] == Form.THRESHOLD)[owner[begins]]
-    at = np.where(is_threshold & (branch[begins] == 1), begins, ends)
-    return tables.in_runs(first, tables.values[at]), branch[begins]
+    position = np.where(is_threshold & (branch[begins] == 1), begins, ends)
+    return tables.in_runs(first, tables.values[position]), branch[begins]

@@ -63,45 +63,45 @@ def can_bound(search: Search, schema: Schema) -> bool:
 
 
 def bins_to_open(
-    search: Search, stack: TableBatch, schema: Schema
+    search: Search, batch: TableBatch, schema: Schema
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Return which lines of a stack are bins that may hold the best cut of their node.
 
     Besides, what no cut in a bin that stays closed exceeds, of each table.
-    ``stack`` has the weights that are searched.
+    ``batch`` has the weights that are searched.
     """
-    every = np.zeros(len(stack.values), dtype=bool)
-    closed = np.full(len(stack), -np.inf)
-    if stack.low is None or not (several := stack.low < stack.values).any():
-        return every, closed
-    tables = np.unique(stack.owner[several])
-    part = stack.taken(tables)
+    is_opened = np.zeros(len(batch.values), dtype=bool)
+    closed_bound = np.full(len(batch), -np.inf)
+    if batch.low is None or not (several := batch.low < batch.values).any():
+        return is_opened, closed_bound
+    tables = np.unique(batch.owner[several])
+    part = batch.take(tables)
     assert part.low is not None
     inside = part.low < part.values
     best = np.full(len(part), -np.inf)
-    splits = best_splits(search, stack, schema)
-    keys = part.node * (1 + stack.attribute.max(initial=0)) + part.attribute
+    splits = best_splits(search, batch, schema)
+    keys = part.node * (1 + batch.attribute.max(initial=0)) + part.attribute
     won = splits.tables
-    won_keys = won.node * (1 + stack.attribute.max(initial=0)) + won.attribute
+    won_keys = won.node * (1 + batch.attribute.max(initial=0)) + won.attribute
     order = np.argsort(keys)
-    at = np.searchsorted(keys[order], won_keys).clip(max=len(keys) - 1)
-    mine = keys[order[at]] == won_keys
-    best[order[at[mine]]] = splits.gain[mine]
+    position = np.searchsorted(keys[order], won_keys).clip(max=len(keys) - 1)
+    mine = keys[order[position]] == won_keys
+    best[order[position[mine]]] = splits.gain[mine]
     lines = np.flatnonzero(inside)
-    wanted = _contended(search, part.node, best, splits, schema)
+    wanted = _gains_to_beat(search, part.node, best, splits, schema)
     bound = _bounds(search, part.scaled(search.altered), lines)
-    bound[~_may_hold_a_cut(search, part, lines)] = -np.inf
+    bound[~_may_hold_cut(search, part, lines)] = -np.inf
     slack = 4 * search.criterion.tolerance
     opened = np.zeros(len(part.values), dtype=bool)
     opened[lines] = bound >= wanted[part.owner[lines]] - slack
     opened[lines[bound == -np.inf]] = False
-    every[stack.lines_of(tables)] = opened
+    is_opened[batch.lines_of(tables)] = opened
     rest = ~opened[lines]
-    np.maximum.at(closed, tables[part.owner[lines[rest]]], bound[rest])
-    return every, closed
+    np.maximum.at(closed_bound, tables[part.owner[lines[rest]]], bound[rest])
+    return is_opened, closed_bound
 
 
-def _contended(
+def _gains_to_beat(
     search: Search,
     node: Integers,
     best: Floats,
@@ -128,41 +128,43 @@ def by_gain_alone(search: Search, schema: Schema) -> bool:
     return alone and not any(attribute.cost for attribute in schema.attributes)
 
 
-def _may_hold_a_cut(
-    search: Search, stack: TableBatch, lines: Integers
+def _may_hold_cut(
+    search: Search, batch: TableBatch, lines: Integers
 ) -> NDArray[np.bool_]:
     """Return inside which bins a cut leaves enough on both sides.
 
     Without this, where no cut of a table does, all of its bins would be opened.
     """
     least = (1 - 1e-9) * search.recipe.least_branch(search.total)
-    sizes, owner = stack.sizes[:, None], stack.owner[lines]
-    upto = running_sums(sizes, stack.start)[lines, 0]
-    absent = stack.weight[owner] - stack.known[owner]
-    above = stack.known[owner] - upto + stack.sizes[lines]
-    return np.asarray((upto + absent >= least) & (above + absent >= least))
+    sizes, owner = batch.sizes[:, None], batch.owner[lines]
+    up_to = running_sums(sizes, batch.start)[lines, 0]
+    missing_weight = batch.weight[owner] - batch.known_weight[owner]
+    above = batch.known_weight[owner] - up_to + batch.sizes[lines]
+    return np.asarray(
+        (up_to + missing_weight >= least) & (above + missing_weight >= least)
+    )
 
 
-def _bounds(search: Search, stack: TableBatch, lines: Integers) -> Floats:
+def _bounds(search: Search, batch: TableBatch, lines: Integers) -> Floats:
     """Return the greatest gain at a corner of each of some bins.
 
     Where missing rows are moved to a branch, they are in one, and then in the other.
     """
-    upto = running_sums(stack.weights, stack.start)
+    up_to = running_sums(batch.weights, batch.start)
     bound = np.full(len(lines), -np.inf)
-    places = (0, 1) if search.policy.moves and stack.lacking.any() else (None,)
+    places = (0, 1) if search.policy.moves and batch.has_missing.any() else (None,)
     for start in range(0, len(lines), TOGETHER):
         some = lines[start : start + TOGETHER]
-        owner, inside = stack.owner[some], stack.weights[some]
-        below = upto[some] - inside
-        above = stack.total[owner] - upto[some]
+        owner, inside = batch.owner[some], batch.weights[some]
+        below = up_to[some] - inside
+        above = batch.total[owner] - up_to[some]
         own = slice(start, start + len(some))
-        for left in _corners(stack.weights.shape[1]):
+        for left in _corners(batch.weights.shape[1]):
             sides = np.stack(
                 [below + inside * left, above + inside * ~left], axis=1
             ).clip(min=0.0)
             for place in places:
-                gains = _gains(search, sides, stack, owner, place)
+                gains = _gains(search, sides, batch, owner, place)
                 bound[own] = np.maximum(bound[own], gains)
     return bound
 
@@ -170,12 +172,12 @@ def _bounds(search: Search, stack: TableBatch, lines: Integers) -> Floats:
 def _gains(
     search: Search,
     sides: Floats,
-    stack: TableBatch,
+    batch: TableBatch,
     owner: Integers,
     place: int | None,
 ) -> Floats:
     """Return the gains of two sides, missing rows on one of them, or left out."""
-    missing, missing_rows = stack.missing[owner], stack.missing_rows[owner]
+    missing, missing_rows = batch.missing[owner], batch.missing_rows[owner]
     if place is not None:
         sides = sides.copy()
         sides[:, place] += missing

@@ -61,35 +61,44 @@ class Subset:
     bound: float
 
 
-def room_for(n_rows: int, n_classes: int, share: float) -> int:
+def beam_width_for(n_rows: int, n_classes: int, share: float) -> int:
     """Return how many partial subsets are kept of a node of so many rows and classes.
 
     ``share`` is that of the node in the weight of all rows.
 
-    >>> [room_for(n, 3, 0.01) for n in (40, 5_000, 1_000_000)], room_for(5_000, 7, 0.5)
-    ([0, 100, 256], 32)
+    >>> [beam_width_for(n, 3, 0.01) for n in (40, 5_000, 1_000_000)]
+    [0, 100, 256]
+    >>> beam_width_for(5_000, 7, 0.5)
+    32
     """
     by_rows = n_rows // (ROWS_EACH * max(1, n_classes - 2))
-    room = max(by_rows, int(AT_ROOT * share + 1e-6))
-    return min(WIDEST, room) if room >= NARROWEST else 0
+    beam_width = max(by_rows, int(AT_ROOT * share + 1e-6))
+    return min(WIDEST, beam_width) if beam_width >= NARROWEST else 0
 
 
 def best_subset(
-    weights: Floats, impurity: Impurity, *, own: Floats, least: float, room: int
+    weights: Floats,
+    impurity: Impurity,
+    *,
+    value_weights: Floats,
+    least: float,
+    beam_width: int,
 ) -> Subset | None:
     """Return the best two subsets that are found, None where none is allowed.
 
-    ``own`` is what each value weighs, and ``least`` what a side must.
+    ``value_weights`` is what each value weighs, and ``least`` what a side must.
     """
     groups = np.arange(len(weights)) if least > 0 else _alike(weights)
     if not groups.any():  # all of them are alike, and any way to part them will do
         groups = np.arange(len(weights))
     merged = np.zeros((groups.max() + 1, weights.shape[1]))
     np.add.at(merged, groups, weights)
-    weigh = np.asarray(np.bincount(groups, own), dtype=np.float64)
+    weigh = np.asarray(np.bincount(groups, value_weights), dtype=np.float64)
     best = _first(merged, impurity, weigh, least)
-    if len(merged) > 1 and room > 0:
-        best = _Search(merged, impurity, weigh, least, room).improved(best)
+    if len(merged) > 1 and beam_width > 0:
+        best = _BranchAndBound(merged, impurity, weigh, least, beam_width).improved(
+            best
+        )
     if best is None:
         return None
     left = best.left[groups]
@@ -127,16 +136,18 @@ def _costs(weights: Floats, impurity: Impurity) -> Floats:
 
 
 def _first(
-    weights: Floats, impurity: Impurity, own: Floats, least: float
+    weights: Floats, impurity: Impurity, value_weights: Floats, least: float
 ) -> Subset | None:
     """Return the best prefix of the order along the main direction."""
-    apart = float(_costs(weights, impurity).sum())
+    separate_cost = float(_costs(weights, impurity).sum())
     order = _rising(principal_score(weights))
     left = np.cumsum(weights[order], axis=0)[:-1]
-    left_own = np.cumsum(own[order])[:-1]
+    left_own = np.cumsum(value_weights[order])[:-1]
     both = np.stack([left, weights.sum(axis=0) - left], axis=1).clip(0.0)
     costs = _costs(both, impurity).sum(axis=1)
-    light = np.minimum(left_own, own.sum() - left_own) < least * (1 - TOLERANCE)
+    light = np.minimum(left_own, value_weights.sum() - left_own) < least * (
+        1 - TOLERANCE
+    )
     costs[light] = np.inf
     if not np.isfinite(costs).any():
         return None
@@ -144,27 +155,30 @@ def _first(
     mask = np.zeros(len(weights), dtype=bool)
     mask[order[: cut + 1]] = True
     cost = float(costs[cut])
-    return Subset(mask, cost, min(apart, cost))
+    return Subset(mask, cost, min(separate_cost, cost))
 
 
-class _Search:
+class _BranchAndBound:
     """The partial subsets of one node, some steps on."""
 
     def __init__(
         self,
         weights: Floats,
         impurity: Impurity,
-        own: Floats,
+        value_weights: Floats,
         least: float,
-        room: int,
+        beam_width: int,
     ) -> None:
         total = weights.sum(axis=0)
         alone = _costs(weights, impurity) + _costs(total - weights, impurity)
         self.order = _rising(alone)
-        self.weights, self.own = weights[self.order], own[self.order]
-        self.impurity, self.least, self.room = impurity, least, room
-        self.each = _costs(self.weights, impurity)
-        self.rest = np.append(np.cumsum(self.each[::-1])[::-1], 0.0)
+        self.weights, self.value_weights = (
+            weights[self.order],
+            value_weights[self.order],
+        )
+        self.impurity, self.least, self.beam_width = impurity, least, beam_width
+        self.value_costs = _costs(self.weights, impurity)
+        self.open_costs = np.append(np.cumsum(self.value_costs[::-1])[::-1], 0.0)
         self.margin = TOLERANCE * float(total.sum())
 
     def improved(self, first: Subset | None) -> Subset | None:
@@ -178,11 +192,11 @@ class _Search:
         for step in range(1, n_values):
             masks = np.repeat(masks, 2, axis=0)
             masks[::2, step] = True
-            masks, bounds = self.worth_keeping(masks, step + 1)
-            if len(masks) > self.room and step + 1 < n_values:
+            masks, bounds = self.keep_promising(masks, step + 1)
+            if len(masks) > self.beam_width and step + 1 < n_values:
                 kept = _rising(bounds)
-                lost = min(lost, float(bounds[kept[self.room]]))
-                masks = masks[np.sort(kept[: self.room])]
+                lost = min(lost, float(bounds[kept[self.beam_width]]))
+                masks = masks[np.sort(kept[: self.beam_width])]
             if not len(masks):
                 break
         if self.left is None:
@@ -192,19 +206,22 @@ class _Search:
             return Subset(first.left, first.cost, max(bound, first.bound))
         mask = np.zeros(n_values, dtype=bool)
         mask[self.order] = self.left
-        apart = float(self.each.sum())
-        return Subset(mask, self.best, max(min(lost, self.best), apart))
+        separate_cost = float(self.value_costs.sum())
+        return Subset(mask, self.best, max(min(lost, self.best), separate_cost))
 
-    def worth_keeping(self, masks: Mask, decided: int) -> tuple[Mask, Floats]:
+    def keep_promising(self, masks: Mask, decided: int) -> tuple[Mask, Floats]:
         """Return the partial subsets that may be better, and what bounds each.
 
         ``decided`` of the values have a side. Each is completed in a way that is
         likely good, all others where they cost less, which may be the best so far.
         """
-        given, others = self.weights[:decided], self.weights[decided:]
-        left, right = masks[:, :decided] @ given, ~masks[:, :decided] @ given
+        decided_weights, open_weights = self.weights[:decided], self.weights[decided:]
+        left, right = (
+            masks[:, :decided] @ decided_weights,
+            ~masks[:, :decided] @ decided_weights,
+        )
         of_left, of_right = (_costs(side, self.impurity) for side in (left, right))
-        bounds = of_left + of_right + self.rest[decided]
+        bounds = of_left + of_right + self.open_costs[decided]
         kept = np.flatnonzero(bounds < self.best - self.margin)
         masks, bounds, left, right = masks[kept], bounds[kept], left[kept], right[kept]
         if not len(kept):
@@ -213,39 +230,40 @@ class _Search:
             self.complete(masks)
             return masks[:0], bounds[:0]
         to_left, to_right = (
-            _costs(side[:, None] + others, self.impurity)
+            _costs(side[:, None] + open_weights, self.impurity)
             - cost[kept, None]
-            - self.each[decided:]
+            - self.value_costs[decided:]
             for side, cost in ((left, of_left), (right, of_right))
         )
         whole = masks.copy()
         whole[:, decided:] = to_left <= to_right
         self.complete(whole)
-        bounds = bounds + least_prices(to_left, to_right)
+        bounds = bounds + least_extra_costs(to_left, to_right)
         kept = np.flatnonzero(bounds < self.best - self.margin)
         return masks[kept], bounds[kept]
 
     def complete(self, masks: Mask) -> None:
         """Note the best of some whole subsets, if it is better than the best so far."""
-        own = masks @ self.own
-        light = np.minimum(own, self.own.sum() - own)
+        value_weights = masks @ self.value_weights
+        light = np.minimum(value_weights, self.value_weights.sum() - value_weights)
         allowed = (light >= self.least * (1 - TOLERANCE)) & ~masks.all(axis=1)
         masks = masks[allowed]
         if not len(masks):
             return
         sides = np.stack([masks @ self.weights, ~masks @ self.weights], axis=1)
         costs = _costs(sides, self.impurity).sum(axis=1)
-        at = int(_rising(costs)[0])
-        if costs[at] < self.best - self.margin:
-            self.best, self.left = float(costs[at]), masks[at]
+        position = int(_rising(costs)[0])
+        if costs[position] < self.best - self.margin:
+            self.best, self.left = float(costs[position]), masks[position]
 
 
-def least_prices(to_left: Floats, to_right: Floats) -> Floats:
+def least_extra_costs(to_left: Floats, to_right: Floats) -> Floats:
     """Return the least that the dearest value on the left and on the right cost.
 
     Lines are partial subsets, columns the values to be decided.
 
-    >>> least_prices(np.array([[1.0, 5.0, 2.0]]), np.array([[4.0, 3.0, 9.0]])).tolist()
+    >>> to_left, to_right = np.array([[1.0, 5.0, 2.0]]), np.array([[4.0, 3.0, 9.0]])
+    >>> least_extra_costs(to_left, to_right).tolist()
     [5.0]
     """
     order = np.argsort(to_left, axis=1, kind="stable")

@@ -20,7 +20,7 @@ FACTOR = 0x2545F4914F6CDD1D
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class NodeSampling:
     """What is drawn at the nodes of one tree.
 
     Parameters
@@ -38,7 +38,7 @@ class Draws:
     cuts: bool = False
 
 
-def drawn(
+def sampled_attributes(
     key: int, n_attributes: int, tries: int, varies: Callable[[int], bool]
 ) -> list[int]:
     """Return attributes in the order drawn, until ``tries`` of them vary.
@@ -46,7 +46,7 @@ def drawn(
     Examples
     --------
     >>> from spinney._support.keyed_random import root_key
-    >>> drawn(root_key(1), 5, 2, lambda attribute: attribute != 3)
+    >>> sampled_attributes(root_key(1), 5, 2, lambda attribute: attribute != 3)
     [1, 4]
     """
     state, varying = key, 0
@@ -54,35 +54,38 @@ def drawn(
     for index in range(n_attributes):
         if varying >= tries:
             return order[:index]
-        state, step = _below(state, n_attributes - index)
+        state, step = _random_below(state, n_attributes - index)
         other = index + step
         order[index], order[other] = order[other], order[index]
         varying += varies(order[index])
     return order
 
 
-def drawn_places(
-    stack: TableBatch,
+def sampled_tables(
+    batch: TableBatch,
     search: Search,
-    draws: Draws,
+    draws: NodeSampling,
     keys: Sequence[int],
     n_attributes: int,
 ) -> Integers:
     """Return which tables are of the attributes that each node draws, by its key."""
     varies = np.zeros((len(keys), n_attributes), dtype=bool)
-    several = n_different(stack, search) > 1
-    if stack.low is not None:  # one bin may hold several values
-        several[stack.owner[stack.low < stack.values]] = True
-    varies[stack.node, stack.attribute] = several
-    taken = np.zeros(varies.shape, dtype=bool)
+    several = n_different(batch, search) > 1
+    if batch.low is not None:  # one bin may hold several values
+        several[batch.owner[batch.low < batch.values]] = True
+    varies[batch.node, batch.attribute] = several
+    is_sampled = np.zeros(varies.shape, dtype=bool)
     for node, key in enumerate(keys):
-        taken[node, drawn(key, n_attributes, draws.tries, varies[node].__getitem__)] = (
-            True
-        )
-    return np.flatnonzero(taken[stack.node, stack.attribute])
+        is_sampled[
+            node,
+            sampled_attributes(
+                key, n_attributes, draws.tries, varies[node].__getitem__
+            ),
+        ] = True
+    return np.flatnonzero(is_sampled[batch.node, batch.attribute])
 
 
-def _below(state: int, n: int) -> tuple[int, int]:
+def _random_below(state: int, n: int) -> tuple[int, int]:
     """Return the next state, and a whole number below n (xorshift64*)."""
     state ^= state >> 12
     state ^= state << 25 & WORD

@@ -50,7 +50,7 @@ from spinney._support.arrays import (
 )
 from spinney._support.segments import running_sums
 from spinney._support.ties import TOLERANCE
-from spinney.search.bounded_subsets import best_subset, room_for
+from spinney.search.bounded_subsets import beam_width_for, best_subset
 from spinney.search.chaid.merge_values import Merging, merge_batch
 from spinney.search.value_order import principal_score
 from spinney.trees import CountTable, TableBatch, ratio_of
@@ -71,7 +71,7 @@ class CandidateSplits:
         ``missing`` ones of shape (ways, classes).
     owner : array of shape (ways,)
         The table of each way, rising.
-    goes : function
+    line_branches : function
         From one way for each table to the branch of each line of the stack. A table
         without a way has -1, and what is said of its lines means nothing.
     missing_at : array of shape (ways,)
@@ -89,7 +89,7 @@ class CandidateSplits:
 
     table: CountTable
     owner: Integers
-    goes: Callable[[Integers], Integers]
+    line_branches: Callable[[Integers], Integers]
     missing_at: Integers
     exact: NDArray[np.bool_]
     log_multiplier: Floats
@@ -105,36 +105,36 @@ class CandidateSplits:
         """How many branches each way has, those without rows too."""
         return int(self.table.weights.shape[1])
 
-    def taken(self, ways: Integers) -> "CandidateSplits":
+    def take(self, candidates: Integers) -> "CandidateSplits":
         """Return some of the ways, in this order."""
-        goes = self.goes
+        line_branches = self.line_branches
         return replace(
             self,
-            table=self.tables(ways),
-            owner=self.owner[ways],
-            goes=lambda chosen: goes(ways[chosen]),
-            missing_at=self.missing_at[ways],
+            table=self.tables(candidates),
+            owner=self.owner[candidates],
+            line_branches=lambda chosen: line_branches(candidates[chosen]),
+            missing_at=self.missing_at[candidates],
         )
 
-    def tables(self, ways: Integers) -> CountTable:
+    def tables(self, candidates: Integers) -> CountTable:
         """Return the tables of some ways, as a stack."""
         table = self.table
         return CountTable(
             table.values,
-            table.weights[ways],
-            table.rows[ways],
-            table.missing[ways],
-            table.missing_rows[ways],
+            table.weights[candidates],
+            table.rows[candidates],
+            table.missing[candidates],
+            table.missing_rows[candidates],
         )
 
 
-def ways_of(
-    stack: TableBatch,
+def candidates_of(
+    batch: TableBatch,
     weights: Floats,
     rows: Integers,
     *,
     owner: Integers,
-    goes: Callable[[Integers], Integers],
+    line_branches: Callable[[Integers], Integers],
     exact: bool | NDArray[np.bool_] = True,
     log_multiplier: Floats | float = 0.0,
 ) -> CandidateSplits:
@@ -143,73 +143,75 @@ def ways_of(
         np.arange(weights.shape[1]),
         weights,
         rows,
-        stack.missing[owner],
-        stack.missing_rows[owner],
+        batch.missing[owner],
+        batch.missing_rows[owner],
     )
     return CandidateSplits(
         table,
         owner,
-        goes,
+        line_branches,
         np.full(len(owner), -1),
-        np.broadcast_to(exact, len(stack)),
-        np.broadcast_to(np.float64(log_multiplier), len(stack)),
+        np.broadcast_to(exact, len(batch)),
+        np.broadcast_to(np.float64(log_multiplier), len(batch)),
     )
 
 
 def prefixes(
-    stack: TableBatch,
+    batch: TableBatch,
     order: Integers | None = None,
     *,
-    apart: NDArray[np.bool_] | None = None,
+    may_cut: NDArray[np.bool_] | None = None,
     least: Floats | None = None,
     first_is_left: bool = False,
     exact: bool | NDArray[np.bool_] = True,
 ) -> CandidateSplits:
     """Return the cuts of each table's lines in some order, or in their own.
 
-    ``order`` lists the lines, table by table. ``apart`` says which lines may be the
+    ``order`` lists the lines, table by table. ``may_cut`` says which lines may be the
     last of a left side, where not all may. With ``least``, cuts are left out that
     cannot be the best of those that give both sides so much weight: see
     :func:`boundary_cuts`. ``first_is_left`` turns each way so that the first line of
     its table, as it stands, is on the left.
     """
-    n_lines, owner = len(stack.values), stack.owner
+    n_lines, owner = len(batch.values), batch.owner
     last = np.zeros(n_lines, dtype=bool)
-    last[stack.start[1:][stack.counts > 0] - 1] = True
-    cuts = np.flatnonzero(~last if apart is None else ~last & apart)
+    last[batch.start[1:][batch.counts > 0] - 1] = True
+    cuts = np.flatnonzero(~last if may_cut is None else ~last & may_cut)
     whose = owner[cuts]
-    weights, rows = stack.weights, stack.rows
+    weights, rows = batch.weights, batch.rows
     if order is not None:
         weights, rows = weights[order], rows[order]
-    left_rows, left = running_sums(rows, stack.start)[cuts], None
+    left_rows, left = running_sums(rows, batch.start)[cuts], None
     left_out: Integers | int = 0
-    if least is not None and stack.is_counted:
-        kept, left_out = boundary_cuts(stack, left_rows, whose, least=least)
+    if least is not None and batch.has_unit_weights:
+        kept, left_out = boundary_cuts(batch, left_rows, whose, least=least)
         cuts, whose, left_rows = cuts[kept], whose[kept], left_rows[kept]
-    if not stack.is_counted:
-        left = running_sums(weights, stack.start)[cuts]
-    both, both_rows = _both_sides(stack, left, left_rows, whose)
+    if not batch.has_unit_weights:
+        left = running_sums(weights, batch.start)[cuts]
+    both, both_rows = _both_sides(batch, left, left_rows, whose)
     position = np.arange(n_lines)
     if order is not None:
         position[order] = np.arange(n_lines)
-    turned: NDArray[np.bool_] | None = None
+    is_turned: NDArray[np.bool_] | None = None
     if first_is_left:
-        turned = position[stack.start[whose]] > cuts
-        both[turned] = both[turned, ::-1]
-        both_rows[turned] = both_rows[turned, ::-1]
+        is_turned = position[batch.start[whose]] > cuts
+        both[is_turned] = both[is_turned, ::-1]
+        both_rows[is_turned] = both_rows[is_turned, ::-1]
 
-    def goes(chosen: Integers) -> Integers:
+    def line_branches(chosen: Integers) -> Integers:
         right_side = position > np.append(cuts, 0)[chosen][owner]
-        if turned is not None:
-            right_side ^= np.append(turned, False)[chosen][owner]
+        if is_turned is not None:
+            right_side ^= np.append(is_turned, False)[chosen][owner]
         return np.asarray(right_side, dtype=np.int64)
 
-    ways = ways_of(stack, both, both_rows, owner=whose, goes=goes, exact=exact)
-    return replace(ways, left_out=left_out)
+    candidates = candidates_of(
+        batch, both, both_rows, owner=whose, line_branches=line_branches, exact=exact
+    )
+    return replace(candidates, left_out=left_out)
 
 
 def boundary_cuts(
-    stack: TableBatch, left: Integers, owner: Integers, *, least: Floats
+    batch: TableBatch, left: Integers, owner: Integers, *, least: Floats
 ) -> tuple[Integers, Integers]:
     """Return the cuts that can be the best, and how many of each table are left out.
 
@@ -223,30 +225,30 @@ def boundary_cuts(
     Gini's index; of entropy more than 1 / n³), which is no tie if n is at most
     ``MOST_CERTAIN``. Where rows are missing, limits depend on where they go.
     """
-    total = sums_over(stack.total_rows, -1)
+    total = sums_over(batch.total_rows, -1)
     left_size, enough = sums_over(left, -1), least * (1 - TOLERANCE)
-    most = np.where((total <= MOST_CERTAIN) & ~stack.lacking, total - enough, -1)
+    most = np.where((total <= MOST_CERTAIN) & ~batch.has_missing, total - enough, -1)
     allowed = (left_size >= enough[owner]) & (left_size <= most[owner])
     between = left[2:] - left[:-2]
     inner = np.zeros(len(owner), dtype=bool)
     inner[1:-1] = maxima_over(between, -1) == sums_over(between, -1)
     inner[1:-1] &= (owner[2:] == owner[:-2]) & allowed[2:] & allowed[:-2]
-    left_out = np.bincount(owner[inner], minlength=len(stack))
+    left_out = np.bincount(owner[inner], minlength=len(batch))
     return np.flatnonzero(~inner), left_out
 
 
 def _both_sides(
-    stack: TableBatch, left: Floats | None, left_rows: Integers, owner: Integers
+    batch: TableBatch, left: Floats | None, left_rows: Integers, owner: Integers
 ) -> tuple[Floats, Integers]:
     """Return weights and rows on both sides of ways, of which the left one is known.
 
     Without weights on the left every row weighs 1.
     """
-    rows = _sides(left_rows, stack.total_rows[owner])
+    rows = _sides(left_rows, batch.total_rows[owner])
     if left is None:
         return rows.astype(np.float64), rows
-    weights = _sides(left, stack.total[owner])
-    if not stack.is_moments:
+    weights = _sides(left, batch.total[owner])
+    if not batch.is_moments:
         weights[rows == 0] = 0.0  # and not a rest of rounding
     return weights, rows
 
@@ -260,95 +262,98 @@ def _sides(left: Numbers, total: Numbers) -> Numbers:
 
 
 def thresholds(
-    stack: TableBatch, step: Floats | float = 0.0, *, least: Floats | None = None
+    batch: TableBatch, step: Floats | float = 0.0, *, least: Floats | None = None
 ) -> CandidateSplits:
     """Return the cuts between neighbours more than ``step`` apart, one for each table.
 
     What ``least`` is for is said of :func:`prefixes`.
 
-    >>> ways = thresholds(TableBatch.of([{0: CountTable.of([[1, 0], [0, 2], [3, 0]])}]))
-    >>> ways.table.weights.tolist()
+    >>> table = CountTable.of([[1, 0], [0, 2], [3, 0]])
+    >>> candidates = thresholds(TableBatch.of([{0: table}]))
+    >>> candidates.table.weights.tolist()
     [[[1.0, 0.0], [3.0, 2.0]], [[1.0, 2.0], [3.0, 0.0]]]
     """
-    wide = np.broadcast_to(step, len(stack))[stack.owner[:-1]]
-    apart = np.append(stack.values[:-1] + wide < stack.values[1:], False)
-    return prefixes(stack, apart=apart, least=least)
+    wide = np.broadcast_to(step, len(batch))[batch.owner[:-1]]
+    may_cut = np.append(batch.values[:-1] + wide < batch.values[1:], False)
+    return prefixes(batch, may_cut=may_cut, least=least)
 
 
-def multiway(stack: TableBatch, n_branches: Integers) -> CandidateSplits:
+def multiway(batch: TableBatch, n_branches: Integers) -> CandidateSplits:
     """Return for each table the one way that gives each code its own branch.
 
     Tables of fewer than two values have none.
     """
-    codes = stack.values.astype(np.int64)
-    owner = np.flatnonzero(stack.counts > 1)
-    weights, rows = stack.by_branch(codes, int(n_branches.max(initial=1)))
-    return ways_of(
-        stack, weights[owner], rows[owner], owner=owner, goes=lambda _: codes
+    codes = batch.values.astype(np.int64)
+    owner = np.flatnonzero(batch.counts > 1)
+    weights, rows = batch.by_branch(codes, int(n_branches.max(initial=1)))
+    return candidates_of(
+        batch, weights[owner], rows[owner], owner=owner, line_branches=lambda _: codes
     )
 
 
-def every_subset(stack: TableBatch) -> CandidateSplits:
+def every_subset(batch: TableBatch) -> CandidateSplits:
     """Return every subset that holds a table's first value, but not all of them.
 
     All tables have the same number of values.
     """
-    n_values = int(stack.counts[0])
+    n_values = int(batch.counts[0])
     numbers = np.arange(2 ** (n_values - 1) - 1)
     rest = (numbers[:, None] >> np.arange(n_values - 1)) & 1
     masks = np.hstack([np.ones((len(numbers), 1), dtype=bool), rest.astype(bool)])
-    owner = np.repeat(np.arange(len(stack)), len(numbers))
+    owner = np.repeat(np.arange(len(batch)), len(numbers))
 
     def on_the_left(lines: Numbers) -> Numbers:
-        sums = masks @ lines.reshape(len(stack), n_values, -1)
+        sums = masks @ lines.reshape(len(batch), n_values, -1)
         return np.asarray(sums.reshape(len(owner), -1))
 
-    def goes(chosen: Integers) -> Integers:
+    def line_branches(chosen: Integers) -> Integers:
         return (~masks[chosen % len(numbers)]).astype(np.int64).ravel()
 
-    left_rows = on_the_left(stack.rows)
-    left = None if stack.is_counted else on_the_left(stack.weights)
-    both, both_rows = _both_sides(stack, left, left_rows, owner)
-    return ways_of(stack, both, both_rows, owner=owner, goes=goes)
+    left_rows = on_the_left(batch.rows)
+    left = None if batch.has_unit_weights else on_the_left(batch.weights)
+    both, both_rows = _both_sides(batch, left, left_rows, owner)
+    return candidates_of(
+        batch, both, both_rows, owner=owner, line_branches=line_branches
+    )
 
 
-def best_prefixes(stack: TableBatch, *, free: NDArray[np.bool_]) -> CandidateSplits:
+def best_prefixes(batch: TableBatch, *, free: NDArray[np.bool_]) -> CandidateSplits:
     """Return the prefixes of the values in order of class share, mean or direction.
 
     ``free`` says of which tables every subset is allowed and counted as it is.
     """
-    scores, two = _scores(stack)
-    order = np.lexsort((scores, stack.owner))
-    return prefixes(stack, order, first_is_left=True, exact=free & two)
+    scores, two = _scores(batch)
+    order = np.lexsort((scores, batch.owner))
+    return prefixes(batch, order, first_is_left=True, exact=free & two)
 
 
 def searched_subsets(
-    stack: TableBatch,
+    batch: TableBatch,
     impurity: Impurity,
     *,
-    own: Floats,
+    line_weights: Floats,
     least: Floats,
     total: float,
 ) -> CandidateSplits:
     """Return the best two subsets that branch and bound finds of each table.
 
-    ``own`` is the weight of each line, ``least`` that of a side, and ``total`` that of
-    all rows of the tree, if it is known.
+    ``line_weights`` has the weight of each line, ``least`` that of a side, and
+    ``total`` that of all rows of the tree, if it is known.
     """
-    branch = np.zeros(len(stack.values), dtype=np.int64)
-    short_of = np.full(len(stack), np.nan)
-    n_rows = sums_over(stack.total_rows, -1)
-    n_classes = sums_over((stack.total_rows > 0).astype(np.int64), -1)
-    weight = np.bincount(stack.owner, own, minlength=len(stack))
-    shares = np.minimum(weight / total, 1.0) if total > 0 else np.ones(len(stack))
-    for table in range(len(stack)):
-        lines = slice(stack.start[table], stack.start[table + 1])
+    branch = np.zeros(len(batch.values), dtype=np.int64)
+    short_of = np.full(len(batch), np.nan)
+    n_rows = sums_over(batch.total_rows, -1)
+    n_classes = sums_over((batch.total_rows > 0).astype(np.int64), -1)
+    weight = np.bincount(batch.owner, line_weights, minlength=len(batch))
+    shares = np.minimum(weight / total, 1.0) if total > 0 else np.ones(len(batch))
+    for table in range(len(batch)):
+        lines = slice(batch.start[table], batch.start[table + 1])
         found = best_subset(
-            stack.weights[lines],
+            batch.weights[lines],
             impurity,
-            own=own[lines],
+            value_weights=line_weights[lines],
             least=float(least[table]),
-            room=room_for(
+            beam_width=beam_width_for(
                 int(n_rows[table]), int(n_classes[table]), float(shares[table])
             ),
         )
@@ -356,51 +361,51 @@ def searched_subsets(
             branch[lines] = ~found.left
             short_of[table] = found.cost - found.bound
     owner = np.flatnonzero(~np.isnan(short_of))
-    weights, rows = stack.by_branch(branch, 2)
-    ways = ways_of(
-        stack,
+    weights, rows = batch.by_branch(branch, 2)
+    candidates = candidates_of(
+        batch,
         weights[owner],
         rows[owner],
         owner=owner,
-        goes=lambda _: branch,
-        exact=short_of <= TOLERANCE * stack.known,
+        line_branches=lambda _: branch,
+        exact=short_of <= TOLERANCE * batch.known_weight,
     )
-    return replace(ways, short_of=short_of)
+    return replace(candidates, short_of=short_of)
 
 
-def has_two_classes(stack: TableBatch) -> NDArray[np.bool_]:
+def has_two_classes(batch: TableBatch) -> NDArray[np.bool_]:
     """Return which tables have at most two classes; a number has one order, too."""
-    if stack.is_moments:
-        return np.ones(len(stack), dtype=bool)
-    present = stack.total_rows > 0
+    if batch.is_moments:
+        return np.ones(len(batch), dtype=bool)
+    present = batch.total_rows > 0
     return np.asarray(present.sum(axis=1) <= 2)
 
 
-def _scores(stack: TableBatch) -> tuple[Floats, NDArray[np.bool_]]:
+def _scores(batch: TableBatch) -> tuple[Floats, NDArray[np.bool_]]:
     """Return what the values of each table are ordered by, and where that is proven."""
-    two, weights = has_two_classes(stack), stack.weights
-    if stack.is_moments:
+    two, weights = has_two_classes(batch), batch.weights
+    if batch.is_moments:
         return ratio_of(weights[:, 1], weights[:, 0]), two
-    present = stack.total_rows > 0
+    present = batch.total_rows > 0
     last = present.shape[1] - 1 - np.argmax(present[:, ::-1], axis=1)
-    own = weights[np.arange(len(weights)), last[stack.owner]]
+    own = weights[np.arange(len(weights)), last[batch.owner]]
     scores = np.asarray(ratio_of(own, weights.sum(axis=1)))
     for table in np.flatnonzero(~two):
-        lines = slice(stack.start[table], stack.start[table + 1])
+        lines = slice(batch.start[table], batch.start[table + 1])
         scores[lines] = principal_score(weights[lines])
     return scores, two
 
 
-def ordered(stack: TableBatch, ranks: Integers) -> CandidateSplits:
+def ordered(batch: TableBatch, ranks: Integers) -> CandidateSplits:
     """Return the cuts of an order of all codes; ``ranks`` says where each line stands.
 
     Of cuts that no code at the node tells apart the first one stands for all.
     """
-    return prefixes(stack, np.lexsort((ranks, stack.owner)))
+    return prefixes(batch, np.lexsort((ranks, batch.owner)))
 
 
 def merged(
-    stack: TableBatch,
+    batch: TableBatch,
     *,
     settings: Merging,
     ordinal: NDArray[np.bool_],
@@ -411,28 +416,28 @@ def merged(
     ``ordinal`` says in which tables only neighbours may merge, ``floating`` that
     missing rows are a category of their own, which may merge with any.
     """
-    found = merge_batch(stack, ordinal=ordinal, floating=floating, settings=settings)
+    found = merge_batch(batch, ordinal=ordinal, floating=floating, settings=settings)
     owner = np.flatnonzero(found.n_groups > 1)
-    weights, rows = stack.by_branch(found.branch, int(found.n_groups.max(initial=1)))
-    ways = ways_of(
-        stack,
+    weights, rows = batch.by_branch(found.branch, int(found.n_groups.max(initial=1)))
+    candidates = candidates_of(
+        batch,
         weights[owner],
         rows[owner],
         owner=owner,
-        goes=lambda _: found.branch,
+        line_branches=lambda _: found.branch,
         exact=found.exact,
         log_multiplier=found.log_multiplier,
     )
-    return with_missing_at(ways, np.arange(len(owner)), found.missing[owner])
+    return with_missing_at(candidates, np.arange(len(owner)), found.missing[owner])
 
 
 def with_missing_at(
-    ways: CandidateSplits, chosen: Integers, branches: Integers
+    candidates: CandidateSplits, chosen: Integers, branches: Integers
 ) -> CandidateSplits:
     """Return some ways, missing rows counted in the given branches; -1 leaves them."""
-    placed = ways.taken(chosen)
-    count_missing_at(placed.table, branches)
-    return replace(placed, missing_at=branches)
+    place_missing = candidates.take(chosen)
+    count_missing_at(place_missing.table, branches)
+    return replace(place_missing, missing_at=branches)
 
 
 def count_missing_at(table: CountTable, branches: Integers) -> None:

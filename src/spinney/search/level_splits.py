@@ -110,19 +110,21 @@ class LevelSplits:
         parts = [tuple(shares[a:b].tolist()) for a, b in pairwise(first.tolist())]
         chance = self.search.criterion.chance
         candidates = []
-        for at, number in enumerate(numbers.tolist()):
+        for position, number in enumerate(numbers.tolist()):
             index = int(self.tables.attribute[number])
             attribute = self.schema.attributes[index]
             table = self.tables.table(number, codes=attribute.kind != "numeric")
             split: Split
             if self.form[number] == Form.THRESHOLD:
-                split = Threshold(index, thresholds[at], parts[at], missing[at])
-            elif index in self.search.at_root.cuts:
+                split = Threshold(
+                    index, thresholds[position], parts[position], missing[position]
+                )
+            elif index in self.search.root_summary.cuts:
                 edges = self._edges(number, table)
-                split = Intervals(index, edges, parts[at], missing[at])
+                split = Intervals(index, edges, parts[position], missing[position])
             else:
                 groups = self._groups(number, attribute, table.values)
-                split = Groups(index, groups, parts[at], missing[at])
+                split = Groups(index, groups, parts[position], missing[position])
                 if self.search.policy.by_root:
                     split = self._with_typical(number, split)
             gain, merit = float(self.gain[number]), float(self.merit[number])
@@ -157,22 +159,22 @@ class LevelSplits:
 
     def _thresholds(self, numbers: Integers) -> list[float]:
         """Return the threshold of each split, if it is one, as the recipe places it."""
-        at_root, attributes = self.search.at_root, self.schema.attributes
+        root_summary, attributes = self.search.root_summary, self.schema.attributes
         thresholds: list[float] = self._middles(numbers).tolist()
         observed = self.search.recipe.thresholds == "observed"
-        if not (observed or at_root.cuts):
+        if not (observed or root_summary.cuts):
             return thresholds
-        for at, number in enumerate(numbers.tolist()):
-            index, middle = int(self.tables.attribute[number]), thresholds[at]
+        for position, number in enumerate(numbers.tolist()):
+            index, middle = int(self.tables.attribute[number]), thresholds[position]
             if self.form[number] != Form.THRESHOLD or middle == np.inf:
                 continue
             attribute = attributes[index]
-            if index in at_root.cuts:
-                thresholds[at] = float(at_root.cuts[index][int(middle)])
+            if index in root_summary.cuts:
+                thresholds[position] = float(root_summary.cuts[index][int(middle)])
             elif observed and attribute.kind == "numeric" and attribute.formula is None:
-                values = at_root.observed[index]
+                values = root_summary.observed[index]
                 last = np.searchsorted(values, middle, side="right") - 1
-                thresholds[at] = float(values[last])
+                thresholds[position] = float(values[last])
         return thresholds
 
     def _edges(self, number: int, table: CountTable) -> tuple[float, ...]:
@@ -180,7 +182,7 @@ class LevelSplits:
 
         A bucket that no row has here lies in the interval above it.
         """
-        cuts = self.search.at_root.cuts[int(self.tables.attribute[number])]
+        cuts = self.search.root_summary.cuts[int(self.tables.attribute[number])]
         n_branches = int(self.n_branches[number])
         if self.form[number] == Form.MULTIWAY:
             edges, n_known = cuts, len(cuts) + 1
@@ -200,12 +202,12 @@ class LevelSplits:
         elif self.missing_at[number] >= 0 and self.search.policy.by_root:
             typical = int(self.typical[number])
             if typical not in codes:  # no row has it here, but what is missing counts
-                at = int(np.searchsorted(codes, typical))
-                codes = np.insert(codes, at, typical)
-                branch = np.insert(branch, at, self.missing_at[number])
+                position = int(np.searchsorted(codes, typical))
+                codes = np.insert(codes, position, typical)
+                branch = np.insert(branch, position, self.missing_at[number])
         if form == Form.ORDERED:
             index = int(self.tables.attribute[number])
-            ranks = self.search.at_root.statistics[index].ranks
+            ranks = self.search.root_summary.statistics[index].ranks
             codes = np.arange(n_codes) if n_codes <= LISTED else codes
             branch = (ranks[codes] > self.low[number]).astype(np.int64)
         order = np.argsort(branch, kind="stable")
@@ -222,7 +224,9 @@ class LevelSplits:
         """
         policy, placed_at = self.search.policy, self.missing_at[numbers]
         if not policy.needs_default:
-            return [None if at < 0 else at for at in placed_at.tolist()]
+            return [
+                None if position < 0 else position for position in placed_at.tolist()
+            ]
         otherwise = first_best_by(shares, first) - first[:-1]
         if policy.by_root:
             typical = self.typical[numbers]

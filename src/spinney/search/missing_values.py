@@ -24,8 +24,8 @@ drop
     note; so no row of training is missing anywhere.
 
 At prediction a category that the node has not seen is treated as missing. Where
-no training row was missing at a node, ``most-common``, ``own-category``, ``branch``
-and ``drop`` send missing values to the heaviest branch, the first of equals.
+no training row was missing at a node, ``most-common``, ``is_original-category``,
+``branch`` and ``drop`` send missing values to the heaviest branch, the first of equals.
 """
 
 from dataclasses import dataclass, replace
@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, sums_over
 from spinney._support.segments import heaviest_by, starts_of
 from spinney.errors import refuse_unknown
-from spinney.search.groupings import CandidateSplits, ways_of, with_missing_at
-from spinney.search.table_traits import NOMINAL, Traits
+from spinney.search.groupings import CandidateSplits, candidates_of, with_missing_at
+from spinney.search.table_traits import NOMINAL, AttributeTraits
 from spinney.trees import CountTable, TableBatch
 
 # With more values at a node than this a branch each would be a tree that nobody can
@@ -105,153 +105,167 @@ def policy_named(name: str) -> Policy:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Filled:
+class FilledBatch:
     """A stack whose missing rows are counted at a value, where the policy says so.
 
     Parameters
     ----------
-    stack : TableBatch
+    batch : TableBatch
         The tables, with a further line where none had that value.
     line : array of shape (tables,)
         The line that counts a table's missing rows; -1 where none does.
-    own : array of shape (lines,)
+    is_original : array of shape (lines,)
         Which lines were there before.
     """
 
-    stack: TableBatch
+    batch: TableBatch
     line: Integers
-    own: NDArray[np.bool_]
+    is_original: NDArray[np.bool_]
 
 
-def filled(stack: TableBatch, policy: Policy, traits: Traits) -> Filled:
+def fill_missing(
+    batch: TableBatch, policy: Policy, traits: AttributeTraits
+) -> FilledBatch:
     """Return a stack with its missing rows counted at a value, if the policy says so.
 
     Missing as a value of its own is a code after all others.
     """
-    lacking, some = stack.lacking, stack.counts > 0
+    has_missing, some = batch.has_missing, batch.counts > 0
     nominal = traits.kind == NOMINAL
-    if lacking.any():
+    if has_missing.any():
         if policy.commonest:
-            line = heaviest_by(stack.sizes, stack.start)
-            return _counted_at(stack, np.where(lacking & some, line, -1))
+            line = heaviest_by(batch.sizes, batch.start)
+            return _counted_at(batch, np.where(has_missing & some, line, -1))
         if policy.by_root:
             typical = traits.typical
-            return _counted_as(stack, typical, lacking & some, nominal=nominal)
+            return _counted_as(batch, typical, has_missing & some, nominal=nominal)
         if policy.tells:
-            after = stack.start[1:]
-            return _with_line(stack, lacking & nominal, traits.n_codes, after)
-    own = np.ones(len(stack.values), dtype=bool)
-    return Filled(stack, np.full(len(stack), -1), own)
+            after = batch.start[1:]
+            return _with_line(batch, has_missing & nominal, traits.n_codes, after)
+    is_original = np.ones(len(batch.values), dtype=bool)
+    return FilledBatch(batch, np.full(len(batch), -1), is_original)
 
 
-def _counted_at(stack: TableBatch, line: Integers) -> Filled:
+def _counted_at(batch: TableBatch, line: Integers) -> FilledBatch:
     """Return the stack with the missing rows of tables counted at a line, or aside."""
     tables = np.flatnonzero(line >= 0)
-    weights, rows = stack.weights.copy(), stack.rows.copy()
-    weights[line[tables]] += stack.missing[tables]
-    rows[line[tables]] += stack.missing_rows[tables]
-    counted = replace(stack, weights=weights, rows=rows).without_missing(line >= 0)
-    return Filled(counted, line, np.ones(len(weights), dtype=bool))
+    weights, rows = batch.weights.copy(), batch.rows.copy()
+    weights[line[tables]] += batch.missing[tables]
+    rows[line[tables]] += batch.missing_rows[tables]
+    counted = replace(batch, weights=weights, rows=rows).without_missing(line >= 0)
+    return FilledBatch(counted, line, np.ones(len(weights), dtype=bool))
 
 
 def _counted_as(
-    stack: TableBatch,
+    batch: TableBatch,
     value: Floats,
-    lacking: NDArray[np.bool_],
+    has_missing: NDArray[np.bool_],
     *,
     nominal: NDArray[np.bool_],
-) -> Filled:
+) -> FilledBatch:
     """Return the stack with the missing rows of tables counted at a value.
 
     A number beyond those at the node counts as the nearest of them, so that no
     side of a threshold consists of missing rows only.
     """
     below = np.bincount(
-        stack.owner, stack.values < value[stack.owner], minlength=len(stack)
+        batch.owner, batch.values < value[batch.owner], minlength=len(batch)
     ).astype(np.int64)
-    nearest = stack.start[:-1] + np.minimum(below, np.maximum(stack.counts - 1, 0))
-    at = np.zeros(len(stack), dtype=bool)
-    at[lacking] = stack.values[nearest[lacking]] == value[lacking]
-    inside = nominal | ((below > 0) & (below < stack.counts))
-    new = lacking & ~at & inside
-    added = _with_line(stack, new, value, stack.start[:-1] + below)
+    nearest = batch.start[:-1] + np.minimum(below, np.maximum(batch.counts - 1, 0))
+    position = np.zeros(len(batch), dtype=bool)
+    position[has_missing] = batch.values[nearest[has_missing]] == value[has_missing]
+    within = nominal | ((below > 0) & (below < batch.counts))
+    new = has_missing & ~position & within
+    added = _with_line(batch, new, value, batch.start[:-1] + below)
     before: Integers = np.cumsum(new) - new
-    line = np.where(lacking & ~new, nearest + before, -1)
-    counted = _counted_at(added.stack, line)
-    return replace(added, stack=counted.stack, line=np.where(new, added.line, line))
+    line = np.where(has_missing & ~new, nearest + before, -1)
+    counted = _counted_at(added.batch, line)
+    return replace(added, batch=counted.batch, line=np.where(new, added.line, line))
 
 
 def _with_line(
-    stack: TableBatch, tables: NDArray[np.bool_], value: NDArray[Any], before: Integers
-) -> Filled:
+    batch: TableBatch, tables: NDArray[np.bool_], value: NDArray[Any], before: Integers
+) -> FilledBatch:
     """Return the stack with the missing rows of some tables as one more line each.
 
     It has the ``value``, and stands ``before`` a line.
     """
-    at = before[tables]
+    position = before[tables]
     grown = replace(
-        stack,
-        start=starts_of(stack.counts + tables),
-        values=np.insert(stack.values, at, value[tables]),
-        weights=np.insert(stack.weights, at, stack.missing[tables], axis=0),
-        rows=np.insert(stack.rows, at, stack.missing_rows[tables], axis=0),
+        batch,
+        start=starts_of(batch.counts + tables),
+        values=np.insert(batch.values, position, value[tables]),
+        weights=np.insert(batch.weights, position, batch.missing[tables], axis=0),
+        rows=np.insert(batch.rows, position, batch.missing_rows[tables], axis=0),
     )
-    line = np.full(len(stack), -1)
-    line[tables] = at + np.arange(len(at))
-    own = np.ones(len(grown.values), dtype=bool)
-    own[line[tables]] = False
-    return Filled(grown.without_missing(tables), line, own)
+    line = np.full(len(batch), -1)
+    line[tables] = position + np.arange(len(position))
+    is_original = np.ones(len(grown.values), dtype=bool)
+    is_original[line[tables]] = False
+    return FilledBatch(grown.without_missing(tables), line, is_original)
 
 
-def placed(ways: CandidateSplits, stack: TableBatch, policy: Policy) -> CandidateSplits:
+def place_missing(
+    candidates: CandidateSplits, batch: TableBatch, policy: Policy
+) -> CandidateSplits:
     """Return the ways with missing rows in each branch in turn, if the policy moves.
 
     Where missing is a value of its own, there is one more way: is the value known?
     """
-    if not (policy.moves or policy.tells) or not stack.lacking.any():
-        return ways
-    lacking = stack.lacking[ways.owner]
-    possible = np.asarray(sums_over(ways.table.rows, -1) > 0)
-    possible[~lacking] = False
-    possible[~lacking, 0] = True
+    if not (policy.moves or policy.tells) or not batch.has_missing.any():
+        return candidates
+    has_missing = batch.has_missing[candidates.owner]
+    possible = np.asarray(sums_over(candidates.table.rows, -1) > 0)
+    possible[~has_missing] = False
+    possible[~has_missing, 0] = True
     chosen, branches = np.nonzero(possible)
-    moved = with_missing_at(ways, chosen, np.where(lacking[chosen], branches, -1))
-    return _joined(moved, known_or_missing(stack), stack) if policy.tells else moved
+    moved = with_missing_at(
+        candidates, chosen, np.where(has_missing[chosen], branches, -1)
+    )
+    return _joined(moved, known_or_missing(batch), batch) if policy.tells else moved
 
 
 def _joined(
-    ways: CandidateSplits, more: CandidateSplits, stack: TableBatch
+    candidates: CandidateSplits, more: CandidateSplits, batch: TableBatch
 ) -> CandidateSplits:
     """Return ways of two branches, and after those of each table the further ones."""
-    n_ways, owner = len(ways), stack.owner
-    tables = zip(_arrays(ways.table), _arrays(more.table), strict=True)
+    n_splits, owner = len(candidates), batch.owner
+    tables = zip(_arrays(candidates.table), _arrays(more.table), strict=True)
 
-    def goes(chosen: Integers) -> Integers:
-        first = ways.goes(np.where(chosen < n_ways, chosen, -1)) if n_ways else 0
-        further = more.goes(np.maximum(chosen - n_ways, 0))
-        return np.where((chosen < n_ways)[owner], first, further)
+    def line_branches(chosen: Integers) -> Integers:
+        first = (
+            candidates.line_branches(np.where(chosen < n_splits, chosen, -1))
+            if n_splits
+            else 0
+        )
+        further = more.line_branches(np.maximum(chosen - n_splits, 0))
+        return np.where((chosen < n_splits)[owner], first, further)
 
     both = replace(
-        ways,
+        candidates,
         table=CountTable(np.arange(2), *(np.concatenate(pair) for pair in tables)),
-        owner=np.concatenate([ways.owner, more.owner]),
-        goes=goes,
-        missing_at=np.concatenate([ways.missing_at, more.missing_at]),
+        owner=np.concatenate([candidates.owner, more.owner]),
+        line_branches=line_branches,
+        missing_at=np.concatenate([candidates.missing_at, more.missing_at]),
     )
-    return both.taken(np.argsort(both.owner, kind="stable"))
+    return both.take(np.argsort(both.owner, kind="stable"))
 
 
 def _arrays(table: CountTable) -> tuple[NDArray[Any], ...]:
     return table.weights, table.rows, table.missing, table.missing_rows
 
 
-def known_or_missing(stack: TableBatch) -> CandidateSplits:
+def known_or_missing(batch: TableBatch) -> CandidateSplits:
     """Return the question whether a value is known, of tables where some are not.
 
     It is the threshold ∞: all known values are on the left.
     """
-    left = np.zeros(len(stack.values), dtype=np.int64)
-    weights, rows = stack.by_branch(left, 2)
-    owner = np.flatnonzero(stack.lacking)
-    ways = ways_of(stack, weights[owner], rows[owner], owner=owner, goes=lambda _: left)
-    return with_missing_at(ways, np.arange(len(owner)), np.ones(len(owner), np.int64))
+    left = np.zeros(len(batch.values), dtype=np.int64)
+    weights, rows = batch.by_branch(left, 2)
+    owner = np.flatnonzero(batch.has_missing)
+    candidates = candidates_of(
+        batch, weights[owner], rows[owner], owner=owner, line_branches=lambda _: left
+    )
+    return with_missing_at(
+        candidates, np.arange(len(owner)), np.ones(len(owner), np.int64)
+    )

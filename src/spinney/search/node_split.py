@@ -73,7 +73,9 @@ class LevelDecisions:
             chosen = int(self.chosen[node])
             winner = None if chosen < 0 else chosen
             decision = Decision(own, winner, self.reasons[node])
-            decisions.append(own.joined(given[node]) if node in given else decision)
+            decisions.append(
+                own.with_candidate(given[node]) if node in given else decision
+            )
         return decisions
 
     def _winners(self) -> dict[int, Candidate]:
@@ -82,25 +84,25 @@ class LevelDecisions:
         winners: dict[int, Candidate] = {}
         for number, part in enumerate(self.parts):
             own = lines[self.splits.part[lines] == number]
-            made = part.candidates(self.splits.number[own]) if len(own) else []
-            winners.update(zip(own.tolist(), made, strict=True))
+            cached = part.candidates(self.splits.number[own]) if len(own) else []
+            winners.update(zip(own.tolist(), cached, strict=True))
         return winners
 
 
 class LazyCandidates(Sequence[Candidate]):
     """The candidates of a node, each made when it is first looked at.
 
-    What was ``made``, by line, all nodes of a level keep together.
+    What was ``cached``, by line, all nodes of a level keep together.
     """
 
-    __slots__ = ("_level", "_lines", "_made")
+    __slots__ = ("_cached", "_level", "_lines")
 
     def __init__(
-        self, level: LevelDecisions, lines: Sequence[int], made: dict[int, Candidate]
+        self, level: LevelDecisions, lines: Sequence[int], cached: dict[int, Candidate]
     ) -> None:
-        self._level, self._lines, self._made = level, lines, made
+        self._level, self._lines, self._cached = level, lines, cached
 
-    def joined(self, given: Candidate) -> Decision:
+    def with_candidate(self, given: Candidate) -> Decision:
         """Return the decision for a split that was given, among the others.
 
         It stands before the one of its attribute, and has a line that no other has.
@@ -108,9 +110,9 @@ class LazyCandidates(Sequence[Candidate]):
         lines = list(self._lines)
         attributes = self._level.splits.attribute[lines]
         first = int(np.count_nonzero(attributes < given.attribute))
-        made = {**self._made, -1: given}
+        cached = {**self._cached, -1: given}
         lines.insert(first, -1)
-        return Decision(LazyCandidates(self._level, lines, made), first)
+        return Decision(LazyCandidates(self._level, lines, cached), first)
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -121,26 +123,26 @@ class LazyCandidates(Sequence[Candidate]):
         """Where they come from."""
         return self._level
 
-    def of_level(self, level: LevelDecisions) -> "LazyCandidates":
+    def at_level(self, level: LevelDecisions) -> "LazyCandidates":
         """Return the same of a level that was written otherwise, but for one given."""
-        given = {line: self._made[line] for line in self._lines if line < 0}
+        given = {line: self._cached[line] for line in self._lines if line < 0}
         return LazyCandidates(level, self._lines, given)
 
     @overload
-    def __getitem__(self, at: int) -> Candidate: ...
+    def __getitem__(self, position: int) -> Candidate: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[Candidate, ...]: ...
-    def __getitem__(self, at: int | slice) -> Candidate | tuple[Candidate, ...]:
+    def __getitem__(self, position: slice) -> tuple[Candidate, ...]: ...
+    def __getitem__(self, position: int | slice) -> Candidate | tuple[Candidate, ...]:
         """Return a candidate, or some."""
-        if isinstance(at, slice):
-            return tuple(self[each] for each in range(*at.indices(len(self))))
-        line = self._lines[at]
-        if line not in self._made:
-            self._made[line] = self._level.candidate(line)
-        return self._made[line]
+        if isinstance(position, slice):
+            return tuple(self[each] for each in range(*position.indices(len(self))))
+        line = self._lines[position]
+        if line not in self._cached:
+            self._cached[line] = self._level.candidate(line)
+        return self._cached[line]
 
 
-def under_search(
+def rewritten_decision(
     decision: Decision, search: Search, levels: dict[int, LevelDecisions]
 ) -> Decision | None:
     """Return a decision whose candidates are written as another search writes them.
@@ -155,7 +157,7 @@ def under_search(
     if id(level) not in levels:
         parts = [replace(part, search=search) for part in level.parts]
         levels[id(level)] = replace(level, parts=parts)
-    return replace(decision, candidates=candidates.of_level(levels[id(level)]))
+    return replace(decision, candidates=candidates.at_level(levels[id(level)]))
 
 
 def decide_level(
@@ -177,24 +179,24 @@ def decide_level(
     """
     n_nodes = len(totals)
     splits = NodeSplits.of(parts, n_nodes)
-    able = splits.every
+    is_eligible = splits.every
     gates = (
-        (_competing(search, splits, schema), Reason.MIN_GAIN),
+        (_competes(search, splits, schema), Reason.MIN_GAIN),
         (splits.gain >= search.recipe.min_gain * (1 - TOLERANCE), Reason.MIN_GAIN),
         (_significant(search, splits), Reason.SIGNIFICANCE),
     )
     left = np.bincount(splits.node, minlength=n_nodes) > 0
     reasons: list[Reason | None] = [
-        None if some else _why_none(int(different[node]))
+        None if some else _reason_for_none(int(different[node]))
         for node, some in enumerate(left)
     ]
     for passed, reason in gates:
-        able = able & passed
-        still = np.bincount(splits.node[able], minlength=n_nodes) > 0
+        is_eligible = is_eligible & passed
+        still = np.bincount(splits.node[is_eligible], minlength=n_nodes) > 0
         for node in np.flatnonzero(left & ~still).tolist():
             reasons[node] = reason
         left = still
-    chosen = _first_best(search, splits, schema, able, totals, paid)
+    chosen = _first_best(search, splits, schema, is_eligible, totals, paid)
     for node, attribute in forced.items():
         chosen[node] = _forced(splits, node, schema.attributes[attribute], attribute)
         reasons[node] = None
@@ -268,7 +270,7 @@ class NodeSplits:
         )
 
 
-def _competing(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np.bool_]:
+def _competes(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np.bool_]:
     """Return which splits the criterion lets compete with the others of their node."""
     criterion = search.criterion
     if not criterion.average:
@@ -276,7 +278,7 @@ def _competing(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np
     most = np.maximum(maxima(splits.gain, splits.start), 1.0)
     least = _averages(search, splits, schema) - (criterion.slack + TOLERANCE * most)
     enough = splits.gain >= least[splits.node]
-    return np.asarray(enough & _paying(search, splits))
+    return np.asarray(enough & _has_corrected_gain(search, splits))
 
 
 def _averages(search: Search, splits: NodeSplits, schema: Schema) -> Floats:
@@ -298,10 +300,10 @@ def _in_average(
     attributes of many values, which gain by having them.
     """
     many = _many_values(search, schema)[splits.attribute]
-    return np.asarray(_paying(search, splits) & ~many)
+    return np.asarray(_has_corrected_gain(search, splits) & ~many)
 
 
-def _paying(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
+def _has_corrected_gain(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
     """Return whose gain is one after the correction."""
     recipe = search.recipe
     if not recipe.mdl_correction:
@@ -331,12 +333,12 @@ def _first_best(
     search: Search,
     splits: NodeSplits,
     schema: Schema,
-    able: NDArray[np.bool_],
+    is_eligible: NDArray[np.bool_],
     totals: Floats,
     paid: Callable[[int], Collection[int]],
 ) -> Integers:
     """Return the first best of the able splits of each node, -1 without any."""
-    lines = np.flatnonzero(able)
+    lines = np.flatnonzero(is_eligible)
     if search.preference:
         rank = np.full(len(schema.attributes), len(search.preference))
         for order, attribute in reversed(list(enumerate(search.preference))):
@@ -346,7 +348,7 @@ def _first_best(
     node, scores = splits.node[lines], splits.merit[lines]
     if any(attribute.cost for attribute in schema.attributes):
         prices = [
-            price(int(splits.attribute[line]), schema, paid(int(splits.node[line])))
+            test_cost(int(splits.attribute[line]), schema, paid(int(splits.node[line])))
             for line in lines
         ]
         scores = scores / (1 + np.array(prices, dtype=np.float64))
@@ -368,7 +370,7 @@ def _forced(splits: NodeSplits, node: int, attribute: Attribute, index: int) -> 
     )
 
 
-def _why_none(different: int) -> Reason:
+def _reason_for_none(different: int) -> Reason:
     """Return why no attribute could be split, where one has at most so many values."""
     if different < 0:
         return Reason.EXHAUSTED
@@ -377,10 +379,10 @@ def _why_none(different: int) -> Reason:
 
 def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
     """Return a merit by what it costs to ask, but for what was ``paid`` above."""
-    return candidate.merit / (1 + price(candidate.attribute, schema, paid))
+    return candidate.merit / (1 + test_cost(candidate.attribute, schema, paid))
 
 
-def price(attribute: int, schema: Schema, paid: Collection[int]) -> float:
+def test_cost(attribute: int, schema: Schema, paid: Collection[int]) -> float:
     """Return what it costs to ask for an attribute, but for what was paid above."""
     known = set(schema.behind(paid))
     columns = schema.behind([attribute])
@@ -399,7 +401,7 @@ def compete(
 ) -> list[int]:
     """Return the numbers of the candidates that the criterion lets compete."""
     splits = NodeSplits.of_candidates(candidates)
-    return np.flatnonzero(_competing(search, splits, schema)).tolist()
+    return np.flatnonzero(_competes(search, splits, schema)).tolist()
 
 
 def average_gain(

@@ -24,7 +24,7 @@ from spinney.trees import Candidate, CountTable, Groups, TableBatch, Threshold
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class RandomCut:
     """A cut that was drawn: the full table, a threshold, and each value's branch.
 
     The first value of a nominal attribute is in the first branch.
@@ -36,59 +36,60 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnSplits(LevelSplits):
+class RandomCutSplits(LevelSplits):
     """Splits whose cuts were drawn, by node and attribute."""
 
-    drawn: Mapping[tuple[int, int], Drawn] = field(default_factory=dict)
+    random_cuts: Mapping[tuple[int, int], RandomCut] = field(default_factory=dict)
 
     def candidates(self, numbers: Integers) -> list[Candidate]:
         """Return splits with the cuts that were drawn."""
         nodes = self.tables.node[numbers].tolist()
-        sought = super().candidates(numbers)
+        searched = super().candidates(numbers)
         cuts = [
-            self.drawn.get((n, c.attribute)) for n, c in zip(nodes, sought, strict=True)
+            self.random_cuts.get((n, c.attribute))
+            for n, c in zip(nodes, searched, strict=True)
         ]
-        pairs = zip(sought, cuts, strict=True)
-        return [c if cut is None else _refined(c, cut) for c, cut in pairs]
+        pairs = zip(searched, cuts, strict=True)
+        return [c if cut is None else _with_random_cut(c, cut) for c, cut in pairs]
 
 
-def splits_of_drawn_cuts(
-    search: Search, stack: TableBatch, schema: Schema, keys: Sequence[int]
-) -> DrawnSplits:
+def random_cut_splits(
+    search: Search, batch: TableBatch, schema: Schema, keys: Sequence[int]
+) -> RandomCutSplits:
     """Return the split of each table at a drawn cut; ``keys`` are those of the nodes.
 
     Nominal attributes are searched unless they are to be split in two.
     """
     binary = search.recipe.grouping == "binary"
     coarse: list[dict[int, CountTable]] = [{} for _ in keys]
-    drawn: dict[tuple[int, int], Drawn] = {}
-    pairs = zip(stack.node.tolist(), stack.attribute.tolist(), strict=True)
+    random_cuts: dict[tuple[int, int], RandomCut] = {}
+    pairs = zip(batch.node.tolist(), batch.attribute.tolist(), strict=True)
     for number, (node, index) in enumerate(pairs):
         attribute = schema.attributes[index]
-        table = stack.table(number, codes=attribute.kind != "numeric")
+        table = batch.table(number, codes=attribute.kind != "numeric")
         coarse[node][index] = table
         if len(table.values) < 2 or (attribute.kind == "nominal" and not binary):
             continue
-        cut = drawn[node, index] = _draw(table, attribute, index, keys[node])
+        cut = random_cuts[node, index] = _draw(table, attribute, index, keys[node])
         # One value stands for each side: of numbers those that meet at the cut.
         left, right = (np.flatnonzero(cut.branches == side) for side in (0, 1))
         ends = [left[0 if attribute.kind == "nominal" else -1], right[0]]
         sides = table.merged(cut.branches, 2)
         coarse[node][index] = replace(sides, values=table.values[ends])
     splits = best_splits(search, TableBatch.of(coarse), schema)
-    given = {each.name: getattr(splits, each.name) for each in fields(splits)}
-    return DrawnSplits(**given, drawn=drawn)
+    field_values = {each.name: getattr(splits, each.name) for each in fields(splits)}
+    return RandomCutSplits(**field_values, random_cuts=random_cuts)
 
 
-def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> Drawn:
+def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> RandomCut:
     """Draw the cut of an attribute."""
     if attribute.kind == "nominal":
-        turn = 0
+        toss = 0
         branches = np.zeros(len(table.values), dtype=np.int64)
         while len(np.unique(branches)) < 2:
-            branches[:] = [coin(key, index, int(v), turn) for v in table.values]
-            turn += 1
-        return Drawn(table, None, branches ^ branches[0])
+            branches[:] = [coin(key, index, int(v), toss) for v in table.values]
+            toss += 1
+        return RandomCut(table, None, branches ^ branches[0])
     low, high = float(table.values[0]), float(table.values[-1])
     share = uniform(key, index)
     # Not low + share · (high − low): the range of two floats may be none.
@@ -96,10 +97,10 @@ def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> Draw
     cut = cut if low <= cut < high else low
     if attribute.kind == "ordinal":
         cut = float(np.floor(cut)) + 0.5
-    return Drawn(table, cut, (table.values > cut).astype(np.int64))
+    return RandomCut(table, cut, (table.values > cut).astype(np.int64))
 
 
-def _refined(candidate: Candidate, cut: Drawn) -> Candidate:
+def _with_random_cut(candidate: Candidate, cut: RandomCut) -> Candidate:
     """Return a candidate with the cut that was drawn."""
     split = candidate.split
     if isinstance(split, Threshold):
@@ -107,8 +108,8 @@ def _refined(candidate: Candidate, cut: Drawn) -> Candidate:
             return candidate
         return replace(candidate, split=replace(split, threshold=cut.threshold))
     assert isinstance(split, Groups)
-    turned = int(cut.table.values[0]) not in split.groups[0]
-    sides = cut.branches ^ turned
+    swapped = int(cut.table.values[0]) not in split.groups[0]
+    sides = cut.branches ^ swapped
     groups = tuple(
         tuple(int(code) for code in cut.table.values[sides == side]) for side in (0, 1)
     )

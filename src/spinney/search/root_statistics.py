@@ -12,7 +12,7 @@ from spinney._support.ties import heaviest
 from spinney.data import Attribute, Schema
 from spinney.recipes import Recipe
 from spinney.search.buckets import cuts_of
-from spinney.search.table_traits import KINDS, NOMINAL, ORDINAL, Traits
+from spinney.search.table_traits import KINDS, NOMINAL, ORDINAL, AttributeTraits
 from spinney.trees import CountTable, TableBatch
 
 
@@ -39,8 +39,8 @@ def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
     """Return what the root's table says of its attribute.
 
     >>> table = CountTable.of_moments([[1, 9, 81], [2, 2, 2]])
-    >>> at_root = statistics_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
-    >>> at_root.default_value, at_root.ranks.tolist()
+    >>> found = statistics_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
+    >>> found.default_value, found.ranks.tolist()
     (1.0, [2, 0, 1])
     """
     if not len(table.values):
@@ -49,10 +49,10 @@ def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
     typical = typical_value(table.values, sizes, attribute.kind)
     ranks = np.arange(len(attribute.values))
     if table.is_moments and attribute.kind == "nominal":
-        filled = table.with_missing_at(heaviest(sizes))
-        weight, first, _ = filled.total
+        fill_missing = table.with_missing_at(heaviest(sizes))
+        weight, first, _ = fill_missing.total
         means = np.full(len(ranks), first / weight)
-        means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]
+        means[table.values] = fill_missing.weights[:, 1] / fill_missing.weights[:, 0]
         ranks[np.argsort(means, kind="stable")] = np.arange(len(ranks))
     return RootStatistics(typical, ranks)
 
@@ -84,7 +84,7 @@ def statistics_by_attribute(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AtRoot:
+class RootSummary:
     """What is known of each attribute from all rows, for the search at every node.
 
     Parameters
@@ -102,11 +102,11 @@ class AtRoot:
     cuts: Mapping[int, Floats] = field(default_factory=dict)
     observed: Mapping[int, NDArray[Any]] = field(default_factory=dict)
     statistics: Mapping[int, RootStatistics] = field(default_factory=dict)
-    traits: Traits = field(default_factory=lambda: Traits.unknown(0))
+    traits: AttributeTraits = field(default_factory=lambda: AttributeTraits.unknown(0))
 
     def with_tables(
-        self, stack: TableBatch, schema: Schema, recipe: Recipe
-    ) -> "AtRoot":
+        self, batch: TableBatch, schema: Schema, recipe: Recipe
+    ) -> "RootSummary":
         """Return what is known after these tables of all rows have been seen.
 
         What was known of their attributes before stays.
@@ -114,12 +114,12 @@ class AtRoot:
         cuts, observed = dict(self.cuts), dict(self.observed)
         statistics = dict(self.statistics)
         traits = self.traits.with_room(len(schema.attributes))
-        for number, index in enumerate(stack.attribute.tolist()):
+        for number, index in enumerate(batch.attribute.tolist()):
             if index in statistics:
                 continue
             attribute = schema.attributes[index]
             numeric = attribute.kind == "numeric"
-            table = stack.table(number, codes=not numeric)
+            table = batch.table(number, codes=not numeric)
             statistics[index] = statistics_of(table, attribute)
             observed[index] = table.values
             traits.numeric[index] = numeric
@@ -133,9 +133,11 @@ class AtRoot:
                 traits.n_codes[index] = len(cuts[index]) + 1
             elif numeric:
                 traits.step[index] = recipe.step_of(table.values)
-        return AtRoot(cuts, observed, statistics, traits)
+        return RootSummary(cuts, observed, statistics, traits)
 
-    def says_the_same(self, other: "AtRoot", *, typical: bool, ranks: bool) -> bool:
+    def is_equivalent(
+        self, other: "RootSummary", *, typical: bool, ranks: bool
+    ) -> bool:
         """Return whether all rows say the same of the attributes as others do.
 
         What stands for a missing value, and the order of codes by a numeric target,

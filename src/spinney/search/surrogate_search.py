@@ -37,9 +37,9 @@ from spinney._support.ties import equal_to_best, last_best
 from spinney.data import Schema
 from spinney.search.buckets import in_buckets
 from spinney.search.cut_points import midpoints
-from spinney.search.root_statistics import AtRoot
+from spinney.search.root_statistics import RootSummary
 from spinney.search.tree_search import Search
-from spinney.sources import Agreement, Counts, Surrogates
+from spinney.sources import AgreementRequest, Counts, Surrogates
 from spinney.trees import (
     CountTable,
     Groups,
@@ -83,7 +83,7 @@ def routes_of(
         return [(Route(each.split), None) for each in to_route]
     assert isinstance(source, Surrogates)
     requests = [
-        Agreement(
+        AgreementRequest(
             each.node,
             each.split,
             tuple(index for index in each.attributes if index != each.split.attribute),
@@ -94,7 +94,7 @@ def routes_of(
     most = search.recipe.surrogates
     if most and any(request.attributes for request in requests):
         parts = run_streamed(
-            lambda stack: StandIns.of(stack, schema, search.at_root),
+            lambda batch: SurrogateSplits.of(batch, schema, search.root_summary),
             source.agreements(requests),
         )
         ranked = ranked_surrogates(parts, len(to_route), most=most)
@@ -104,9 +104,13 @@ def routes_of(
             to_route, ranked, _heaviest_branches(to_route), strict=True
         )
     ]
-    lacking = [i for i, each in enumerate(to_route) if each.table.missing_rows.any()]
-    asked = [(to_route[index].node, routes[index]) for index in lacking]
-    routed = dict(zip(lacking, source.routed(asked) if asked else (), strict=True))
+    with_missing = [
+        i for i, each in enumerate(to_route) if each.table.missing_rows.any()
+    ]
+    requested = [(to_route[index].node, routes[index]) for index in with_missing]
+    routed = dict(
+        zip(with_missing, source.routed(requested) if requested else (), strict=True)
+    )
     return [(route, routed.get(index)) for index, route in enumerate(routes)]
 
 
@@ -121,41 +125,43 @@ def _heaviest_branches(to_route: Sequence[NodeToRoute]) -> list[int]:
 
 
 def ranked_surrogates(
-    parts: "Sequence[StandIns]", n_nodes: int, *, most: int
+    parts: "Sequence[SurrogateSplits]", n_nodes: int, *, most: int
 ) -> list[list[Surrogate]]:
     """Return the best surrogates of each node, best first."""
-    whose = np.concatenate([part.stack.node for part in parts])
-    number = np.concatenate([np.arange(len(part.stack)) for part in parts])
-    part_of = np.repeat(np.arange(len(parts)), [len(part.stack) for part in parts])
-    attribute = np.concatenate([part.stack.attribute for part in parts])
+    nodes = np.concatenate([part.batch.node for part in parts])
+    number = np.concatenate([np.arange(len(part.batch)) for part in parts])
+    part_of = np.repeat(np.arange(len(parts)), [len(part.batch) for part in parts])
+    attribute = np.concatenate([part.batch.attribute for part in parts])
     agreement = np.concatenate([part.agreement for part in parts])
     adjusted = np.concatenate([part.adjusted for part in parts])
     left = np.flatnonzero(adjusted > LEAST_ADJUSTED)  # not NaN: it may be asked
-    left = left[np.lexsort((attribute[left], whose[left]))]
+    left = left[np.lexsort((attribute[left], nodes[left]))]
     rounds = [left[:0]]
     while len(left) and len(rounds) <= most:  # the best of each node that has one left
-        start = np.searchsorted(whose[left], np.arange(n_nodes + 1))
+        start = np.searchsorted(nodes[left], np.arange(n_nodes + 1))
         best = first_best_by(agreement[left], start)
         rounds.append(left[best[best >= 0]])
         left = np.delete(left, best[best >= 0])
-    taken = np.concatenate(rounds)
-    made: dict[int, Surrogate] = {}
-    for at, part in enumerate(parts):
-        own = taken[part_of[taken] == at]
-        made.update(zip(own.tolist(), part.surrogates(number[own]), strict=True))
+    selected = np.concatenate(rounds)
+    surrogate_of_line: dict[int, Surrogate] = {}
+    for position, part in enumerate(parts):
+        own = selected[part_of[selected] == position]
+        surrogate_of_line.update(
+            zip(own.tolist(), part.surrogates(number[own]), strict=True)
+        )
     ranked: list[list[Surrogate]] = [[] for _ in range(n_nodes)]
-    for line, node in zip(taken.tolist(), whose[taken].tolist(), strict=True):
-        ranked[node].append(made[line])
+    for line, node in zip(selected.tolist(), nodes[selected].tolist(), strict=True):
+        ranked[node].append(surrogate_of_line[line])
     return ranked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StandIns:
+class SurrogateSplits:
     """The question about each attribute that agrees best with its node's split.
 
     Parameters
     ----------
-    stack : TableBatch
+    batch : TableBatch
         Value × branch, the last column for rows that the split does not send; numbers
         by bucket, where they have any.
     agreement, adjusted : arrays of shape (tables,)
@@ -164,21 +170,23 @@ class StandIns:
         The last line on the left of a threshold.
     turned : array of shape (tables,)
         Whether values up to the threshold take the second branch.
-    goes : array of shape (lines,)
+    line_branch : array of shape (lines,)
         The branch of each code of a nominal attribute; -1 where no row tells.
     """
 
-    stack: TableBatch
+    batch: TableBatch
     agreement: Floats
     adjusted: Floats
     cut: Integers
     turned: NDArray[np.bool_]
-    goes: Integers
+    line_branch: Integers
     schema: Schema
-    at_root: AtRoot
+    root_summary: RootSummary
 
     @classmethod
-    def of(cls, stack: TableBatch, schema: Schema, at_root: AtRoot) -> "StandIns":
+    def of(
+        cls, batch: TableBatch, schema: Schema, root_summary: RootSummary
+    ) -> "SurrogateSplits":
         """Find the best question about each attribute.
 
         Examples
@@ -186,33 +194,34 @@ class StandIns:
         >>> from spinney.data import Attribute
         >>> length = CountTable.of([[3, 0, 0], [2, 1, 0], [0, 4, 0]])
         >>> schema = Schema((Attribute("length", "numeric"),), None)
-        >>> best = StandIns.of(TableBatch.of([{0: length}]), schema, AtRoot())
+        >>> batch = TableBatch.of([{0: length}])
+        >>> best = SurrogateSplits.of(batch, schema, RootSummary())
         >>> [each.split.threshold for each in best.surrogates(np.array([0]))]
         [1.5]
         """
-        stack, _ = in_buckets(stack, at_root.cuts)
+        batch, _ = in_buckets(batch, root_summary.cuts)
         kinds = [attribute.kind == "nominal" for attribute in schema.attributes]
-        nominal = np.array(kinds, dtype=bool)[stack.attribute]
-        cut, turned, agreeing = _best_cuts(stack)
-        goes = np.full(len(stack.values), -1)
+        nominal = np.array(kinds, dtype=bool)[batch.attribute]
+        cut, turned, agreeing = _best_cuts(batch)
+        line_branch = np.full(len(batch.values), -1)
         if nominal.any():
-            goes, by_codes = _best_codes(stack)
+            line_branch, by_codes = _best_codes(batch)
             agreeing = np.where(nominal, by_codes, agreeing)
-        branches = stack.total[:, :2] + stack.missing[:, :2]
+        branches = batch.total[:, :2] + batch.missing[:, :2]
         everything, majority = branches.sum(axis=1), branches.max(axis=1)
         lesser = everything - majority
         # Where it is so light that no float tells it from nothing, nothing is asked.
         agreeing = np.where(lesser > 0, agreeing, np.nan)
         adjusted = ratio_of(agreeing - majority, lesser)
         return cls(
-            stack,
+            batch,
             np.minimum(ratio_of(agreeing, everything), 1.0),
             np.where(np.isnan(agreeing), np.nan, np.minimum(adjusted, 1.0)),
             cut,
             turned & ~nominal,
-            goes,
+            line_branch,
             schema,
-            at_root,
+            root_summary,
         )
 
     def surrogates(self, numbers: Integers) -> list[Surrogate]:
@@ -234,8 +243,8 @@ class StandIns:
 
         Of nominal attributes they mean nothing.
         """
-        cut, last = self.cut[numbers], len(self.stack.values) - 1
-        values = self.stack.values
+        cut, last = self.cut[numbers], len(self.batch.values) - 1
+        values = self.batch.values
         thresholds: list[float] = midpoints(
             values[cut], values[np.minimum(cut + 1, last)]
         ).tolist()
@@ -243,30 +252,35 @@ class StandIns:
 
     def _split(self, number: int, threshold: float) -> Split:
         """Return what is asked about an attribute."""
-        stack, index = self.stack, int(self.stack.attribute[number])
+        batch, index = self.batch, int(self.batch.attribute[number])
         if self.schema.attributes[index].kind == "nominal":
-            lines = slice(stack.start[number], stack.start[number + 1])
-            codes, goes = stack.values[lines].astype(np.int64), self.goes[lines]
-            groups = tuple(tuple(codes[goes == side].tolist()) for side in (0, 1))
+            lines = slice(batch.start[number], batch.start[number + 1])
+            codes, line_branch = (
+                batch.values[lines].astype(np.int64),
+                self.line_branch[lines],
+            )
+            groups = tuple(
+                tuple(codes[line_branch == side].tolist()) for side in (0, 1)
+            )
             return Groups(index, groups, ())
-        if index in self.at_root.cuts:
-            threshold = float(self.at_root.cuts[index][int(threshold)])
+        if index in self.root_summary.cuts:
+            threshold = float(self.root_summary.cuts[index][int(threshold)])
         return Threshold(index, threshold, ())
 
 
 def _best_cuts(
-    stack: TableBatch,
+    batch: TableBatch,
 ) -> tuple[Integers, NDArray[np.bool_], Floats]:
     """Return the last line on the left, the way round, and the weight that agrees.
 
     That is NaN where no cut leaves enough rows on both sides.
     """
-    owner, n_tables = stack.owner, len(stack)
-    left = running_sums(stack.weights[:, :2], stack.start)
-    rows = stack.rows[:, :2].sum(axis=1, keepdims=True)
-    left_rows = running_sums(rows, stack.start)[:, 0]
+    owner, n_tables = batch.owner, len(batch)
+    left = running_sums(batch.weights[:, :2], batch.start)
+    rows = batch.rows[:, :2].sum(axis=1, keepdims=True)
+    left_rows = running_sums(rows, batch.start)[:, 0]
     right_rows = counts_by(owner, rows, n_tables)[owner, 0] - left_rows
-    total = sums_by(owner, stack.weights[:, :2], n_tables)
+    total = sums_by(owner, batch.weights[:, :2], n_tables)
     straight = left[:, 0] + total[owner, 1] - left[:, 1]
     agreeing = np.maximum(straight, total.sum(axis=1)[owner] - straight)
     allowed = np.flatnonzero((left_rows >= LEAST_ROWS) & (right_rows >= LEAST_ROWS))
@@ -278,22 +292,25 @@ def _best_cuts(
     return cut, turned, np.where(first < 0, np.nan, best)
 
 
-def _best_codes(stack: TableBatch) -> tuple[Integers, Floats]:
+def _best_codes(batch: TableBatch) -> tuple[Integers, Floats]:
     """Return the branch that each code takes, and the weight that agrees.
 
     That is NaN where too few rows take one of the branches.
     """
-    owner, n_tables = stack.owner, len(stack)
-    weights, rows = stack.weights[:, :2], stack.rows[:, :2].sum(axis=1)
+    owner, n_tables = batch.owner, len(batch)
+    weights, rows = batch.weights[:, :2], batch.rows[:, :2].sum(axis=1)
     total = sums_by(owner, weights, n_tables)
     shares = ratio_of(weights, np.repeat(total.sum(axis=1)[owner], 2).reshape(-1, 2))
     heavier = last_best(sums_by(owner, shares, n_tables))
-    goes = np.where(
+    line_branch = np.where(
         equal_to_best(shares).all(axis=1), heavier[owner], shares.argmax(axis=1)
     )
-    sides = [np.bincount(owner, rows * (goes == s), minlength=n_tables) for s in (0, 1)]
+    sides = [
+        np.bincount(owner, rows * (line_branch == s), minlength=n_tables)
+        for s in (0, 1)
+    ]
     agreeing = np.bincount(
-        owner, weights[np.arange(len(goes)), goes], minlength=n_tables
+        owner, weights[np.arange(len(line_branch)), line_branch], minlength=n_tables
     )
     enough = np.minimum(*sides) >= LEAST_ROWS
-    return np.where(rows > 0, goes, -1), np.where(enough, agreeing, np.nan)
+    return np.where(rows > 0, line_branch, -1), np.where(enough, agreeing, np.nan)

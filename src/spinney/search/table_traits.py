@@ -14,7 +14,7 @@ NUMERIC, ORDINAL, NOMINAL = range(3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Traits:
+class AttributeTraits:
     """Traits of attributes: one line for each, or for each table the line of its own.
 
     Parameters
@@ -39,7 +39,7 @@ class Traits:
     step: Floats
 
     @classmethod
-    def unknown(cls, n_attributes: int) -> "Traits":
+    def unknown(cls, n_attributes: int) -> "AttributeTraits":
         """Return lines for so many attributes of which nothing is known yet."""
         return cls(
             np.zeros(n_attributes, np.bool_),
@@ -49,32 +49,34 @@ class Traits:
             np.zeros(n_attributes),
         )
 
-    def taken(self, lines: Integers) -> "Traits":
+    def take(self, lines: Integers) -> "AttributeTraits":
         """Return some of the lines."""
-        own = (getattr(self, field.name)[lines] for field in fields(Traits))
-        return Traits(*own)
+        own = (getattr(self, field.name)[lines] for field in fields(AttributeTraits))
+        return AttributeTraits(*own)
 
-    def with_room(self, n_attributes: int) -> "Traits":
+    def with_room(self, n_attributes: int) -> "AttributeTraits":
         """Return a copy with lines for so many attributes, to write more of them to."""
-        wider = Traits.unknown(n_attributes)
-        for field in fields(Traits):
+        wider = AttributeTraits.unknown(n_attributes)
+        for field in fields(AttributeTraits):
             known = getattr(self, field.name)
             getattr(wider, field.name)[: len(known)] = known
         return wider
 
 
-def with_typical_at_nodes(traits: Traits, stack: TableBatch) -> Traits:
+def with_typical_at_nodes(
+    traits: AttributeTraits, batch: TableBatch
+) -> AttributeTraits:
     """Return the traits of tables, typical of buckets what is so at their nodes.
 
     That is the commonest bucket, or the one next to the mean.
     """
     typical = traits.typical.copy()
-    share = stack.sizes / stack.known[stack.owner]
-    mean = np.bincount(stack.owner, share * stack.values, minlength=len(stack))
-    commonest = heaviest_by(stack.sizes, stack.start)
-    for table in np.flatnonzero(traits.numeric & (stack.counts > 0)):
+    share = batch.sizes / batch.known_weight[batch.owner]
+    mean = np.bincount(batch.owner, share * batch.values, minlength=len(batch))
+    commonest = heaviest_by(batch.sizes, batch.start)
+    for table in np.flatnonzero(traits.numeric & (batch.counts > 0)):
         if traits.kind[table] == NOMINAL:
-            typical[table] = stack.values[commonest[table]]
+            typical[table] = batch.values[commonest[table]]
         else:
             typical[table] = np.rint(float(f"{mean[table]:.12g}"))
     return replace(traits, typical=typical)

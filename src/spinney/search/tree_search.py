@@ -11,7 +11,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.recipes import Recipe
 from spinney.search.missing_values import Policy, policy_named
-from spinney.search.root_statistics import AtRoot
+from spinney.search.root_statistics import RootSummary
 from spinney.search.value_order import ENUMERATED
 from spinney.trees import TableBatch
 from spinney.trees.criteria import Criterion
@@ -37,7 +37,7 @@ class Search:
         What class weights are multiplied by besides, to find merits under costs.
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
-    at_root : AtRoot
+    root_summary : RootSummary
         What all rows say of each attribute.
     """
 
@@ -48,7 +48,7 @@ class Search:
     class_weights: Floats | None = None
     altered: Floats | None = None
     preference: Sequence[int] = ()
-    at_root: AtRoot = field(default_factory=AtRoot)
+    root_summary: RootSummary = field(default_factory=RootSummary)
 
     @classmethod
     def of(cls, recipe: Recipe, *, numeric: bool, **more: Any) -> "Search":
@@ -56,16 +56,16 @@ class Search:
         criterion = recipe.measure(numeric=numeric)
         return cls(recipe, criterion, policy_named(recipe.missing_policy), **more)
 
-    def knowing(self, stack: TableBatch, schema: Schema) -> "Search":
+    def with_root_tables(self, batch: TableBatch, schema: Schema) -> "Search":
         """Return the search that knows what tables, as a source counts them, say.
 
         They are those of all rows, or of an attribute that only one node has.
         """
         return replace(
-            self, at_root=self.at_root.with_tables(stack, schema, self.recipe)
+            self, root_summary=self.root_summary.with_tables(batch, schema, self.recipe)
         )
 
-    def finds_the_same(self, other: "Search", schema: Schema) -> bool:
+    def finds_same_splits(self, other: "Search", schema: Schema) -> bool:
         """Return whether both find the same best split of any count table.
 
         Where the search goes by the weight of all rows, or by what they all say of an
@@ -83,15 +83,15 @@ class Search:
                 return False
             if mine is not None and not np.array_equal(mine, theirs):  # type: ignore[arg-type]
                 return False
-        if self.total != other.total and self._minds_total(other, schema):
+        if self.total != other.total and self._depends_on_total(other, schema):
             return False
-        return self.at_root.says_the_same(
-            other.at_root,
+        return self.root_summary.is_equivalent(
+            other.root_summary,
             typical=self.policy.by_root,
             ranks=recipe.grouping == "ordered",
         )
 
-    def _minds_total(self, other: "Search", schema: Schema) -> bool:
+    def _depends_on_total(self, other: "Search", schema: Schema) -> bool:
         """Return whether a search of another weight of all rows may find another split.
 
         Many values, of which a search over subsets does what time allows, or which

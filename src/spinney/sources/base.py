@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data import Attribute, Fingerprint, Schema, fingerprint_of
+from spinney.data import Attribute, Fingerprint, Schema
 from spinney.trees import (
     CountTable,
     Route,
@@ -57,7 +57,7 @@ class Totals:
 
     def fingerprint(self) -> Fingerprint:
         """Return what tells rows from others of which nothing else is known."""
-        return fingerprint_of(self.n_rows, self.weight)
+        return Fingerprint(self.n_rows, self.weight)
 
     @property
     def is_pure(self) -> bool:
@@ -73,7 +73,7 @@ def are_pure(weights: Floats, rows: Integers) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TableRequest:
     """The tables of these attributes at this node, please."""
 
     node: int
@@ -81,7 +81,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class AgreementRequest:
     """How these attributes agree with a split of this node, please."""
 
     node: int
@@ -144,7 +144,7 @@ def joined_products(parts: Sequence[Products]) -> Products:
     )
 
 
-def summed(parts: Sequence[Products]) -> Products:
+def sum_products(parts: Sequence[Products]) -> Products:
     """Return the products of all rows of several parts, group by group.
 
     Spreads about the means of the parts are added up, and those of the means: nothing
@@ -155,8 +155,8 @@ def summed(parts: Sequence[Products]) -> Products:
     shares = ratio_of(weights, weights.sum(axis=0))[:, :, None]
     with np.errstate(over="ignore", invalid="ignore"):
         mean = (shares * means).sum(axis=0)
-        apart = means - mean
-        between = np.einsum("pg,pgi,pgj->gij", weights, apart, apart)
+        deviations = means - mean
+        between = np.einsum("pg,pgi,pgj->gij", weights, deviations, deviations)
         spreads = between + sum(part.spreads for part in parts)
     return Products(weights.sum(axis=0), mean, spreads)
 
@@ -177,7 +177,7 @@ class Counts(Protocol):
         """Return the totals of all rows."""
         ...
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, in one stack or in several.
 
         The nodes of a stack are the requests by their number. Where there is more than
@@ -210,7 +210,7 @@ class Counts(Protocol):
 class Surrogates(Protocol):
     """What is asked where other attributes stand in for a missing value."""
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch, as ``tables`` does.
 
         The columns of a table are the branches of the split in the place of
@@ -246,16 +246,16 @@ class BinnedTables:
 
     Parameters
     ----------
-    stack : TableBatch
+    batch : TableBatch
         The tables; ``low`` says which lines stand for several values.
-    opened : function, optional
+    open_bins : function, optional
         From which of its lines are to be opened to the tables with their values, or
         finer bins, in their places. None where nothing is left to be opened: there are
         no bins, or all that were asked for are opened to their values.
     """
 
-    stack: TableBatch
-    opened: "Callable[[NDArray[np.bool_]], BinnedTables] | None" = None
+    batch: TableBatch
+    open_bins: "Callable[[NDArray[np.bool_]], BinnedTables] | None" = None
 
 
 @runtime_checkable
@@ -263,7 +263,7 @@ class Bins(Protocol):
     """What is asked where a number has more values than should be held."""
 
     def binned(
-        self, requests: Sequence[Request], n_rows: Sequence[int]
+        self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests, at nodes of so many rows."""
         ...
@@ -278,7 +278,7 @@ class BucketCounts(Protocol):
     """What is asked where numbers are told apart by buckets alone."""
 
     def tables_in_buckets(
-        self, requests: Sequence[Request], cuts: Mapping[int, Floats]
+        self, requests: Sequence[TableRequest], cuts: Mapping[int, Floats]
     ) -> Iterator[TableBatch]:
         """Give the tables of all requests, of attributes with cuts a line per bucket.
 
@@ -319,15 +319,15 @@ def take_formulas(source: Counts, schema: Schema) -> None:
 
 
 def tables_of(
-    source: Counts, requests: Sequence[Request], schema: Schema
+    source: Counts, requests: Sequence[TableRequest], schema: Schema
 ) -> list[dict[int, CountTable]]:
     """Return for each request the tables by attribute, one by one."""
     answers: list[dict[int, CountTable]] = [{} for _ in requests]
-    for stack in source.tables(requests):
-        keys = zip(stack.node.tolist(), stack.attribute.tolist(), strict=True)
+    for batch in source.tables(requests):
+        keys = zip(batch.node.tolist(), batch.attribute.tolist(), strict=True)
         for number, (node, index) in enumerate(keys):
             codes = schema.attributes[index].kind != "numeric"
-            answers[node][index] = stack.table(number, codes=codes)
+            answers[node][index] = batch.table(number, codes=codes)
     return answers
 
 

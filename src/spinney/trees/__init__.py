@@ -4,15 +4,20 @@ from spinney.trees.candidate_arrays import GIVEN, CandidateArrays, joined_candid
 from spinney.trees.certificate import OBJECTIVES, Certificate
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
-from spinney.trees.lazy_nodes import ArrayNodes, FormerNodes, LazyNodes, MadeNodes
+from spinney.trees.lazy_nodes import (
+    ArrayNodes,
+    ExplicitNodes,
+    LazyNodes,
+    RenumberedNodes,
+)
 from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
 from spinney.trees.node import (
     NO_REASON,
     Candidate,
     Node,
     Reason,
+    child_counts,
     reason_codes,
-    shared_out,
 )
 from spinney.trees.split import (
     Groups,
@@ -30,15 +35,20 @@ from spinney.trees.split import (
 )
 from spinney.trees.split_arrays import (
     FORMS,
-    QuestionArrays,
+    RoutingArrays,
     SplitArrays,
-    questions_of_splits,
-    splits_of_questions,
+    routing_of_splits,
+    splits_of_routing,
+)
+from spinney.trees.split_condition import (
+    SplitCondition,
+    outside_quotes,
+    parse_condition,
 )
 from spinney.trees.table_batch import TableBatch, joined_batches
 from spinney.trees.tree import Tree, cut
 from spinney.trees.tree_arrays import (
-    LaterSurrogates,
+    LazySurrogates,
     Links,
     PackedTrees,
     SurrogateArrays,
@@ -50,7 +60,6 @@ from spinney.trees.tree_arrays import (
     surrogate_arrays,
     winner_arrays,
 )
-from spinney.trees.written_question import Question, outside_quotes, read_question
 
 __all__ = [
     "FORMS",
@@ -62,23 +71,23 @@ __all__ = [
     "CandidateArrays",
     "Certificate",
     "CountTable",
+    "ExplicitNodes",
     "FlatModels",
-    "FormerNodes",
     "Groups",
     "Intervals",
-    "LaterSurrogates",
     "LazyNodes",
+    "LazySurrogates",
     "LinearModel",
     "Links",
-    "MadeNodes",
     "Node",
     "PackedTrees",
-    "Question",
-    "QuestionArrays",
     "Reason",
+    "RenumberedNodes",
     "Route",
+    "RoutingArrays",
     "Split",
     "SplitArrays",
+    "SplitCondition",
     "Surrogate",
     "SurrogateArrays",
     "TableBatch",
@@ -89,6 +98,7 @@ __all__ = [
     "altered_priors",
     "arrays_of_winners",
     "branch_table",
+    "child_counts",
     "counts_by_branch",
     "cut",
     "describe",
@@ -101,16 +111,15 @@ __all__ = [
     "links_of",
     "mixed",
     "outside_quotes",
+    "parse_condition",
     "possible_codes",
     "printing_places",
-    "questions_of_splits",
     "range_text",
     "ratio_of",
-    "read_question",
     "reason_codes",
-    "shared_out",
+    "routing_of_splits",
     "sizes",
-    "splits_of_questions",
+    "splits_of_routing",
     "spread_of",
     "surrogate_arrays",
     "values_text",

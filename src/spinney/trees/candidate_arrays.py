@@ -84,12 +84,12 @@ class CandidateArrays:
         values: NDArray[Any] = self.values[own]
         if schema.attributes[split.attribute].kind != "numeric":
             values = values.astype(np.int64)
-        absent = self.missing_weights[line], self.missing_rows[line]
+        missing_counts = self.missing_weights[line], self.missing_rows[line]
         p_value = float(self.p_value[line])
         bound = np.nan if self.bound is None else float(self.bound[line])
         return Candidate(
             split,
-            CountTable(values, self.weights[own], self.rows[own], *absent),
+            CountTable(values, self.weights[own], self.rows[own], *missing_counts),
             float(self.gain[line]),
             float(self.merit[line]),
             mark == 1,
@@ -100,14 +100,16 @@ class CandidateArrays:
 
     def winners(self) -> "CandidateArrays":
         """Return those that won, one for each inner node."""
-        asks = self.chosen >= 0
-        lines = self._starts[0][:-1][asks] + self.chosen[asks]
+        is_inner = self.chosen >= 0
+        lines = self._starts[0][:-1][is_inner] + self.chosen[is_inner]
         one = np.ones(len(lines), np.int64)
         return self.of_lines(lines, one, np.zeros_like(one))
 
-    def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> "CandidateArrays":
+    def of_nodes(
+        self, nodes: Integers, is_inner: NDArray[np.bool_]
+    ) -> "CandidateArrays":
         """Return those of some nodes; of what does not ``ask`` none has won."""
-        chosen = np.where(asks, self.chosen[nodes], -1)
+        chosen = np.where(is_inner, self.chosen[nodes], -1)
         return self.of_lines(entries_of(self.count, nodes), self.count[nodes], chosen)
 
     def of_lines(

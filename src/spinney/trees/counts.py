@@ -69,15 +69,15 @@ class CountTable:
     ) -> "CountTable":
         """Make a table from plain numbers, its values counted from 0."""
         cells = np.asarray(weights, dtype=np.float64)
-        absent = np.zeros(cells.shape[-1])
+        missing_weight = np.zeros(cells.shape[-1])
         if len(missing):
-            absent[:] = missing
+            missing_weight[:] = missing
         return cls(
             np.arange(cells.shape[-2]),
             cells,
             np.ceil(cells).astype(np.int64),
-            absent,
-            np.ceil(absent).astype(np.int64),
+            missing_weight,
+            np.ceil(missing_weight).astype(np.int64),
         )
 
     @classmethod
@@ -118,11 +118,11 @@ class CountTable:
     @property
     def known_share(self) -> Floats:
         """ρ: the share of the weight whose value is known; one for each of a stack."""
-        absent = self.missing_size
-        if not np.any(absent):
+        missing_weight = self.missing_size
+        if not np.any(missing_weight):
             return np.asarray(1.0)[()]
         known = sums_over(self.sizes, -1)
-        return np.asarray(known / (known + absent))[()]
+        return np.asarray(known / (known + missing_weight))[()]
 
     def scaled(self, class_weights: "Floats | None") -> "CountTable":
         """Return the table with each class's weight multiplied."""

@@ -79,11 +79,11 @@ class LazyNodes(Sequence[Node]):
     def route(self, number: int) -> Route:
         """Return how rows leave an inner node."""
         split = self.arrays.split(number)
-        return Route(split, self._surrogates(number), self._otherwise(number))
+        return Route(split, self._surrogates(number), self._default_branch(number))
 
-    def _otherwise(self, number: int) -> int | None:
-        otherwise = self.arrays.otherwise
-        return None if otherwise is None else _or_none(int(otherwise[number]))
+    def _default_branch(self, number: int) -> int | None:
+        default = self.arrays.default_branch
+        return None if default is None else _or_none(int(default[number]))
 
     def _node(self, number: int) -> Node:
         """Make a node."""
@@ -106,7 +106,7 @@ class LazyNodes(Sequence[Node]):
             forced=arrays.forced is not None and bool(arrays.forced[number]),
             model=None if arrays.models is None else arrays.models.model(number),
             surrogates=self._surrogates(number),
-            otherwise=self._otherwise(number),
+            default_branch=self._default_branch(number),
         )
 
     def _surrogates(self, number: int) -> tuple[Surrogate, ...]:
@@ -158,7 +158,7 @@ class ArrayNodes(LazyNodes):
 
 
 @dataclass(frozen=True, eq=False)
-class MadeNodes(LazyNodes):
+class ExplicitNodes(LazyNodes):
     """Nodes that are there, as those of a tree that has been changed node by node."""
 
     schema: Schema
@@ -187,7 +187,7 @@ class MadeNodes(LazyNodes):
 
 
 @dataclass(frozen=True, eq=False)
-class FormerNodes(LazyNodes):
+class RenumberedNodes(LazyNodes):
     """Nodes of a tree that was made of another: what they asked for is as it was.
 
     ``numbers`` are those that they had among the ``former`` nodes.

@@ -56,7 +56,7 @@ class Term:
         """What a number is measured from, so that sums of squares keep their digits."""
         return self.missing if self.codes is None else 0.0
 
-    def absent(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+    def is_missing(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which coded cells are missing."""
         missing = ~np.isfinite(cells) if cells.dtype.kind == "f" else cells < 0
         return np.asarray(missing)
@@ -67,7 +67,7 @@ class Term:
             values = np.asarray(cells, dtype=np.float64)
         else:
             values = np.isin(cells, self.codes).astype(np.float64)
-        return np.where(self.absent(cells), self.missing, values)
+        return np.where(self.is_missing(cells), self.missing, values)
 
     def text(self, attribute: Attribute, *, ascii_only: bool = False) -> str:
         """Return how the term reads."""
@@ -118,22 +118,22 @@ class LinearModel:
         """
         minus, dots = (sign(each, ascii_only=ascii_only) for each in "−…")
         pairs = zip(self.terms, self.coefficients, strict=True)
-        parts, n_told = [figure(self.intercept)], 0
+        parts, n_listed = [figure(self.intercept)], 0
         for index, own in groupby(pairs, key=lambda pair: pair[0].attribute):
             terms, attribute = [*own], schema.attributes[index]
             if len(terms) > SETS_SHOWN:
-                told = [f"+ ({_of_sets(terms, attribute, ascii_only=ascii_only)})"]
+                listed = [f"+ ({_of_sets(terms, attribute, ascii_only=ascii_only)})"]
             else:
-                told = [
+                listed = [
                     f"{minus if factor < 0 else '+'} "
                     + _product(term, abs(factor), attribute, ascii_only=ascii_only)
                     for term, factor in terms
                 ]
-            if len(parts) + len(told) > TERMS_SHOWN + 1:
+            if len(parts) + len(listed) > TERMS_SHOWN + 1:
                 break
-            parts += told
-            n_told += len(terms)
-        more = len(self.terms) - n_told
+            parts += listed
+            n_listed += len(terms)
+        more = len(self.terms) - n_listed
         terms_left = f"+ {dots} {more} more term{'s' * (more != 1)}"
         return [*parts, terms_left] if more else parts
 
@@ -264,13 +264,13 @@ class FlatModels:
         term = np.repeat(self.first[nodes], counts) + ramps(counts)
         entry = np.repeat(np.arange(len(nodes)), counts)
         value = cells[np.repeat(rows, counts), column_of[self.attribute[term]]]
-        absent = ~np.isfinite(value)
+        is_missing = ~np.isfinite(value)
         of_codes = self.codes[term] >= 0
-        code = np.where(absent | ~of_codes, 0, value).astype(np.int64)
-        inside = code < self.codes[term]
-        hit = self.lookup[np.where(inside, self.first_code[term] + code, 0)]
+        code = np.where(is_missing | ~of_codes, 0, value).astype(np.int64)
+        is_known_code = code < self.codes[term]
+        hit = self.lookup[np.where(is_known_code, self.first_code[term] + code, 0)]
         value = np.where(of_codes, hit, value)
-        value = np.where(absent, self.missing[term], value)
+        value = np.where(is_missing, self.missing[term], value)
         with np.errstate(over="ignore", invalid="ignore"):
             products = self.coefficient[term] * value
             sums = np.bincount(entry, products, minlength=len(nodes))

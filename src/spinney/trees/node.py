@@ -109,13 +109,13 @@ class Candidate:
         """The counts by branch."""
         return branch_table(self.table, self.split)
 
-    def shared_out(self) -> tuple[Floats, Integers]:
+    def child_counts(self) -> tuple[Floats, Integers]:
         """Return the weights and rows of the children, divided rows by their parts."""
-        weights, rows, _ = shared_out([self])
+        weights, rows, _ = child_counts([self])
         return weights, rows
 
 
-def shared_out(
+def child_counts(
     candidates: Sequence[Candidate],
 ) -> tuple[Floats, Integers, Integers]:
     """Return weights and rows of the children of all splits, and where each's begin.
@@ -124,14 +124,19 @@ def shared_out(
     """
     splits, tables = [c.split for c in candidates], [c.table for c in candidates]
     weights, rows, first = counts_by_branch(tables, splits)
-    lacking = [at for at, table in enumerate(tables) if table.missing_rows.any()]
-    for at in lacking:
-        split, table = splits[at], tables[at]
+    lacking = [
+        position for position, table in enumerate(tables) if table.missing_rows.any()
+    ]
+    for position in lacking:
+        split, table = splits[position], tables[position]
         if split.missing is not None:
-            weights[first[at] + split.missing] += table.missing
-            rows[first[at] + split.missing] += table.missing_rows
+            weights[first[position] + split.missing] += table.missing
+            rows[first[position] + split.missing] += table.missing_rows
             continue
-        own, shares = slice(first[at], first[at + 1]), np.array(split.shares)[:, None]
+        own, shares = (
+            slice(first[position], first[position + 1]),
+            np.array(split.shares)[:, None],
+        )
         weights[own] += shares * table.missing
         rows[own] += (shares > 0) * table.missing_rows
     return weights, rows, first
@@ -145,8 +150,8 @@ class Node:
     number that the node predicts, and ``label`` is 0. Where it has a ``model``, that
     predicts instead, row by row, and the number is the mean; inner nodes have
     models too, for the time when they are cut to leaves. Rows whose value is missing go
-    by the first of ``surrogates`` that knows theirs, else ``otherwise``; where that is
-    None, the split says what becomes of them.
+    by the first of ``surrogates`` that knows theirs, else to the ``default_branch``;
+    where that is None, the split says what becomes of them.
     """
 
     number: int
@@ -164,7 +169,7 @@ class Node:
     forced: bool = False
     model: LinearModel | None = None
     surrogates: tuple[Surrogate, ...] = ()
-    otherwise: int | None = None
+    default_branch: int | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -198,10 +203,12 @@ class Node:
         """How rows leave the node; None at a leaf."""
         if self.split is None:
             return None
-        return Route(self.split, self.surrogates, self.otherwise)
+        return Route(self.split, self.surrogates, self.default_branch)
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
         """The candidates that did not win, best first."""
-        others = [c for at, c in enumerate(self.candidates) if at != self.chosen]
+        others = [
+            c for position, c in enumerate(self.candidates) if position != self.chosen
+        ]
         return tuple(sorted(others, key=lambda c: -c.merit))

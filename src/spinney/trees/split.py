@@ -6,7 +6,7 @@ is a category that no training row had at this node, goes to the branch
 the branches' shares of the known weight (C4.5's fractional rows).
 
 Where a node has surrogates, other questions stand in for its split: a ``Route``
-tries them in order, and sends what is left ``otherwise``, to one branch.
+tries them in order, and sends what is left to the ``default_branch``.
 """
 
 from dataclasses import dataclass, replace
@@ -55,8 +55,8 @@ class Threshold:
         """Return the branch of each value; -1 where it is missing."""
         numbers = np.asarray(values)
         right = (numbers > self.threshold).astype(np.int64)
-        absent = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
-        return np.where(absent, -1, right)
+        is_missing = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
+        return np.where(is_missing, -1, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +210,14 @@ class Surrogate:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How rows leave a node: by its split, then by surrogates, then otherwise.
+    """How rows leave a node: by its split, then by surrogates, then a default.
 
-    Where ``otherwise`` is None, the split alone decides, as without surrogates.
+    Where ``default_branch`` is None, the split alone decides, as without surrogates.
     """
 
     split: Split
     surrogates: tuple[Surrogate, ...] = ()
-    otherwise: int | None = None
+    default_branch: int | None = None
 
     @property
     def attributes(self) -> tuple[int, ...]:
@@ -227,14 +227,16 @@ class Route:
     @property
     def described(self) -> Split:
         """The split as it reads: without surrogates the rest takes the last branch."""
-        if self.otherwise is None or self.surrogates:
+        if self.default_branch is None or self.surrogates:
             return self.split
-        return replace(self.split, missing=self.otherwise)
+        return replace(self.split, missing=self.default_branch)
 
     @property
-    def final_branch(self) -> int | None:
+    def fallback_branch(self) -> int | None:
         """The branch of rows that nothing sends; None where they are divided."""
-        return self.split.missing if self.otherwise is None else self.otherwise
+        return (
+            self.split.missing if self.default_branch is None else self.default_branch
+        )
 
 
 def counts_by_branch(

@@ -75,9 +75,9 @@ class SplitArrays:
             return Intervals(attribute, tuple(cuts), shares, to)
         return Threshold(attribute, cuts[0], shares, to)
 
-    def _group(self, at: int) -> tuple[int, ...]:
-        first = self._starts[2][at]
-        return tuple(self.codes[first : first + self.groups[at]].tolist())
+    def _group(self, position: int) -> tuple[int, ...]:
+        first = self._starts[2][position]
+        return tuple(self.codes[first : first + self.groups[position]].tolist())
 
     def of_lines(self, lines: Integers) -> "SplitArrays":
         """Return some of the splits, in any order."""
@@ -98,7 +98,7 @@ class SplitArrays:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QuestionArrays:
+class RoutingArrays:
     """Splits as arrays, one line per split.
 
     Parameters
@@ -149,15 +149,15 @@ class QuestionArrays:
         seen.
         """
         cut, listed = self.cut[lines], self.listed[lines]
-        absent, grouped = np.isnan(values), np.isnan(cut)
+        is_missing, grouped = np.isnan(values), np.isnan(cut)
         branch = (values > cut).astype(np.int64)
         for order in range(int(listed[~grouped].max(initial=0))):
             further = np.flatnonzero(~grouped & (listed > order))
             cuts = self.cuts[self.starts[1][lines[further]] + order]
             branch[further] += values[further] > cuts
-        code = np.where(absent | ~grouped, 0, values).astype(np.int64)
-        seen = grouped & ~absent & (code < listed)
-        branch[grouped | absent] = -1
+        code = np.where(is_missing | ~grouped, 0, values).astype(np.int64)
+        seen = grouped & ~is_missing & (code < listed)
+        branch[grouped | is_missing] = -1
         branch[seen] = self.branches[self.starts[0][lines[seen]] + code[seen]]
         return branch
 
@@ -196,8 +196,8 @@ def _cuts_of(split: Split) -> tuple[float, ...]:
     return split.cuts if isinstance(split, Intervals) else (split.threshold,)
 
 
-def splits_of_questions(
-    questions: QuestionArrays,
+def splits_of_routing(
+    questions: RoutingArrays,
     *,
     n_branches: Integers,
     missing: NDArray[np.integer],
@@ -226,8 +226,8 @@ def splits_of_questions(
     )
 
 
-def questions_of_splits(splits: SplitArrays) -> dict[str, Any]:
-    """Return the fields of ``QuestionArrays`` for splits as files have them."""
+def routing_of_splits(splits: SplitArrays) -> dict[str, Any]:
+    """Return the fields of ``RoutingArrays`` for splits as files have them."""
     grouped, n = splits.grouped, len(splits.form)
     first = starts_of(splits.n_cuts)[:-1][~grouped]
     cut = np.full(n, np.nan)

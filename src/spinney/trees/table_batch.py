@@ -50,7 +50,7 @@ class TableBatch:
     low : array of shape (lines,), optional
         Where lines may be bins of numbers, the least value of each; the greatest is
         among ``values``.
-    closed : array of shape (tables,), optional
+    closed_bound : array of shape (tables,), optional
         What no cut inside a bin of the table gains more than, −∞ where there is none.
     """
 
@@ -63,14 +63,14 @@ class TableBatch:
     missing: Floats
     missing_rows: Integers
     low: Floats | None = None
-    closed: Floats | None = None
+    closed_bound: Floats | None = None
 
     @classmethod
     def of(cls, answers: Sequence[Mapping[int, CountTable]]) -> "TableBatch":
         """Stack tables that are known one by one, by node and attribute.
 
-        >>> stack = TableBatch.of([{0: CountTable.of([[1, 2], [3, 4]])}])
-        >>> len(stack), stack.table(0).weights.tolist()
+        >>> batch = TableBatch.of([{0: CountTable.of([[1, 2], [3, 4]])}])
+        >>> len(batch), batch.table(0).weights.tolist()
         (1, [[1.0, 2.0], [3.0, 4.0]])
         """
         entries = [
@@ -84,10 +84,10 @@ class TableBatch:
             np.array(attribute, dtype=np.int64),
             starts_of(np.array([len(t.values) for t in tables], dtype=np.int64)),
             np.concatenate([np.zeros(0), *(t.values for t in tables)]),
-            _stacked([t.weights for t in tables], np.float64),
-            _stacked([t.rows for t in tables], np.int64),
-            _stacked([t.missing[None] for t in tables], np.float64),
-            _stacked([t.missing_rows[None] for t in tables], np.int64),
+            _joined_lines([t.weights for t in tables], np.float64),
+            _joined_lines([t.rows for t in tables], np.int64),
+            _joined_lines([t.missing[None] for t in tables], np.float64),
+            _joined_lines([t.missing_rows[None] for t in tables], np.int64),
         )
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class TableBatch:
         return bool(self.weights.shape[1] != self.rows.shape[1])
 
     @cached_property
-    def is_counted(self) -> bool:
+    def has_unit_weights(self) -> bool:
         """Whether every row weighs 1, so that weights are numbers of rows."""
         return np.array_equal(self.weights, self.rows)
 
@@ -120,7 +120,7 @@ class TableBatch:
         return sizes(self.weights, self.rows)
 
     @cached_property
-    def known(self) -> Floats:
+    def known_weight(self) -> Floats:
         """The weight of the rows of each table whose value is known."""
         return np.bincount(self.owner, self.sizes, minlength=len(self)).astype(float)
 
@@ -135,14 +135,14 @@ class TableBatch:
         return part_counts(self.rows, self.start)
 
     @cached_property
-    def lacking(self) -> NDArray[np.bool_]:
+    def has_missing(self) -> NDArray[np.bool_]:
         """Which tables have rows whose value is missing."""
         return np.asarray(self.missing_rows.any(axis=1))
 
     @property
     def weight(self) -> Floats:
         """The weight of all rows of each table."""
-        return self.known + sizes(self.missing, self.missing_rows)
+        return self.known_weight + sizes(self.missing, self.missing_rows)
 
     def scaled(self, class_weights: Floats | None) -> "TableBatch":
         """Return the stack with each class's weight multiplied."""
@@ -159,7 +159,7 @@ class TableBatch:
         counts = self.counts[tables]
         return np.repeat(self.start[tables], counts) + ramps(counts)
 
-    def taken(self, tables: Integers) -> "TableBatch":
+    def take(self, tables: Integers) -> "TableBatch":
         """Return some of the tables, in this order."""
         if len(tables) == len(self) and (tables == np.arange(len(self))).all():
             return self
@@ -174,7 +174,7 @@ class TableBatch:
             self.missing[tables],
             self.missing_rows[tables],
             None if self.low is None else self.low[lines],
-            None if self.closed is None else self.closed[tables],
+            None if self.closed_bound is None else self.closed_bound[tables],
         )
 
     def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableBatch":
@@ -184,7 +184,7 @@ class TableBatch:
         """
         begins = np.flatnonzero(first)
         rows = part_counts(self.rows, np.append(begins, len(first)))
-        if self.is_counted:
+        if self.has_unit_weights:
             weights = rows.astype(np.float64)
         else:
             weights = sums_by(np.cumsum(first) - 1, self.weights, len(values))
@@ -199,8 +199,8 @@ class TableBatch:
         Both have the shape (tables, branches, columns). Lines are added up in their
         order, or ``by_amount``: then the same lines have the same sum in any order.
 
-        >>> stack = TableBatch.of([{0: CountTable.of([[1, 2], [3, 4], [5, 6]])}])
-        >>> stack.by_branch(np.array([1, 0, 1]), 2)[0].tolist()
+        >>> batch = TableBatch.of([{0: CountTable.of([[1, 2], [3, 4], [5, 6]])}])
+        >>> batch.by_branch(np.array([1, 0, 1]), 2)[0].tolist()
         [[[3.0, 4.0], [6.0, 8.0]]]
         """
         keys, n_keys = self.owner * n_branches + branch, len(self) * n_branches
@@ -234,28 +234,28 @@ class TableBatch:
         )
 
 
-def _stacked(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+def _joined_lines(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
     if not parts:
         return np.zeros((0, 1), dtype=kind)
     return np.concatenate(parts).astype(kind)
 
 
-def joined_batches(stacks: Iterable[TableBatch]) -> TableBatch:
+def joined_batches(batches: Iterable[TableBatch]) -> TableBatch:
     """Return several stacks as one."""
-    every = list(stacks)
+    every = list(batches)
     if len(every) == 1:
         return every[0]
     joined = TableBatch(
-        np.concatenate([stack.node for stack in every]),
-        np.concatenate([stack.attribute for stack in every]),
-        starts_of(np.concatenate([stack.counts for stack in every])),
-        np.concatenate([stack.values for stack in every]),
+        np.concatenate([batch.node for batch in every]),
+        np.concatenate([batch.attribute for batch in every]),
+        starts_of(np.concatenate([batch.counts for batch in every])),
+        np.concatenate([batch.values for batch in every]),
         *(
-            np.concatenate([getattr(stack, name) for stack in every])
+            np.concatenate([getattr(batch, name) for batch in every])
             for name in ("weights", "rows", "missing", "missing_rows")
         ),
     )
-    if all(stack.low is None for stack in every):
+    if all(batch.low is None for batch in every):
         return joined
-    low = [stack.values if stack.low is None else stack.low for stack in every]
+    low = [batch.values if batch.low is None else batch.low for batch in every]
     return replace(joined, low=np.concatenate(low))

@@ -15,7 +15,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import Schema, Value
 from spinney.trees.costs import expected_costs
-from spinney.trees.lazy_nodes import FormerNodes, LazyNodes, MadeNodes
+from spinney.trees.lazy_nodes import ExplicitNodes, LazyNodes, RenumberedNodes
 from spinney.trees.node import Candidate, Node, Reason
 from spinney.trees.split import (
     VALUES_SHOWN,
@@ -52,7 +52,7 @@ class Tree:
     def __post_init__(self) -> None:
         """Take nodes that were made one by one, too."""
         if not isinstance(self.nodes, LazyNodes):
-            nodes = MadeNodes(self.schema, tuple(self.nodes))
+            nodes = ExplicitNodes(self.schema, tuple(self.nodes))
             object.__setattr__(self, "nodes", nodes)
 
     @property
@@ -90,7 +90,10 @@ class Tree:
         if self.arrays.models is None:
             return {}
         with_models = np.flatnonzero(self.arrays.models.has & ~self.arrays.inner)
-        return {leaf: f"LM{at + 1}" for at, leaf in enumerate(with_models.tolist())}
+        return {
+            leaf: f"LM{position + 1}"
+            for position, leaf in enumerate(with_models.tolist())
+        }
 
     @property
     def n_leaves(self) -> int:
@@ -197,7 +200,7 @@ class Tree:
             steps.append(self.nodes[parent])
         return tuple(reversed(steps))
 
-    def told_together(self, parent: Node) -> tuple[Node, ...]:
+    def empty_sibling_leaves(self, parent: Node) -> tuple[Node, ...]:
         """Return the leaves below a node that no row came to, where they say the same.
 
         There are none where fewer than two values have no row at the node. A person
@@ -332,4 +335,4 @@ def cut(tree: Tree, numbers: Collection[int], reason: Reason = Reason.PRUNED) ->
     The counts and candidates of a cut node are kept; its ``reason`` is given.
     """
     smaller, kept = tree.arrays.cut_back(numbers, reason)
-    return Tree(tree.schema, FormerNodes(smaller, tree.schema, tree.nodes, kept))
+    return Tree(tree.schema, RenumberedNodes(smaller, tree.schema, tree.nodes, kept))

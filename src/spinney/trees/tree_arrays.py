@@ -21,16 +21,16 @@ from spinney.trees.linear import FlatModels, flat_models
 from spinney.trees.node import Candidate, Node, Reason, reason_codes
 from spinney.trees.split import Split, Surrogate
 from spinney.trees.split_arrays import (
-    QuestionArrays,
+    RoutingArrays,
     SplitArrays,
     arrays_of_splits,
-    questions_of_splits,
-    splits_of_questions,
+    routing_of_splits,
+    splits_of_routing,
 )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SurrogateArrays(QuestionArrays):
+class SurrogateArrays(RoutingArrays):
     """The surrogates of all nodes, one line per surrogate, in the order of the nodes.
 
     ``count`` says how many a node has; what is ``reversed`` exchanges its branches.
@@ -47,17 +47,17 @@ class SurrogateArrays(QuestionArrays):
         return self.count.cumsum() - self.count
 
     @property
-    def may_ask(self) -> NDArray[np.bool_]:
+    def may_have_surrogates(self) -> NDArray[np.bool_]:
         """The nodes that have surrogates, as far as that is known."""
         return self.count > 0
 
     @property
-    def may_read(self) -> Integers:
+    def possible_attributes(self) -> Integers:
         """The attributes that they ask about, as far as that is known."""
         return self.attribute.astype(np.int64)
 
     def branches_of(self, lines: Integers, values: Floats) -> Integers:
-        """Return the branch of the node, as of :class:`QuestionArrays`."""
+        """Return the branch of the node, as of :class:`RoutingArrays`."""
         branch = super().branches_of(lines, values)
         return np.where(self.reversed[lines] & (branch >= 0), 1 - branch, branch)
 
@@ -78,7 +78,7 @@ class SurrogateArrays(QuestionArrays):
         """What they ask."""
         n = len(self)
         two, nowhere = np.full(n, 2), np.full(n, -1)
-        return splits_of_questions(self, n_branches=two, missing=nowhere)
+        return splits_of_routing(self, n_branches=two, missing=nowhere)
 
     def surrogate(self, line: int) -> Surrogate:
         """Return the surrogate of a line."""
@@ -90,25 +90,29 @@ class SurrogateArrays(QuestionArrays):
         )
 
 
-class LaterSurrogates(SurrogateArrays):
+class LazySurrogates(SurrogateArrays):
     """Surrogates that are found when one of their arrays is first asked for.
 
     A tree without missing cells grows without them. ``find`` finds them, of the nodes
-    that ``may_ask``, among ``n_attributes``.
+    that ``may_have_surrogates``, among ``n_attributes``.
     """
 
-    _may_ask: NDArray[np.bool_]
+    _may_have_surrogates: NDArray[np.bool_]
     _n_attributes: int
     _find: Callable[[], SurrogateArrays]
 
     def __init__(
         self,
-        may_ask: NDArray[np.bool_],
+        may_have_surrogates: NDArray[np.bool_],
         n_attributes: int,
         find: Callable[[], SurrogateArrays],
     ) -> None:
         # They are frozen. The fields stay unset, so that ``__getattr__`` is asked.
-        vars(self).update(_may_ask=may_ask, _n_attributes=n_attributes, _find=find)
+        vars(self).update(
+            _may_have_surrogates=may_have_surrogates,
+            _n_attributes=n_attributes,
+            _find=find,
+        )
 
     @cached_property
     def _found(self) -> SurrogateArrays:
@@ -121,19 +125,19 @@ class LaterSurrogates(SurrogateArrays):
         return getattr(self._found, name)
 
     @property
-    def may_ask(self) -> NDArray[np.bool_]:
+    def may_have_surrogates(self) -> NDArray[np.bool_]:
         """The nodes that may have surrogates."""
-        return self._may_ask
+        return self._may_have_surrogates
 
     @property
-    def may_read(self) -> Integers:
+    def possible_attributes(self) -> Integers:
         """All attributes."""
         return np.arange(self._n_attributes)
 
     def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> SurrogateArrays:
         """Return those of some nodes, still to be found."""
-        return LaterSurrogates(
-            asks & self._may_ask[nodes],
+        return LazySurrogates(
+            asks & self._may_have_surrogates[nodes],
             self._n_attributes,
             lambda: self._found.of_nodes(nodes, asks),
         )
@@ -159,7 +163,7 @@ class Links:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreeArrays(QuestionArrays):
+class TreeArrays(RoutingArrays):
     """A finished tree as arrays: its splits, and one line for each node.
 
     Growers return it, a forest keeps it, a model file stores it.
@@ -186,7 +190,7 @@ class TreeArrays(QuestionArrays):
         is divided.
     forced : array of bool, optional
         Which splits were asked for by name.
-    otherwise : array of int32, optional
+    default_branch : array of int32, optional
         The branch of rows that neither the split nor a surrogate sends, or -1.
     surrogates, models : SurrogateArrays, FlatModels, optional
         Other questions, and linear models.
@@ -202,7 +206,7 @@ class TreeArrays(QuestionArrays):
     outputs: Floats | None = None
     shares: Floats | None = None
     forced: NDArray[np.bool_] | None = None
-    otherwise: NDArray[np.integer] | None = None
+    default_branch: NDArray[np.integer] | None = None
     surrogates: SurrogateArrays | None = None
     models: FlatModels | None = None
 
@@ -232,8 +236,8 @@ class TreeArrays(QuestionArrays):
     def _splits(self) -> tuple[Integers, SplitArrays]:
         """The inner nodes, and what they ask."""
         inner = np.flatnonzero(self.inner)
-        asked = QuestionArrays(**self.subset(inner, np.ones(len(inner), np.bool_)))
-        return inner, splits_of_questions(
+        asked = RoutingArrays(**self.subset(inner, np.ones(len(inner), np.bool_)))
+        return inner, splits_of_routing(
             asked,
             n_branches=self.links().count[inner],
             missing=self.missing[inner],
@@ -251,12 +255,12 @@ class TreeArrays(QuestionArrays):
         return self.links().depth
 
     @property
-    def final_branch(self) -> Integers:
+    def fallback_branch(self) -> Integers:
         """The branch of rows that nothing else sends; -1 where they are divided."""
         missing = self.missing.astype(np.int64)
-        if self.otherwise is None:
+        if self.default_branch is None:
             return missing
-        return np.where(self.otherwise >= 0, self.otherwise, missing)
+        return np.where(self.default_branch >= 0, self.default_branch, missing)
 
     def weight(self, target: Target) -> Floats:
         """Return the weight of each node."""
@@ -299,7 +303,8 @@ class TreeArrays(QuestionArrays):
             return None if values is None else values[kept]
 
         reasons = np.where(is_cut, reason_codes(reason), self.reason)
-        shares, otherwise, surrogates = self.shares, self.otherwise, self.surrogates
+        shares, surrogates = self.shares, self.surrogates
+        default = self.default_branch
         smaller = TreeArrays(
             **self.subset(kept, asks),
             parent=new[self.parent[kept]].astype(np.int32),
@@ -312,7 +317,7 @@ class TreeArrays(QuestionArrays):
             outputs=optional(self.outputs),
             shares=None if shares is None else shares[stays[_children(self.parent)[0]]],
             forced=optional(self.forced),
-            otherwise=None if otherwise is None else of_inner(otherwise, -1),
+            default_branch=None if default is None else of_inner(default, -1),
             surrogates=None if surrogates is None else surrogates.of_nodes(kept, asks),
             models=None if self.models is None else self.models.of_nodes(kept),
         )
@@ -466,7 +471,7 @@ def winner_arrays(
 
     ``asks`` says which nodes these are, ``absent`` how many rows lack what each asks.
     """
-    found = questions_of_splits(splits)
+    found = routing_of_splits(splits)
 
     def spread(values: NDArray[Any], other: int, dtype: type) -> NDArray[Any]:
         whole: NDArray[Any] = np.full(len(asks), other, dtype)
@@ -502,7 +507,7 @@ def surrogate_arrays(by_node: Sequence[Sequence[Surrogate]]) -> SurrogateArrays:
     surrogates = [surrogate for own in by_node for surrogate in own]
     splits = arrays_of_splits([surrogate.split for surrogate in surrogates])
     return SurrogateArrays(
-        **questions_of_splits(splits),
+        **routing_of_splits(splits),
         count=np.array([len(own) for own in by_node], np.int64),
         agreement=np.array([s.agreement for s in surrogates], np.float64),
         adjusted=np.array([s.adjusted for s in surrogates], np.float64),
@@ -513,7 +518,7 @@ def surrogate_arrays(by_node: Sequence[Sequence[Surrogate]]) -> SurrogateArrays:
 def arrays_of_nodes(nodes: Sequence[Node]) -> TreeArrays:
     """Return a tree whose nodes are made as arrays."""
     parent = [-1 if n.parent is None else n.parent for n in nodes]
-    otherwise = [-1 if n.otherwise is None else n.otherwise for n in nodes]
+    defaults = [-1 if n.default_branch is None else n.default_branch for n in nodes]
     some, models = any(n.surrogates for n in nodes), [n.model for n in nodes]
     return TreeArrays(
         **arrays_of_winners([None if n.is_leaf else n.candidate for n in nodes]),
@@ -523,7 +528,7 @@ def arrays_of_nodes(nodes: Sequence[Node]) -> TreeArrays:
         reason=reason_codes(*(n.reason for n in nodes)),
         outputs=np.array([n.distribution for n in nodes]),
         forced=np.array([n.forced for n in nodes], np.bool_),
-        otherwise=np.array(otherwise, np.int32),
+        default_branch=np.array(defaults, np.int32),
         surrogates=surrogate_arrays([n.surrogates for n in nodes]) if some else None,
         models=flat_models(models) if any(models) else None,
     )

@@ -11,7 +11,7 @@ import spinney
 from spinney.extensions.databases import number_bins
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.recipes import Recipe
-from spinney.sources import opened_bins
+from spinney.sources import open_bins
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -36,8 +36,8 @@ def small_bins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def finer_bins(small_bins: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened_bins, "MOST_LINES", 30)
-    monkeypatch.setattr(opened_bins, "MOST_PARTS", 4)
+    monkeypatch.setattr(open_bins, "MOST_LINES", 30)
+    monkeypatch.setattr(open_bins, "MOST_PARTS", 4)
 
 
 @pytest.fixture
@@ -108,9 +108,9 @@ def test_no_cut_leaves_enough_on_both_sides(finer_bins, statements, tmp_path):
     assert sum("k0" in text for text in statements) <= 3
 
 
-@pytest.mark.parametrize("most_lines", [30, 1000])
-def test_postgres_has_bins_too(most_lines, finer_bins, postgres, monkeypatch):
-    monkeypatch.setattr(opened_bins, "MOST_LINES", most_lines)
+@pytest.mark.parametrize("max_rows_in_memory", [30, 1000])
+def test_postgres_has_bins_too(max_rows_in_memory, finer_bins, postgres, monkeypatch):
+    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_memory)
     columns = rows_of(3, missing=0.05)
     options = {"recipe": RECIPES["fractional"], "max_depth": 4}
     expected = spinney.grow(columns, "y", **options).tree
@@ -153,8 +153,8 @@ def test_lines_of_a_statement_have_a_bound(
     small_bins, statements, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(number_bins, "QUANTILES", 16)
-    monkeypatch.setattr(opened_bins, "MOST_LINES", 150)
-    monkeypatch.setattr(opened_bins, "MOST_PARTS", 8)
+    monkeypatch.setattr(open_bins, "MOST_LINES", 150)
+    monkeypatch.setattr(open_bins, "MOST_PARTS", 8)
     columns = rows_of(1, n_rows=2000)
     columns["y"] = ["b" if label == "c" else label for label in columns["y"]]
     expected = spinney.grow(columns, "y", recipe=RECIPES["cart"], max_depth=1).tree

@@ -17,8 +17,8 @@ from spinney.extensions.databases.caching_source import CachingSource
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.recipes import Recipe
-from spinney.sources.opened import open_rows
-from spinney.sources.rows.hashed_rows import BYTES
+from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -133,7 +133,7 @@ def test_a_node_without_rows_takes_its_turn():
 def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, postgres):
     columns = rows_of(2, missing=0.1)
     monkeypatch.setattr(
-        open_rows, "default_memory_limit", lambda: 300 * BYTES * N_CELLS
+        open_data, "default_memory_limit", lambda: 300 * BYTES * N_CELLS
     )
     written: list[str] = []
     write = SqlEngine.written

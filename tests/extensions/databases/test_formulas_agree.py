@@ -15,7 +15,13 @@ from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.sources.base import ROOT, Agreement, Request, Source, TermRequest
+from spinney.sources.base import (
+    ROOT,
+    AgreementRequest,
+    Source,
+    TableRequest,
+    TermRequest,
+)
 from spinney.trees.linear import Term
 from spinney.trees.split import Groups, Route, Surrogate, Threshold
 
@@ -47,11 +53,11 @@ def test_formulas_are_counted_alike():
         places = tuple(range(4, 4 + len(FORMULAS)))
         for place, formula in zip(places, FORMULAS, strict=True):
             source.extend(place, source.schema.constructed(formula))
-        found = by_node(source.tables([Request(ROOT, places)]), 1)
+        found = by_node(source.tables([TableRequest(ROOT, places)]), 1)
         # By a formula to a node, and there again.
         source.partition(ROOT, Route(Threshold(4, 0.0, (0.5, 0.5), 1)), {0: 1, 1: 2})
         source.partition(2, Route(Groups(7, ((0,), (1,)), (0.5, 0.5))), {0: 3, 1: 4})
-        below = [Request(1, places), Request(3, (0, *places))]
+        below = [TableRequest(1, places), TableRequest(3, (0, *places))]
         return found + by_node(source.tables(below), 2)
 
     memory, *others = answers_of(ask, rows(), "c")
@@ -73,12 +79,12 @@ def test_surrogates_by_formulas_are_counted_alike():
         for place, formula in zip(places, FORMULAS, strict=True):
             source.extend(place, source.schema.constructed(formula))
         others = (0, 2, 4, *places[2:])
-        found = by_node(source.agreements([Agreement(ROOT, split, others)]), 1)
+        found = by_node(source.agreements([AgreementRequest(ROOT, split, others)]), 1)
         sent = source.routed([(ROOT, route)])
         source.partition(ROOT, route, {0: 1, 1: 2})
-        below = [Request(1, places), Request(2, (0, *places))]
+        below = [TableRequest(1, places), TableRequest(2, (0, *places))]
         found += by_node(source.tables(below), 2)
-        found += by_node(source.agreements([Agreement(1, split, others)]), 1)
+        found += by_node(source.agreements([AgreementRequest(1, split, others)]), 1)
         return [*found, dict(enumerate(sent + source.routed([(2, route)])))]
 
     memory, *others = answers_of(ask, rows(), "c")
@@ -117,7 +123,7 @@ def test_a_place_can_be_given_to_another_attribute():
         found = []
         for formula in FORMULAS[:2]:
             source.extend(4, source.schema.constructed(formula))
-            found += by_node(source.tables([Request(ROOT, (4,))]), 1)
+            found += by_node(source.tables([TableRequest(ROOT, (4,))]), 1)
         return [tables[4].values.tolist() for tables in found]
 
     memory, *others = answers_of(ask, rows(), "c")
@@ -153,4 +159,4 @@ def test_both_grow_the_same_tree(seed, recipe, made):
     assert in_memory.tree.schema == in_duckdb.tree.schema
     for one, other in zip(in_memory.tree, in_duckdb.tree, strict=True):
         assert one.surrogates == other.surrogates
-        assert one.otherwise == other.otherwise
+        assert one.default_branch == other.default_branch

@@ -7,14 +7,19 @@ import numpy as np
 import pytest
 from tests.extensions.databases.test_bins import rows_of
 from tests.sources.tables_away import placed
-from tests.twins.naive_hash import share_of_rows as naive_numbers
+from tests.twins.naive_hash import sample_share as naive_numbers
 
 from spinney.extensions.partitions import hashed_partitions
 from spinney.sources import ROOT
-from spinney.sources.opened import TableInput, open_rows, open_source
-from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
-from spinney.sources.rows.hashed_rows import BYTES
-from spinney.sources.rows.row_numbers import BANDS, band_of, copies_among, least_of_band
+from spinney.sources.rows import (
+    HashedTrainingSet,
+    hash_mixing,
+    sample_bag,
+    sample_share,
+)
+from spinney.sources.rows.row_hashing import BANDS, band_of, least_of_band, rank_copies
+from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.training_data import TableInput, open_data, open_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -22,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 @pytest.fixture(autouse=True)
 def some_room(monkeypatch):
     """Let 100 of the 150 rows have room, of parts too."""
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 100 * BYTES * 9)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * BYTES * 9)
 
 
 PLACES = ("memory", "duckdb", "postgres", "parts")
@@ -46,8 +51,8 @@ def hashed(place, columns, folder, request, target="y"):
     with placed(place, columns, folder, request) as (data, how):
         weight = "w" if "w" in columns else None
         table = TableInput(data=data, target=target, weight=weight, **how)
-        with open_source(table, hashed=True) as rows:
-            yield rows.hashed or HashedInMemory(rows.at_hand)
+        with open_source(table, sampleable=True) as rows:
+            yield rows.sampleable or HashedTrainingSet(rows.in_memory_rows)
 
 
 def rows_query(rows, numbers):
@@ -63,14 +68,14 @@ def test_numbers_and_draws_are_those_of_memory(place, target, tmp_path, request)
     columns = table_of(1)
     if target == "third":
         columns["third"] = [0.5 if cell is None else cell for cell in columns["third"]]
-    half = share_of_rows(0.5, mixing_of(3))
-    bag = bag_of_rows(1.0, mixing_of(1, 2), replace=True)
+    half = sample_share(0.5, hash_mixing(3))
+    bag = sample_bag(1.0, hash_mixing(1, 2), replace=True)
     scale = np.array([1.0, 3.0, 0.5]) if target == "y" else None
     answers = []
     for each in ("memory", place):
         with hashed(each, columns, tmp_path, request, target) as rows:
-            fetched = rows_query(*rows.fetched(half))
-            with rows.drawn(bag, half, class_weights=scale) as source:
+            fetched = rows_query(*rows.fetch_sample(half))
+            with rows.sampled_source(bag, half, class_weights=scale) as source:
                 root = source.root()
                 sums = pytest.approx(root.weights, rel=1e-12)
                 answers.append((fetched, root.rows.tolist(), root.weights, sums))
@@ -98,7 +103,7 @@ def test_numbers_are_those_of_the_naive_twin(tmp_path, request):
 @pytest.mark.parametrize("far", [1e15, -1e25, 1e139])
 def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request):
     # All others are nearly the same share of the range, and differ all the same.
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 100 * BYTES * 4)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * BYTES * 4)
     random = np.random.default_rng(5)
     x = [far, 1e-9, 0.0, 1.0, -256.0, *random.normal(size=145).round(3).tolist()]
     columns = {"x": x, "y": ["pq"[n] for n in random.integers(0, 2, 150)]}
@@ -108,8 +113,8 @@ def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request
     assert np.abs(np.sort(naive) - np.arange(150) / 150).max() < 0.15
     for place in PLACES:
         with hashed(place, columns, tmp_path, request) as rows:
-            for draw in share_of_rows(0.5), share_of_rows(0.5).others:
-                _, numbers = rows.fetched(draw)
+            for draw in sample_share(0.5), sample_share(0.5).others:
+                _, numbers = rows.fetch_sample(draw)
                 drawn = [bool(times) for times in draw.of(np.array(naive))]
                 assert sorted(numbers.tolist()) == sorted(compress(naive, drawn))
     order = random.permutation(150)
@@ -131,25 +136,25 @@ def test_numbers_by_their_bands():
 
 def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     columns = table_of(3)
-    everything = share_of_rows(1.0)
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 1 << 20)
+    everything = sample_share(1.0)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 20)
     answers = []
     for size in (10, 1000):
         monkeypatch.setattr(hashed_partitions, "IN_PIECE", size)
         with hashed("parts", columns, tmp_path, request) as rows:
-            answers.append(rows_query(*rows.fetched(everything)))
+            answers.append(rows_query(*rows.fetch_sample(everything)))
     assert answers[0] == answers[1]
 
 
 def test_copies_are_counted_from_the_lightest():
     sums, weights = np.array([2.0, 1.0, 2.0, 2.0]), np.array([3.0, 1.0, 1.0, 2.0])
-    assert copies_among(sums, weights).tolist() == [3, 1, 1, 2]
-    assert copies_among(sums, None).tolist() == [1, 1, 2, 3]
+    assert rank_copies(sums, weights).tolist() == [3, 1, 1, 2]
+    assert rank_copies(sums, None).tolist() == [1, 1, 2, 3]
 
 
 def test_bags_are_drawn_by_poissons_law():
     # Of copies of one row too: their numbers are evenly spread, their draws are not.
-    draw = bag_of_rows(1.0, mixing_of(7), replace=True)
+    draw = sample_bag(1.0, hash_mixing(7), replace=True)
     assert draw.limits[:3] == pytest.approx([0.367879, 0.735759, 0.919699], abs=1e-6)
     assert draw.times[:4] == (0, 1, 2, 3)
     random = np.random.default_rng(0).random(2000)
@@ -157,7 +162,7 @@ def test_bags_are_drawn_by_poissons_law():
     for numbers in (random, copies):
         bags = np.array(
             [
-                bag_of_rows(1.0, mixing_of(0, n), replace=True).of(numbers)
+                sample_bag(1.0, hash_mixing(0, n), replace=True).of(numbers)
                 for n in range(200)
             ]
         )
@@ -170,7 +175,7 @@ def test_bags_are_drawn_by_poissons_law():
 
 def test_without_replacement_a_row_is_drawn_once():
     numbers = np.random.default_rng(1).random(5000)
-    times = bag_of_rows(0.632, mixing_of(4), replace=False).of(numbers)
+    times = sample_bag(0.632, hash_mixing(4), replace=False).of(numbers)
     assert set(times.tolist()) == {0, 1}
     assert times.mean() == pytest.approx(0.632, abs=0.02)
 
@@ -179,10 +184,10 @@ def test_nothing_is_left_behind_by_draws(tmp_path, request):
     columns = table_of(4)
     with hashed("duckdb", columns, tmp_path, request) as rows:
         before = list(rows._engine._kept)
-        with rows.drawn(share_of_rows(0.7, mixing_of(1))) as source:
+        with rows.sampled_source(sample_share(0.7, hash_mixing(1))) as source:
             source.root()
             assert len(rows._engine._kept) > len(before)
         assert rows._engine._kept == before
-        with pytest.raises(KeyError), rows.drawn(share_of_rows(0.7)):
+        with pytest.raises(KeyError), rows.sampled_source(sample_share(0.7)):
             raise KeyError(ROOT)
         assert rows._engine._kept == before

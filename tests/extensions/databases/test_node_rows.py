@@ -21,7 +21,7 @@ from spinney.data.duckdb.connection import BITS, PLACES
 from spinney.extensions.databases import node_rows
 from spinney.extensions.databases.engines import duckdb_engine
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
-from spinney.sources.base import Request, Source
+from spinney.sources.base import Source, TableRequest
 from spinney.trees.split import Groups, Intervals, Route, Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -92,7 +92,7 @@ def test_numbers_are_changed_until_half_of_the_lines_are_nowhere(
 ROUTES = {
     "cut": Route(Threshold(0, 0.1, (0.5, 0.5), missing=1)),
     "divided": Route(Threshold(0, 0.1, (0.25, 0.75))),
-    "otherwise": Route(Threshold(2, 5.0, (0.5, 0.5)), otherwise=0),
+    "otherwise": Route(Threshold(2, 5.0, (0.5, 0.5)), default_branch=0),
     "whether known": Route(Threshold(1, np.inf, (0.9, 0.1), missing=1)),
     "codes": Route(Groups(4, ((0, 2), (1,)), (0.5, 0.5), missing=1)),
     "every code": Route(Groups(4, ((0,), (1,), (2,), (3,)), (0.25,) * 4)),
@@ -116,17 +116,19 @@ def test_routes_lead_where_they_do_in_memory(route, few, small_bins, monkeypatch
         source.partition(
             0, Route(Threshold(1, 0.0, (0.5, 0.5), missing=0)), {0: 3, 1: 5}
         )
-        found = by_node(source.tables([Request(3, every), Request(5, every)]), 2)
+        found = by_node(
+            source.tables([TableRequest(3, every), TableRequest(5, every)]), 2
+        )
         n_branches = ROUTES[route].split.n_branches
         children = {branch: 7 + branch for branch in range(n_branches) if branch != 1}
         source.partition(3, ROUTES[route], children)
         wanted = [*children.values(), 5]
-        stacks = source.tables([Request(node, every) for node in wanted])
+        stacks = source.tables([TableRequest(node, every) for node in wanted])
         found += by_node(stacks, len(wanted))
-        found += by_node(source.tables([Request(wanted[0], every)]), 1)
+        found += by_node(source.tables([TableRequest(wanted[0], every)]), 1)
         source.partition(0, Route(Threshold(2, 8.0, (0.5, 0.5), missing=1)), {1: 20})
-        found += by_node(source.tables([Request(20, every)]), 1)
-        return found + by_node(source.tables([Request(0, every)]), 1)
+        found += by_node(source.tables([TableRequest(20, every)]), 1)
+        return found + by_node(source.tables([TableRequest(0, every)]), 1)
 
     memory, *others = answers_of(ask, columns, "y")
     for other in others:

@@ -19,7 +19,7 @@ from tests.sources.comparing import (
 import spinney
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.search.missing_values import POLICIES
-from spinney.sources.base import Request, Source
+from spinney.sources.base import Source, TableRequest
 from spinney.trees import Reason
 from spinney.trees.split import Route, Threshold
 
@@ -75,7 +75,7 @@ def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
     asked = {node.depth for node in tree if node.reason not in STOPPED_UNASKED}
     # Surrogates are one more statement for the splits of a level, and one for what
     # they send where a value is missing.
-    splits = [node for node in tree if node.otherwise is not None]
+    splits = [node for node in tree if node.default_branch is not None]
     missed = [node for node in splits if node.candidate.table.missing_rows.any()]
     agreed, sent = ({node.depth for node in nodes} for nodes in (splits, missed))
     counted = [text for text in statements if text.startswith("SELECT")]
@@ -92,7 +92,7 @@ def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
 def test_an_empty_request_gets_an_empty_answer(statements):
     def ask(source: Source) -> list[Any]:
         statements.clear()
-        stacks = [*source.tables([]), *source.tables([Request(0, ())])]
+        stacks = [*source.tables([]), *source.tables([TableRequest(0, ())])]
         return [sum(map(len, stacks)), list(statements)]
 
     found = answers_of(ask, mixed_rows(30), "label")
@@ -102,7 +102,9 @@ def test_an_empty_request_gets_an_empty_answer(statements):
 def test_nodes_may_be_asked_for_different_attributes():
     def ask(source: Source) -> list[Any]:
         source.partition(0, Route(Threshold(1, 4.0, (0.5, 0.5))), {0: 7, 1: 3})
-        return by_node(source.tables([Request(7, (2,)), Request(3, (0, 1))]), 2)
+        return by_node(
+            source.tables([TableRequest(7, (2,)), TableRequest(3, (0, 1))]), 2
+        )
 
     memory, *others = answers_of(ask, mixed_rows(30), "label")
     assert [sorted(tables) for tables in memory] == [[2], [0, 1]]

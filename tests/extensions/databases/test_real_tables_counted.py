@@ -12,7 +12,7 @@ from tests.helpers.database_tables import in_postgres
 from tests.helpers.real_tables import arguments_of, needs_tables
 
 import spinney
-from spinney.growth import engine
+from spinney.growth import growers
 from spinney.testing import assert_same_tree
 
 pytestmark = [
@@ -26,8 +26,8 @@ C45 = spinney.Recipe.named("c4.5").changed(raising=False)
 
 @pytest.fixture(autouse=True)
 def plain_learner_of_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "PATIENCE", np.inf)
-    monkeypatch.setattr(engine, "PATIENCE_OF_SEVERAL", np.inf)
+    monkeypatch.setattr(growers, "PATIENCE", np.inf)
+    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", np.inf)
 
 
 @pytest.mark.parametrize(

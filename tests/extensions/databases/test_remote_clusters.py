@@ -14,9 +14,9 @@ from spinney.errors import DataError, ParameterError
 from spinney.extensions.clustering.lloyd import iterate
 from spinney.extensions.clustering.models import cluster_table
 from spinney.extensions.clustering.models.cluster_table import RemoteRows
-from spinney.sources.opened import open_rows
 from spinney.sources.rows.cluster_sums import Points, sums_by_point
-from spinney.sources.rows.hashed_rows import BYTES
+from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -27,7 +27,7 @@ SAMPLED = 60
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
     """Let the sample have room, and not all of the rows."""
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: SOME)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: SOME)
     monkeypatch.setattr(cluster_table, "MOST_SAMPLED", SAMPLED)
 
 
@@ -49,7 +49,7 @@ def test_clusters_are_those_of_memory_from_the_same_start(
 ):
     columns = table_of(1)
     if place == "read":
-        monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 1 << 30)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 30)
     options = {"columns": ["x", "y"], "weight": "w", "standardise": True}
     with placed("duckdb" if place == "read" else place, columns, tmp_path, request) as (
         data,
@@ -169,7 +169,7 @@ def test_what_is_refused(tmp_path, request):
 
 
 def test_the_shell_finds_them(tmp_path, capfd, monkeypatch, postgres):
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 1 << 30)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 30)
     with in_postgres(postgres)(table_of(4)) as (data, _):
         asked = [
             "cluster",

@@ -12,9 +12,9 @@ from spinney.errors import DataError, ParameterError
 from spinney.extensions.evaluation.remote_study import splits_by_hash
 from spinney.extensions.evaluation.splits import Scheme
 from spinney.growth.forest import bags
-from spinney.sources.opened import TableInput, open_rows, open_source
-from spinney.sources.rows import numbers_of_rows
-from spinney.sources.rows.hashed_rows import BYTES
+from spinney.sources.rows import row_hashes
+from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.training_data import TableInput, open_data, open_source
 
 SLOW = pytest.mark.slow
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -37,7 +37,7 @@ CASES = (
 
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: SOME)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: SOME)
     monkeypatch.setattr(bags, "SAMPLE_SIZE", 20)
 
 
@@ -59,11 +59,11 @@ def test_figures_are_the_same_wherever_rows_are(
     columns = table_of(1, numeric=numeric, n_rows=N_ROWS * (1 + ("auto" in recipes)))
     options = {"folds": 2, "weight": "w", "random_state": 4, "max_depth": 3}
     told = []
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 1 << 30)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 30)
     for place in ("duckdb", *places):  # the first one has room, and is read
         with placed(place, columns, tmp_path, request) as (data, how):
             told.append(spinney.evaluate(data, "y", recipes, **options, **how))
-        monkeypatch.setattr(open_rows, "default_memory_limit", lambda: SOME)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda: SOME)
     for other in told[1:]:
         for one, two in zip(figures(told[0]), figures(other), strict=True):
             assert one == pytest.approx(two, rel=1e-9, nan_ok=True)
@@ -79,7 +79,7 @@ def test_folds_are_those_of_the_numbers_of_rows():
     del columns["w"]
     names = list(columns)
     with open_source(TableInput(data=columns, target="y")) as opened:
-        numbers = numbers_of_rows(opened.at_hand)
+        numbers = row_hashes(opened.in_memory_rows)
     expected = []
     for _, _, draw in splits_by_hash(Scheme(folds=3, seed=1)):
         inside = draw.of(numbers) > 0

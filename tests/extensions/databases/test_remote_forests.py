@@ -20,8 +20,8 @@ from spinney.extensions.partitions import (
 )
 from spinney.growth.forest import bags
 from spinney.growth.plain import learner
-from spinney.sources.opened import open_rows
-from spinney.sources.rows.hashed_rows import BYTES
+from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -30,7 +30,7 @@ COUNTED = 36 * BYTES * 8  # of 48 rows
 
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: COUNTED)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: COUNTED)
     monkeypatch.setattr(bags, "SAMPLE_SIZE", 24)
 
 
@@ -82,7 +82,7 @@ def test_trees_are_those_of_memory(place, kind, tmp_path, request):
     "place", ["parts", pytest.param("duckdb", marks=pytest.mark.slow)]
 )
 def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, request):
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 0)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 0)
     for module, few in (
         (number_bins, {"MOST_VALUES": 20, "MOST_ROWS": 10, "QUANTILES": 6, "PARTS": 6}),
         (partition_facts, {"MOST_VALUES": 20}),
@@ -166,7 +166,7 @@ def test_rows_with_room_are_read_and_give_the_same_forest(monkeypatch, tmp_path)
     columns = table_of(2)
     forests = []
     for n_bytes in (COUNTED, 1 << 30):
-        monkeypatch.setattr(open_rows, "default_memory_limit", lambda n=n_bytes: n)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda n=n_bytes: n)
         with opened("bound relation", columns, tmp_path) as (data, how):
             forests.append(spinney.grow_forest(data, "y", n_estimators=3, **how))
     assert_same_forest(*forests)
@@ -232,7 +232,7 @@ def test_forests_are_kept_with_their_bags(tmp_path):
 
 def test_the_shell_grows_them(tmp_path, monkeypatch, capfd, postgres):
     columns = table_of(6)
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 1 << 30)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 30)
     with in_postgres(postgres)(columns) as (data, _):
         asked = [
             "forest",

@@ -8,13 +8,13 @@ from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.database_tables import in_postgres
 from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
-from tests.twins.naive_hash import share_of_rows
+from tests.twins.naive_hash import sample_share
 
 import spinney
 from spinney.errors import ParameterError
 from spinney.models import validation_split
-from spinney.sources.opened import open_rows
-from spinney.sources.rows.hashed_rows import BYTES
+from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -35,7 +35,7 @@ def reserved(monkeypatch):
         return coded(rows)
 
     monkeypatch.setattr("spinney.models.grow.coded", heard)
-    monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 200 * LINE)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 200 * LINE)
     return seen
 
 
@@ -51,7 +51,7 @@ def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, po
     options = {"recipe": "auto", "max_depth": 4}
     trees = []
     for room in (100 * LINE, 1 << 30):  # counted, and read
-        monkeypatch.setattr(open_rows, "default_memory_limit", lambda room=room: room)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda room=room: room)
         with opened("bound relation", columns, tmp_path) as (data, how):
             trees.append(spinney.grow(data, "y", **options, **how).tree)
         with in_postgres(postgres)(columns) as (data, how):
@@ -73,9 +73,7 @@ def test_they_are_those_of_the_naive_twin(reserved, tmp_path):
     names = ("first", "second", "third", "few", "y")
     labels = sorted(set(columns["y"]))
     columns["y"] = [labels.index(label) for label in columns["y"]]
-    shares = share_of_rows(
-        [columns[name] for name in names], codes=[False] * 4 + [True]
-    )
+    shares = sample_share([columns[name] for name in names], codes=[False] * 4 + [True])
     chosen = [at for at, share in enumerate(shares) if share < 0.3]
     cells = [
         tuple(-9.0 if columns[n][at] is None else columns[n][at] for n in names[:-1])
@@ -109,7 +107,7 @@ def test_numbers_are_spread_evenly():
         ([random.integers(0, 3, 1000).tolist()], [True]),
         ([np.exp(3 * random.normal(size=1000)).tolist()], [False]),
     ):
-        shares = np.sort(share_of_rows(columns, codes=codes))
+        shares = np.sort(sample_share(columns, codes=codes))
         assert np.abs(shares - np.arange(1000) / 1000).max() < 0.06
 
 

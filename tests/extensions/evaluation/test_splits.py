@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from spinney.errors import DataError, ParameterError, SpinneyError, SpinneyWarning
 from spinney.extensions.evaluation.evaluation_rows import rows_of
 from spinney.extensions.evaluation.splits import Scheme, splits_of
-from spinney.sources.opened import TableInput
+from spinney.sources.training_data import TableInput
 
 
 def rows_with(target):

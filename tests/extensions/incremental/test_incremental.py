@@ -15,8 +15,8 @@ from spinney.extensions.incremental.update_model import (
 )
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import Batch, join_rows, rows_in_memory
+from spinney.sources.training_data import TrainingData
 from spinney.testing import assert_same_tree
 
 
@@ -39,12 +39,12 @@ def after(first, added, recipe, removed=None):
     """Return the tree of rows and a batch, and how it was grown; checked."""
     rows = rows_of(first)
     start = IncrementalGrower(join_rows(rows, None, None))
-    start.engine.grow(TrainingData(rows), recipe, Options())
+    start.grower.grow(TrainingData(rows), recipe, Options())
     joined = join_rows(
         rows, batch_of(added), None if removed is None else batch_of(removed)
     )
     again = IncrementalGrower(joined, start.tree_state)
-    tree = again.engine.grow(TrainingData(rows), recipe, Options())
+    tree = again.grower.grow(TrainingData(rows), recipe, Options())
     every = {name: [*first[name], *added[name]] for name in first}
     if removed is not None:
         lines = list(zip(*every.values(), strict=True))
@@ -52,7 +52,7 @@ def after(first, added, recipe, removed=None):
             lines.remove(line)
         every = dict(zip(every, map(list, zip(*lines, strict=True)), strict=True))
     whole = IncrementalGrower(join_rows(rows_of(every), None, None))
-    expected = whole.engine.grow(TrainingData(rows_of(every)), recipe, Options())
+    expected = whole.grower.grow(TrainingData(rows_of(every)), recipe, Options())
     assert_same_tree(expected, tree, whole=True)
     return tree, start, again
 
@@ -303,13 +303,13 @@ def test_tables_of_very_many_rows_are_not_kept(monkeypatch):
     shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     model = spinney.grow(shop, "sold", recipe="id3", keep_rows=True)
     more = {"size": [5], "sold": ["no"]}
-    assert model.updated(more).model_.kept.tree is not None
+    assert model.updated(more).model_.update_state.tree is not None
     monkeypatch.setattr(update_model, "MAX_SECONDS", 0.0)
     monkeypatch.setattr(
-        update_model, "choose_engine", lambda *_: update_model.Engine("binned", None)
+        update_model, "choose_grower", lambda *_: update_model.Grower("binned", None)
     )
     grown = model.updated(more)
-    assert grown.model_.kept.tree is None
+    assert grown.model_.update_state.tree is None
     assert str(grown) == str(model.updated(more))
 
 

@@ -20,8 +20,8 @@ from spinney.errors import SpinneyWarning
 from spinney.extensions.incremental import incremental_source
 from spinney.models import grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import rows_in_memory
+from spinney.sources.training_data import TrainingData
 from spinney.testing import assert_same_tree
 
 Columns = dict[str, list[Any]]
@@ -83,7 +83,7 @@ class Stream:
             columns["w"] = (random.integers(1, 4, n_rows) / divisor).tolist()
         return columns
 
-    def taken(self, n_rows: int) -> Columns | None:
+    def take(self, n_rows: int) -> Columns | None:
         """Take rows away."""
         n_left = len(self.left["y"])
         n_rows = min(n_rows, n_left - 2)
@@ -139,7 +139,7 @@ def follow(stream: Stream, settings: dict[str, Any], steps: list[tuple[int, int]
         )
         for n_added, n_removed in steps:
             added = stream.drawn(n_added) if n_added else None
-            removed = stream.taken(n_removed)
+            removed = stream.take(n_removed)
             if added is not None:
                 stream.add(added)
             if added is None and removed is None:

@@ -21,9 +21,9 @@ from spinney.extensions.partitions import (
     partitioned_source,
 )
 from spinney.extensions.partitions.executors import InThisProcess, added_up
-from spinney.sources import ROOT, Request, opened_bins
-from spinney.sources.opened import open_rows
-from spinney.sources.rows.hashed_rows import Roles, Wanted
+from spinney.sources import ROOT, TableRequest, open_bins
+from spinney.sources.rows.sampleable_rows import ColumnRoles, Wanted
+from spinney.sources.training_data import open_data
 from spinney.testing import check_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -60,8 +60,8 @@ def test_bins_give_the_tree_of_all_values(recipe, few_bins):
 
 @pytest.mark.parametrize("recipe", ["cart", "fractional", "gain ratio"])
 def test_bins_that_are_opened_to_finer_ones(recipe, few_bins, monkeypatch):
-    monkeypatch.setattr(opened_bins, "MOST_LINES", 30)
-    monkeypatch.setattr(opened_bins, "MOST_PARTS", 4)
+    monkeypatch.setattr(open_bins, "MOST_LINES", 30)
+    monkeypatch.setattr(open_bins, "MOST_PARTS", 4)
     columns = rows_of(2, missing=0.1, n_rows=200)
     options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
     expected = spinney.grow(columns, "y", **options).tree
@@ -73,17 +73,19 @@ def test_bins_that_are_opened_to_finer_ones(recipe, few_bins, monkeypatch):
     recipe=st.sampled_from(sorted(RECIPES)),
     seed=st.integers(0, 1000),
     missing=st.sampled_from([0.0, 0.1, 0.5]),
-    most_lines=st.sampled_from([20, 100, 10_000]),
+    max_rows_in_memory=st.sampled_from([20, 100, 10_000]),
 )
 @settings(
     max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@example(recipe="fractional", seed=24, missing=0.1, most_lines=10_000)
-def test_bins_of_any_table(recipe, seed, missing, most_lines, few_bins, monkeypatch):
-    monkeypatch.setattr(opened_bins, "MOST_LINES", most_lines)
-    monkeypatch.setattr(opened_bins, "MOST_PARTS", 4)
+@example(recipe="fractional", seed=24, missing=0.1, max_rows_in_memory=10_000)
+def test_bins_of_any_table(
+    recipe, seed, missing, max_rows_in_memory, few_bins, monkeypatch
+):
+    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_memory)
+    monkeypatch.setattr(open_bins, "MOST_PARTS", 4)
     columns = rows_of(seed, missing=missing, n_rows=200)
     options = {"recipe": RECIPES[recipe], "weight": "w", "max_depth": 5}
     expected = spinney.grow(columns, "y", **options).tree
@@ -297,7 +299,7 @@ def test_dask(monkeypatch):
         assert_same_tree(expected, found, whole=True)
         assert len(asked) > 20  # a question after the other, to raise branches
         asked.clear()
-        monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 1 << 30)
+        monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 30)
         found = spinney.grow(frame, "y", weight="w").tree
         assert_same_tree(expected, found, whole=True)
         assert len(asked) == 2  # what there is, and all of it
@@ -315,7 +317,7 @@ class AsIfFar(InThisProcess):
 @pytest.mark.parametrize("hashed", [False, True])
 def test_few_rows_come_where_every_question_travels(reserves, hashed):
     columns = rows_of(4, missing=0.1, n_rows=90)
-    roles = Roles("y", "w", Declarations())
+    roles = ColumnRoles("y", "w", Declarations())
     wanted = Wanted(reserves and (lambda *_: reserves), 7, hashed, 2**30)
     here, away = (
         open_partitions.count_partitions(executor, in_arrow(columns), roles, wanted)
@@ -330,7 +332,7 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
         np.testing.assert_array_equal(here.reserved.classes, away.reserved.classes)
         assert 0 < len(here.reserved.classes) == 90 - len(here.training.classes)
     elif hashed:
-        assert here.hashed.fingerprint() == away.hashed.fingerprint()
+        assert here.sampleable.fingerprint() == away.sampleable.fingerprint()
     for room in (0, 2**10):
         little = Wanted(None, 7, hashed, room)
         far = open_partitions.count_partitions(
@@ -341,12 +343,12 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
 
 def test_bins_are_counted_as_plain_loops_do(few_bins):
     columns = rows_of(3, missing=0.1, n_rows=120)
-    roles = Roles("y", "w", Declarations(numeric=("first",)))
+    roles = ColumnRoles("y", "w", Declarations(numeric=("first",)))
     partitions = in_arrow(columns)
     source = open_partitions.count_partitions(
         InThisProcess(), partitions, roles, Wanted()
     ).source
-    stack = source.binned([Request(ROOT, (0,))], [120]).stack
+    stack = source.binned([TableRequest(ROOT, (0,))], [120]).batch
     assert stack.low is not None
     rows = list(zip(columns["first"], columns["y"], columns["w"], strict=True))
     n_counted = 0

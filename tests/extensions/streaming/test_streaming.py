@@ -89,7 +89,7 @@ def learned(rows, chosen, batch_size, rank_every=7):
         classes = given_rows.schema.target.classes
         labels = stream.learn(given_rows)
         told += [None if code < 0 else classes[code] for code in labels]
-        before = given_rows.taken(slice(0, 0))
+        before = given_rows.take(slice(0, 0))
     return stream, told
 
 
@@ -192,7 +192,7 @@ def test_leaves_that_get_most_wrong_count():
     large = TreeClassifier(recipe).fit(table, classes)
     small = TreeClassifier(recipe.changed(max_active_leaves=1)).fit(table, classes)
     assert len(small.tree) < len(large.tree)
-    stream = small.model_.kept.stream
+    stream = small.model_.update_state.stream
     assert len(stream._stream.slots.n_rows) == 1
 
 
@@ -219,7 +219,7 @@ def test_nodes_that_are_gone_make_room():
     recipe = Recipe.named("hoeffding").changed(drift=True, grace_period=50)
     model = TreeClassifier(recipe).fit(table, classes)
     assert model.stream_stats_.n_changes > 10
-    assert len(model.model_.kept.stream._stream.nodes.attribute) <= 64
+    assert len(model.model_.update_state.stream._stream.nodes.attribute) <= 64
 
 
 # As models

@@ -2,7 +2,7 @@
 
 import click
 
-from spinney.growth.engine import PLAIN
+from spinney.growth.growers import PLAIN
 from spinney.output.export_formats import Format
 
 
@@ -21,7 +21,7 @@ def grow_stump(rows, recipe, options):
     """Return a tree of one split."""
     from dataclasses import replace
 
-    from spinney.sources.opened import TrainingData
+    from spinney.sources.training_data import TrainingData
 
     stump = replace(recipe, search="greedy", max_depth=1)
     return PLAIN.grow(TrainingData(rows), stump, options)

@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 from spinney.data.readers import read_table
 from spinney.sources.rows import rows_in_memory
-from spinney.sources.rows.hashed_rows import RowsAway
 from spinney.sources.rows.memory import MemorySource
+from spinney.sources.rows.sampleable_rows import RemoteData
 
 
 class Ledger(MemorySource):
@@ -34,4 +34,4 @@ def opened_rows(data, roles, wanted, *, engine, connection=None):
     source = Ledger(
         rows.schema, rows.columns, classes=rows.classes, weights=rows.weights
     )
-    yield RowsAway(rows.fingerprint(), source)
+    yield RemoteData(rows.fingerprint(), source)

@@ -32,7 +32,7 @@ def test_a_leaf_is_the_root_and_the_steps_down_each_by_its_part():
         cuts=np.zeros(0),
         entries=np.zeros((5, 2), np.int64),
         outputs=np.array([[0.5, 0.5], [0.8, 0.2], [0.1, 0.9], [1.0, 0.0], [0.3, 0.7]]),
-        parts=np.array([[1.0, 0.5], [1.0, 0.25], [0, 0], [0, 0], [0, 0]]),
+        factors=np.array([[1.0, 0.5], [1.0, 0.25], [0, 0], [0, 0], [0, 0]]),
         links=np.empty((2, 6), np.int64),
     )
     cells = np.array([[2.0, 0.0], [np.nan, 0.0], [1.0, np.nan], [1.0, 1.0]])

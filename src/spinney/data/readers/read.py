@@ -27,7 +27,7 @@ from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
 from spinney.data.reading_notes import ReadingNotes, report_notes
 from spinney.data.table import Table
-from spinney.data.text_formats import TextFormat
+from spinney.data.text_formats import UNDECLARED, TextFormat
 from spinney.errors import DataError, ParameterError, Setting, note, refusal
 
 if TYPE_CHECKING:
@@ -88,12 +88,14 @@ def read_table(
     if isinstance(data, (str, os.PathLike)):
         table = _read_file(os.fspath(data), declared, format, encoding)
     else:
-        refuse_file_options(format, encoding)
-        refuse_text_format(declared, None)
+        if format is not None or encoding is not None:
+            refuse_file_options(format, encoding)
+        if declared.text_format is not UNDECLARED:
+            refuse_text_format(declared, None)
         table = _read_object(data, declared)
     if not table.columns:
         raise no_columns_error(declared)
-    return with_declared_values(table, declared)
+    return with_declared_values(table, declared) if declared.values else table
 
 
 def read_partition(data: Any, declarations: Declarations) -> Table:

@@ -18,8 +18,8 @@ from spinney.extensions.clustering.cluster_profiles import Mark, cluster_profile
 from spinney.models import FittedTree, grow_model
 from spinney.output.leaf_rules import Condition, Rules
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import as_target, given_weights, training_set
+from spinney.sources.training_data import TrainingData
 
 
 @dataclass(frozen=True, slots=True)

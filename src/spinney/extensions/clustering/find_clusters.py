@@ -14,7 +14,7 @@ from spinney.extensions.clustering.estimators import (
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.cluster_table import cluster_table
-from spinney.sources.opened import TableInput
+from spinney.sources.training_data import TableInput
 
 
 def find_clusters(

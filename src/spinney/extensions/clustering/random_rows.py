@@ -54,7 +54,7 @@ def weight_of_each(weights: Floats, n_rows: int) -> Floats:
 
 
 class RowSampler:
-    """Draws rows by weight, whatever their order."""
+    """NodeSampling rows by weight, whatever their order."""
 
     def __init__(self, cells: NDArray[Any]) -> None:
         self._keys = keys_of(cells)

@@ -17,11 +17,11 @@ from spinney.data import Attribute, Schema
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import (
     ROOT,
-    Agreement,
+    AgreementRequest,
     BinnedTables,
     Products,
-    Request,
     Source,
+    TableRequest,
     TermRequest,
     Totals,
 )
@@ -31,8 +31,8 @@ from spinney.trees import CountTable, Route, TableBatch, joined_batches
 FETCHED_ROWS = 20_000
 """The maximum number of rows of a node that is fetched."""
 
-Query = TypeVar("Query", Request, Agreement, TermRequest, tuple[int, Route])
-TableQuery = TypeVar("TableQuery", Request, Agreement)
+Query = TypeVar("Query", TableRequest, AgreementRequest, TermRequest, tuple[int, Route])
+TableQuery = TypeVar("TableQuery", TableRequest, AgreementRequest)
 Answer = TypeVar("Answer")
 
 
@@ -127,7 +127,7 @@ class CachingSource:
         begins = np.searchsorted(lines.node[order], nodes)
         for node, first, last in zip(nodes, begins, ends, strict=True):
             rows = order[first:last]
-            source.hold({node: (rows, lines.weight[rows])})
+            source.assign_rows({node: (rows, lines.weight[rows])})
         return source
 
     def _by_source(
@@ -179,11 +179,11 @@ class CachingSource:
             if not group.nodes:
                 group.source = None
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests."""
         return self._batches(requests, lambda source, some: source.tables(some))
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests."""
         return self._batches(requests, lambda source, some: source.agreements(some))
 
@@ -199,7 +199,7 @@ class CachingSource:
                 yield replace(stack, node=numbers[stack.node])
 
     def binned(
-        self, requests: Sequence[Request], n_rows: Sequence[int]
+        self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests, cached ones without bins."""
         if all(self._source_of(request.node) is self._remote for request in requests):

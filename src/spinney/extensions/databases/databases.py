@@ -32,7 +32,7 @@ from spinney.extensions.databases.engines.sqlite_engine import (
 )
 from spinney.extensions.databases.expressions import table as table_named
 from spinney.extensions.databases.open_sql import rows_in_duckdb, rows_in_engine
-from spinney.sources.rows.hashed_rows import Roles, RowsAway, Wanted
+from spinney.sources.rows.sampleable_rows import ColumnRoles, RemoteData, Wanted
 
 CHANGES = (
     exp.Insert,
@@ -56,8 +56,13 @@ class DatabaseTable:
 
 @contextmanager
 def opened_rows(
-    data: Any, roles: Roles, wanted: Wanted, *, engine: str, connection: Any = None
-) -> Iterator[RowsAway]:
+    data: Any,
+    roles: ColumnRoles,
+    wanted: Wanted,
+    *,
+    engine: str,
+    connection: Any = None,
+) -> Iterator[RemoteData]:
     """Give the rows of a table in an engine of SQL, which counts them."""
     with ExitStack() as stack:
         if engine == "duckdb":
@@ -74,8 +79,8 @@ def opened_rows(
 
 @contextmanager
 def _source_in_database(
-    at: DatabaseTable, roles: Roles, wanted: Wanted
-) -> Iterator[RowsAway]:
+    at: DatabaseTable, roles: ColumnRoles, wanted: Wanted
+) -> Iterator[RemoteData]:
     with open_engine(at) as engine:
         columns, cells = engine_columns(engine, roles.declared)
         markers = roles.declared.missing

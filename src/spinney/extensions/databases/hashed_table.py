@@ -33,8 +33,12 @@ from spinney.extensions.databases.row_hash import SHARE, TIMES, cells_of, sample
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points, no_sums
-from spinney.sources.rows.hashed_rows import DrawnRows, SampleableRows, check_room
-from spinney.sources.rows.row_draws import Draw
+from spinney.sources.rows.row_hashing import HashSample
+from spinney.sources.rows.sampleable_rows import (
+    RowSubset,
+    SampleableRows,
+    check_rows_fit,
+)
 from spinney.sources.rows.training_rows import TrainingSet
 
 
@@ -69,8 +73,8 @@ class HashedTable:
         return self.root().fingerprint()
 
     @contextmanager
-    def drawn(
-        self, *draws: Draw, class_weights: Floats | None = None
+    def sampled_source(
+        self, *draws: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
         """Give the rows that draws take, in a table of their own while it is needed."""
         with self._engine.passing():
@@ -80,7 +84,7 @@ class HashedTable:
             yield CachingSource(source, most) if most else source
 
     def _weighed(
-        self, draws: tuple[Draw, ...], class_weights: Floats | None
+        self, draws: tuple[HashSample, ...], class_weights: Floats | None
     ) -> exp.Select:
         """Return the rows that draws take, with the weights that they have there."""
         names = cells_of(self.schema)
@@ -96,17 +100,17 @@ class HashedTable:
         """Return the sums of all rows by their nearest point."""
         return cluster_sums(self._engine, self._base, points)
 
-    def among(self, *draws: Draw) -> SampleableRows:
+    def subset(self, *draws: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return DrawnRows(self, draws)
+        return RowSubset(self, draws)
 
-    def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
+    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
         engine, names = self._engine, cells_of(self.schema)
         with engine.passing():
             base = engine.keep(sampled_rows(table(self._base), names, draws))
             (n_rows,) = engine.line(select([count_all()], table(base)))
-            check_room(n_rows, self.most_rows)
+            check_rows_fit(n_rows, self.most_rows)
             query = rows_query(table(base), self.schema)
             query.append("expressions", column(SHARE))
             *answer, numbers = engine.fetch(query)

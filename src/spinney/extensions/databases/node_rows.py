@@ -76,7 +76,7 @@ class SplitStep:
     @property
     def divides(self) -> bool:
         """Whether a row with a missing value goes to several branches."""
-        return self.route.otherwise is None and self.route.split.missing is None
+        return self.route.default_branch is None and self.route.split.missing is None
 
 
 class NodeRows:

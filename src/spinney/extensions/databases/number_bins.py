@@ -9,7 +9,7 @@ A node of many rows is counted by bins, which are small whole numbers::
     FROM (SELECT *, CASE WHEN node IN (5, 6) THEN a0 ELSE b0 END AS k0 FROM …) …
 
 A second statement counts what is in the bins that may hold the best cut, and in no
-others, by value or by finer bins (``sources.opened_bins``)::
+others, by value or by finer bins (``sources.open_bins``)::
 
     SELECT …, count(*), k0 AS value, min(a0) AS low, max(a0) AS high
     FROM (SELECT *, the number a0, or where its part begins, AS k0
@@ -46,7 +46,7 @@ from spinney.extensions.databases.expressions import (
     whole,
 )
 from spinney.extensions.databases.grouped import Relation, grouped_statements
-from spinney.sources.opened_bins import Interval
+from spinney.sources.open_bins import Interval
 
 MOST_VALUES = 4_000
 """How many different numbers of a column are counted one by one."""

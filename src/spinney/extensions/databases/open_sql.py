@@ -43,7 +43,11 @@ from spinney.extensions.databases.expressions import (
 )
 from spinney.extensions.databases.hashed_table import HashedTable
 from spinney.extensions.databases.query_results import FetchedRows, rows_query
-from spinney.extensions.databases.row_hash import cells_of, hashed_rows, sampled_rows
+from spinney.extensions.databases.row_hash import (
+    cells_of,
+    sampleable_rows,
+    sampled_rows,
+)
 from spinney.extensions.databases.sql_formula import finite
 from spinney.extensions.databases.sql_schema import (
     Raw,
@@ -59,16 +63,16 @@ from spinney.extensions.databases.sql_schema import (
 )
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Totals
-from spinney.sources.rows.hashed_rows import (
-    HashedInMemory,
-    Roles,
-    RowsAway,
-    Wanted,
-    check_reserved,
-    most_lines,
-)
 from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.row_draws import share_of_rows
+from spinney.sources.rows.row_hashing import sample_share
+from spinney.sources.rows.sampleable_rows import (
+    ColumnRoles,
+    HashedTrainingSet,
+    RemoteData,
+    Wanted,
+    check_reserved_share,
+    max_rows_in_memory,
+)
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
     NumberFacts,
@@ -83,8 +87,8 @@ from spinney.sources.rows.training_rows import (
 
 @contextmanager
 def rows_in_duckdb(
-    opened: OpenRelation, roles: Roles, wanted: Wanted
-) -> Iterator[RowsAway]:
+    opened: OpenRelation, roles: ColumnRoles, wanted: Wanted
+) -> Iterator[RemoteData]:
     """Give the rows of a relation."""
     relation = selected(opened.relation, opened.columns)
     cells = {
@@ -108,13 +112,13 @@ def rows_in_engine(
     engine: SqlEngine,
     cells: Mapping[str, exp.Expr],
     columns: Sequence[SqlColumn],
-    roles: Roles,
+    roles: ColumnRoles,
     wanted: Wanted,
     *,
     markers: tuple[str, ...] = (),
     text_format: TextFormat | None = None,
     has_types: bool = True,
-) -> RowsAway:
+) -> RemoteData:
     """Return the rows of an engine, counted there or read once.
 
     ``has_types`` says that cells have types, as all but those of text files do.
@@ -137,7 +141,10 @@ def rows_in_engine(
     if classes.is_numeric:
         classes = replace(classes, origin=_origin(clean, from_zero=roles.from_zero))
     schema = schema_of(clean, classes, seen, markers=markers, text_format=text_format)
-    coded, most = coded_rows(clean, schema, seen), most_lines(wanted.room, schema)
+    coded, most = (
+        coded_rows(clean, schema, seen),
+        max_rows_in_memory(wanted.room, schema),
+    )
     reserved = None
     if n_known > most:
         engine.expect(n_known, schema.n_columns + 1)
@@ -148,11 +155,11 @@ def rows_in_engine(
         most -= len(reserved.classes)  # they stay for as long as the tree grows
     if n_known <= most:
         away, totals = _read(engine, coded, schema, wanted)
-    elif wanted.hashed:
+    elif wanted.sampleable:
         base = _keep_with_hashes(engine, coded, schema, wanted.seed)
         rows = HashedTable(engine, base, schema, most)
         totals = rows.root()
-        away = RowsAway(totals.fingerprint(), rows.source, hashed=rows)
+        away = RemoteData(totals.fingerprint(), rows.source, sampleable=rows)
     else:
         weighed = roles.weight is not None
         names = ["class", *(f"a{index}" for index in range(schema.n_columns))]
@@ -161,7 +168,7 @@ def rows_in_engine(
         counted = SqlSource(engine, base, schema, has_weights=weighed)
         source = CachingSource(counted, most) if most else counted
         totals = source.root()
-        away = RowsAway(totals.fingerprint(), source)
+        away = RemoteData(totals.fingerprint(), source)
     if not classes.is_numeric and roles.target != NO_TARGET:
         n_rows = totals.n_rows
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
@@ -173,14 +180,14 @@ def rows_in_engine(
 
 def _read(
     engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: Wanted
-) -> tuple[RowsAway, Totals]:
+) -> tuple[RemoteData, Totals]:
     """Return rows that have room, read once, and their totals."""
     lines = FetchedRows.read(engine.fetch(rows_query(coded, schema)), schema)
     training = lines.training(schema)
     totals = training.source().root()
     origin = totals.fingerprint()
-    hashed = HashedInMemory(training, origin) if wanted.hashed else None
-    return RowsAway(origin, training=training, hashed=hashed), totals
+    hashed = HashedTrainingSet(training, origin) if wanted.sampleable else None
+    return RemoteData(origin, training=training, sampleable=hashed), totals
 
 
 def _keep_with_hashes(
@@ -188,7 +195,7 @@ def _keep_with_hashes(
 ) -> str:
     """Return the kept table of coded rows with their numbers."""
     plain = engine.keep(coded)
-    base = engine.keep(hashed_rows(engine, plain, schema, seed=seed))
+    base = engine.keep(sampleable_rows(engine, plain, schema, seed=seed))
     engine.drop([plain])
     return base
 
@@ -198,15 +205,15 @@ def _reserve(
 ) -> tuple[exp.Select, TrainingSet]:
     """Return the select of the rows that are left, and those that are reserved."""
     base = _keep_with_hashes(engine, coded, schema, wanted.seed)
-    draw, names = share_of_rows(share), cells_of(schema)
+    draw, names = sample_share(share), cells_of(schema)
     lines, left = (
         select(map(column, names), sampled_rows(table(base), names, [each]))
         for each in (draw, draw.others)
     )
     (n_reserved,) = engine.line(select([count_all()], lines.copy()))
     (n_left,) = engine.line(select([count_all()], left.copy()))
-    most = most_lines(wanted.room, schema)
-    check_reserved(share, n_reserved, n_reserved + n_left, most)
+    most = max_rows_in_memory(wanted.room, schema)
+    check_reserved_share(share, n_reserved, n_reserved + n_left, most)
     reserved = FetchedRows.read(engine.fetch(rows_query(lines, schema)), schema)
     return left, reserved.training(schema)
 

@@ -15,7 +15,7 @@ from spinney.extensions.databases.databases import DatabaseTable, names_in, open
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.expressions import count_all, named, select, table
 from spinney.models.fitted_model import FittedBase
-from spinney.sources.opened import engine_of
+from spinney.sources.training_data import engine_of
 
 MOST_LISTED = 4  # columns in a warning
 

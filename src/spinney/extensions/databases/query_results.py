@@ -98,7 +98,7 @@ class CountRows:
             value[at], least[at] = high[number], low[number]
         return replace(self, value=value, low=least)
 
-    def taken(self, lines: NDArray[Any]) -> "CountRows":
+    def take(self, lines: NDArray[Any]) -> "CountRows":
         """Return some of the lines."""
         return CountRows(*(getattr(self, each.name)[lines] for each in fields(self)))
 
@@ -146,7 +146,7 @@ class CountRows:
             keys[order][at[is_requested]] == line_keys[is_requested]
         )
         table = order[at[is_requested]]
-        lines = self if is_requested.all() else self.taken(is_requested)
+        lines = self if is_requested.all() else self.take(is_requested)
         return _table_batch(lines, table, node, attribute, width=width, n=n_outputs)
 
 
@@ -174,7 +174,7 @@ def _table_batch(
     lines.put(missing, missing_rows, is_missing, table[is_missing])
     known = np.flatnonzero(~is_missing)
     order = known[np.lexsort((lines.value[known], table[known]))]
-    lines, table = lines.taken(order), table[order]
+    lines, table = lines.take(order), table[order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = (table[1:] != table[:-1]) | (lines.value[1:] != lines.value[:-1])
     weights = np.zeros((np.count_nonzero(first), width))

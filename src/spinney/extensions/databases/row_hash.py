@@ -1,4 +1,4 @@
-"""The numbers of rows (``sources.rows.row_numbers``) as a select, and draws by them."""
+"""The numbers of rows (``sources.rows.row_hashing``) as a select, and draws by them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,12 +24,13 @@ from spinney.extensions.databases.expressions import (
     total_of,
     whole,
 )
-from spinney.sources.rows.row_draws import ROUNDS, Draw
-from spinney.sources.rows.row_numbers import (
+from spinney.sources.rows.row_hashing import (
     ABSENT,
     GOLDEN,
     MIXED,
+    ROUNDS,
     SPREAD,
+    HashSample,
     band_of,
     factor_of_band,
     hashed_columns,
@@ -42,7 +43,7 @@ SHARE = "spinney share of one"
 TIMES = "spinney times"
 
 
-def hashed_rows(
+def sampleable_rows(
     engine: SqlEngine, base: str, schema: Schema, *, seed: int = 0
 ) -> exp.Select:
     """Return the rows of a kept table with their numbers, in the column ``SHARE``."""
@@ -167,7 +168,7 @@ def _ranges(
 
 
 def sampled_rows(
-    relation: exp.Query | exp.Table, cells: Sequence[str], draws: Sequence[Draw]
+    relation: exp.Query | exp.Table, cells: Sequence[str], draws: Sequence[HashSample]
 ) -> exp.Select:
     """Return cells of rows that draws take, and how often, in the column ``TIMES``.
 
@@ -193,7 +194,7 @@ def sampled_rows(
 
 
 def _mix(
-    relation: exp.Query | exp.Table, kept: Sequence[str], draw: Draw, name: str
+    relation: exp.Query | exp.Table, kept: Sequence[str], draw: HashSample, name: str
 ) -> exp.Select:
     """Return a relation with what a draw makes of the numbers beside it."""
     if draw.mixing is None:

@@ -40,10 +40,10 @@ class SqlRoutes:
         A branch that is not among the children leads nowhere.
         """
         split = route.split
-        if route.otherwise is not None:
+        if route.default_branch is not None:
             questions = (split, *route.surrogates)
             goes = [self.branch(question, children) for question in questions]
-            last = whole(children.get(route.otherwise, DROPPED))
+            last = whole(children.get(route.default_branch, DROPPED))
             return first_known([*goes, last])
         absent: exp.Expr = exp.Null()
         if split.missing is not None:
@@ -151,7 +151,11 @@ def child_by_lists(
         else:
             codes = np.arange(len(attribute(index).values))
             sides = route.split.branch_of(codes).tolist()
-        absent = route.split.missing if route.otherwise is None else route.otherwise
+        absent = (
+            route.split.missing
+            if route.default_branch is None
+            else route.default_branch
+        )
         branches = [absent if side == DROPPED else side for side in (*sides, DROPPED)]
         goes += [
             exp.Null() if branch is None else whole(children.get(branch, nowhere))

@@ -59,15 +59,15 @@ from spinney.extensions.databases.sql_routes import SqlRoutes
 from spinney.extensions.databases.table_batches import TableWorkspace
 from spinney.sources.base import (
     ROOT,
-    Agreement,
+    AgreementRequest,
     BinnedTables,
     Products,
-    Request,
+    TableRequest,
     TermRequest,
     Totals,
     batches_of_terms,
 )
-from spinney.sources.opened_bins import OpenedIntervals, are_listed, to_be_opened
+from spinney.sources.open_bins import OpenIntervals, are_listed, openable_tables
 from spinney.trees import CountTable, Route, TableBatch, Term
 
 Lines = exp.Query | exp.Table
@@ -181,7 +181,7 @@ class SqlSource:
         """Return the attribute at a place, one with a formula included."""
         return self._constructed.get(index) or self.schema.attributes[index]
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, from one statement, or what has room."""
         wanted = [(request.node, request.attributes) for request in requests]
         if self._room is None:
@@ -199,7 +199,7 @@ class SqlSource:
         return self._counted(wanted, self._moments, by=self._by, shape=shape)
 
     def binned(
-        self, requests: Sequence[Request], n_rows: Sequence[int]
+        self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests, numbers of many values by bins.
 
@@ -226,12 +226,12 @@ class SqlSource:
         coarse = CountRows.joined(list(lines)).in_bins(ranges, small)
         nodes = [node for node, _ in wanted]
 
-        def inside(intervals: OpenedIntervals) -> TableBatch:
+        def inside(intervals: OpenIntervals) -> TableBatch:
             opened = self._opened(intervals, nodes)
             return self._stack(CountRows.joined(opened), wanted)
 
         check = None if self._room is None else self._room.check_bins
-        return to_be_opened(self._stack(coarse, wanted), inside, check)
+        return openable_tables(self._stack(coarse, wanted), inside, check)
 
     def is_remote(self, _: Iterable[int]) -> bool:
         """Return that all rows are in the engine."""
@@ -244,7 +244,7 @@ class SqlSource:
         return lines.stack(wanted, target.width, target.n_outputs)
 
     def _opened(
-        self, intervals: OpenedIntervals, nodes: Sequence[int]
+        self, intervals: OpenIntervals, nodes: Sequence[int]
     ) -> list[CountRows]:
         """Return the lines of what is in opened bins, by one statement."""
         by_node = {
@@ -283,7 +283,7 @@ class SqlSource:
         """Keep the lines of nodes, so that each can be read by itself."""
         self._rows.settled(nodes)
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests, from one statement."""
         wanted = [(request.node, request.attributes) for request in requests]
         if self._room is not None:

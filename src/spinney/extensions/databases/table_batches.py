@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spinney._support.memory_budget import MemoryBudget
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, phrase
-from spinney.sources.opened_bins import MOST_LINES
+from spinney.sources.open_bins import MOST_LINES
 from spinney.trees import TableBatch
 
 LINE, CLASS = 260, 32

@@ -15,7 +15,7 @@ from spinney.recipes import (
     default_recipe,
     refuse_uncommon,
 )
-from spinney.sources.opened import DECLARING, OPENING
+from spinney.sources.training_data import DECLARING, OPENING
 
 # CART pruned by cross-validation; the recipe alone is not pruned.
 PRUNED = (

@@ -15,7 +15,6 @@ from spinney.data import (
     without_identifiers,
 )
 from spinney.errors import DataError
-from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import (
     NumberFacts,
     as_target,
@@ -23,8 +22,9 @@ from spinney.sources.rows import (
     check_numbers,
     check_roles,
     known_rows,
-    tell_doubts,
+    report_column_issues,
 )
+from spinney.sources.training_data import TableInput, table_of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def rows_of(table_input: TableInput) -> EvaluationRows:
     every = rows.without((target, weight or ""))
     attributes = without_identifiers(every, declarations, places)
     rows = rows.without({*every.names} - {*attributes.names})
-    tell_doubts(attributes, rows[target], declarations, places)
+    report_column_issues(attributes, rows[target], declarations, places)
     column, classes = rows[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
     if form.is_numeric:

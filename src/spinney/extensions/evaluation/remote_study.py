@@ -32,21 +32,21 @@ from spinney.extensions.evaluation.study import (
 from spinney.growth.forest import forest_outputs
 from spinney.models import FittedForest, FittedTree, grow_drawn, grow_drawn_forest
 from spinney.recipes import DEFAULT_RECIPE
-from spinney.sources.opened import open_source
 from spinney.sources.rows import (
-    Draw,
+    HashSample,
     SampleableRows,
-    fold_of_rows,
-    mixing_of,
-    share_of_rows,
+    hash_mixing,
+    sample_fold,
+    sample_share,
 )
+from spinney.sources.training_data import open_source
 from spinney.trees.predict import flatten, outputs
 
 FEWEST_FOR_DEFAULT = 60
 ROWS_A_FOLD = 10
 """The least number of rows of a fold by default."""
 
-RemoteSplit = tuple[int, int, Draw]
+RemoteSplit = tuple[int, int, HashSample]
 """A repeat and a fold, counted from 1, and the hash sample of test rows."""
 
 
@@ -59,15 +59,15 @@ def evaluate_remote(study: Study) -> Evaluation:
             "needs the rows in memory, and this table is remote",
             "use a number of folds",
         )
-    with open_source(study.table, hashed=True) as opened:
-        assert opened.hashed is not None
+    with open_source(study.table, sampleable=True) as opened:
+        assert opened.sampleable is not None
         form, n_rows, candidates = opened.schema.target, opened.n_rows, study.candidates
         classes = None if form.is_numeric else form.classes
         if study.uses_defaults and n_rows < FEWEST_FOR_DEFAULT:
             candidates = tuple(
                 each for each in candidates if each.label == REMOTE_RECIPE
             )
-        runs = RemoteStudy(opened.hashed, n_rows, study.costs(classes))
+        runs = RemoteStudy(opened.sampleable, n_rows, study.costs(classes))
         if scheme.holdout is None and scheme.folds is None:
             folds = max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD))
             scheme = replace(scheme, folds=folds)
@@ -88,7 +88,7 @@ class RemoteStudy:
     def prepare(self, split: RemoteSplit) -> Callable[[StudyCandidate], FoldResult]:
         """Return who measures a variant on a part."""
         repeat, fold, tested = split
-        training = self.rows.among(tested.others)
+        training = self.rows.subset(tested.others)
         n_train = training.root().n_rows
         n_test = self.n_rows - n_train
         if not n_train or not n_test:
@@ -107,7 +107,7 @@ class RemoteStudy:
         self,
         candidate: StudyCandidate,
         training: SampleableRows,
-        tested: Draw,
+        tested: HashSample,
         n_test: int,
     ) -> Measured:
         """Grow a variant on rows, and measure it on others."""
@@ -123,7 +123,7 @@ class RemoteStudy:
                 [],
             )
             for piece in tested.pieces(self._n_pieces(n_test)):
-                rows, _ = self.rows.fetched(piece)
+                rows, _ = self.rows.fetch_sample(piece)
                 start = seconds_without_loading()
                 predicted = predict(rows.columns, len(rows.classes))
                 predict_seconds += seconds_without_loading() - start
@@ -149,12 +149,12 @@ class RemoteStudy:
 def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
     """Give repeats and folds, counted from 1, and the draw of the rows to test on."""
     for repeat in range(1, scheme.repeats + 1):
-        mixing = mixing_of(scheme.seed, repeat)
+        mixing = hash_mixing(scheme.seed, repeat)
         if scheme.holdout is not None:
-            yield repeat, 1, share_of_rows(float(scheme.holdout), mixing)
+            yield repeat, 1, sample_share(float(scheme.holdout), mixing)
             continue
         for fold in range(scheme.n_folds):
-            yield repeat, fold + 1, fold_of_rows(fold, scheme.n_folds, mixing)
+            yield repeat, fold + 1, sample_fold(fold, scheme.n_folds, mixing)
 
 
 def _grown(candidate: StudyCandidate, rows: SampleableRows) -> tuple[Any, Any]:

@@ -48,7 +48,7 @@ from spinney.extensions.evaluation.measures import (
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
 from spinney.extensions.evaluation.splits import Scheme, Split, choose_folds, splits_of
 from spinney.growth import only_to_predict
-from spinney.sources.opened import DECLARING, OPENING, TableInput
+from spinney.sources.training_data import DECLARING, OPENING, TableInput
 from spinney.trees import labels_of
 
 Task = TypeVar("Task")

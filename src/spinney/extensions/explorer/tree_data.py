@@ -55,7 +55,7 @@ def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
     assert arrays.outputs is not None
     assert arrays.shares is not None
     # Children by parent, as shares are; where no row is divided they say nothing.
-    divides = np.repeat(arrays.final_branch < 0, arrays.links().count)
+    divides = np.repeat(arrays.fallback_branch < 0, arrays.links().count)
     data = {
         "size": len(arrays),
         **packed_fields(arrays, *QUESTIONS, *NODES),
@@ -65,8 +65,8 @@ def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
     }
     if target.costs is not None:
         data["labels"] = packed(labels_of(arrays.outputs, target.costs))
-    if arrays.otherwise is not None and (arrays.otherwise >= 0).any():
-        data["otherwise"] = packed(arrays.otherwise)
+    if arrays.default_branch is not None and (arrays.default_branch >= 0).any():
+        data["otherwise"] = packed(arrays.default_branch)
     if arrays.surrogates is not None:
         names = (*QUESTIONS, *SURROGATES)
         data["surrogates"] = packed_fields(arrays.surrogates, *names)

@@ -217,7 +217,7 @@ class _Tables:
         says = start[3] if len(self.says) > start[3] else -1
         if says >= 0 and self.form.has_labels:
             self.labels.append(str(node.label))
-        otherwise = -1 if node.otherwise is None else node.otherwise
+        otherwise = -1 if node.default_branch is None else node.default_branch
         return (
             f"{{{start[0]}, {counts[0]}, {otherwise}, {start[1]}, {counts[1]}, "
             f"{says}, {start[2]}, {counts[2]}, {plus!r}}}"

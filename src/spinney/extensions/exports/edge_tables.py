@@ -137,8 +137,8 @@ class _EdgeWriter:
 
     def _edge(self, number: int, parent: FormNode) -> None:
         """Fill in what the edge to a node takes of rows at its parent."""
-        share = float(parent.otherwise == number)
-        if parent.otherwise is None:
+        share = float(parent.default_branch == number)
+        if parent.default_branch is None:
             share = dict(parent.parts).get(number, 0.0)
         self._at("otherwise", number)[...] = share
         for at, question in enumerate(parent.questions):

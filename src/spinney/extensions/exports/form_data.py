@@ -239,6 +239,6 @@ def _node(node: FormNode, cells: list[str]) -> dict[str, Any]:
         else [cells[q.cell], ByText(q.texts)]
         for q in node.questions
     ]
-    if node.otherwise is not None:
-        return {"ask": asks, "else": node.otherwise}
+    if node.default_branch is not None:
+        return {"ask": asks, "else": node.default_branch}
     return {"ask": asks, "divide": [list(part) for part in node.parts]}

@@ -148,7 +148,7 @@ class _Tree:
         for number in self.numbers:  # which grows
             self.numbers += form.nodes[number].children
         asking = [form.nodes[n] for n in self.numbers if form.nodes[n].questions]
-        divides = {node.otherwise is None for node in asking}
+        divides = {node.default_branch is None for node in asking}
         if len(divides) > 1:
             refuse_to_say("pmml", "a tree that divides some rows only", "take 'python'")
         self.divides = divides == {True}
@@ -203,8 +203,8 @@ class _Tree:
         form, node = self.form, self.form.nodes[number]
         made = element("Node", predicate, id=str(number), recordCount=repr(weight))
         if node.questions:
-            if node.otherwise is not None:
-                made.set("defaultChild", str(node.otherwise))
+            if node.default_branch is not None:
+                made.set("defaultChild", str(node.default_branch))
         elif form.target.is_numeric:
             made.set("score", repr(node.says[0]))
         else:
@@ -219,7 +219,7 @@ _OTHER_POLICY = ("grow it with ", Setting("missing_policy", "branch"))
 def _takes_rest(node: FormNode, child: int) -> bool:
     """Return whether a child takes what no question knows, and nothing else."""
     sent = any(child in question.below for question in node.questions)
-    return child == node.otherwise and not sent
+    return child == node.default_branch and not sent
 
 
 def _label(form: Portable, node: FormNode) -> str:
@@ -261,7 +261,7 @@ def _model_tree(form: Portable, fields: Fields) -> Element:
             segments.append(segment)
         for child in reversed(node.children):
             asks = [fields.sends(each, child) for each in node.questions]
-            last = element("True" if child == node.otherwise else "False")
+            last = element("True" if child == node.default_branch else "False")
             ways.append((child, [*asked, first_known([*asks, last])]))
     return element(
         "MiningModel",

@@ -3,7 +3,7 @@
 A row is read into *cells*, one per column: a number, or the text of a value, or nothing
 where it is missing. Formulas add cells to those of columns. A row goes down a tree as
 in :mod:`spinney.trees.predict.flat_tree`: a node asks its questions in order until one
-of them knows the next node; what none of them sends goes to ``otherwise``, or is
+of them knows the next node; what none of them sends goes to ``default_branch``, or is
 divided into ``parts``. A value that no question has is treated as a missing one, so a
 writer needs no list of what the model has seen.
 
@@ -179,13 +179,13 @@ class FormLine:
 class FormNode:
     """A node: a leaf where it asks nothing.
 
-    Where ``otherwise`` is None, a row that no question sends is divided into ``parts``.
-    A leaf ``says`` class shares or one number, or has a ``line``. Where it has a
-    ``label``, that is its class, likeliest or not.
+    Where ``default_branch`` is None, a row that no question sends is divided into
+    ``parts``. A leaf ``says`` class shares or one number, or has a ``line``. Where it
+    has a ``label``, that is its class, likeliest or not.
     """
 
     questions: tuple[FormQuestion, ...] = ()
-    otherwise: int | None = None
+    default_branch: int | None = None
     parts: tuple[tuple[int, float], ...] = ()
     says: tuple[float, ...] = ()
     line: FormLine | None = None
@@ -196,7 +196,9 @@ class FormNode:
         """The nodes that rows can go to, rising."""
         below = {child for child, _ in self.parts}
         below.update(child for question in self.questions for child in question.below)
-        return sorted(below if self.otherwise is None else below | {self.otherwise})
+        return sorted(
+            below if self.default_branch is None else below | {self.default_branch}
+        )
 
 
 MOST_PREFIXES = 8
@@ -291,7 +293,9 @@ class Portable:
     @property
     def divides(self) -> bool:
         """Whether a row may come to several leaves of a tree."""
-        return any(node.questions and node.otherwise is None for node in self.nodes)
+        return any(
+            node.questions and node.default_branch is None for node in self.nodes
+        )
 
     @property
     def cost_lines(self) -> list[list[float]] | None:

@@ -258,9 +258,9 @@ class _Writer:
         for each in _surrogates(arrays.surrogates, number):
             own = children[::-1] if each.reversed else children
             questions.append(self._question(each.split, own))
-        branch = int(arrays.final_branch[number])
+        branch = int(arrays.fallback_branch[number])
         if branch >= 0:
-            return FormNode(tuple(questions), otherwise=children[branch])
+            return FormNode(tuple(questions), default_branch=children[branch])
         assert arrays.shares is not None
         shares = arrays.shares[first : first + count].tolist()
         parts = zip(children, shares, strict=True)

@@ -61,7 +61,7 @@ class SqlTrees:
         asked, number = list[tuple[str, str]](), root
         while (node := self.form.nodes[number]).questions:
             heavy = max(
-                node.children, key=lambda c: (self._leaves[c], c == node.otherwise)
+                node.children, key=lambda c: (self._leaves[c], c == node.default_branch)
             )
             for child in node.children:
                 if child != heavy:
@@ -93,7 +93,9 @@ class SqlTrees:
             roots.update(dict.fromkeys(node.children, root))
         nodes = enumerate(self.form.nodes)
         return {
-            roots[n] for n, node in nodes if node.questions and node.otherwise is None
+            roots[n]
+            for n, node in nodes
+            if node.questions and node.default_branch is None
         }
 
     def _weighted(self, root: int, says: Says) -> str:
@@ -132,7 +134,7 @@ class SqlTrees:
     def _step(self, number: int, child: int, depth: int) -> "_Step":
         """Return how rows go from a node to a child."""
         node = self.form.nodes[number]
-        if node.otherwise is not None:
+        if node.default_branch is not None:
             elsewhere = f"({self._goes(node, child)}) IS NOT {self.dialect.true}"
             return _Step(number, depth, elsewhere, "")
         share = self.dialect.number(dict(node.parts).get(child, 0.0))
@@ -167,7 +169,7 @@ class SqlTrees:
 
     def _goes(self, node: FormNode, child: int) -> str:
         """Return the condition that a row goes whole from a node to a child."""
-        (question, *surrogates), otherwise = node.questions, node.otherwise
+        (question, *surrogates), otherwise = node.questions, node.default_branch
         if surrogates:
             whens = [f"WHEN {holds} THEN {to}" for holds, to in self._sent(node)]
             while whens and whens[-1].endswith(f" THEN {otherwise}"):

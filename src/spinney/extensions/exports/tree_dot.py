@@ -30,7 +30,7 @@ def to_dot(tree: Tree) -> str:
     ]
     together: dict[int, tuple[Node, ...]] = {}
     for node in tree:
-        below = tree.told_together(node)
+        below = tree.empty_sibling_leaves(node)
         together.update({leaf.number: below for leaf in below})
         shared = together.get(node.number, ())
         if shared and node.number != shared[-1].number:

@@ -10,7 +10,7 @@ added and removed, each node gets its changes::
 Tables are then updated by these rows alone (``table_change``). A child with few of its
 rows left is stale: it is counted from its rows, with all nodes below. Small nodes store
 rows and no tables. The outcome of a node without changes comes from the cache, if a
-search would find it again (``Search.finds_the_same``).
+search would find it again (``Search.finds_same_splits``).
 
 The arrays of a state never change, so that one state can be updated twice.
 """
@@ -42,8 +42,8 @@ from spinney.extensions.incremental.tree_state import (
     TreeState,
 )
 from spinney.growth.plain.growing_nodes import NodeOutcome
-from spinney.search import Search, same_question, under_search
-from spinney.sources import ROOT, Agreement, Request, Totals
+from spinney.search import Search, rewritten_decision, same_split
+from spinney.sources import ROOT, AgreementRequest, TableRequest, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
 from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
 
@@ -181,7 +181,7 @@ class IncrementalSource:
         self._total = batch
         return batch
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, in one batch."""
         parts, to_count = [], []
         for number, request in enumerate(requests):
@@ -196,7 +196,7 @@ class IncrementalSource:
             own = [request for _, request in to_count]
             counted = joined_batches(self._part(own).tables(own))
             for at, (number, request) in enumerate(to_count):
-                own_tables = counted.taken(np.flatnonzero(counted.node == at))
+                own_tables = counted.take(np.flatnonzero(counted.node == at))
                 parts.append(of_node(own_tables, request.attributes, number))
                 node = self._nodes[request.node]
                 whole = not node.attributes or node.attributes == request.attributes
@@ -204,13 +204,15 @@ class IncrementalSource:
                     node.tables = parts[-1]
         yield joined_batches(parts)
 
-    def _part(self, requests: "Sequence[Request | Agreement]") -> MemorySource:
+    def _part(
+        self, requests: "Sequence[TableRequest | AgreementRequest]"
+    ) -> MemorySource:
         """Return a source of the rows of some nodes alone."""
         members = [self._nodes[request.node].members for request in requests]
         start = starts_of(np.array([len(each) for each in members], dtype=np.int64))
         rows = np.concatenate([each.rows for each in members])
-        part = self._joined.rows.taken(rows).source()
-        part.hold(
+        part = self._joined.rows.take(rows).source()
+        part.assign_rows(
             {
                 request.node: (np.arange(start[at], start[at + 1]), each.weights)
                 for at, (request, each) in enumerate(
@@ -275,7 +277,7 @@ class IncrementalSource:
 
     # Surrogates
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch, in one batch."""
         most = max((request.split.n_branches for request in requests), default=0)
         parts, to_count = [], []
@@ -292,7 +294,7 @@ class IncrementalSource:
             own = [request for _, request in to_count]
             counted = joined_batches(self._part(own).agreements(own))
             for at, (number, request) in enumerate(to_count):
-                own_tables = counted.taken(np.flatnonzero(counted.node == at))
+                own_tables = counted.take(np.flatnonzero(counted.node == at))
                 batch = of_node(own_tables, request.attributes, number)
                 node = self._nodes[request.node]
                 if len(node.members) > FEW_ROWS and request.split.n_branches == most:
@@ -300,13 +302,15 @@ class IncrementalSource:
                 parts.append(with_branches(batch, most))
         yield joined_batches(parts)
 
-    def _changed_agreement(self, node: _Node, request: Agreement) -> TableBatch | None:
+    def _changed_agreement(
+        self, node: _Node, request: AgreementRequest
+    ) -> TableBatch | None:
         """Return how attributes agreed with a split, after what changed at its node."""
         before, split = node.before, request.split
         if before is None or before.agreement is None or self._joined.is_recoded:
             return None
         old_split, batch = before.agreement
-        if not same_question(old_split, split):
+        if not same_split(old_split, split):
             return None
         if not set(request.attributes) <= set(batch.attribute.tolist()):
             return None
@@ -315,7 +319,7 @@ class IncrementalSource:
         n_branches = split.n_branches
 
         def amounts(rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
-            branches = self._all.goes(split, rows)
+            branches = self._all.split_branches(split, rows)
             branches = np.where(branches < 0, n_branches, branches)
             return in_columns(branches, weights, n_branches + 1)
 
@@ -328,7 +332,7 @@ class IncrementalSource:
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        self._all.hold(
+        self._all.assign_rows(
             {
                 node: (members.rows, members.weights)
                 for node, _ in routes
@@ -368,7 +372,7 @@ class IncrementalSource:
             return before.route == route
         if route.surrogates or before.route.surrogates or before.tables is None:
             return False
-        if node.tables is None or not same_question(before.route.split, route.split):
+        if node.tables is None or not same_split(before.route.split, route.split):
             return False
         return not any(
             batch.missing_rows[batch.attribute == route.split.attribute].any()
@@ -382,7 +386,7 @@ class IncrementalSource:
         assert parent.before is not None
         change, nodes = parent.change, {}
         added_branch, removed_branch = (
-            self._all.branches(route, each.rows) if len(each) else each.rows
+            self._all.route_branches(route, each.rows) if len(each) else each.rows
             for each in (change.added, change.removed)
         )
         for branch, child in children.items():
@@ -394,8 +398,8 @@ class IncrementalSource:
             own = change
             if len(change):
                 own = Change(
-                    change.added.taken(added_branch == branch),
-                    change.removed.taken(removed_branch == branch),
+                    change.added.take(added_branch == branch),
+                    change.removed.take(removed_branch == branch),
                 )
             nodes[child] = _Node(before, own)
         return nodes
@@ -413,7 +417,7 @@ class IncrementalSource:
         Only children with a state are ``matched``.
         """
         members, nodes = parent.members, {}
-        branches = self._all.branches(route, members.rows)
+        branches = self._all.route_branches(route, members.rows)
         is_missing = branches < 0
         children_before = (
             parent.before.children if matched and parent.before is not None else {}
@@ -473,7 +477,7 @@ class IncrementalSource:
             prices = any(attribute.cost for attribute in self.schema.attributes)
             same = rewritten = False
             if earlier is not None and not prices:
-                same = search.finds_the_same(earlier, self.schema)
+                same = search.finds_same_splits(earlier, self.schema)
                 if same and search.recipe.thresholds == "observed":
                     rewritten = not _same_values(earlier, search)
             self._same = search, same, rewritten
@@ -481,7 +485,7 @@ class IncrementalSource:
 
     def _rewritten(self, outcome: NodeOutcome, search: Search) -> NodeOutcome | None:
         """Return an outcome with its thresholds by the rows now."""
-        decision = under_search(outcome.decision, search, self._levels)
+        decision = rewritten_decision(outcome.decision, search, self._levels)
         if decision is None or outcome.route is None:
             return None if decision is None else replace(outcome, decision=decision)
         assert decision.chosen is not None
@@ -528,8 +532,8 @@ class IncrementalSource:
 
 def _same_values(one: Search, other: Search) -> bool:
     """Return whether all rows have the same values, as they had."""
-    values = other.at_root.observed
+    values = other.root_summary.observed
     return all(
         np.array_equal(own, values[index])
-        for index, own in one.at_root.observed.items()
+        for index, own in one.root_summary.observed.items()
     )

@@ -36,7 +36,7 @@ class WeighedRows:
         """Return the number of rows."""
         return len(self.rows)
 
-    def taken(self, which: NDArray[np.bool_]) -> "WeighedRows":
+    def take(self, which: NDArray[np.bool_]) -> "WeighedRows":
         """Return some of them."""
         return WeighedRows(self.rows[which], self.weights[which])
 
@@ -78,7 +78,7 @@ def difference(before: WeighedRows, after: WeighedRows) -> Change:
     )
     stayed = np.zeros(len(before), dtype=bool)
     stayed[at[same]] = True
-    return Change(after.taken(~same), before.taken(~stayed))
+    return Change(after.take(~same), before.take(~stayed))
 
 
 def changed_tables(
@@ -173,7 +173,7 @@ class _Lines:
             self.missing[:], self.missing_rows[:] = 0, 0
         lines = np.isin(self.values, gone)
         self.weights[lines], self.rows[lines] = 0, 0
-        own = now.taken(touched)
+        own = now.take(touched)
         self.add(values[touched], *amounts(own.rows, own.weights))
         return len(own)
 
@@ -234,7 +234,7 @@ def are_numeric(schema: Schema, attributes: Integers) -> NDArray[np.bool_]:
 def of_node(batch: TableBatch, attributes: tuple[int, ...], number: int) -> TableBatch:
     """Return the tables of some attributes, as those of a node of this number."""
     wanted = np.flatnonzero(np.isin(batch.attribute, attributes))
-    batch = batch.taken(wanted)
+    batch = batch.take(wanted)
     return replace(batch, node=np.full(len(batch), number))
 
 

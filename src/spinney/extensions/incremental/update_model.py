@@ -18,12 +18,11 @@ from spinney.errors import DataError, ParameterError, Setting, phrase
 from spinney.extensions.incremental.incremental_source import IncrementalSource
 from spinney.extensions.incremental.tree_state import TreeState
 from spinney.growth import Model, UpdateState
-from spinney.growth.engine import Engine, choose_engine, plain_seconds
+from spinney.growth.growers import Grower, choose_grower, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.models import grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import (
     Batch,
     JoinedRows,
@@ -35,6 +34,7 @@ from spinney.sources.rows import (
     moved_target,
     row_weights,
 )
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 
@@ -48,8 +48,8 @@ def update_model(
 ) -> Model:
     """Return the model of its rows with those of a batch, and without those removed.
 
-    ``going_on`` stores count tables for further batches; without it the quickest engine
-    grows the tree.
+    ``going_on`` stores count tables for further batches; without it the fastest
+    grower grows the tree.
     """
     state = update_state_of(model)
     if state.stream is not None:
@@ -80,7 +80,7 @@ def _grow_joined(
     joined, tree = _measured(joined, state), state.tree
     if joined.rows.schema.target.origin != state.training.schema.target.origin:
         tree = None
-    rows = joined.rows.taken(joined.staying) if len(joined.removed) else joined.rows
+    rows = joined.rows.take(joined.staying) if len(joined.removed) else joined.rows
     if tree is None and going_on:
         going_on = can_cache_counts(rows, state.recipe)
     if whole is None and going_on:
@@ -88,18 +88,18 @@ def _grow_joined(
     model = grow_model(
         TrainingData(rows),
         recipe=state.recipe,
-        engine=None if again is None else again.engine,
+        grower=None if again is None else again.grower,
         progress=progress,
         **state.given,
     )
     grown = None if again is None else again.tree_state
-    return replace(model, kept=replace(state, training=rows, tree=grown))
+    return replace(model, update_state=replace(state, training=rows, tree=grown))
 
 
 def update_state_of(model: Model, path: str | None = None) -> UpdateState:
     """Return the update state of a model, from a path; refuse a model without one."""
-    if model.kept is not None:
-        return model.kept
+    if model.update_state is not None:
+        return model.update_state
     name = "the model" if path is None else path
     if model.recipe.grower.streams:
         msg = f"{name} is the tree of a stream as it was, and has not what it counted"
@@ -222,12 +222,12 @@ class IncrementalGrower:
     n_counted: int = field(default=0, init=False)
 
     @property
-    def engine(self) -> Engine:
+    def grower(self) -> Grower:
         """The engine that grows the tree; then ``tree_state`` is that of the tree."""
-        return Engine("kept", self._grow)
+        return Grower("kept", self._grow)
 
     def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
-        weights = rows.at_hand.weights
+        weights = rows.in_memory_rows.weights
         joined, earlier = _weighed(self.joined, weights, self.tree_state)
         source = IncrementalSource(joined, earlier)
         with TIME_WITHOUT_KERNELS.running():
@@ -269,7 +269,7 @@ def can_cache_counts(rows: TrainingSet, recipe: Recipe) -> bool:
     """
     if plain_seconds(rows, recipe) <= MAX_SECONDS:
         return True
-    return choose_engine(rows, recipe, Options()).name == "plain"
+    return choose_grower(rows, recipe, Options()).name == "plain"
 
 
 def why_from_scratch(recipe: Recipe) -> str | None:

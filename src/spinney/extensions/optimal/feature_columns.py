@@ -20,7 +20,7 @@ from spinney.data import Attribute
 from spinney.errors import DataError
 from spinney.search import midpoint
 from spinney.sources.rows import TrainingSet
-from spinney.trees import Question
+from spinney.trees import SplitCondition
 
 # The most values of a nominal attribute whose subsets are all tried: 63 splits.
 MOST_IN_SUBSETS = 7
@@ -42,7 +42,7 @@ class FeatureColumn:
     known: NDArray[np.bool_] | None = None
     missing: int | None = None
 
-    def question(self, rows: Integers, upto: int) -> tuple[Question, bool]:
+    def question(self, rows: Integers, upto: int) -> tuple[SplitCondition, bool]:
         """Return the split of a node's rows at a rank, and whether it is reversed.
 
         If all known values are on one side, the split is on missing values.
@@ -51,13 +51,13 @@ class FeatureColumn:
         ranks = self.ranks[known]
         left, right = ranks[ranks <= upto], ranks[ranks > upto]
         if not len(left) or not len(right):
-            return Question(self.attribute, cut=np.inf, missing=1), not len(left)
+            return SplitCondition(self.attribute, cut=np.inf, missing=1), not len(left)
         if self.values is None:
-            return Question(self.attribute, None, self.codes, self.missing), False
+            return SplitCondition(self.attribute, None, self.codes, self.missing), False
         first = int(self.missing == 0)
         low, high = (int(rank) - first for rank in (left.max(), right.min()))
         cut = midpoint(float(self.values[low]), float(self.values[high]))
-        return Question(self.attribute, cut, (), self.missing), False
+        return SplitCondition(self.attribute, cut, (), self.missing), False
 
 
 def feature_columns(training: TrainingSet) -> list[FeatureColumn]:

@@ -19,9 +19,9 @@ from spinney.extensions.partitions.partition_facts import (
     TargetSums,
 )
 from spinney.sources.rows import NO_TARGET, row_weights
-from spinney.sources.rows.hashed_rows import Roles
-from spinney.sources.rows.memory import MemorySource, Standing
+from spinney.sources.rows.memory import MemorySource, RowAssignment
 from spinney.sources.rows.ranked_cells import Ranked
+from spinney.sources.rows.sampleable_rows import ColumnRoles
 
 N_BINS = 255
 """The bins of a column of many numbers: with a missing one, as many as a byte has."""
@@ -41,7 +41,7 @@ class LoadedPartition:
         return sum(column.cells.nbytes for column in self.table.columns)
 
 
-def read_rows(partition: Any, roles: Roles) -> LoadedPartition:
+def read_rows(partition: Any, roles: ColumnRoles) -> LoadedPartition:
     """Read a partition: a Parquet file by its path, or a table as it is."""
     # The user is in another process: warnings travel with the facts.
     with _LISTENING, warnings.catch_warnings(record=True) as caught:
@@ -130,9 +130,9 @@ class EncodedPartition:
     def __sizeof__(self) -> int:
         return self.n_bytes
 
-    def at(self, standing: Standing) -> MemorySource:
+    def at(self, standing: RowAssignment) -> MemorySource:
         """Return the rows where they stand."""
-        return self.source.at(standing)
+        return self.source.with_assignment(standing)
 
 
 def code_rows(

@@ -1,4 +1,4 @@
-"""Row hashes in partitions (``sources.rows.row_numbers``), and samples by them.
+"""Row hashes in partitions (``sources.rows.row_hashing``), and samples by them.
 
 Equal rows may be in several partitions, and the number of a copy depends on all of
 them. So each partition reports how many of its rows have which s and weight, and
@@ -24,15 +24,21 @@ from spinney.extensions.partitions.executors import Executor, added_up, plus
 from spinney.extensions.partitions.partitioned_source import PartitionedSource
 from spinney.sources.base import ROOT, Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
-from spinney.sources.rows.hashed_rows import (
-    DrawnRows,
-    HashedInMemory,
-    SampleableRows,
-    check_room,
+from spinney.sources.rows.memory import RowAssignment
+from spinney.sources.rows.row_hashing import (
+    HashSample,
+    Range,
+    behind,
+    cell_hash_sums,
+    numbers_of,
+    sample_counts,
 )
-from spinney.sources.rows.memory import Standing
-from spinney.sources.rows.row_draws import Draw, times_of
-from spinney.sources.rows.row_numbers import Range, behind, numbers_of, row_sums
+from spinney.sources.rows.sampleable_rows import (
+    HashedTrainingSet,
+    RowSubset,
+    SampleableRows,
+    check_rows_fit,
+)
 from spinney.sources.rows.training_rows import TrainingSet
 
 ROWS_IN_SLICE = 2_000_000
@@ -106,14 +112,14 @@ class HashedPartitions:
         return self.root().fingerprint()
 
     @contextmanager
-    def drawn(
-        self, *draws: Draw, class_weights: Floats | None = None
+    def sampled_source(
+        self, *draws: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
         """Give the rows that draws take: they alone stand at the root."""
-        yield self.taken(draws, class_weights)
+        yield self.take(draws, class_weights)
 
-    def taken(
-        self, draws: Sequence[Draw], class_weights: Floats | None = None
+    def take(
+        self, draws: Sequence[HashSample], class_weights: Floats | None = None
     ) -> PartitionedSource:
         """Return the rows that draws take."""
         pairs = zip(self._partitions, self._numbers, strict=True)
@@ -131,13 +137,13 @@ class HashedPartitions:
         total: ClusterSums = added_up(self._executor, partitions, plus)
         return total
 
-    def among(self, *draws: Draw) -> SampleableRows:
+    def subset(self, *draws: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return DrawnRows(self, draws)
+        return RowSubset(self, draws)
 
-    def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
+    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        check_room(self.taken(draws).root().n_rows, self.most_rows)
+        check_rows_fit(self.take(draws).root().n_rows, self.most_rows)
         pairs = zip(self._partitions, self._numbers, strict=True)
         partitions = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
         fetched: tuple[TrainingSet, Floats] = added_up(
@@ -184,7 +190,7 @@ def sums_of(
     """Return the s of the rows of a partition."""
     columns, classes, weights = partition.source.rows
     schema = partition.source.schema
-    return RowSums(row_sums(schema, columns, classes, ranges, seed=seed), weights)
+    return RowSums(cell_hash_sums(schema, columns, classes, ranges, seed=seed), weights)
 
 
 def slice_of(rows: RowSums, slice_: int, n_slices: int) -> HashSlice:
@@ -237,22 +243,22 @@ def numbered(rows: RowSums, *before: Integers) -> Floats:
 def taken_at_root(
     partition: EncodedPartition,
     numbers: Floats,
-    draws: Sequence[Draw],
+    draws: Sequence[HashSample],
     class_weights: Floats | None,
-) -> Standing:
+) -> RowAssignment:
     """Return where the rows stand that draws take: at the root, and no others."""
-    times = times_of(draws, numbers)
+    times = sample_counts(draws, numbers)
     inside = np.flatnonzero(times)
     _, classes, weights = partition.source.rows
     own = weights[inside] * times[inside]
     if class_weights is not None:
         own = own * class_weights[classes[inside]]
-    return Standing({ROOT: (inside, own)})
+    return RowAssignment({ROOT: (inside, own)})
 
 
 def sums_in_part(partition: EncodedPartition, points: Points) -> ClusterSums:
     """Return the sums of the rows of a partition by their nearest point."""
-    return HashedInMemory(rows_in(partition)).cluster_sums(points)
+    return HashedTrainingSet(rows_in(partition)).cluster_sums(points)
 
 
 def rows_in(partition: EncodedPartition) -> TrainingSet:
@@ -263,10 +269,10 @@ def rows_in(partition: EncodedPartition) -> TrainingSet:
 
 
 def rows_taken(
-    partition: EncodedPartition, numbers: Floats, draws: Sequence[Draw]
+    partition: EncodedPartition, numbers: Floats, draws: Sequence[HashSample]
 ) -> tuple[TrainingSet, Floats]:
     """Return the rows of a partition that draws take, and their numbers."""
-    return HashedInMemory(rows_in(partition), given=numbers).fetched(*draws)
+    return HashedTrainingSet(rows_in(partition), given=numbers).fetch_sample(*draws)
 
 
 def joined(*partitions: tuple[TrainingSet, Floats]) -> tuple[TrainingSet, Floats]:

@@ -53,16 +53,16 @@ from spinney.sources.rows import (
     check_numbers,
     check_total,
 )
-from spinney.sources.rows.hashed_rows import (
-    HashedInMemory,
-    Roles,
-    RowsAway,
-    Wanted,
-    check_reserved,
-    most_lines,
-)
 from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.row_draws import share_of_rows
+from spinney.sources.rows.row_hashing import sample_share
+from spinney.sources.rows.sampleable_rows import (
+    ColumnRoles,
+    HashedTrainingSet,
+    RemoteData,
+    Wanted,
+    check_reserved_share,
+    max_rows_in_memory,
+)
 from spinney.sources.rows.training_rows import TrainingSet, missing_targets
 from spinney.sources.rows.weight_checks import check_least, nothing_weighs
 
@@ -74,8 +74,13 @@ FEW_ROWS = 200_000
 
 @contextmanager
 def opened_rows(
-    data: Any, roles: Roles, wanted: Wanted, *, engine: str, connection: Any = None
-) -> Iterator[RowsAway]:
+    data: Any,
+    roles: ColumnRoles,
+    wanted: Wanted,
+    *,
+    engine: str,
+    connection: Any = None,
+) -> Iterator[RemoteData]:
     """Give the rows of a table in partitions, which its workers count."""
     if wanted.budget:  # 0 holds: no row is fetched, unless all partitions are local
         raise refusal(
@@ -144,8 +149,8 @@ def _no_file(path: str) -> DataError:
 
 
 def count_partitions(
-    executor: Executor, partitions: Sequence[Any], roles: Roles, wanted: Wanted
-) -> RowsAway:
+    executor: Executor, partitions: Sequence[Any], roles: ColumnRoles, wanted: Wanted
+) -> RemoteData:
     """Return partitions as a source, with the fingerprint of their rows."""
     first = roles if roles.identifiers else replace(roles, complete=False)
     read, facts = _read(executor, partitions, first)
@@ -173,11 +178,11 @@ def count_partitions(
         executor.submit(code_rows, partition, schema, edges, few) for partition in read
     ]
     share = wanted.share(facts.n_rows, target)
-    most = most_lines(wanted.room, schema)
+    most = max_rows_in_memory(wanted.room, schema)
     comes = executor.is_far and facts.n_rows <= min(FEW_ROWS, most)
     if comes and share is None:
         return _in_memory(all_rows(executor, encoded), wanted)
-    if share is None and not wanted.hashed:
+    if share is None and not wanted.sampleable:
         return _counted(PartitionedSource(executor, encoded, schema, edges))
     ranges = {i: c.range for i, c in numbers.items()}
     ranges[-1] = facts.named(roles.target).range
@@ -185,28 +190,30 @@ def count_partitions(
         executor, encoded, schema, edges, ranges, most_rows=most, seed=wanted.seed
     )
     if share is None:
-        return _counted(hashed.source, hashed=hashed)
-    draw = share_of_rows(share)
-    left = hashed.taken([draw.others])
+        return _counted(hashed.source, sampleable=hashed)
+    draw = sample_share(share)
+    left = hashed.take([draw.others])
     n_reserved = facts.n_rows - left.root().n_rows
-    check_reserved(share, n_reserved, facts.n_rows, most)
-    reserved = hashed.fetched(draw)[0]
+    check_reserved_share(share, n_reserved, facts.n_rows, most)
+    reserved = hashed.fetch_sample(draw)[0]
     if comes:
-        return _in_memory(hashed.fetched(draw.others)[0], wanted, reserved=reserved)
+        return _in_memory(
+            hashed.fetch_sample(draw.others)[0], wanted, reserved=reserved
+        )
     return _counted(left, reserved=reserved)
 
 
-def _in_memory(rows: TrainingSet, wanted: Wanted, **others: Any) -> RowsAway:
+def _in_memory(rows: TrainingSet, wanted: Wanted, **others: Any) -> RemoteData:
     """Return fetched rows, with their fingerprint."""
     totals = rows.source().root()
     _check_labels(rows.schema.target, totals)
     origin = totals.fingerprint()
-    hashed = HashedInMemory(rows, origin) if wanted.hashed else None
-    return RowsAway(origin, training=rows, hashed=hashed, **others)
+    hashed = HashedTrainingSet(rows, origin) if wanted.sampleable else None
+    return RemoteData(origin, training=rows, sampleable=hashed, **others)
 
 
 def _read(
-    executor: Executor, partitions: Sequence[Any], roles: Roles
+    executor: Executor, partitions: Sequence[Any], roles: ColumnRoles
 ) -> tuple[list[Any], PartitionFacts]:
     """Return the loaded partitions, and the facts of all of them."""
     read = [executor.submit(read_rows, partition, roles) for partition in partitions]
@@ -215,8 +222,8 @@ def _read(
 
 
 def _without_identifiers(
-    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: Roles
-) -> Roles:
+    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
+) -> ColumnRoles:
     """Return roles that ignore identifiers, the same as in memory."""
     names = exclude_identifiers(_issue_facts(executor, read, facts, roles))
     declared = roles.declared
@@ -224,14 +231,14 @@ def _without_identifiers(
     return replace(roles, declared=ignored)
 
 
-def _attributes(facts: PartitionFacts, roles: Roles) -> list[ColumnFacts]:
+def _attributes(facts: PartitionFacts, roles: ColumnRoles) -> list[ColumnFacts]:
     """Return the columns that are neither target nor weight."""
     ours = (roles.target, roles.weight)
     return [each for each in facts.columns if each.name not in ours]
 
 
 def _issue_facts(
-    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: Roles
+    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
 ) -> list[IssueFacts]:
     """Return the facts that issues depend on."""
     columns = _attributes(facts, roles)
@@ -283,11 +290,11 @@ def _are_whole(numbers: Floats) -> bool:
     return bool((numbers == np.floor(numbers)).all())
 
 
-def _counted(source: PartitionedSource, **others: Any) -> RowsAway:
+def _counted(source: PartitionedSource, **others: Any) -> RemoteData:
     """Return counted partitions, with the fingerprint of their rows."""
     totals = source.root()
     _check_labels(source.schema.target, totals)
-    return RowsAway(totals.fingerprint(), source, **others)
+    return RemoteData(totals.fingerprint(), source, **others)
 
 
 def _check_labels(target: Target, totals: Totals) -> None:
@@ -302,7 +309,7 @@ def _edges(numbers: Floats) -> Floats:
     return np.unique(numbers[places])
 
 
-def _report(facts: PartitionFacts, roles: Roles) -> None:
+def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
     """Report the warnings of all partitions; refuse rows that no tree can use."""
     for message in facts.warnings:
         if isinstance(message, SpinneyNote):
@@ -333,7 +340,7 @@ def _report(facts: PartitionFacts, roles: Roles) -> None:
     check_least(facts.least)
 
 
-def target_of_partitions(facts: PartitionFacts, roles: Roles) -> Target:
+def target_of_partitions(facts: PartitionFacts, roles: ColumnRoles) -> Target:
     """Return the target of all partitions."""
     declared: Declarations = roles.declared
     column = facts.named(roles.target).column

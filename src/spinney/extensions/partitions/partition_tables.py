@@ -4,7 +4,7 @@ The rows of a partition are a source in memory: each request of the learner goes
 every partition unchanged, and the answers are added, tables line by line, products by
 ``summed``. Only numbers of very many values differ. Their tables have a line per bin,
 with its least and greatest number in all partitions. The rows of opened bins are
-counted by value, or by finer bins (``sources.opened_bins``)::
+counted by value, or by finer bins (``sources.open_bins``)::
 
     key 17.5   weights   rows   low: the least number in it   high: the greatest
 """
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import begins_run, starts_of
 from spinney.extensions.partitions.encoded_partition import EncodedPartition
-from spinney.sources.base import Products, Request, Totals, summed
-from spinney.sources.opened_bins import OpenedIntervals, keys_of
-from spinney.sources.rows.memory import MemorySource, Standing
+from spinney.sources.base import Products, TableRequest, Totals, sum_products
+from spinney.sources.open_bins import OpenIntervals, keys_of
+from spinney.sources.rows.memory import MemorySource, RowAssignment
 from spinney.trees import CountTable, TableBatch, joined_batches
 
 Move = Callable[[MemorySource], None]
@@ -32,13 +32,13 @@ Ranges = Mapping[int, tuple[Floats, Floats]]
 
 
 def moved(
-    partition: EncodedPartition, standing: Standing, moves: Sequence[Move]
-) -> Standing:
+    partition: EncodedPartition, standing: RowAssignment, moves: Sequence[Move]
+) -> RowAssignment:
     """Return the nodes of rows after some moves, in a new object."""
     source = partition.at(standing)
     for move in moves:
         move(source)
-    return source.standing
+    return source.assignment
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,12 +124,12 @@ def added_branches(*partitions: list[CountTable]) -> list[CountTable]:
 
 def added_products(*partitions: list[Products]) -> list[Products]:
     """Return for each request the products of all rows of several partitions."""
-    return [summed(each) for each in zip(*partitions, strict=True)]
+    return [sum_products(each) for each in zip(*partitions, strict=True)]
 
 
 def answer_of(
     partition: EncodedPartition,
-    standing: Standing,
+    standing: RowAssignment,
     question: Callable[[MemorySource], Any],
 ) -> Any:
     """Return the answer of the rows of a partition, as of those in memory."""
@@ -138,7 +138,7 @@ def answer_of(
 
 def tables_of(
     partition: EncodedPartition,
-    standing: Standing,
+    standing: RowAssignment,
     question: Callable[[MemorySource], Iterable[TableBatch]],
 ) -> PartitionTables:
     """Return the tables that the rows of a partition answer with."""
@@ -147,8 +147,8 @@ def tables_of(
 
 def bins_at(
     partition: EncodedPartition,
-    standing: Standing,
-    requests: Sequence[Request],
+    standing: RowAssignment,
+    requests: Sequence[TableRequest],
     small: NDArray[np.bool_],
 ) -> PartitionTables:
     """Return the tables of requests, numbers of many values by bins.
@@ -160,7 +160,9 @@ def bins_at(
     few = _of_some(requests, every, partition.bins, inside=False)
     stacks = list(source.tables(few)) if few else []
     if of_bins := _of_some(requests, every[~small], partition.bins, inside=True):
-        stack = joined_batches(source.at(standing, partition.bins).tables(of_bins))
+        stack = joined_batches(
+            source.with_assignment(standing, partition.bins).tables(of_bins)
+        )
         stacks.append(_at_places(stack, every[~small]))
     if of_values := _of_some(requests, every[small], partition.bins, inside=True):
         stack = joined_batches(source.tables(of_values))
@@ -169,18 +171,18 @@ def bins_at(
 
 
 def _of_some(
-    requests: Sequence[Request],
+    requests: Sequence[TableRequest],
     places: Integers,
     many: Mapping[int, object],
     *,
     inside: bool,
-) -> list[Request]:
+) -> list[TableRequest]:
     """Return requests for attributes of many numbers, or of others; [] if for none."""
     some = []
     for at in places.tolist():
         request = requests[at]
         question_ = tuple(i for i in request.attributes if (i in many) is inside)
-        some.append(Request(request.node, question_))
+        some.append(TableRequest(request.node, question_))
     return some if any(request.attributes for request in some) else []
 
 
@@ -237,8 +239,8 @@ def in_ranges(
 
 def opened_at(
     partition: EncodedPartition,
-    standing: Standing,
-    intervals: OpenedIntervals,
+    standing: RowAssignment,
+    intervals: OpenIntervals,
     nodes: Sequence[int],
 ) -> PartitionTables:
     """Return the tables of opened bins, of each attribute at its nodes.

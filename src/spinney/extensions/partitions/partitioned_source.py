@@ -39,14 +39,14 @@ from spinney.extensions.partitions.partition_tables import (
     united_ranges,
 )
 from spinney.sources.base import (
-    Agreement,
+    AgreementRequest,
     BinnedTables,
     Products,
-    Request,
+    TableRequest,
     TermRequest,
     Totals,
 )
-from spinney.sources.opened_bins import OpenedIntervals, to_be_opened
+from spinney.sources.open_bins import OpenIntervals, openable_tables
 from spinney.trees import CountTable, Route, TableBatch
 
 MOST_ROWS = 500
@@ -89,7 +89,7 @@ class PartitionedSource:
         self._executor, self._partitions = executor, list(partitions)
         self._standing = list(standing or ())
         if standing is None:
-            at_root = attrgetter("source.standing")
+            at_root = attrgetter("source.assignment")
             self._standing = [
                 executor.submit(at_root, partition) for partition in self._partitions
             ]
@@ -147,14 +147,14 @@ class PartitionedSource:
         self.levels.append(answer.nbytes)
         return answer
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, in one stack."""
         if any(request.attributes for request in requests):
             question_ = methodcaller("tables", tuple(requests))
             yield self._tables(tables_of, question_).stack
 
     def binned(
-        self, requests: Sequence[Request], n_rows: Sequence[int]
+        self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests, numbers of many values by bins."""
         small = np.asarray(n_rows) <= MOST_ROWS
@@ -165,17 +165,17 @@ class PartitionedSource:
         coarse = self._tables(bins_at, tuple(requests), small).stack
         nodes = [request.node for request in requests]
 
-        def inside(intervals: OpenedIntervals) -> TableBatch:
+        def inside(intervals: OpenIntervals) -> TableBatch:
             answer = self._tables(opened_at, intervals, nodes)
             return replace(answer.stack, values=answer.highest, low=answer.lowest)
 
-        return to_be_opened(in_ranges(coarse, self._ranges, small), inside)
+        return openable_tables(in_ranges(coarse, self._ranges, small), inside)
 
     def is_remote(self, _: Iterable[int]) -> bool:
         """Return that all rows are with workers."""
         return True
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests, in one stack."""
         if any(request.attributes for request in requests):
             question_ = methodcaller("agreements", tuple(requests))

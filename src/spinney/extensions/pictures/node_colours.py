@@ -94,7 +94,7 @@ class NumberColours:
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """Where the scale begins and ends.
+        """The ends of the scale.
 
         That is at the least and the greatest number that a node predicts, or nearer,
         so that a few nodes far away leave colours for the others.

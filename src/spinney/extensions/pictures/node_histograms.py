@@ -1,4 +1,4 @@
-"""How the numbers that nodes ask for are spread over rows that are given, by class.
+"""Histograms of the attributes of splits over given rows, by class.
 
 A model keeps the counts on the sides of a cut and no more, so a histogram needs rows.
 Its bins are equally wide, and the first cut of a node is an edge between two of them: a
@@ -56,7 +56,7 @@ class Histogram:
 
     @property
     def high(self) -> float:
-        """Where the last bin ends."""
+        """The end of the last bin."""
         return self.low + len(self.weights) * self.step
 
 

@@ -157,7 +157,7 @@ def _drawn_nodes(boxes: Boxes, depth: int, made: dict[int, NodeBox]) -> list[Dra
             drawn[place].children.append(len(drawn))
             drawn.append(_stub(node, end - number - 1))
             continue
-        below = tree.told_together(node)
+        below = tree.empty_sibling_leaves(node)
         together.update({each.number: below for each in below})
         ends = [*node.children[1:], end]
         pairs = zip(node.children, ends, strict=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import percent_text
-from spinney.data import Fingerprint, Schema, fingerprint_of
+from spinney.data import Fingerprint, Schema
 from spinney.errors import DataError, Setting, refusal
 from spinney.extensions.streaming.kernels import layout
 from spinney.extensions.streaming.kernels.layout import (
@@ -157,7 +157,7 @@ class GrowingStream:
     @property
     def fingerprint(self) -> Fingerprint:
         """The number of rows so far, and their weight."""
-        return fingerprint_of(self.learned.n_rows, self.weight, "")
+        return Fingerprint(self.learned.n_rows, self.weight, "")
 
     def tree(self) -> Tree:
         """Return the tree as it is; it does not change when further rows come."""

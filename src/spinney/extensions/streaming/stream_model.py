@@ -13,7 +13,6 @@ from spinney.errors import ParameterError
 from spinney.extensions.streaming.growing_stream import GrowingStream, refuse_options
 from spinney.growth import Model, UpdateState
 from spinney.recipes import Recipe
-from spinney.sources.opened import TableInput, engine_of
 from spinney.sources.rows import (
     Batch,
     TrainingSet,
@@ -23,6 +22,7 @@ from spinney.sources.rows import (
     rows_in_memory,
     warn_of_one_answer,
 )
+from spinney.sources.training_data import TableInput, engine_of
 
 # Some megabytes.
 BATCH_ROWS = 50_000
@@ -93,7 +93,7 @@ def begin_stream(
     refuse_options(given)
     stream = GrowingStream(rows.schema, recipe)
     stream.learn(rows)
-    state = UpdateState(rows.taken(slice(0, 0)), recipe, {}, weight, stream=stream)
+    state = UpdateState(rows.take(slice(0, 0)), recipe, {}, weight, stream=stream)
     return _model_of(state)
 
 
@@ -102,18 +102,18 @@ def learn_batch(model: Model, batch: Batch) -> Model:
 
     The counts belong to the new model: the old one can learn no more.
     """
-    state, stream = model.kept, stream_of(model)
+    state, stream = model.update_state, stream_of(model)
     assert state is not None
     joined = join_rows(state.training, batch, None)
     stream.recode(joined)
     stream.learn(joined.rows)
-    return _model_of(replace(state, training=joined.rows.taken(slice(0, 0))))
+    return _model_of(replace(state, training=joined.rows.take(slice(0, 0))))
 
 
 def stream_of(model: Model) -> GrowingStream:
     """Return the stream of a model, if the model is the latest."""
-    assert model.kept is not None
-    stream = model.kept.stream
+    assert model.update_state is not None
+    stream = model.update_state.stream
     assert stream is not None
     if stream.learned.n_rows != model.fingerprint.n_rows:
         msg = "this model is older than its stream, which has gone on"
@@ -128,6 +128,6 @@ def _model_of(state: UpdateState) -> Model:
         stream.tree(),
         state.recipe,
         stream.fingerprint,
-        kept=state,
-        learned=stream.learned,
+        update_state=state,
+        stream_stats=stream.learned,
     )

@@ -82,7 +82,7 @@ def arrays_of_grown(
 def questions_of(
     records: NodeRecords, code_counts: CodeCounts, schema: Schema, buckets: Buckets
 ) -> dict[str, Any]:
-    """Return the fields of ``QuestionArrays`` for nodes or competitors.
+    """Return the fields of ``RoutingArrays`` for nodes or competitors.
 
     For a cut between bins of many numbers only the lower edge is known; it is the cut.
     """

@@ -31,7 +31,7 @@ from spinney.growth.binned.kernels.layout import Cells, Labels, Rules
 from spinney.growth.binned.kernels.ordered_rows import BITS
 from spinney.recipes import MOST_IN_SIDE, Recipe
 from spinney.search import Search
-from spinney.sources import Request
+from spinney.sources import TableRequest
 from spinney.trees.criteria import deviation
 
 if TYPE_CHECKING:
@@ -365,9 +365,9 @@ def _bucket_cuts(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats
     schema = training.schema
     search = Search.of(recipe, numeric=schema.target.is_numeric)
     attributes = tuple(range(len(schema.attributes)))
-    for stack in training.source().tables([Request(0, attributes)]):
-        search = search.knowing(stack, schema)
-    return search.at_root.cuts
+    for stack in training.source().tables([TableRequest(0, attributes)]):
+        search = search.with_root_tables(stack, schema)
+    return search.root_summary.cuts
 
 
 def with_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:

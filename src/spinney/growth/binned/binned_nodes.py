@@ -18,7 +18,7 @@ from spinney.growth.binned.binned_arrays import (
     moments_of,
     questions_of,
 )
-from spinney.growth.binned.binned_surrogates import GrownSurrogates, LazySurrogates
+from spinney.growth.binned.binned_surrogates import DeferredSurrogates, GrownSurrogates
 from spinney.growth.binned.kernels.nodes import (
     CUT_HIGH,
     CUT_LOW,
@@ -40,10 +40,10 @@ from spinney.trees import (
     CandidateArrays,
     CountTable,
     LazyNodes,
-    QuestionArrays,
+    RoutingArrays,
     TreeArrays,
     joined_candidates,
-    splits_of_questions,
+    splits_of_routing,
 )
 from spinney.trees.criteria import Criterion
 
@@ -81,7 +81,7 @@ def competitors_as_arrays(
         heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
         into = np.where(into < 0, heavier, into)
     return counted_candidates(
-        QuestionArrays(**questions_of(records, code_counts, schema, buckets)),
+        RoutingArrays(**questions_of(records, code_counts, schema, buckets)),
         sides,
         records=records,
         code_counts=code_counts,
@@ -152,7 +152,7 @@ def _merits(
 
 
 def counted_candidates(
-    questions: QuestionArrays,
+    questions: RoutingArrays,
     sides: Sides,
     *,
     records: NodeRecords,
@@ -188,7 +188,7 @@ def counted_candidates(
     return CandidateArrays(
         count=none,
         chosen=none,
-        splits=splits_of_questions(
+        splits=splits_of_routing(
             questions,
             n_branches=np.full(n, 2),
             missing=missing,
@@ -221,7 +221,7 @@ class GrownNodes(LazyNodes):
     schema: Schema
     recipe: Recipe
     buckets: Buckets
-    surrogates: GrownSurrogates | LazySurrogates | None = None
+    surrogates: GrownSurrogates | DeferredSurrogates | None = None
     surrogate_totals: SurrogateTotals | None = None
     class_weights: Floats | None = None
 
@@ -248,7 +248,7 @@ class GrownNodes(LazyNodes):
         default_branch[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
         return replace(
             arrays,
-            otherwise=default_branch,
+            default_branch=default_branch,
             surrogates=self.surrogates.arrays(arrays.inner),
         )
 
@@ -315,7 +315,7 @@ class GrownNodes(LazyNodes):
         missing = self._missing(inner)
         values = self.records.floats[inner][:, [CUT_LOW, CUT_HIGH]]
         return counted_candidates(
-            QuestionArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
+            RoutingArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
             Sides(values, weights, rows, *missing, shares),
             records=selected(self.records, inner),
             code_counts=self.code_counts,

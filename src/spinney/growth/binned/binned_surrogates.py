@@ -35,7 +35,7 @@ from spinney.growth.binned.surrogate_finder import (
     empty_surrogates,
     row_weights,
 )
-from spinney.trees import LaterSurrogates, SurrogateArrays
+from spinney.trees import LazySurrogates, SurrogateArrays
 
 MAX_KEPT_BYTES = 2**27  # bytes of a table that is kept until its surrogates are found
 
@@ -83,7 +83,7 @@ def _ends(masks: NDArray[np.uint8]) -> Integers:
     return np.asarray(np.where(masks > 0, codes, 0).max(axis=1, initial=0))
 
 
-class LazySurrogates:
+class DeferredSurrogates:
     """Surrogates of a tree without missing cells, found on demand.
 
     The rows are kept until then. Every inner node has up to ``most``, by the rows'
@@ -104,7 +104,7 @@ class LazySurrogates:
         self._surrogates: GrownSurrogates | None = None
         self._lock = Lock()
 
-    def detached(self) -> "LazySurrogates":
+    def detached(self) -> "DeferredSurrogates":
         """Copy the rows, whose owner may change them; return this object."""
         cells, own, *tree = self._rows
         needed = slice(None if np.any(cells.column >= 0) else 0)
@@ -140,7 +140,7 @@ class LazySurrogates:
     def arrays(self, inner: NDArray[np.bool_]) -> SurrogateArrays:
         """Return the surrogates of all nodes; ``inner`` marks the inner ones."""
         n_attributes = len(self.nominal)
-        return LaterSurrogates(inner, n_attributes, lambda: self.find().arrays(inner))
+        return LazySurrogates(inner, n_attributes, lambda: self.find().arrays(inner))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep no rows in a copy or a pickle."""
@@ -153,12 +153,12 @@ def surrogates_of_grown(
     records: NodeRecords,
     code_counts: CodeCounts,
     most: int,
-) -> GrownSurrogates | LazySurrogates:
+) -> GrownSurrogates | DeferredSurrogates:
     """Return up to ``most`` surrogates of every inner node, by the rows' own weights.
 
     Those of a table too large to be kept are found at once.
     """
-    unfound = LazySurrogates(dataset, own, records, code_counts, most)
+    unfound = DeferredSurrogates(dataset, own, records, code_counts, most)
     return unfound.detached() if unfound.n_bytes <= MAX_KEPT_BYTES else unfound.find()
 
 

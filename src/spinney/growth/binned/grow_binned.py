@@ -23,8 +23,8 @@ from spinney.growth.binned.binned_arrays import SurrogateTotals, set_missing_by_
 from spinney.growth.binned.binned_dataset import BinnedDataset, binned_dataset
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_surrogates import (
+    DeferredSurrogates,
     GrownSurrogates,
-    LazySurrogates,
     surrogates_of_grown,
 )
 from spinney.growth.binned.grow_routed import grow_routed
@@ -151,7 +151,7 @@ def grow(
     dataset = binned_dataset(weighed, recipe, altered=altered)
     policy, own = policy_named(recipe.missing_policy), training.weights
     most = recipe.surrogates
-    surrogates: GrownSurrogates | LazySurrogates | None = None
+    surrogates: GrownSurrogates | DeferredSurrogates | None = None
     surrogate_totals: SurrogateTotals | None = None
     if dataset.rules.missing_separate:
         grown, surrogates, surrogate_totals = grow_routed(dataset, own, most)

@@ -19,7 +19,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, row_copies
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
-from spinney.growth.engine import choose_engine
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.pipeline import grow_and_prune
 from spinney.growth.prune import (
@@ -30,8 +30,8 @@ from spinney.growth.prune import (
 )
 from spinney.growth.prune.cost_complexity import Mask, cost_complexity
 from spinney.recipes import Recipe
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
 
@@ -70,7 +70,7 @@ class RowCopies:
     def copies(self) -> TrainingSet:
         """The rows in order, repeated by weight; once each if it is not whole."""
         rows, weight = self.order.places, self.order.weight
-        copies = self.training.taken(rows)
+        copies = self.training.take(rows)
         if weight is None:
             return copies
         weights = None if weight == 1 else np.full(len(rows), weight)
@@ -82,7 +82,7 @@ class RowCopies:
         if n_copies <= max_copies:
             return self
         evenly = np.arange(max_copies) * n_copies // max_copies
-        return RowCopies(self.copies.taken(evenly))
+        return RowCopies(self.copies.take(evenly))
 
 
 @dataclass(frozen=True)
@@ -157,23 +157,24 @@ class FoldGrowth:
         """
         recipe, options = self.recipe, self.options
         if labels is None:
-            engine = choose_engine(training, recipe, options, competitors=competitors)
-            return engine.grow(TrainingData(training), recipe, options)
+            grower = choose_grower(training, recipe, options, competitors=competitors)
+            return grower.grow(TrainingData(training), recipe, options)
         from spinney.growth.folds.teacher import smoothed_training
 
         # Validation rows are for the tree after it is counted again.
         options = replace(options, validation=None)
         smoothed = smoothed_training(training, labels)
-        engine = choose_engine(smoothed, recipe, options, competitors=False)
-        grower = replace(engine, recounts=False)  # it is counted again anyway
-        tree = grower.grow(TrainingData(smoothed), recipe, options)
+        grower = choose_grower(smoothed, recipe, options, competitors=False)
+        # The tree is counted again anyway.
+        fastest = replace(grower, recounts=False)
+        tree = fastest.grow(TrainingData(smoothed), recipe, options)
         rows, scale = TrainingData(training), options.class_weights
-        return engine.recount(tree, rows, recipe, scale)
+        return grower.recount(tree, rows, recipe, scale)
 
     def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        tree = self._grow_tree(self.copies.taken(mask), labels, competitors=False)
+        tree = self._grow_tree(self.copies.take(mask), labels, competitors=False)
         self.grown()
         return tree
 
@@ -183,7 +184,7 @@ class FoldGrowth:
 
     def finished(self, mask: Mask) -> Tree:
         """Return the tree of some copies, pruned, and with models at its leaves."""
-        rows = TrainingData(self.copies.taken(mask))
+        rows = TrainingData(self.copies.take(mask))
         tree = self._with_possible_splits(
             lambda growth: grow_and_prune(rows, growth.recipe, growth.options).tree
         )

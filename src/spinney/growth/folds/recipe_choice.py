@@ -18,8 +18,8 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
-from spinney.growth.engine import only_to_predict
 from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
+from spinney.growth.growers import only_to_predict
 from spinney.growth.growth_options import Options
 from spinney.growth.model import RecipeScore
 from spinney.growth.prune.cost_complexity import Mask, cross_validated

@@ -46,7 +46,7 @@ def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":
         return replace(training, classes=labels)
     rows, classes = np.nonzero(labels)
     weights = labels[rows, classes] * training.own_weights[rows]
-    return replace(training.taken(rows), classes=classes, weights=weights)
+    return replace(training.take(rows), classes=classes, weights=weights)
 
 
 def smoothed_labels(training: "TrainingSet", share: float, seed: int) -> Floats:

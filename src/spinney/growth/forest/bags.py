@@ -6,7 +6,7 @@ row of weight 2 the same as two rows. The bag of a tree depends on the seed of t
 forest and on the number of the tree. A forest keeps no bags, and draws them again.
 
 Remote rows, and rows with ``bootstrap="hash"``, are drawn by their hash
-(:mod:`spinney.sources.rows.row_numbers`), each independently of the others: as often as
+(:mod:`spinney.sources.rows.row_hashing`), each independently of the others: as often as
 Poisson's law gives, or without replacement with one probability. So a bag has about the
 wanted number of rows. An empty bag is replaced by all rows.
 """
@@ -32,14 +32,14 @@ from spinney.growth.forest.forest_settings import HASH, ForestSettings
 from spinney.growth.kernel_weights import add_up_in_bags
 from spinney.growth.user_options import balanced_weights, in_bounds
 from spinney.sources.rows import (
-    Draw,
-    HashedInMemory,
+    HashedTrainingSet,
+    HashSample,
     SampleableRows,
     TrainingSet,
-    bag_of_rows,
-    mixing_of,
-    numbers_of_rows,
-    share_of_rows,
+    hash_mixing,
+    row_hashes,
+    sample_bag,
+    sample_share,
 )
 
 
@@ -68,14 +68,14 @@ MAX_TIMES_MEAN = 256
 SEEDS_AT_ONCE = 128  # trees whose seeds take as long as those of one
 
 SAMPLE_SIZE = 5_000  # rows, about, of an out-of-bag sample of remote rows
-_SAMPLE_SEED = mixing_of(SAMPLE_SIZE)
+_SAMPLE_SEED = hash_mixing(SAMPLE_SIZE)
 
 
-def bag_draw(settings: ForestSettings, number: int, n_rows: int) -> Draw:
+def bag_draw(settings: ForestSettings, number: int, n_rows: int) -> HashSample:
     """Return how the bag of a tree is drawn by the hashes of rows."""
     rate = settings.bag_size(n_rows) / n_rows
-    mixing = mixing_of(tree_seeds(settings.seed, number)[1])
-    return bag_of_rows(rate, mixing, replace=settings.replace)
+    mixing = hash_mixing(tree_seeds(settings.seed, number)[1])
+    return sample_bag(rate, mixing, replace=settings.replace)
 
 
 def class_scale(settings: ForestSettings, sums: Floats) -> Floats | None:
@@ -112,13 +112,15 @@ def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags 
     n_rows = totals.n_rows
     if rows.most_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
         return None
-    training, hashes = rows.fetched(share_of_rows(SAMPLE_SIZE / n_rows, _SAMPLE_SEED))
+    training, hashes = rows.fetch_sample(
+        sample_share(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
+    )
     sample = SampledRows(hashes, n_rows, totals.weights, totals.weight)
     return ForestBags(training, settings, sample)
 
 
 def bags_in_memory(
-    rows: TrainingSet | HashedInMemory, settings: ForestSettings
+    rows: TrainingSet | HashedTrainingSet, settings: ForestSettings
 ) -> "ForestBags":
     """Return the bags of rows in memory, which may have hashes."""
     if isinstance(rows, TrainingSet):
@@ -296,7 +298,7 @@ class ForestBags:
     def _hashes(self) -> Floats:
         if self.sample is not None:
             return self.sample.hashes
-        return numbers_of_rows(self.training)
+        return row_hashes(self.training)
 
     def out(self, number: int) -> NDArray[np.bool_]:
         """Return the out-of-bag rows of a tree, whose twins are out too, as a mask."""

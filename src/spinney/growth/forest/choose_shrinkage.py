@@ -141,7 +141,7 @@ def _compiled_votes(
         whole.parent,
         column_of[whole.attribute],
         whole.cut,
-        whole.final_branch,
+        whole.fallback_branch,
         whole.listed,
         whole.branches,
         whole.cuts,

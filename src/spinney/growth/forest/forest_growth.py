@@ -16,7 +16,6 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.engine import PLAIN, Engine, choose_engine_of_forest
 from spinney.growth.forest.bags import (
     ForestBags,
     bag_draw,
@@ -43,13 +42,19 @@ from spinney.growth.forest.wide_categories import (
     with_levels_as_numbers,
     with_whole_levels,
 )
+from spinney.growth.growers import PLAIN, Grower, choose_forest_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.recipes import Recipe
-from spinney.search import Draws, policy_named
+from spinney.search import NodeSampling, policy_named
 from spinney.sources import Counts
-from spinney.sources.rows import Draw, HashedInMemory, SampleableRows, TrainingSet
+from spinney.sources.rows import (
+    HashedTrainingSet,
+    HashSample,
+    SampleableRows,
+    TrainingSet,
+)
 from spinney.trees import PackedTrees, TreeArrays, joined
 
 # Rows of all bags of a run, at most and at least: an interrupt and the progress bar
@@ -133,7 +138,7 @@ def _out_of_bag_sample(
     if settings.shrinkage is not None or not settings.bootstrap:
         return None
     if settings.bootstrap == HASH:
-        hashed = HashedInMemory(rows) if isinstance(rows, TrainingSet) else rows
+        hashed = HashedTrainingSet(rows) if isinstance(rows, TrainingSet) else rows
         bags = sampled or sampled_bags(hashed, settings)
         if bags is None:
             raise no_room_for_sample(hashed)
@@ -152,7 +157,7 @@ def _growers(
     n_trees: int,
 ) -> "list[TreeGrower]":
     """Return the grower of each recipe's trees, in memory or remote."""
-    if not isinstance(rows, (TrainingSet, HashedInMemory)):
+    if not isinstance(rows, (TrainingSet, HashedTrainingSet)):
         remote = RemoteBags(rows, settings)
         return [TreeGrower(remote, recipe) for recipe in recipes]
     bags = bags_in_memory(rows, settings)
@@ -164,7 +169,7 @@ def _growers(
     for recipe in recipes:
         can_compile, engine = _can_compile(shared, recipe, numbered), PLAIN
         if can_compile:
-            engine = choose_engine_of_forest(
+            engine = choose_forest_grower(
                 numbered,
                 recipe,
                 tries=shared.tries,
@@ -270,7 +275,7 @@ class BagsInMemory:
         counts = self.in_bags(range(number, number + 1), compiled=False)[0]
         inside = np.flatnonzero(counts)
         weights = self.weights(counts)[inside]
-        yield replace(self.rows.taken(inside), weights=weights).source()
+        yield replace(self.rows.take(inside), weights=weights).source()
 
 
 class RemoteBags:
@@ -285,19 +290,19 @@ class RemoteBags:
     def bag(self, number: int) -> Iterator[Counts]:
         """Give the rows of a tree by their counts in its bag; all if it is empty."""
         settings, totals = self.settings, self.rows.root()
-        sums, draws = totals.weights, list[Draw]()
+        sums, draws = totals.weights, list[HashSample]()
         if settings.bootstrap:
             draws = [bag_draw(settings, number, totals.n_rows)]
             if settings.class_weight == "balanced_subsample":
-                with self.rows.drawn(*draws) as source:
+                with self.rows.sampled_source(*draws) as source:
                     in_bag = source.root()
                 sums = in_bag.weights if in_bag.n_rows else sums
         scale = class_scale(settings, sums)
-        with self.rows.drawn(*draws, class_weights=scale) as source:
+        with self.rows.sampled_source(*draws, class_weights=scale) as source:
             if not draws or source.root().n_rows:
                 yield source
                 return
-        with self.rows.drawn(class_weights=scale) as source:
+        with self.rows.sampled_source(class_weights=scale) as source:
             yield source
 
 
@@ -327,7 +332,7 @@ class TreeGrower:
         settings, trees = self.bags.settings, []
         for number in numbers:
             seed, _ = tree_seeds(settings.seed, number)
-            draws = Draws(seed, self.bags.tries, settings.extra_random)
+            draws = NodeSampling(seed, self.bags.tries, settings.extra_random)
             with self.bags.bag(number) as source:
                 tree = grow_tree(source, self.recipe, Options(draws=draws))
                 pruned = pruned_after_growing(tree, source, recipe=self.recipe)
@@ -342,7 +347,7 @@ class KernelGrower(TreeGrower):
     compiled = True
 
     def __init__(
-        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Engine
+        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Grower
     ) -> None:
         from spinney.growth.binned.binned_dataset import binned_dataset
 

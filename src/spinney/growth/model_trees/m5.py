@@ -48,18 +48,18 @@ from spinney.sources import (
     ROOT,
     Counts,
     Products,
-    Request,
+    TableRequest,
     TermRequest,
-    summed,
+    sum_products,
     tables_of,
     take_formulas,
     with_formulas,
 )
-from spinney.sources.opened import TrainingData
+from spinney.sources.training_data import TrainingData
 from spinney.trees import (
-    FormerNodes,
     Groups,
     LinearModel,
+    RenumberedNodes,
     Split,
     Term,
     Tree,
@@ -104,7 +104,7 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     The fits are those of the tree before it was pruned.
     """
     nodes, arrays = tree.nodes, tree.arrays
-    assert isinstance(nodes, FormerNodes)
+    assert isinstance(nodes, RenumberedNodes)
     assert arrays.outputs is not None
     parent, own = arrays.parent.tolist(), list(map(fits.model, nodes.numbers.tolist()))
     models = _smoothed(parent, own, fits.sizes[nodes.numbers].tolist(), constant)
@@ -124,7 +124,7 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     attributes = tuple(tree.arrays.asked)
     if not attributes:
         return {}
-    (tables,) = tables_of(source, [Request(ROOT, attributes)], tree.schema)
+    (tables,) = tables_of(source, [TableRequest(ROOT, attributes)], tree.schema)
     return statistics_by_attribute(tables, tree.schema)
 
 
@@ -241,7 +241,7 @@ def _products(
                 next_level += inner.values()
         level = next_level
     for node in reversed(to_sum):
-        products[node] = summed([products[child] for child in children[node]])
+        products[node] = sum_products([products[child] for child in children[node]])
     return products
 
 

@@ -18,12 +18,12 @@ from spinney.search import midpoints
 from spinney.trees import (
     CandidateArrays,
     LazyNodes,
-    QuestionArrays,
     Reason,
+    RoutingArrays,
     TreeArrays,
     printing_places,
     reason_codes,
-    splits_of_questions,
+    splits_of_routing,
     winner_arrays,
 )
 
@@ -90,7 +90,7 @@ class MultiwayNodes(LazyNodes):
         n_branches = np.where(np.isnan(cuts), sizes[asked], 2)
         listed = np.where(np.isnan(cuts), n_branches, 0)
         line = np.repeat(first, n_values) + 1 + ramps(n_values)  # the first is missing
-        questions = QuestionArrays(
+        questions = RoutingArrays(
             attribute=asked,
             cut=cuts,
             listed=listed,
@@ -105,7 +105,7 @@ class MultiwayNodes(LazyNodes):
         found = CandidateArrays(
             count=none,
             chosen=none,
-            splits=splits_of_questions(
+            splits=splits_of_routing(
                 questions,
                 n_branches=n_branches,
                 missing=np.full(len(every), -1),

@@ -47,7 +47,7 @@ from spinney.search.oblique import admitted, bits_known, bits_of, lead, proposed
 from spinney.sources import (
     ROOT,
     Counts,
-    Request,
+    TableRequest,
     tables_of,
     take_formulas,
     with_formulas,
@@ -160,7 +160,7 @@ def _tables(
         indices = tuple(range(first, first + len(batch)))
         for index, attribute in zip(indices, batch, strict=True):
             with_formulas(source).extend(index, attribute)
-        request = Request(node, indices)
+        request = TableRequest(node, indices)
         (by_index,) = tables_of(source, [request], schema.extended(batch))
         tables += [by_index[index] for index in indices]
     return tables
@@ -181,7 +181,7 @@ def pairs(source: Counts, tree: Tree) -> list[Formula]:
         and schema.attributes[candidate.attribute].kind == "numeric"
     ]
     indices = tuple(sorted(numeric[:MAX_NUMBERS]))
-    (tables,) = tables_of(source, [Request(ROOT, indices)], schema)
+    (tables,) = tables_of(source, [TableRequest(ROOT, indices)], schema)
     formulas: list[Formula] = []
     for one, other in combinations(indices, 2):
         units = {schema.attributes[index].unit for index in (one, other)}

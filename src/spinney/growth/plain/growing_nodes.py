@@ -147,7 +147,7 @@ def as_tree(
     routes = [node.route for node in order]
     surrogates = [() if route is None else route.surrogates for route in routes]
     otherwise = [
-        -1 if route is None or route.otherwise is None else route.otherwise
+        -1 if route is None or route.default_branch is None else route.default_branch
         for route in routes
     ]
     parents = [numbers.get(id(node.parent), -1) for node in order]
@@ -158,7 +158,7 @@ def as_tree(
         rows=np.array([node.totals.n_rows for node in order], np.int64),
         reason=reason_codes(*(node.reason for node in order)),
         forced=np.array([node.forced for node in order], np.bool_),
-        otherwise=np.array(otherwise, np.int32),
+        default_branch=np.array(otherwise, np.int32),
         surrogates=surrogate_arrays(surrogates) if any(surrogates) else None,
     )
     outputs = outputs_of_tree(tree, schema.target, recipe, everything)

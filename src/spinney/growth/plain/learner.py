@@ -64,11 +64,11 @@ from spinney.search import (
     bins_to_open,
     can_bound,
     decide_level,
-    drawn_places,
-    given_split,
     n_different,
+    random_cut_splits,
     routes_of,
-    splits_of_drawn_cuts,
+    sampled_tables,
+    split_by_condition,
 )
 from spinney.search.oblique import combined
 from spinney.sources import (
@@ -76,7 +76,7 @@ from spinney.sources import (
     BucketCounts,
     Counts,
     NodeBatches,
-    Request,
+    TableRequest,
     Totals,
     are_pure,
     tables_of,
@@ -84,16 +84,16 @@ from spinney.sources import (
 )
 from spinney.trees import (
     CountTable,
-    Question,
     Reason,
     Route,
+    SplitCondition,
     TableBatch,
     Tree,
     altered_priors,
+    child_counts,
     describe,
     joined_batches,
     possible_codes,
-    shared_out,
     sizes,
 )
 from spinney.trees.criteria import deviation
@@ -226,7 +226,7 @@ class _Learner:
         given = {}
         for at, question in questions.items():
             (table,) = self.node_tables(front[at], (question.attribute,)).values()
-            given[at] = given_split(self.search, table, self.schema, question)
+            given[at] = split_by_condition(self.search, table, self.schema, question)
         for node, decision in zip(front, decisions.of_nodes(given), strict=True):
             node.set_decision(decision)
         if self.recipe.linear_terms > 1:
@@ -236,9 +236,9 @@ class _Learner:
 
     def forced_splits(
         self, front: Sequence[GrowingNode]
-    ) -> tuple[dict[int, int], dict[int, Question]]:
+    ) -> tuple[dict[int, int], dict[int, SplitCondition]]:
         """Return the attributes that some nodes must split by, and whole questions."""
-        attributes, questions = dict[int, int](), dict[int, Question]()
+        attributes, questions = dict[int, int](), dict[int, SplitCondition]()
         for at, node in enumerate(front):
             if node.plan is not None:
                 questions[at] = node.plan.question
@@ -247,7 +247,7 @@ class _Learner:
             self.reached_paths.add(node.path)
             forced = self.options.forced.get(node.path)
             node.forced = forced is not None
-            if isinstance(forced, Question):
+            if isinstance(forced, SplitCondition):
                 questions.setdefault(at, forced)
             elif forced is not None:
                 attributes[at] = forced
@@ -287,7 +287,7 @@ class _Learner:
         Each comes with the search that knows them. The root's tables add statistics of
         all rows to the search, which is the tree's search from then on.
         """
-        requests = [Request(node.number, node.attributes) for node in front]
+        requests = [TableRequest(node.number, node.attributes) for node in front]
         draws, places = self.options.draws, None
         cuts = draws is not None and draws.cuts
         bounded = not cuts and can_bound(self.search, self.schema)
@@ -295,16 +295,17 @@ class _Learner:
             batch, places = self.tables_by_bins(self.source, front, requests)
             batches = iter([batch])
         elif isinstance(self.source, BucketCounts) and self.buckets_suffice(front):
-            batches = self.source.tables_in_buckets(requests, self.search.at_root.cuts)
+            bucket_cuts = self.search.root_summary.cuts
+            batches = self.source.tables_in_buckets(requests, bucket_cuts)
         else:
             batches = self.source.tables(requests)
         if draws is not None:
             batches = iter([joined_batches(batches)])  # a node draws among all of them
         for batch in batches:
             if front[0] is self.root:
-                self.search = self.search.knowing(batch, self.schema)
+                self.search = self.search.with_root_tables(batch, self.schema)
             if draws is not None:
-                batch = batch.taken(
+                batch = batch.take(
                     self.drawn_tables(front, batch) if places is None else places
                 )
             yield self.search, batch.scaled(self.options.class_weights)
@@ -320,7 +321,7 @@ class _Learner:
         That holds if buckets are merged, below the root, which makes them; and if each
         row counts 1, so that counts are the same in any order.
         """
-        if self.recipe.grouping != "merge" or not self.search.at_root.cuts:
+        if self.recipe.grouping != "merge" or not self.search.root_summary.cuts:
             return False
         if front[0] is self.root or self.options.draws is not None:
             return False
@@ -335,31 +336,36 @@ class _Learner:
             return np.arange(len(batch))
         keys = [node.key for node in front]
         n_attributes = len(self.schema.attributes)
-        return drawn_places(batch, self.search, self.options.draws, keys, n_attributes)
+        return sampled_tables(
+            batch, self.search, self.options.draws, keys, n_attributes
+        )
 
     def tables_by_bins(
-        self, source: Bins, front: Sequence[GrowingNode], requests: Sequence[Request]
+        self,
+        source: Bins,
+        front: Sequence[GrowingNode],
+        requests: Sequence[TableRequest],
     ) -> tuple[TableBatch, Integers]:
         """Return tables by bins, opened where the best split may be; and which count.
 
         All tables count, or those that the nodes draw.
         """
         binned = source.binned(requests, [node.totals.n_rows for node in front])
-        batch, search = binned.stack, self.search
+        batch, search = binned.batch, self.search
         if front[0] is self.root:
-            search = search.knowing(batch, self.schema)
+            search = search.with_root_tables(batch, self.schema)
         places, closed = self.drawn_tables(front, batch), None
-        while binned.opened is not None:
-            batch = binned.stack
-            part = batch.taken(places).scaled(self.options.class_weights)
+        while binned.open_bins is not None:
+            batch = binned.batch
+            part = batch.take(places).scaled(self.options.class_weights)
             lines = np.zeros(len(batch.values), dtype=bool)
             closed = np.full(len(batch), -np.inf)
             opened, closed[places] = bins_to_open(search, part, self.schema)
             if not opened.any():
                 break
             lines[batch.lines_of(places)] = opened
-            binned = binned.opened(lines)
-        return replace(binned.stack, closed=closed), places
+            binned = binned.open_bins(lines)
+        return replace(binned.batch, closed_bound=closed), places
 
     def search_tables(
         self, front: Sequence[GrowingNode], tables: tuple[Search, TableBatch]
@@ -370,21 +376,21 @@ class _Learner:
         """
         search, batch = tables
         n_values = n_different(batch, search)
-        if search.at_root.cuts and batch.low is not None:
+        if search.root_summary.cuts and batch.low is not None:
             # One bucket may hold several values; it is not opened.
             n_values[batch.owner[batch.low < batch.values]] += 1
             batch = replace(batch, low=None)
         if self.options.draws is None or not self.options.draws.cuts:
             return best_splits(search, batch, self.schema), batch.node, n_values
         keys = [node.key for node in front]
-        splits = splits_of_drawn_cuts(search, batch, self.schema, keys)
+        splits = random_cut_splits(search, batch, self.schema, keys)
         return splits, batch.node, n_values
 
     def node_tables(
         self, node: GrowingNode, attributes: tuple[int, ...]
     ) -> dict[int, CountTable]:
         """Return the tables of some attributes at a node, class weights included."""
-        request = Request(node.number, attributes)
+        request = TableRequest(node.number, attributes)
         (tables,) = tables_of(self.source, [request], self.schema)
         scale = self.options.class_weights
         return {index: table.scaled(scale) for index, table in tables.items()}
@@ -469,7 +475,7 @@ class _Learner:
         """Make the children of nodes; send rows to those that may be split."""
         if not nodes:
             return []
-        weights, rows, first = shared_out([node.winner for node in nodes])
+        weights, rows, first = child_counts([node.winner for node in nodes])
         for at, node in enumerate(nodes):
             branches = slice(first[at], first[at + 1])
             if node.routed is not None:

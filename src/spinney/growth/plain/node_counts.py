@@ -11,8 +11,8 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.growing_nodes import is_multiway
 from spinney.growth.plain.learner import search_over
 from spinney.recipes import Recipe
-from spinney.search import Search, best_splits, recount, same_question
-from spinney.sources import ROOT, Counts, Request, take_formulas
+from spinney.search import Search, best_splits, recount, same_split
+from spinney.sources import ROOT, Counts, TableRequest, take_formulas
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -68,16 +68,18 @@ def counted_node(
     shared = tuple(
         i for i, a in enumerate(schema.attributes) if not isinstance(a.formula, Linear)
     )
-    for batch in source.tables([Request(ROOT, shared)]):
-        search = search.knowing(batch, schema)
+    for batch in source.tables([TableRequest(ROOT, shared)]):
+        search = search.with_root_tables(batch, schema)
     for above in tree.path(number)[:-1]:
         send_down(source, tree, above, towards=number)
     own = () if node.split is None else (node.split.attribute,)
     requested = tuple(sorted({*shared, *own}))
-    batch = joined_batches(source.tables([Request(number, requested)]))
+    batch = joined_batches(source.tables([TableRequest(number, requested)]))
     if not (batch.total_rows + batch.missing_rows)[:1].any():
         return None
-    search = search.knowing(batch, schema)  # a sum of numbers is known at its node only
+    search = search.with_root_tables(
+        batch, schema
+    )  # a sum of numbers is known at its node only
     batch = batch.scaled(class_weights)
     tables = {
         index: batch.table(at, codes=schema.attributes[index].kind != "numeric")
@@ -122,7 +124,7 @@ def _candidates(
     """
     exhausted = _exhausted(tree, node, search.recipe)
     usable = np.flatnonzero([i not in exhausted for i in batch.attribute.tolist()])
-    splits = best_splits(search, batch.taken(usable), tree.schema)
+    splits = best_splits(search, batch.take(usable), tree.schema)
     candidates = splits.candidates(np.arange(len(splits)))
     if node.split is None:
         return tuple(candidates), None
@@ -139,7 +141,7 @@ def _candidates(
         candidates.sort(key=lambda c: (c.attribute, not c.given))
         return tuple(candidates), next(at for at, c in enumerate(candidates) if c.given)
     best = next((c for c in candidates if c.attribute == index), None)
-    if best is None or not same_question(best.split, node.split):
+    if best is None or not same_split(best.split, node.split):
         best = own
     others = [c for c in candidates if c.attribute != index]
     ordered = sorted([*others, best], key=lambda c: c.attribute)

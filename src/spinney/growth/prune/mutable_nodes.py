@@ -19,15 +19,15 @@ from spinney.sources import (
     ROOT,
     Counts,
     NodeBatches,
-    Request,
     Surrogates,
+    TableRequest,
     Totals,
     tables_of,
     take_formulas,
 )
 from spinney.trees import (
     Candidate,
-    MadeNodes,
+    ExplicitNodes,
     Node,
     Reason,
     Route,
@@ -79,7 +79,9 @@ class MutableNode:
     def route(self) -> Route:
         """How rows leave it."""
         origin = self.origin
-        return Route(self.inner_candidate.split, origin.surrogates, origin.otherwise)
+        return Route(
+            self.inner_candidate.split, origin.surrogates, origin.default_branch
+        )
 
     @property
     def leaves(self) -> "list[MutableNode]":
@@ -178,7 +180,7 @@ class NodeRecounter:
         """Return the splits of a level, counted on the rows that are there now."""
         splits = [node.inner_candidate for node in level]
         requests = [
-            Request(node.source_number, (split.attribute,))
+            TableRequest(node.source_number, (split.attribute,))
             for node, split in zip(level, splits, strict=True)
         ]
         return [
@@ -206,9 +208,9 @@ class NodeRecounter:
 
     def _moved_children(self, node: MutableNode) -> list[MutableNode]:
         """Return copies of the children with the rows that the split now gives them."""
-        weights, rows = node.inner_candidate.shared_out()
+        weights, rows = node.inner_candidate.child_counts()
         has_missing = node.inner_candidate.table.missing_rows.any()
-        if has_missing and node.route.otherwise is not None:
+        if has_missing and node.route.default_branch is not None:
             assert isinstance(self.source, Surrogates)
             (routed,) = self.source.routed([(node.source_number, node.route)])
             weights, rows = routed.scaled(self.scale).weights, routed.rows
@@ -256,7 +258,7 @@ def recounted(
         else node
         for node, before in zip(counted, tree, strict=True)
     ]
-    return Tree(tree.schema, MadeNodes(tree.schema, tuple(nodes)))
+    return Tree(tree.schema, ExplicitNodes(tree.schema, tuple(nodes)))
 
 
 def finished(root: MutableNode, tree: Tree) -> Tree:
@@ -277,7 +279,7 @@ def finished(root: MutableNode, tree: Tree) -> Tree:
         replace(node, children=tuple(numbers))
         for node, numbers in zip(nodes, children, strict=True)
     )
-    return Tree(tree.schema, MadeNodes(tree.schema, linked))
+    return Tree(tree.schema, ExplicitNodes(tree.schema, linked))
 
 
 def _finished(
@@ -309,7 +311,7 @@ def _finished(
         reason=_reason(mutable) if is_leaf else None,
         model=None,
         surrogates=() if is_leaf else origin.surrogates,
-        otherwise=None if is_leaf else origin.otherwise,
+        default_branch=None if is_leaf else origin.default_branch,
     )
 
 

@@ -1,4 +1,4 @@
-"""Every way to split on one attribute at a node, with the arithmetic of each.
+"""Every candidate split on one attribute at a node, with its arithmetic.
 
 Textbooks list them: the cuts T_a between neighbouring numbers, the subsets of names.
 A model keeps the counts of names by value, so their ways follow from it; of numbers it
@@ -31,7 +31,7 @@ from spinney.output.explain.node_explanation import (
     figures_of,
     search_of,
 )
-from spinney.search import AllSplits, Form, Search, every_way, same_question
+from spinney.search import AllSplits, Form, Search, enumerate_splits, same_split
 from spinney.trees import CountTable, Node, TableBatch, Tree
 
 LIMIT = 100
@@ -160,7 +160,7 @@ def explain_attribute(
     else:
         node, search = counted.node, counted.search
         table = _counted_table(counted.tables, attribute, index)
-    ways = every_way(search, table, tree.schema, index, most=limit)
+    ways = enumerate_splits(search, table, tree.schema, index, most=limit)
     lines = partial(candidate_lines, tree, node, search=search, competes=True)
     return AttributeExplanation(
         **facts_at(tree, node, number, search),
@@ -169,7 +169,7 @@ def explain_attribute(
         merit_name=search.criterion.merit_name,
         values=_values(attribute, table.scaled(search.altered), tree),
         what="" if ways.form is None else NAMES[ways.form],
-        n_ways=ways.n_ways,
+        n_ways=ways.n_splits,
         n_subsets=ways.n_subsets,
         exact=_is_exact(ways),
         searched=ways.searched,
@@ -179,7 +179,7 @@ def explain_attribute(
                 allowed=ways.allowed[at],
                 best=at == ways.best,
                 taken=node.split is not None
-                and same_question(candidate.split, node.split),
+                and same_split(candidate.split, node.split),
             )
             for at, candidate in enumerate(ways.candidates)
         ),
@@ -264,7 +264,7 @@ def _knowing_root(tree: Tree, index: int, search: Search) -> Search:
     if kept is None:
         why = "the model stores no counts over all rows, which decide"
         raise _needs_rows(tree.schema.attributes[index], tree.root, why)
-    return search.knowing(TableBatch.of([{index: kept.table}]), tree.schema)
+    return search.with_root_tables(TableBatch.of([{index: kept.table}]), tree.schema)
 
 
 def _values(
@@ -290,7 +290,7 @@ def _group_text(
 
     Missing rows that are merged like a value have NaN, or the code after the last.
     """
-    cuts = search.at_root.cuts[index] if attribute.kind == "numeric" else ()
+    cuts = search.root_summary.cuts[index] if attribute.kind == "numeric" else ()
     n_codes = len(cuts) + 1 if attribute.kind == "numeric" else len(attribute.values)
     known = [int(value) for value in values if value < n_codes]  # NaN is not
     absent = ["missing"] if len(known) < len(values) else []

@@ -1,4 +1,4 @@
-"""The list of all ways to split on an attribute, as text."""
+"""The candidate splits on an attribute, as text."""
 
 from typing import TYPE_CHECKING
 
@@ -20,100 +20,106 @@ if TYPE_CHECKING:
     from spinney.output.explain.node_explanation import BranchLine
 
 
-def attribute_text(told: "AttributeExplanation", *, ascii_only: bool = False) -> str:
-    """Return the ways to split on an attribute, and the arithmetic of the best."""
+def attribute_text(
+    explanation: "AttributeExplanation", *, ascii_only: bool = False
+) -> str:
+    """Return the candidate splits on an attribute, and the arithmetic of the best."""
     cells = cells_of(ascii_only=ascii_only)
-    lines = [*head_lines(told, cells), "", _title(told)]
-    in_two = bool(told.ways) and len(told.ways[0].lines.branches) == 2
-    if told.values and in_two:
+    lines = [*head_lines(explanation, cells), "", _title(explanation)]
+    in_two = bool(explanation.ways) and len(explanation.ways[0].lines.branches) == 2
+    if explanation.values and in_two:
         rows = [
-            (shown(value.value), *counts_text(value.weights)) for value in told.values
+            (shown(value.value), *counts_text(value.weights))
+            for value in explanation.values
         ]
-        head = ("", *map(shown, told.classes))
+        head = ("", *map(shown, explanation.classes))
         lines += ["", *(f"  {line}" for line in cells([head, *rows]))]
     if in_two:
-        lines += ["", *(f"  {line}" for line in _list(told, cells))]
-    if told.merging:
-        steps = [(m.one, m.other, f"p = {m.p_value:.3g}", m.what) for m in told.merging]
+        lines += ["", *(f"  {line}" for line in _list(explanation, cells))]
+    if explanation.merging:
+        steps = [
+            (m.one, m.other, f"p = {m.p_value:.3g}", m.what)
+            for m in explanation.merging
+        ]
         lines += ["", "merging steps, the most similar groups first"]
         lines += [f"  {line}" for line in cells(steps, [0, 1, 3])]
-    lines += _left_out(told)
-    if told.remark:
-        lines += ["", told.remark]
-    if told.best is not None:
-        best = told.best.lines
-        working = split_lines(best, told.impurity_name)
+    lines += _left_out(explanation)
+    if explanation.remark:
+        lines += ["", explanation.remark]
+    if explanation.best is not None:
+        best = explanation.best.lines
+        working = split_lines(best, explanation.impurity_name)
         _, *arithmetic = candidate_text(best, cells, working)
         lines += ["", "best split:", *arithmetic]
-    if told.given is not None:
-        lines += ["", *given_lines(told.given, cells)]
+    if explanation.given is not None:
+        lines += ["", *given_lines(explanation.given, cells)]
     text = "\n".join(lines)
     return signs_to_ascii(text) if ascii_only else text
 
 
-def _title(told: "AttributeExplanation") -> str:
-    """Return how many ways there are, and what the counts are."""
-    if not told.what:
-        return shown(told.attribute)
-    plural = "s" if told.n_ways != 1 else ""
-    splits = f"{told.n_ways} candidate split{plural} ({told.what})"
-    what = f"{shown(told.attribute)}: {splits}"
-    if not told.ways or len(told.ways[0].lines.branches) != 2:
+def _title(explanation: "AttributeExplanation") -> str:
+    """Return the number of candidate splits, and the meaning of the counts."""
+    if not explanation.what:
+        return shown(explanation.attribute)
+    plural = "s" if explanation.n_ways != 1 else ""
+    splits = f"{explanation.n_ways} candidate split{plural} ({explanation.what})"
+    what = f"{shown(explanation.attribute)}: {splits}"
+    if not explanation.ways or len(explanation.ways[0].lines.branches) != 2:
         return what
-    return f"{what}; on each side {_sides(told)}"
+    return f"{what}; on each side {_sides(explanation)}"
 
 
-def _sides(told: "AttributeExplanation") -> str:
-    """Return what is counted on each side of a way."""
-    if told.classes == ("mean", "sd"):
+def _sides(explanation: "AttributeExplanation") -> str:
+    """Return the meaning of the counts on each side of a split."""
+    if explanation.classes == ("mean", "sd"):
         return "rows, mean and standard deviation"
-    return "class counts " + " : ".join(map(shown, told.classes))
+    return "class counts " + " : ".join(map(shown, explanation.classes))
 
 
-def _list(told: "AttributeExplanation", cells: "Cells") -> list[str]:
-    """Return one line for each way, under a head."""
-    columns = _columns(told)
+def _list(explanation: "AttributeExplanation", cells: "Cells") -> list[str]:
+    """Return one line for each split, under a header."""
+    columns = _columns(explanation)
     rows = [("", "left", "right", *columns, "")]
-    for at, way in enumerate(told.ways):
+    for index, way in enumerate(explanation.ways):
         left, right = way.lines.branches
         rows.append(
             (
                 left.text,
-                _side(told, left),
-                _side(told, right),
-                *(column[at] for column in columns.values()),
+                _side(explanation, left),
+                _side(explanation, right),
+                *(column[index] for column in columns.values()),
                 _mark(way),
             )
         )
     return cells(rows, [0, len(rows[0]) - 1])
 
 
-def _side(told: "AttributeExplanation", branch: "BranchLine") -> str:
+def _side(explanation: "AttributeExplanation", branch: "BranchLine") -> str:
     """Return the counts of a branch in one cell."""
-    if told.classes == ("mean", "sd"):
+    if explanation.classes == ("mean", "sd"):
         mean, deviation = map(figure, branch.weights)
         return f"{weight_text(branch.weight)}: {mean} ({deviation})"
     return " : ".join(counts_text(branch.weights))
 
 
-def _columns(told: "AttributeExplanation") -> dict[str, list[str]]:
-    """Return the figures of all ways, by what they are."""
-    every = [way.lines for way in told.ways]
+def _columns(explanation: "AttributeExplanation") -> dict[str, list[str]]:
+    """Return the figures of all splits, by column header."""
+    every = [way.lines for way in explanation.ways]
     columns: dict[str, list[str]] = {}
     if every[0].decreases and every[0].split_impurity is not None:
         after = [line.split_impurity or 0.0 for line in every]
-        columns[after_split(told.impurity_name)] = _figures(after)
+        columns[after_split(explanation.impurity_name)] = _figures(after)
     gains = [line.gain for line in every]
     tested = every[0].p_value is not None
     is_merit = not every[0].decreases and not tested
-    columns[told.merit_name if is_merit else "gain"] = _figures(gains)
+    columns[explanation.merit_name if is_merit else "gain"] = _figures(gains)
     if any(line.correction for line in every):
         columns["corrected"] = _figures([line.gain - line.correction for line in every])
-    if told.impurity_name == "entropy":
+    if explanation.impurity_name == "entropy":
         columns["split information"] = _figures([x.split_information for x in every])
         columns["gain ratio"] = _figures([gain_ratio(line) for line in every])
     if tested:
-        columns[told.merit_name] = _figures([line.merit for line in every])
+        columns[explanation.merit_name] = _figures([line.merit for line in every])
         columns["p"] = [f"{line.p_value:.3g}" for line in every]
     return columns
 
@@ -123,7 +129,7 @@ def _figures(numbers: list[float]) -> list[str]:
 
 
 def _mark(way: "Way") -> str:
-    """Return what is to be said of a way."""
+    """Return the remarks on a split."""
     marks = ["best"] if way.best else []
     if way.taken:
         marks.append("split of this node")
@@ -132,25 +138,25 @@ def _mark(way: "Way") -> str:
     return ", ".join(marks)
 
 
-def _left_out(told: "AttributeExplanation") -> list[str]:
-    """Return which ways are not listed, and which were not counted."""
+def _left_out(explanation: "AttributeExplanation") -> list[str]:
+    """Return which splits are not listed, and which were not counted."""
     lines = []
-    others = told.n_ways - len(told.ways)
+    others = explanation.n_ways - len(explanation.ways)
     if others:
         lines.append(
             f"{others} more gain no more, or have too few rows: limit "
-            f"{told.n_ways} lists all"
+            f"{explanation.n_ways} lists all"
         )
-    if told.n_subsets > told.n_ways:
+    if explanation.n_subsets > explanation.n_ways:
         known = "no other can be better"
-        if told.searched and told.exact:
+        if explanation.searched and explanation.exact:
             known = "branch and bound proved that no other is better"
-        elif told.searched:
+        elif explanation.searched:
             known = "branch and bound stopped early, and another may be better"
-        elif not told.exact:
+        elif not explanation.exact:
             known = "the others were not searched, and one may be better"
         lines.append(
-            f"of {told.n_subsets} splitting subsets, those in the order of class "
-            f"proportions or means: {known}"
+            f"of {explanation.n_subsets} splitting subsets, those in the order of "
+            f"class proportions or means: {known}"
         )
     return ["", *lines] if lines else []

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 ROWS_SHOWN = 40
 VALUES_SHOWN = 8
 BRANCHES_SHOWN = TERMS_SHOWN = 12
-WIDEST = 60  # a longer question does not move the counts of all others
-MANY_VALUES = 12  # of fewer nobody doubts that the best subset was found
+WIDEST = 60  # a longer condition does not move the counts of all others
+MANY_VALUES = 12  # with fewer, an exhaustive search is obvious
 
 
 def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
@@ -81,7 +81,7 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     if node.tried:
         lines.append(f"recipe: {recipe_scores_text(node.tried)}")
     if node.default_branch is not None:
-        lines += ["", *_stand_ins(node, cells)]
+        lines += ["", *_surrogate_lines(node, cells)]
     if node.given is not None:
         lines += ["", *given_lines(node.given, cells)]
     text = "\n".join(lines)
@@ -93,7 +93,7 @@ def head_lines(
     cells: "Cells",
     more: "Sequence[tuple[str, ...]]" = (),
 ) -> list[str]:
-    """Return which node it is and what its rows are, with further lines of cells."""
+    """Return the node and its counts, with further lines of cells."""
     impurity = node.impurity_name
     path = " AND ".join(node.path) if node.path else "the root"
     named = f"altered {impurity}" if impurity and node.altered else impurity
@@ -115,7 +115,7 @@ def _bits_text(bits: float | None) -> str:
 
 
 def given_lines(given: "GivenRows", cells: "Cells") -> list[str]:
-    """Return which rows were counted, and where they are."""
+    """Return which rows were counted, and their numbers."""
     which = "the" if given.same else "not the"
     lines = [f"counted on the {given.n_rows} rows given, {which} training rows"]
     if given.remark:
@@ -125,7 +125,7 @@ def given_lines(given: "GivenRows", cells: "Cells") -> list[str]:
 
 
 def _numbers(numbers: "Sequence[int]", parts: "Sequence[float]") -> str:
-    """Return numbers of rows, runs of whole ones in short; of many the first.
+    """Return row numbers, with runs abbreviated; if many, the first.
 
     >>> _numbers([1, 2, 3, 5, 8], []), _numbers([4, 8], [1.0, 0.4])
     ('1-3, 5, 8', '4, 8 (0.4)')
@@ -150,7 +150,7 @@ def _numbers(numbers: "Sequence[int]", parts: "Sequence[float]") -> str:
 
 
 def _averaged(node: "NodeExplanation") -> str:
-    """Return whose gains are in the average: all of them, or which."""
+    """Return which attributes are in the average gain."""
     counted, n = node.in_average, len(node.candidates)
     if len(counted) == n:
         return f"{n} attribute{'s' if n > 1 else ''}"
@@ -162,7 +162,7 @@ def _averaged(node: "NodeExplanation") -> str:
 
 
 def cells_of(*, ascii_only: bool) -> "Cells":
-    """Return what makes lines of rows of cells."""
+    """Return the function that makes lines of rows of cells."""
     return partial(_cells, ascii_only=ascii_only)
 
 
@@ -179,8 +179,8 @@ def _cells(
     return aligned(rows, left=left, widest=widest)
 
 
-def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
-    """Return what sends a row whose value is missing."""
+def _surrogate_lines(node: "NodeExplanation", cells: "Cells") -> list[str]:
+    """Return the surrogates and the default branch of a node."""
     name = shown(node.chosen or "")
     if not node.surrogates:
         return [f"default branch if {name} is missing: {node.default_branch}"]
@@ -208,7 +208,7 @@ def working_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[
 
 
 def split_lines(candidate: "CandidateLines", impurity: str) -> list[str]:
-    """Return the gain of a split written out, and what else is known of it."""
+    """Return the gain of a split written out, and its other figures."""
     gain = _gain_lines(candidate)
     return [*gain, *candidate.working, *fact_lines(candidate, impurity)]
 
@@ -301,19 +301,19 @@ def _gain_lines(candidate: "CandidateLines") -> list[str]:
 
 
 def _loss(candidate: "CandidateLines", known: float) -> str:
-    """Return what a split loses, where that counts as no gain.
+    """Return the loss of a split, where it counts as no gain.
 
     The variance with n − 1 may be less before a split than after it.
     """
     shares = ((b.weight / known, b.impurity or 0.0) for b in candidate.branches)
     after = sum(share * impurity for share, impurity in shares)
     loss = candidate.known_share * (after - (candidate.known_impurity or 0.0))
-    told = candidate.gain == 0 and f"{loss:.3f}" != "0.000" and loss > 0
-    return f"-{loss:.3f}, a loss, counts as " if told else ""
+    is_loss = candidate.gain == 0 and f"{loss:.3f}" != "0.000" and loss > 0
+    return f"-{loss:.3f}, a loss, counts as " if is_loss else ""
 
 
 def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
-    """Return what else is known of a split: what is left, and by what it is divided."""
+    """Return the further figures of a split: impurity after it, split information."""
     lines, facts = [], []
     if candidate.correction:
         left = candidate.gain - candidate.correction
@@ -330,7 +330,7 @@ def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
 
 
 def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
-    """Return what a split lacks, or pays, in the competition of attributes."""
+    """Return why a split does not compete, its cost, and its optimality."""
     if candidate.given:
         return ["forced split, not searched here"]
     lines = []
@@ -393,8 +393,8 @@ def counts_text(weights: "Sequence[float]") -> tuple[str, ...]:
     return tuple(weight_text(weight) for weight in weights)
 
 
-def _odd_value(step: "RowStep") -> str:
-    """Return what is odd in the answer to a node's question, for the lines below it."""
+def _value_remark(step: "RowStep") -> str:
+    """Return a remark on a missing or unseen value, for the lines below it."""
     goes = f": {step.sent_by}" if step.sent_by else ""
     if step.leaf:
         return ""
@@ -409,7 +409,7 @@ def _odd_value(step: "RowStep") -> str:
 
 
 def _verdict(row: "RowExplanation") -> str:
-    """Return the label with the shares behind it, and what else decided."""
+    """Return the label with its class probabilities, and the costs."""
     verdict = f"{shown(row.target)} = {label_text(row.label)}"
     if not row.probabilities:
         return verdict
@@ -454,9 +454,9 @@ def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
 def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
     """Return the path of a row as text."""
     lines = []
-    odd = {-1: ""}  # by the depth of the question; the steps are a walk of the tree
+    remarks = {-1: ""}  # by depth; the steps are a walk of the tree
     for step in row.steps:
-        odd[step.depth] = _odd_value(step)
+        remarks[step.depth] = _value_remark(step)
         indent = "  " * min(step.depth, 40)
         part = "" if step.weight == 1 else f"  [weight {weight_text(step.weight)}]"
         ask = f"  → {label_text(step.label)}" if step.leaf else ""
@@ -464,7 +464,7 @@ def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
             ask = f"  → {step.model.name} = {label_text(step.label)}"
         lines.append(
             f"{indent}node {step.node}: {step.condition or 'the root'}{part}"
-            f"{odd[step.depth - 1]}{ask}"
+            f"{remarks[step.depth - 1]}{ask}"
         )
     for step in row.steps:
         if step.model is not None:

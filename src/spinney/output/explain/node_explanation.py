@@ -23,7 +23,7 @@ from spinney.growth import Member, Model, RecipeScore
 from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import VALUES_SHOWN, node_text
 from spinney.output.explain.why_chosen import least_gain, paid_above, why
-from spinney.search import Search, average_gain, compete, is_significant, price
+from spinney.search import Search, average_gain, compete, is_significant, test_cost
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -104,7 +104,7 @@ class CandidateLines:
 
 @dataclass(frozen=True, slots=True)
 class SurrogateLine:
-    """A question that stands in for the node's own, as it reads for each branch."""
+    """A surrogate split, with the condition of each branch."""
 
     attribute: str
     branches: tuple[str, ...]
@@ -127,7 +127,7 @@ class RowNumbers:
 
 @dataclass(frozen=True, slots=True)
 class GivenRows:
-    """Rows that a node was counted on, in the place of the counts that a model keeps.
+    """Rows that a node was counted on, instead of the counts that a model stores.
 
     ``same`` says that they are those that the tree was grown on; ``remark`` says what
     is not as it was when it was grown, if anything is.
@@ -141,7 +141,7 @@ class GivenRows:
 
 @dataclass(frozen=True, slots=True)
 class NodeExplanation(InNotebooks):
-    """What is known of a node, and why it is as it is.
+    """The arithmetic of a node, and the reason for its split.
 
     Where ``forest`` is more than 0, that share of the labels by which the node was
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
@@ -206,7 +206,7 @@ def checked_node(tree: Tree, number: int) -> Node:
 
 
 def search_of(model: Model) -> Search:
-    """Return how the splits of a tree were sought, as far as a model tells."""
+    """Return the search that found the splits of a tree, by its recipe."""
     tree = model.tree
     return Search.of(
         model.recipe,
@@ -279,12 +279,12 @@ def explain_node(
         surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
         default_branch=(
             None
-            if node.otherwise is None
-            else tree.branch_text(node, node.candidate, node.otherwise)
+            if node.default_branch is None
+            else tree.branch_text(node, node.candidate, node.default_branch)
         ),
         forest=recipe.forest if taught else 0.0,
         label_costs=tree.label_costs(node),
-        tried=model.tried if number == 0 else (),
+        tried=model.recipe_scores if number == 0 else (),
         self_information=(
             () if tree.schema.target.is_numeric else self_information_of(weighed)
         ),
@@ -295,7 +295,7 @@ def explain_node(
 
 
 def facts_at(tree: Tree, node: Node, number: int, search: Search) -> dict[str, Any]:
-    """Return what is explained of a node whatever is asked of it.
+    """Return the facts of a node that all explanations share.
 
     ``node`` is that of the ``number``, or the same over rows that were given.
     """
@@ -324,7 +324,7 @@ def _weighed(node: Node, search: Search) -> Floats:
 
 
 def _has_competitors(model: Model, node: Node) -> bool:
-    """Return whether a node keeps the splits that lost, as far as can be told.
+    """Return whether a node stores its competitors, as far as is known.
 
     Trees that were taught or belong to a forest do not, nor do small nodes of tables
     that compiled kernels grew on; of others a lonely split had no competitors.
@@ -432,7 +432,7 @@ def candidate_lines(
         decreases=criterion.decreases,
         working=_working(criterion, candidate, counts, tree, branches),
         p_value=candidate.p_value,
-        price=price(split.attribute, tree.schema, paid_above(tree, node)),
+        price=test_cost(split.attribute, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
         given=candidate.given,

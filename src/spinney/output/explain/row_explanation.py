@@ -32,7 +32,7 @@ class TermLine:
 
 @dataclass(frozen=True, slots=True)
 class ModelArithmetic:
-    """What a leaf's linear model makes of a row: intercept and terms add up."""
+    """The linear model of a leaf in a row: intercept and terms add up."""
 
     name: str
     intercept: float
@@ -42,7 +42,7 @@ class ModelArithmetic:
 
 @dataclass(frozen=True, slots=True)
 class RowStep:
-    """A row at a node: the weight it has there, and what sent it on.
+    """A row at a node: its weight there, and its value of the splitting attribute.
 
     ``value`` is the row's value of the attribute that the node asks about, and
     ``seen`` whether the node knows a branch for it; if not it counts as missing.
@@ -116,7 +116,7 @@ def explain_row(
                 leaf=node.is_leaf,
                 distribution=tuple(node.distribution.tolist()),
                 model=arithmetic,
-                **_answer(tree, node, cells, row),
+                **_split_value(tree, node, cells, row),
             )
         )
     (outputs,) = flat.outputs(cells, 1)
@@ -136,7 +136,7 @@ def explain_row(
 
 
 def _counted(tree: Tree, weights: Mapping[int, float]) -> tuple[float, ...]:
-    """Return the class shares of the rows at the leaves that a row comes to."""
+    """Return the class proportions of training rows at the leaves of a row."""
     shares = np.zeros(tree.schema.n_classes)
     for number, weight in weights.items():
         if tree.nodes[number].is_leaf:
@@ -161,7 +161,7 @@ def _arithmetic(
                 value,
                 coefficient,
                 coefficient * value,
-                bool(term.absent(cell)[0]),
+                bool(term.is_missing(cell)[0]),
             )
         )
     value = float(sum(line.product for line in lines) + model.intercept)
@@ -169,16 +169,16 @@ def _arithmetic(
     return ModelArithmetic(name, model.intercept, tuple(lines), value)
 
 
-def _answer(
+def _split_value(
     tree: Tree, node: Node, cells: Sequence[Any], row: Mapping[str, Value | None]
 ) -> dict[str, Any]:
-    """Return what a row answers to the question of a node, and what sends it on."""
+    """Return the row's value of the splitting attribute, and its surrogate."""
     split = node.split
     if split is None:
         return {"value": None, "seen": True}
     attribute, own = tree.schema.attributes[split.attribute], cells[split.attribute]
     seen = bool(split.branch_of(own)[0] >= 0)
-    alone = seen or node.otherwise is None
+    alone = seen or node.default_branch is None
     return {
         "value": _value(attribute, own[0], row),
         "seen": seen,
@@ -201,7 +201,7 @@ def _value(
 
 
 def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
-    """Return what sends a row whose value has no branch, where there are surrogates."""
+    """Return the surrogate that sends a row whose value has no branch."""
     for surrogate in node.surrogates:
         attribute = surrogate.attribute
         own = int(surrogate.split.branch_of(cells[attribute])[0])

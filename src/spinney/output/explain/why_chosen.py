@@ -1,4 +1,4 @@
-"""One sentence on a node: why this question, or why none."""
+"""One sentence on a node: the reason for its split, or for a leaf."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from spinney.trees.criteria import Criterion
 
 
 def paid_above(tree: Tree, node: Node) -> set[int]:
-    """Return the attributes that were asked for above a node."""
+    """Return the attributes of the splits above a node."""
     return {step.candidate.attribute for step in tree.path(node.number)[:-1]}
 
 
@@ -19,14 +19,14 @@ def why(
     model: Model,
     node: Node,
     criterion: Criterion,
-    able: set[int],
+    competing: set[int],
     *,
     recounted: bool = False,
 ) -> str:
-    """Return why a node asks what it asks, or nothing.
+    """Return the reason for the split of a node, or for a leaf.
 
-    ``able`` are the indices of the candidates that compete. Where the node was
-    ``recounted`` on rows, what it asks need not be the best of them.
+    ``competing`` are the indices of the candidates that compete. If the node was
+    ``recounted`` on rows, its split need not be the best of them.
     """
     if node.chosen is None:
         assert node.reason is not None
@@ -35,11 +35,13 @@ def why(
     name = shown(attributes[node.candidate.attribute].name)
     if node.forced:
         given = node.candidate.given
-        what = _asked(model.tree, node, node.candidate) if given else name
-        return f"{what}: forced by the user{_instead(model, node, criterion, able)}"
+        what = _split_text(model.tree, node, node.candidate) if given else name
+        return (
+            f"{what}: forced by the user{_instead(model, node, criterion, competing)}"
+        )
     if model.recipe.grower.seeks_whole_trees and not recounted:
-        what = _asked(model.tree, node, node.candidate)
-        instead = _instead(model, node, criterion, able)
+        what = _split_text(model.tree, node, node.candidate)
+        instead = _instead(model, node, criterion, competing)
         return f"{what}: part of the best tree of its size{instead}"
     if model.recipe.grower.streams and not recounted:
         gained = f"{criterion.merit_name} {node.candidate.merit:.3f}"
@@ -63,7 +65,7 @@ def why(
             "attributes drawn at this node"
         )
     best = score(node.candidate, model.schema, paid)
-    equal = _equal(model.tree, node, criterion, able, paid)
+    equal = _equal(model.tree, node, criterion, competing, paid)
     if recounted and node.chosen not in equal:
         asks = f"{name}: the split of the node, {best:.3f}; on these rows"
         if not equal:
@@ -83,12 +85,14 @@ def why(
     return sentence
 
 
-def _instead(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
-    """Return what the node would have asked, had nobody forced it."""
+def _instead(
+    model: Model, node: Node, criterion: Criterion, competing: set[int]
+) -> str:
+    """Return the best split of a node whose split was forced."""
     if model.recipe.forest:
         return ""  # the competitors are gone
     least = least_gain(model, criterion) * (1 - TOLERANCE)
-    competitors = {at for at in able if node.candidates[at].gain >= least}
+    competitors = {at for at in competing if node.candidates[at].gain >= least}
     paid = paid_above(model.tree, node)
     best = _equal(model.tree, node, criterion, competitors, paid)
     if not best:
@@ -96,15 +100,15 @@ def _instead(model: Model, node: Node, criterion: Criterion, able: set[int]) -> 
     if node.chosen in best:
         return ", and also the best split"
     first = node.candidates[best[0]]
-    asks = _asked(model.tree, node, first)
+    asks = _split_text(model.tree, node, first)
     most = max(score(node.candidates[at], model.schema, paid) for at in best)
     merit = f"{criterion.merit_name} {most:.3f}"
     others = ", or one that ties with it" if len(best) > 1 else ""
     return f"; without it, {asks} ({merit}){others}"
 
 
-def _asked(tree: Tree, node: Node, candidate: Candidate) -> str:
-    """Return a question of two branches by one of them, others by their attribute."""
+def _split_text(tree: Tree, node: Node, candidate: Candidate) -> str:
+    """Return a binary split by one of its branches, others by their attribute."""
     split = candidate.split
     if split.n_branches > 2:
         return shown(tree.schema.attributes[split.attribute].name)
@@ -120,10 +124,10 @@ def least_gain(model: Model, criterion: Criterion) -> float:
 
 
 def _equal(
-    tree: Tree, node: Node, criterion: Criterion, able: set[int], paid: set[int]
+    tree: Tree, node: Node, criterion: Criterion, competing: set[int], paid: set[int]
 ) -> list[int]:
-    """Return which of the able candidates are as good as the best of them."""
-    competitors = sorted(able)
+    """Return which of the competing candidates are as good as the best of them."""
+    competitors = sorted(competing)
     if not competitors:
         return []
     scores = [

@@ -79,7 +79,7 @@ class Header:
 
 
 def worth_packing(arrays: Mapping[str, NDArray[Any]], max_unpacked: int) -> bool:
-    """Return whether arrays are large, and within what readers unpack unasked."""
+    """Return whether arrays are large, and within the default limits of readers."""
     return PACKED_FROM <= sum(a.nbytes for a in arrays.values()) <= max_unpacked
 
 
@@ -191,7 +191,7 @@ def _foreign(data: bytes, length: int, max_header: int, size: int) -> DamageErro
 
 
 class ArrayForm(NamedTuple):
-    """What an array is."""
+    """The type and shape of an array."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -203,7 +203,7 @@ class ArrayForm(NamedTuple):
 
 
 class ArrayPlace(NamedTuple):
-    """What an array is in the file, and where it begins."""
+    """The form of an array in the file, and its offset."""
 
     form: ArrayForm
     start: int
@@ -310,7 +310,7 @@ def unpack(
 
 
 def _inflated(packed: memoryview, size: int, name: str) -> memoryview:
-    """Return what bytes were packed from; never more of it than was told."""
+    """Return the unpacked bytes, never more than the declared number."""
     inflater = zlib.decompressobj()
     try:
         part = inflater.decompress(packed, size + 1)

@@ -68,7 +68,7 @@ from spinney.trees import (
     Tree,
     TreeArrays,
     flat_models,
-    questions_of_splits,
+    routing_of_splits,
     surrogate_arrays,
     winner_arrays,
 )
@@ -109,7 +109,7 @@ _NODES = {
     "reason": "node.reason",
     "outputs": "node.distribution",
     "forced": "node.forced",
-    "otherwise": "node.otherwise",
+    "default_branch": "node.otherwise",
 }
 _CANDIDATES = {
     "count": "node.candidates",
@@ -188,7 +188,7 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     arrays["table.numbers"] = found.values[numbered]
     if nodes.forced is None:
         arrays["node.forced"] = np.zeros(len(nodes))
-    if nodes.otherwise is None:
+    if nodes.default_branch is None:
         arrays["node.otherwise"] = np.full(len(nodes), -1)
     return {  # without a bound: an older reader can do without, and knows none
         name: np.ascontiguousarray(arrays[name], dtype=DTYPES[name])
@@ -277,7 +277,7 @@ def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
     splits = splits_of(arrays, "surrogate", "surrogate_split")
     own = _fields(arrays, _SURROGATES)
     own["reversed"] = own["reversed"].astype(np.bool_)
-    return SurrogateArrays(**questions_of_splits(splits), **own)
+    return SurrogateArrays(**routing_of_splits(splits), **own)
 
 
 def splits_of(arrays: Arrays, of: str, room: str) -> SplitArrays:
@@ -289,6 +289,6 @@ def splits_of(arrays: Arrays, of: str, room: str) -> SplitArrays:
 
 
 def numeric(arrays: Arrays, schema: Schema) -> NDArray[np.bool_]:
-    """Return which candidates ask about a numeric attribute."""
+    """Return which candidates split on a numeric attribute."""
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], dtype=bool)
     return np.asarray(kinds[arrays["candidate.attribute"]])

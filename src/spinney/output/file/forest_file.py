@@ -51,12 +51,12 @@ from spinney.recipes import Recipe
 from spinney.trees import (
     NO_REASON,
     PackedTrees,
-    QuestionArrays,
     Reason,
+    RoutingArrays,
     SplitArrays,
     TreeArrays,
     reason_codes,
-    splits_of_questions,
+    splits_of_routing,
 )
 
 FOREST_VERSION = 1
@@ -313,7 +313,7 @@ def _check_nodes(arrays: Arrays) -> None:
 
 
 def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> SplitArrays:
-    """Return what inner nodes ask; lengths are those of the branches of a node."""
+    """Return the splits of inner nodes; lengths are those of the branches of a node."""
     cut, size, n_branches = arrays["cut"][nodes], arrays["listed"][nodes], count[nodes]
     grouped = np.isnan(cut)
     fitting = grouped | (n_branches == size + 2)
@@ -321,7 +321,7 @@ def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> SplitArrays:
     owner = np.repeat(np.flatnonzero(grouped), size[grouped])
     possible = within(arrays["branches"], -1, n_branches[owner])
     require(possible, "node {} sends a value to no branch", nodes[owner])
-    questions = QuestionArrays(
+    questions = RoutingArrays(
         attribute=arrays["attribute"][nodes],
         cut=cut,
         listed=size,
@@ -329,7 +329,7 @@ def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> SplitArrays:
         cuts=arrays["cuts"],
     )
     missing = arrays["missing"][nodes]
-    return splits_of_questions(questions, n_branches=n_branches, missing=missing)
+    return splits_of_routing(questions, n_branches=n_branches, missing=missing)
 
 
 def _check_counts(

@@ -94,12 +94,12 @@ _KINDS = ("nominal", "ordinal", "numeric")
 def header_of(model: Model) -> dict[str, Any]:
     """Return what a model knows beside its nodes, ready for JSON."""
     header = origin_header(model.schema, model.recipe, model.fingerprint)
-    if model.tried and model.tried[0].risk is None:
-        header[UNTRIED] = model.tried[0].name
-    elif model.tried:
+    if model.recipe_scores and model.recipe_scores[0].risk is None:
+        header[UNTRIED] = model.recipe_scores[0].name
+    elif model.recipe_scores:
         header[TRIED] = [
             {name: _plain(value) for name, value in asdict(each).items()}
-            for each in model.tried
+            for each in model.recipe_scores
         ]
     if model.tree.certificate is not None:
         proven = asdict(model.tree.certificate)

@@ -144,7 +144,7 @@ class Kind(Generic[Content]):
 
     @property
     def remedy(self) -> str:
-        """What to do about a file that is damaged."""
+        """The remedy for a file that is damaged."""
         return f"restore it from a copy, or {self.again}"
 
 

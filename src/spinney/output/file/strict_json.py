@@ -28,7 +28,7 @@ _NO_BRACKET = re.compile(r"[^\[\]{}]++")
 
 
 class DamageError(Exception):
-    """What is wrong with a model file, before its name is known."""
+    """A fault of a model file, before its name is known."""
 
 
 def refuse(what: str) -> NoReturn:
@@ -37,7 +37,7 @@ def refuse(what: str) -> NoReturn:
 
 
 class ForeignFileError(DamageError):
-    """What a file is that was never a model, and what to do with it instead."""
+    """A file that was never a model, and what to do with it instead."""
 
 
 def read_text(source: str, what: str, read: Callable[[Any], Content]) -> Content:

@@ -46,7 +46,7 @@ from spinney.output.file.split_check import (
 from spinney.output.file.strict_json import dump, refuse
 from spinney.trees import (
     GIVEN,
-    MadeNodes,
+    ExplicitNodes,
     Reason,
     SplitArrays,
     Tree,
@@ -75,7 +75,7 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
     except (ValueError, IndexError, OverflowError) as error:
         refuse(f"its nodes do not fit its schema: {error}")
     check_arrays(arrays, tree.schema, max_nodes=max_nodes)
-    if isinstance(tree.nodes, MadeNodes):
+    if isinstance(tree.nodes, ExplicitNodes):
         _check_made(tree, arrays)
     return arrays
 

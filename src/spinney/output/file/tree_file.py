@@ -53,7 +53,14 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
     tree = unflatten(arrays, schema)
     tree = replace(tree, certificate=read_certificate(header))
     kept = read_kept(header, arrays, schema)
-    return Model(tree, recipe, fingerprint, tried=tried, member=member, kept=kept)
+    return Model(
+        tree,
+        recipe,
+        fingerprint,
+        recipe_scores=tried,
+        member=member,
+        update_state=kept,
+    )
 
 
 def _completed(arrays: Arrays) -> Arrays:

@@ -52,7 +52,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def no_kept_arrays() -> dict[str, Floats]:
-    """Return the arrays of a file that keeps no rows."""
+    """Return the arrays of a file that does not store rows."""
     return {CELLS: np.zeros((0, 0)), TARGET: np.zeros(0), WEIGHTS: np.zeros(0)}
 
 
@@ -61,9 +61,9 @@ def kept_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
 
     What a stream has counted is not written: a file is of the tree as it is.
     """
-    if model.kept is None or model.kept.stream is not None:
+    if model.update_state is None or model.update_state.stream is not None:
         return {}, {}
-    kept, rows = model.kept, model.kept.training
+    kept, rows = model.update_state, model.update_state.training
     entry = {
         "recipe": recipe_data(kept.recipe),
         "tries": [*kept.recipe.tries],

@@ -71,20 +71,20 @@ def bucketed(table: CountTable, cuts: Floats) -> CountTable:
 
 
 def in_buckets(
-    stack: TableBatch, cuts: Mapping[int, Floats]
+    batch: TableBatch, cuts: Mapping[int, Floats]
 ) -> tuple[TableBatch, Integers]:
     """Return the stack with numbers as the buckets they are in, and each line's line.
 
     ``cuts`` are those of the attributes that have buckets.
     """
     if not cuts:
-        return stack, np.arange(len(stack.values))
-    values, attribute = stack.values.copy(), stack.attribute[stack.owner]
+        return batch, np.arange(len(batch.values))
+    values, attribute = batch.values.copy(), batch.attribute[batch.owner]
     for index in cuts:
         own = attribute == index
         values[own] = codes_of(values[own], cuts[index])
-    first = begins_run(stack.owner, values)
-    return stack.in_runs(first, values[first]), np.cumsum(first) - 1
+    first = begins_run(batch.owner, values)
+    return batch.in_runs(first, values[first]), np.cumsum(first) - 1
 
 
 def bucket_texts(

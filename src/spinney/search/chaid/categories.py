@@ -56,7 +56,7 @@ class Categories:
 
     Parameters
     ----------
-    stack : TableBatch
+    batch : TableBatch
         The tables.
     portion : array of shape (lines,)
         The portion of each line, counted from 0 in its table.
@@ -70,7 +70,7 @@ class Categories:
         Whether each category is a portion of its own.
     """
 
-    stack: TableBatch
+    batch: TableBatch
     portion: Integers
     counts: Integers
     missing: Integers
@@ -79,22 +79,22 @@ class Categories:
     exact: Flags
 
     @classmethod
-    def of(cls, stack: TableBatch, *, ordered: Flags, floating: bool) -> "Categories":
+    def of(cls, batch: TableBatch, *, ordered: Flags, floating: bool) -> "Categories":
         """Return the categories, the missing rows among them if they float."""
-        heavy = stack.sizes > 0
-        n_heavy = np.bincount(stack.owner[heavy], minlength=len(stack))
+        heavy = batch.sizes > 0
+        n_heavy = np.bincount(batch.owner[heavy], minlength=len(batch))
         up_to = np.append(0, np.cumsum(heavy))
-        before = up_to[stack.start[:-1]]
-        portion = np.maximum(up_to[1:] - before[stack.owner] - 1, 0)
+        before = up_to[batch.start[:-1]]
+        portion = np.maximum(up_to[1:] - before[batch.owner] - 1, 0)
         n_known, exact = n_heavy.copy(), n_heavy <= MOST
         for table in np.flatnonzero(~exact):
-            lines = slice(stack.start[table], stack.start[table + 1])
-            number = _numbered(stack, lines, ordered=bool(ordered[table]))
+            lines = slice(batch.start[table], batch.start[table + 1])
+            number = _numbered(batch, lines, ordered=bool(ordered[table]))
             portion[lines] = number[portion[lines]]
             n_known[table] = number.max() + 1
-        floats = floating & (sizes(stack.missing, stack.missing_rows) > 0)
+        floats = floating & (sizes(batch.missing, batch.missing_rows) > 0)
         return cls(
-            stack,
+            batch,
             portion,
             np.maximum(n_known + floats, 1),
             np.where(floats, n_known, -1),
@@ -121,9 +121,9 @@ class Categories:
 
     def portions(self, tables: Integers) -> Portions:
         """Return the portions of some tables, which are all ordered, or all are not."""
-        part, counts = self.stack.taken(tables), self.counts[tables]
+        part, counts = self.batch.take(tables), self.counts[tables]
         missing, most = self.missing[tables], int(counts.max())
-        key = part.owner * most + self.portion[self.stack.lines_of(tables)]
+        key = part.owner * most + self.portion[self.batch.lines_of(tables)]
         weights = sums_by(key, part.weights, len(tables) * most)
         weights = weights.reshape(len(tables), most, -1)
         floats = np.flatnonzero(missing >= 0)
@@ -149,17 +149,17 @@ def scores_of(weights: Floats, *, moments: bool) -> Floats:
     return principal_score(weights)
 
 
-def _numbered(stack: TableBatch, lines: slice, *, ordered: bool) -> Integers:
+def _numbered(batch: TableBatch, lines: slice, *, ordered: bool) -> Integers:
     """Return the number of the portion of each category with weight.
 
     It rises with the score. Categories of equal score stay together, and the line is
     cut into ``MOST`` pieces of equal weight; a category goes where its middle lies.
     """
-    heavy = np.flatnonzero(stack.sizes[lines] > 0)
-    weights, weight = stack.weights[lines][heavy], stack.sizes[lines][heavy]
+    heavy = np.flatnonzero(batch.sizes[lines] > 0)
+    weights, weight = batch.weights[lines][heavy], batch.sizes[lines][heavy]
     scores = np.arange(len(heavy), dtype=np.float64)
     if not ordered:
-        scores = scores_of(weights, moments=stack.is_moments)
+        scores = scores_of(weights, moments=batch.is_moments)
     scale = float(np.abs(scores).max()) or 1.0
     _, block = np.unique(np.round(scores / scale, 12), return_inverse=True)
     together = np.bincount(block, weights=weight)

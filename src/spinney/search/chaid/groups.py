@@ -214,10 +214,10 @@ class Merger:
             self._logs[tables, :, head] = -np.inf
 
     def _test_pairs(self, tables: Integers, head: Integers, other: Integers) -> None:
-        at = other
+        position = other
         if self._portions.ordered:
-            at = (other == self._portions.missing[tables]).astype(np.int64)
-        self._logs[tables, head, at] = self._log_p(tables, head, other)
+            position = (other == self._portions.missing[tables]).astype(np.int64)
+        self._logs[tables, head, position] = self._log_p(tables, head, other)
 
     def _log_p(self, tables: Integers, head: Integers, other: Integers) -> Floats:
         """Return log p of pairs of groups, given by their heads."""

@@ -157,7 +157,7 @@ class MergedBatch:
 
 
 def merge_batch(
-    stack: TableBatch,
+    batch: TableBatch,
     *,
     ordinal: NDArray[np.bool_],
     floating: bool,
@@ -169,12 +169,12 @@ def merge_batch(
     ``ordinal`` says in which tables only neighbours may merge. Of a stack of one table
     what is done comes into ``steps``, if they are given.
     """
-    categories = Categories.of(stack, ordered=ordinal, floating=floating)
-    branch = np.zeros(len(stack.values), dtype=np.int64)
-    n_groups = np.ones(len(stack), dtype=np.int64)
+    categories = Categories.of(batch, ordered=ordinal, floating=floating)
+    branch = np.zeros(len(batch.values), dtype=np.int64)
+    n_groups = np.ones(len(batch), dtype=np.int64)
     missing = np.where(categories.missing >= 0, 0, -1)
-    exact, test = categories.exact.copy(), _test_of(stack, settings)
-    least = np.broadcast_to(np.float64(settings.least), len(stack))
+    exact, test = categories.exact.copy(), _test_of(batch, settings)
+    least = np.broadcast_to(np.float64(settings.least), len(batch))
     for tables, portions in categories.parts():
         merger = Merger(portions, test, _teller(categories, steps))
         if settings.method == "exhaustive":
@@ -182,8 +182,8 @@ def merge_batch(
         else:
             merger.merge_alike(settings.alpha_merge, settings.alpha_split_merged)
         merger.absorb(least[tables])
-        lines = stack.lines_of(tables)
-        owner = np.repeat(np.arange(len(tables)), stack.counts[tables])
+        lines = batch.lines_of(tables)
+        owner = np.repeat(np.arange(len(tables)), batch.counts[tables])
         number = _numbers(merger.group, owner, categories.portion[lines])
         branch[lines] = number[owner, categories.portion[lines]]
         n_groups[tables] = 1 + number.max(axis=1)
@@ -200,7 +200,7 @@ def _teller(categories: Categories, steps: list[MergeStep] | None) -> Tell | Non
         return None
 
     def values_of(portions: Integers) -> tuple[float, ...]:
-        values = categories.stack.values[np.isin(categories.portion, portions)]
+        values = categories.batch.values[np.isin(categories.portion, portions)]
         absent = [np.nan] if categories.missing[0] in portions else []
         return (*values.tolist(), *absent)
 
@@ -210,8 +210,8 @@ def _teller(categories: Categories, steps: list[MergeStep] | None) -> Tell | Non
     return tell
 
 
-def _test_of(stack: TableBatch, settings: Merging) -> Significance:
-    return f_test if stack.is_moments else STATISTICS[settings.statistic]
+def _test_of(batch: TableBatch, settings: Merging) -> Significance:
+    return f_test if batch.is_moments else STATISTICS[settings.statistic]
 
 
 def _numbers(group: Integers, owner: Integers, portion: Integers) -> Integers:
@@ -241,7 +241,7 @@ def _multipliers(
     many = np.flatnonzero(n_groups > 1)
     numbers = [categories.n_categories, n_groups, ordinal, categories.missing >= 0]
     lines = np.stack(numbers, axis=1)[many]
-    different, at = np.unique(lines, axis=0, return_inverse=True)
+    different, position = np.unique(lines, axis=0, return_inverse=True)
     found = [
         bonferroni(
             n_categories,
@@ -252,5 +252,5 @@ def _multipliers(
         )
         for n_categories, n, in_order, floating in different.tolist()
     ]
-    logs[many] = np.array(found)[at.ravel()] if found else 0.0
+    logs[many] = np.array(found)[position.ravel()] if found else 0.0
     return logs

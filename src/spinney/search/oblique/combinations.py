@@ -29,7 +29,7 @@ from spinney.search.attribute_split import propose
 from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import combinations
 from spinney.search.tree_search import Search
-from spinney.sources import Counts, Request, TermRequest, tables_of, with_formulas
+from spinney.sources import Counts, TableRequest, TermRequest, tables_of, with_formulas
 from spinney.trees import (
     ArrayNodes,
     Candidate,
@@ -85,7 +85,7 @@ def combined(
     made = [schema.constructed(formula) for formula in formulas]
     for further, attribute in enumerate(made):
         formulas_of.extend(first + further, attribute)
-    request = Request(node, tuple(range(first, first + len(made))))
+    request = TableRequest(node, tuple(range(first, first + len(made))))
     (counted,) = tables_of(source, [request], schema.extended(made))
     competitor = (
         None if decision.chosen is None else decision.candidates[decision.chosen]
@@ -100,9 +100,9 @@ def combined(
         if candidate is None or not admitted(search, candidate, decision, wider):
             continue
         terms = len(formulas[further].places)
-        price = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(columns)))
+        test_cost = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(columns)))
         ahead = lead(search, candidate, competitor, wider, paid)
-        if ahead > best + margin and bits_of(candidate) > known + price:
+        if ahead > best + margin and bits_of(candidate) > known + test_cost:
             best, won = ahead, (attribute, candidate)
     if won is None:
         return decision, None
@@ -240,6 +240,6 @@ def without_unused(tree: Tree) -> Tree:
     }
     asked = new[arrays.attribute].astype(np.int32)
     smaller = replace(arrays, attribute=asked, **changed)
-    attributes = tuple(schema.attributes[at] for at in np.flatnonzero(kept))
+    attributes = tuple(schema.attributes[position] for position in np.flatnonzero(kept))
     schema = replace(schema, attributes=attributes)
     return Tree(schema, ArrayNodes(smaller, schema, replace(left, splits=splits)))

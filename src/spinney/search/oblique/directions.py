@@ -63,8 +63,8 @@ def combinations(
         inverse = np.linalg.inv(system.scatter + RIDGE * np.eye(len(system.terms)))
         direction = inverse @ system.contrast
         if len(system.terms) <= most:
-            at = tuple(indices[term] for term in system.terms)
-            formula = rounded(at, direction, system.spread)
+            position = tuple(indices[term] for term in system.terms)
+            formula = rounded(position, direction, system.spread)
             if formula is not None and formula not in found:
                 found.append(formula)
         losses = _stable(direction**2 / np.diag(inverse))
@@ -111,8 +111,11 @@ def discriminant(products: Products, *, numeric: bool) -> System:
     total = weights.sum()
     with np.errstate(over="ignore", invalid="ignore"):
         mean = weights @ own / total
-        apart = own - mean
-        spreads = products.spreads[present].sum(axis=0) + (weights * apart.T) @ apart
+        deviations = own - mean
+        spreads = (
+            products.spreads[present].sum(axis=0)
+            + (weights * deviations.T) @ deviations
+        )
     # Numbers whose squares floats cannot add up are not combined.
     if not np.abs(spreads).max(initial=0.0) < LARGEST:
         return nothing
@@ -125,7 +128,7 @@ def discriminant(products: Products, *, numeric: bool) -> System:
     scatter = covariance[np.ix_(terms, terms)] / np.outer(spread, spread)
     if numeric:
         return System(terms, spread, scatter, covariance[terms, -1] / spread)
-    means = apart[:, terms] / spread
+    means = deviations[:, terms] / spread
     sides = superclasses(means, weights)
     if sides is None:
         return nothing
@@ -149,10 +152,10 @@ def superclasses(means: Floats, weights: Floats) -> NDArray[np.bool_] | None:
     [True, True, False, False]
     """
     means = np.round(means, STABLE_DIGITS)
-    apart = ((means[:, None] - means[None, :]) ** 2).sum(axis=-1)
-    if not apart.any():
+    deviations = ((means[:, None] - means[None, :]) ** 2).sum(axis=-1)
+    if not deviations.any():
         return None
-    first, second = np.unravel_index(first_best(apart.ravel()), apart.shape)
+    first, second = np.unravel_index(first_best(deviations.ravel()), deviations.shape)
     centres = means[[first, second]]
     sides = np.zeros(len(means), dtype=bool)
     for _ in range(len(means) + 1):

@@ -1,7 +1,6 @@
 """Training rows, and rows in memory as a source."""
 
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
-from spinney.sources.rows.hashed_rows import HashedInMemory, SampleableRows, SummedRows
 from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.joined_rows import (
     GONE,
@@ -13,15 +12,20 @@ from spinney.sources.rows.joined_rows import (
     with_classes,
 )
 from spinney.sources.rows.memory import MemorySource
-from spinney.sources.rows.row_draws import (
-    Draw,
-    bag_of_rows,
-    fold_of_rows,
-    mixing_of,
-    share_of_rows,
-    times_of,
+from spinney.sources.rows.row_hashing import (
+    HashSample,
+    hash_mixing,
+    row_hashes,
+    sample_bag,
+    sample_counts,
+    sample_fold,
+    sample_share,
 )
-from spinney.sources.rows.row_numbers import numbers_of_rows
+from spinney.sources.rows.sampleable_rows import (
+    HashedTrainingSet,
+    SampleableRows,
+    SummedRows,
+)
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
     EncodedCells,
@@ -35,8 +39,8 @@ from spinney.sources.rows.training_rows import (
     check_target,
     known_rows,
     numbered_rows,
+    report_column_issues,
     rows_in_memory,
-    tell_doubts,
     training_set,
     warn_of_one_answer,
 )
@@ -53,9 +57,9 @@ __all__ = [
     "NO_TARGET",
     "Batch",
     "ClusterSums",
-    "Draw",
     "EncodedCells",
-    "HashedInMemory",
+    "HashSample",
+    "HashedTrainingSet",
     "JoinedRows",
     "MemorySource",
     "NumberFacts",
@@ -66,26 +70,26 @@ __all__ = [
     "are_complete",
     "as_target",
     "attribute_of",
-    "bag_of_rows",
     "check_classes",
     "check_numbers",
     "check_roles",
     "check_target",
     "check_total",
-    "fold_of_rows",
     "given_weights",
+    "hash_mixing",
     "join_rows",
     "known_rows",
     "mapped",
-    "mixing_of",
     "moved_target",
     "numbered_rows",
-    "numbers_of_rows",
+    "report_column_issues",
+    "row_hashes",
     "row_weights",
     "rows_in_memory",
-    "share_of_rows",
-    "tell_doubts",
-    "times_of",
+    "sample_bag",
+    "sample_counts",
+    "sample_fold",
+    "sample_share",
     "training_set",
     "warn_of_one_answer",
     "with_classes",

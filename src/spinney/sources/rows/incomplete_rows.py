@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 def complete_rows(attributes: Table, weights: Floats | None) -> NDArray[np.bool_]:
     """Return which rows lack no cell; note how many do, and refuse if all of them."""
     kept = np.ones(attributes.n_rows, dtype=bool)
-    lacking = {}
+    n_missing = {}
     for column in attributes.columns:
         kept &= ~column.missing
-        lacking[column.name] = int(column.missing.sum())
+        n_missing[column.name] = int(column.missing.sum())
     n_rows, n_left = len(kept), int(kept.sum())
     weight = 0.0 if weights is None else float(weights[~kept].sum())
-    note_incomplete(n_rows - n_left, n_rows, lacking, weight=weight)
+    note_incomplete(n_rows - n_left, n_rows, n_missing, weight=weight)
     return kept
 
 
 def note_incomplete(
-    n_dropped: int, n_rows: int, lacking: Mapping[str, int], *, weight: float = 0.0
+    n_dropped: int, n_rows: int, n_missing: Mapping[str, int], *, weight: float = 0.0
 ) -> None:
     """Tell how many rows are left out as they lack a cell; refuse if all of them.
 
-    ``lacking`` is how many cells of each column do, and ``weight`` what the rows weigh,
-    where they have weights.
+    ``n_missing`` is how many cells of each column do, and ``weight`` what the rows
+    weigh, where they have weights.
     """
     if not n_dropped:
         return
-    name, most = max(lacking.items(), key=lambda each: each[1])
+    name, most = max(n_missing.items(), key=lambda each: each[1])
     worst = f"column {shown(name)!r} lacks most, {most}"
     if n_dropped == n_rows:
         raise DataError(

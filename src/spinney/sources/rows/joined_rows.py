@@ -289,12 +289,12 @@ def _places_of(rows: TrainingSet, gone: TrainingSet) -> Integers:
         for place, (equal, number) in enumerate(numbered[:n_rows].tolist())
     }
     found: list[int] = []
-    for at, (equal, number) in enumerate(numbered[n_rows:].tolist()):
+    for line, (equal, number) in enumerate(numbered[n_rows:].tolist()):
         place = places.get((equal, number))
         if place is None:
             assert gone.places is not None
             msg = (
-                f"removed: row {gone.places[at] + 1} is not among the {n_rows} rows "
+                f"removed: row {gone.places[line] + 1} is not among the {n_rows} rows "
                 "that the model keeps, or not as often"
             )
             raise DataError(

@@ -1,6 +1,6 @@
 """Rows in memory, as arrays of codes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,26 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.segments import begins_run, starts_of
+from spinney._support.segments import starts_of
 from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     ROOT,
-    Agreement,
+    AgreementRequest,
     Products,
-    Request,
+    TableRequest,
     TermRequest,
     Totals,
     batches_of_terms,
     joined_products,
 )
 from spinney.sources.rows.ranked_cells import (
+    CountEntries,
     Ranked,
-    at_numbers,
+    SelectRows,
     bucket_places,
+    count_tables,
+    cross_count,
+    join_small,
     ranked_numbers,
-    sorted_keys,
-    together,
-    valued,
+    ranked_values,
+    with_bucket_ranges,
 )
 from spinney.sources.rows.row_products import varying_together
 from spinney.trees import (
@@ -42,34 +45,27 @@ from spinney.trees import (
     Threshold,
 )
 
-# With more values at nodes than this for each cell that is counted, those that occur
-# are found by sorting, so that small nodes cost what their rows cost.
-SPARSE = 2
-LEAST_SPARSE = 1000
 MOST_TERMS_AT_ONCE = 128
 FEW_NODES = 4  # that are not worth sending their rows together
 MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
 
-Which = Callable[[NDArray[Any]], NDArray[Any]]
-Tally = Callable[[Integers, Which, int], tuple[Floats, Integers]]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class RowAssignment:
     """Where rows stand: those of each node with their weights, and what was made.
 
-    ``made`` are the attributes with formulas, by their places.
+    ``constructed`` are the attributes with formulas, by their places.
     """
 
     members: Mapping[int, tuple[Integers, Floats]]
-    made: Mapping[int, Attribute] = field(default_factory=dict)
+    constructed: Mapping[int, Attribute] = field(default_factory=dict)
 
     def __sizeof__(self) -> int:
         return sum(rows.nbytes + own.nbytes for rows, own in self.members.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Leaving:
+class _PendingPartition:
     """A node whose rows are to be sent to its children, and whether it keeps them."""
 
     node: int
@@ -113,24 +109,24 @@ class MemorySource:
         self._targets, self._weights = classes, weights
         # A column is ranked when it is first asked about.
         self._columns: dict[int, Ranked] = dict(ranked or {})
-        self._given = dict(enumerate(columns))
-        self._made: dict[int, Attribute] = {}
+        self._cells_by_attribute = dict(enumerate(columns))
+        self._constructed: dict[int, Attribute] = {}
         # The cuts that attributes were last counted by, and what lies between them.
         self._buckets: dict[int, tuple[Floats, Ranked]] = {}
         # What is to be sent; nobody has asked for the rows of the children yet.
-        self._leaving: list[_Leaving] = []
+        self._pending: list[_PendingPartition] = []
 
     @property
     def _members(self) -> dict[int, tuple[Integers, Floats]]:
         """The rows of each node and their weights there, all sent that are to be."""
-        if self._leaving:
-            leaving, self._leaving = self._leaving, []
-            for each in self._sent_together(leaving):
+        if self._pending:
+            pending, self._pending = self._pending, []
+            for each in self._send_together(pending):
                 self._send(each)
-        return self._held
+        return self._assigned
 
     @cached_property
-    def _held(self) -> dict[int, tuple[Integers, Floats]]:
+    def _assigned(self) -> dict[int, tuple[Integers, Floats]]:
         """The same, as long as nothing is to be sent; those of the root first."""
         n_rows = len(self._targets)
         weights = np.ones(n_rows) if self._weights is None else self._weights
@@ -154,19 +150,21 @@ class MemorySource:
     @property
     def rows(self) -> tuple[list[NDArray[Any]], NDArray[Any], Floats]:
         """The cells of the attributes, the classes or numbers, and the weights."""
-        columns = [self._given[index] for index in range(self.schema.n_columns)]
+        columns = [
+            self._cells_by_attribute[index] for index in range(self.schema.n_columns)
+        ]
         weights = self._weights
         if weights is None:
             weights = np.ones(len(self._targets))
         return columns, self._targets, weights
 
     @property
-    def standing(self) -> Standing:
+    def assignment(self) -> RowAssignment:
         """Where the rows stand now."""
-        return Standing(dict(self._members), dict(self._made))
+        return RowAssignment(dict(self._members), dict(self._constructed))
 
-    def at(
-        self, standing: Standing, ranked: Mapping[int, Ranked] | None = None
+    def with_assignment(
+        self, assignment: RowAssignment, ranked: Mapping[int, Ranked] | None = None
     ) -> "MemorySource":
         """Return a source of the same rows that stand elsewhere; this one stays.
 
@@ -174,42 +172,56 @@ class MemorySource:
         """
         _ = self._classes, self._numbers  # found once, for all copies
         other = copy(self)
-        other._held, other._made = dict(standing.members), dict(standing.made)
-        other._leaving = []
-        if ranked or standing.made:
-            kept = {i: v for i, v in self._columns.items() if i in self._given}
-            other._columns = {**kept, **(ranked or {})}
+        other._assigned, other._constructed = (
+            dict(assignment.members),
+            dict(assignment.constructed),
+        )
+        other._pending = []
+        if ranked or assignment.constructed:
+            retained = {
+                i: v for i, v in self._columns.items() if i in self._cells_by_attribute
+            }
+            other._columns = {**retained, **(ranked or {})}
         return other
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
         rows, weights = self._members[ROOT]
         at_one = np.zeros(len(rows), dtype=np.int64)
-        tally, number = self._tallied(rows, weights, at_one, lambda own: own, 1)
-        return Totals(tally[0], number[0])
+        count_entries, number = self._count_entries(
+            rows, weights, at_one, lambda own: own, 1
+        )
+        return Totals(count_entries[0], number[0])
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+    def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, some attributes at a time."""
-        rows, weights, owner = self._level([request.node for request in requests])
-        tally = partial(self._tallied, rows, weights)
-        return self._stacks(requests, rows, owner, tally)
+        rows, weights, owner = self._rows_of_level(
+            [request.node for request in requests]
+        )
+        count_entries = partial(self._count_entries, rows, weights)
+        return self._batches(requests, rows, owner, count_entries)
 
     def tables_in_buckets(
-        self, requests: Sequence[Request], cuts: Mapping[int, Floats]
+        self, requests: Sequence[TableRequest], cuts: Mapping[int, Floats]
     ) -> Iterator[TableBatch]:
         """Give the tables of all requests, those of numbers a line per bucket."""
-        rows, weights, owner = self._level([request.node for request in requests])
+        rows, weights, owner = self._rows_of_level(
+            [request.node for request in requests]
+        )
         for index, own in cuts.items():
             if self._buckets.get(index, (None,))[0] is not own:
-                cells = self._cells(index, np.arange(len(self._targets)))
+                cells = self.cells(index, np.arange(len(self._targets)))
                 self._buckets[index] = own, bucket_places(cells, own)
         by_bucket = copy(self)
         ranked = {index: self._buckets[index][1] for index in cuts}
         by_bucket._columns = {**self._columns, **ranked}
-        tally = partial(self._tallied, rows, weights)
-        stacks = by_bucket._stacks(requests, rows, owner, tally)
-        found = (at_numbers(each, ranked, self._cells, rows, owner) for each in stacks)
-        return together(found, MOST_AT_ONCE)
+        count_entries = partial(self._count_entries, rows, weights)
+        batches = by_bucket._batches(requests, rows, owner, count_entries)
+        found = (
+            with_bucket_ranges(each, ranked, self.cells, rows, owner)
+            for each in batches
+        )
+        return join_small(found, MOST_AT_ONCE)
 
     def tables_by(
         self,
@@ -224,22 +236,26 @@ class MemorySource:
         weights = np.concatenate([each for _, each, _ in parts])
         numbers = np.concatenate([each for _, _, each in parts])
         owner = np.repeat(np.arange(len(parts)), [len(each) for each, _, _ in parts])
-        tally = partial(self._tallied, rows, weights)
-        return _counted([index], [ranked_numbers(numbers)], owner, len(parts), tally)
+        count_entries = partial(self._count_entries, rows, weights)
+        return count_tables(
+            [index], [ranked_numbers(numbers)], owner, len(parts), count_entries
+        )
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+    def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch."""
-        rows, weights, owner = self._level([request.node for request in requests])
+        rows, weights, owner = self._rows_of_level(
+            [request.node for request in requests]
+        )
         ends = np.searchsorted(owner, np.arange(len(requests) + 1))
         branches = np.full(len(rows), -1)
         for request, (one, other) in zip(requests, pairwise(ends), strict=True):
-            branches[one:other] = self.goes(request.split, rows[one:other])
+            branches[one:other] = self.split_branches(request.split, rows[one:other])
         most = max((request.split.n_branches for request in requests), default=0)
         branches[branches < 0] = most
-        tally = partial(_crossed, weights, branches, most + 1)
-        return self._stacks(requests, rows, owner, tally)
+        count_entries = partial(cross_count, weights, branches, most + 1)
+        return self._batches(requests, rows, owner, count_entries)
 
-    def _level(self, nodes: Sequence[int]) -> tuple[Integers, Floats, Integers]:
+    def _rows_of_level(self, nodes: Sequence[int]) -> tuple[Integers, Floats, Integers]:
         """Return the rows of nodes, one node after the other, and their weights."""
         members = [self._members[node] for node in nodes]
         if len(members) == 1:
@@ -249,12 +265,12 @@ class MemorySource:
         rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in members)])
         return rows, np.concatenate([np.zeros(0), *(own for _, own in members)]), owner
 
-    def _stacks(
+    def _batches(
         self,
-        requests: Sequence[Request | Agreement],
+        requests: Sequence[TableRequest | AgreementRequest],
         rows: Integers,
         owner: Integers,
-        tally: Tally,
+        count_entries: CountEntries,
     ) -> Iterator[TableBatch]:
         """Give the tables of some attributes at a time, over rows by their nodes."""
         lists = {request.attributes for request in requests}
@@ -263,8 +279,10 @@ class MemorySource:
         for first in range(0, len(wanted), n_at_once):
             attributes = wanted[first : first + n_at_once]
             columns = [self._column(index, rows) for index in attributes]
-            stack = _counted(attributes, columns, owner, len(requests), tally)
-            yield stack if len(lists) == 1 else _asked_for(stack, requests)
+            batch = count_tables(
+                attributes, columns, owner, len(requests), count_entries
+            )
+            yield batch if len(lists) == 1 else _requested_tables(batch, requests)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
@@ -272,8 +290,12 @@ class MemorySource:
         for node, route in routes:
             rows, weights = self._members[node]
             n_branches = route.split.n_branches
-            cells, counts = self._tallied(
-                rows, weights, self.branches(route, rows), lambda own: own, n_branches
+            cells, counts = self._count_entries(
+                rows,
+                weights,
+                self.route_branches(route, rows),
+                lambda own: own,
+                n_branches,
             )
             none = np.zeros_like(cells[0]), np.zeros_like(counts[0])
             answers.append(CountTable(np.arange(n_branches), cells, counts, *none))
@@ -281,20 +303,20 @@ class MemorySource:
 
     def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place."""
-        self._made[index] = attribute
+        self._constructed[index] = attribute
         self._columns.pop(index, None)
 
-    def _cells(self, index: int, rows: Integers) -> NDArray[Any]:
+    def cells(self, index: int, rows: Integers) -> NDArray[Any]:
         """Return the cells of some rows as ``Schema.encode`` gives them."""
-        if index in self._given:
-            cells = self._given[index][rows]
+        if index in self._cells_by_attribute:
+            cells = self._cells_by_attribute[index][rows]
             numeric = self.schema.attributes[index].kind == "numeric"
             return cells.astype(np.float64, copy=False) if numeric else cells
-        formula = self._made[index].formula
+        formula = self._constructed[index].formula
         assert formula is not None
         behind: list[Any] = [None] * len(self.schema.attributes)
-        for at in formula.places:
-            behind[at] = self._cells(at, rows)
+        for position in formula.places:
+            behind[position] = self.cells(position, rows)
         return formula.cells(behind)
 
     def _column(self, index: int, rows: Integers) -> Ranked:
@@ -304,11 +326,13 @@ class MemorySource:
         and kept.
         """
         if index not in self._columns:
-            given, n_rows = index in self._given, len(self._targets)
+            is_column, n_rows = index in self._cells_by_attribute, len(self._targets)
             few = len(rows) < n_rows
-            attribute = self.schema.attributes[index] if given else self._made[index]
-            cells = self._cells(index, rows if few else np.arange(n_rows))
-            places = valued(attribute, cells)
+            attribute = (
+                self.schema.attributes[index] if is_column else self._constructed[index]
+            )
+            cells = self.cells(index, rows if few else np.arange(n_rows))
+            places = ranked_values(attribute, cells)
             if few:
                 return places
             self._columns[index] = places
@@ -328,36 +352,44 @@ class MemorySource:
         So those of a level are sent together.
         """
         # Itself it may be one to which rows have not been sent.
-        held = self._held if node in self._held else self._members
-        assert node in held
-        self._leaving.append(_Leaving(node, route, dict(children), keep))
+        assigned = self._assigned if node in self._assigned else self._members
+        assert node in assigned
+        self._pending.append(_PendingPartition(node, route, dict(children), keep))
 
-    def _sent_together(self, leaving: Sequence["_Leaving"]) -> Sequence["_Leaving"]:
+    def _send_together(
+        self, pending: Sequence["_PendingPartition"]
+    ) -> Sequence["_PendingPartition"]:
         """Send the rows of nodes that ask for a number, and return the other nodes.
 
         These have rows without a value that do not all take one branch.
         """
-        alike = [each for each in leaving if isinstance(each.route.split, Threshold)]
-        if len(alike) < FEW_NODES:
-            return leaving
-        rows, weights, owner = self._level([each.node for each in alike])
-        right, lacking = self._sides([each.route for each in alike], rows, owner)
+        thresholds_only = [
+            each for each in pending if isinstance(each.route.split, Threshold)
+        ]
+        if len(thresholds_only) < FEW_NODES:
+            return pending
+        rows, weights, owner = self._rows_of_level(
+            [each.node for each in thresholds_only]
+        )
+        right, lacking = self._sides(
+            [each.route for each in thresholds_only], rows, owner
+        )
         sides = []
         for side in (~right, right):
-            start = starts_of(np.bincount(owner[side], minlength=len(alike)))
+            start = starts_of(np.bincount(owner[side], minlength=len(thresholds_only)))
             sides.append((rows[side], weights[side], start.tolist()))
         others = [
-            each for each in leaving if not isinstance(each.route.split, Threshold)
+            each for each in pending if not isinstance(each.route.split, Threshold)
         ]
-        for at, each in enumerate(alike):
-            if lacking[at]:
+        for position, each in enumerate(thresholds_only):
+            if lacking[position]:
                 others.append(each)
                 continue
-            self._leave(each)
+            self._drop_parent(each)
             for branch, child in each.children.items():
                 own, parts, start = sides[branch]
-                some = slice(start[at], start[at + 1])
-                self._held[child] = own[some], parts[some]
+                some = slice(start[position], start[position + 1])
+                self._assigned[child] = own[some], parts[some]
         return others
 
     def _sides(
@@ -365,12 +397,12 @@ class MemorySource:
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which rows of nodes go right, and which nodes must look at theirs."""
         splits: list[Any] = [route.split for route in routes]
-        asked = np.array([split.attribute for split in splits])
+        attributes_asked = np.array([split.attribute for split in splits])
         cuts = np.array([split.threshold for split in splits], dtype=np.float64)
         otherwise = np.array([_branch_of_missing(route) for route in routes])
         right = np.zeros(len(rows), dtype=bool)
         lacking = np.zeros(len(splits), dtype=bool)
-        of_row = asked[owner]
+        of_row = attributes_asked[owner]
         order = np.argsort(of_row, kind="stable")
         attributes, first = np.unique(of_row[order], return_index=True)
         ends = [*first.tolist(), len(order)]
@@ -378,53 +410,49 @@ class MemorySource:
             attributes.tolist(), pairwise(ends), strict=True
         ):
             some = order[one:other]
-            cells = self._cells(index, rows[some])
+            cells = self.cells(index, rows[some])
             right[some] = cells > cuts[owner[some]]
-            absent = some[np.isnan(cells) if cells.dtype.kind == "f" else cells < 0]
-            right[absent] = otherwise[owner[absent]] > 0
-            lacking[owner[absent]] |= otherwise[owner[absent]] < 0
+            is_missing = some[np.isnan(cells) if cells.dtype.kind == "f" else cells < 0]
+            right[is_missing] = otherwise[owner[is_missing]] > 0
+            lacking[owner[is_missing]] |= otherwise[owner[is_missing]] < 0
         return right, lacking
 
-    def _leave(self, leaving: "_Leaving") -> None:
+    def _drop_parent(self, pending: "_PendingPartition") -> None:
         """Let go of the rows of a node; the root stays, for the next tree."""
-        if leaving.node != ROOT and not leaving.keep:
-            del self._held[leaving.node]
+        if pending.node != ROOT and not pending.keep:
+            del self._assigned[pending.node]
 
-    def _send(self, leaving: "_Leaving") -> None:
+    def _send(self, pending: "_PendingPartition") -> None:
         """Send the rows of one node."""
-        rows, weights = self._held[leaving.node]
-        self._leave(leaving)
-        route = leaving.route
-        branches = self.branches(route, rows)
-        absent = branches < 0
-        divided = bool(absent.any())
-        for branch, child in leaving.children.items():
-            here = branches == branch
+        rows, weights = self._assigned[pending.node]
+        self._drop_parent(pending)
+        route = pending.route
+        branches = self.route_branches(route, rows)
+        is_missing = branches < 0
+        divided = bool(is_missing.any())
+        for branch, child in pending.children.items():
+            is_in_branch = branches == branch
             if not divided:
-                self._held[child] = rows[here], weights[here]
+                self._assigned[child] = rows[is_in_branch], weights[is_in_branch]
                 continue
             share = route.split.shares[branch]
-            parts = np.where(absent, weights * share, weights)
-            here |= absent & (share > 0)
-            self._held[child] = rows[here], parts[here]
+            parts = np.where(is_missing, weights * share, weights)
+            is_in_branch |= is_missing & (share > 0)
+            self._assigned[child] = rows[is_in_branch], parts[is_in_branch]
 
     def release(self, nodes: Iterable[int]) -> None:
         """Let go of the rows of nodes."""
         for node in nodes:
             self._members.pop(node, None)
 
-    def hold(self, nodes: Mapping[int, tuple[Integers, Floats]]) -> None:
+    def assign_rows(self, nodes: Mapping[int, tuple[Integers, Floats]]) -> None:
         """Let nodes have these rows, of these weights, beside those that have some."""
         self._members.update(nodes)
 
     def level(self, nodes: Sequence[int]) -> tuple[Integers, Integers]:
         """Return the rows of nodes, one node after the other, and whose each is."""
-        rows, _, owner = self._level(nodes)
+        rows, _, owner = self._rows_of_level(nodes)
         return rows, owner
-
-    def cells(self, index: int, rows: Integers) -> NDArray[Any]:
-        """Return the cells of some rows as ``Schema.encode`` gives them."""
-        return self._cells(index, rows)
 
     def members(self, node: int) -> tuple[Integers, Floats]:
         """Return the rows of a node, and what each weighs there."""
@@ -436,10 +464,12 @@ class MemorySource:
         return [products for batch in batches for products in self._products(batch)]
 
     def _products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        rows, weights, owner = self._level([request.node for request in requests])
+        rows, weights, owner = self._rows_of_level(
+            [request.node for request in requests]
+        )
         lists = {id(request.terms): request.terms for request in requests}  # mostly few
         terms = list(dict.fromkeys(term for own in lists.values() for term in own))
-        columns = [self._cells(term.attribute, rows) for term in terms]
+        columns = [self.cells(term.attribute, rows) for term in terms]
         pairs = list(zip(terms, columns, strict=True))
         lines = [term.values(cells) - term.centre for term, cells in pairs]
         if self._numbers is not None:
@@ -449,55 +479,70 @@ class MemorySource:
         if n_groups > 1 or requests[0].complete:
             known = np.ones(len(rows), dtype=bool)
             if requests[0].complete:
-                known = ~np.any([term.absent(cells) for term, cells in pairs], axis=0)
+                known = ~np.any(
+                    [term.is_missing(cells) for term, cells in pairs], axis=0
+                )
             order = np.flatnonzero(known)
             order = order[np.argsort(part[order], kind="stable")]
             part, every, weights = part[order], every[:, order], weights[order]
         start = starts_of(np.bincount(part, minlength=len(requests) * n_groups))
-        place = {term: at for at, term in enumerate(terms)}
+        place = {term: position for position, term in enumerate(terms)}
         target = [] if self._numbers is None else [len(terms)]
-        places = {at: [place[t] for t in own] + target for at, own in lists.items()}
-        asked = [places[id(request.terms)] for request in requests]
+        places = {
+            position: [place[t] for t in own] + target
+            for position, own in lists.items()
+        }
+        attributes_asked = [places[id(request.terms)] for request in requests]
         found = varying_together(
-            every, weights, start, [own for own in asked for _ in range(n_groups)]
+            every,
+            weights,
+            start,
+            [own for own in attributes_asked for _ in range(n_groups)],
         )
         if n_groups == 1:
             return found
         return [
-            joined_products(found[at : at + n_groups])
-            for at in range(0, len(found), n_groups)
+            joined_products(found[position : position + n_groups])
+            for position in range(0, len(found), n_groups)
         ]
 
-    def goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
+    def split_branches(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
-        return question.branch_of(self._cells(question.attribute, rows))
+        return question.branch_of(self.cells(question.attribute, rows))
 
-    def branches(self, route: Route, rows: Integers) -> Integers:
+    def route_branches(self, route: Route, rows: Integers) -> Integers:
         """Return the branch of rows by a route, -1 where they are divided."""
-        branches = self.goes(route.split, rows)
+        branches = self.split_branches(route.split, rows)
         for surrogate in route.surrogates:
-            absent = np.flatnonzero(branches < 0)
-            if not len(absent):
+            is_missing = np.flatnonzero(branches < 0)
+            if not len(is_missing):
                 break
-            branches[absent] = self.goes(surrogate, rows[absent])
-        if route.final_branch is not None:
-            branches[branches < 0] = route.final_branch
+            branches[is_missing] = self.split_branches(surrogate, rows[is_missing])
+        if route.fallback_branch is not None:
+            branches[branches < 0] = route.fallback_branch
         return branches
 
-    def _tallied(
-        self, rows: Integers, weights: Floats, lines: Integers, which: Which, size: int
+    def _count_entries(
+        self,
+        rows: Integers,
+        weights: Floats,
+        lines: Integers,
+        select: SelectRows,
+        size: int,
     ) -> tuple[Floats, Integers]:
         """Return weights and numbers of rows, one line per value: by class, or moments.
 
-        Entries are counted at ``lines``; ``which`` says of which row each entry is.
+        Entries are counted at ``lines``; ``select`` says of which row each entry is.
         """
         if self._numbers is None:
             n_classes = self.schema.n_classes
-            return _crossed(weights, self._classes[rows], n_classes, lines, which, size)
+            return cross_count(
+                weights, self._classes[rows], n_classes, lines, select, size
+            )
         numbers = self._numbers[rows]
         first = weights * numbers
         columns = (weights, first, first * numbers)
-        moments = [np.bincount(lines, which(c), minlength=size) for c in columns]
+        moments = [np.bincount(lines, select(c), minlength=size) for c in columns]
         number = np.bincount(lines, minlength=size)
         return np.stack(moments, axis=1).astype(np.float64), number[:, None]
 
@@ -506,95 +551,22 @@ def _branch_of_missing(route: Route) -> int:
     """Return the branch that all rows without a value take; -1 if there is none."""
     if route.surrogates:
         return -1
-    if route.final_branch is not None:
-        return route.final_branch
+    if route.fallback_branch is not None:
+        return route.fallback_branch
     shares = route.split.shares
     return shares.index(1.0) if 1.0 in shares else -1
 
 
-def _asked_for(
-    stack: TableBatch, requests: Sequence[Request | Agreement]
+def _requested_tables(
+    batch: TableBatch, requests: Sequence[TableRequest | AgreementRequest]
 ) -> TableBatch:
     """Return the tables that were asked for, of all attributes at all nodes."""
-    asked = np.zeros((len(requests), 1 + stack.attribute.max(initial=0)), dtype=bool)
-    for node, request in enumerate(requests):
-        own = [index for index in request.attributes if index < asked.shape[1]]
-        asked[node, own] = True
-    return stack.taken(np.flatnonzero(asked[stack.node, stack.attribute]))
-
-
-def _crossed(
-    weights: Floats,
-    columns: Integers,
-    n_columns: int,
-    lines: Integers,
-    which: Which,
-    size: int,
-) -> tuple[Floats, Integers]:
-    """Return weights and numbers of rows, one line per value, by column."""
-    keys = lines * n_columns + which(columns)
-    number = np.bincount(keys, minlength=size * n_columns).reshape(size, n_columns)
-    if len(weights) and weights.min() == weights.max() == 1:
-        return number.astype(np.float64), number
-    tally = np.bincount(keys, which(weights), minlength=size * n_columns)
-    return tally.astype(np.float64).reshape(number.shape), number
-
-
-def _counted(
-    attributes: Sequence[int],
-    columns: Sequence[Ranked],
-    owner: Integers,
-    n_nodes: int,
-    tally: Tally,
-) -> TableBatch:
-    """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
-
-    Every value of every attribute has a number at every node, a missing one the first
-    of its table; what occurs becomes a line. Where few of them occur, as at the many
-    nodes of a deep level, the numbers that do are found by sorting.
-    """
-    n_attributes = len(attributes)
-    lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
-    offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
-    keys = owner * lengths[:, None]
-    keys += offset[:-1:n_nodes, None] + 1
-    for at, (_, ranks) in enumerate(columns):
-        keys[at] += ranks
-    n_numbers = int(offset[-1])
-    if n_numbers <= SPARSE * keys.size + LEAST_SPARSE:
-        weights, rows = tally(
-            keys.ravel(), lambda own: np.tile(own, n_attributes), n_numbers
-        )
-        numbers = np.flatnonzero(rows.any(axis=1))
-        weights, rows = weights[numbers], rows[numbers]
-    else:
-        ranked, whose = sorted_keys(keys, n_numbers)
-        first = begins_run(ranked)
-        numbers = ranked[first]
-        weights, rows = tally(
-            np.cumsum(first) - 1, lambda own: own[whose], len(numbers)
-        )
-    counts = np.diff(np.searchsorted(numbers, offset))
-    table = np.repeat(np.arange(len(counts)), counts)
-    rank = numbers - offset[table] - 1
-    missing = np.zeros((len(counts), weights.shape[1]))
-    missing_rows = np.zeros((len(counts), rows.shape[1]), dtype=np.int64)
-    known = rank >= 0
-    if not known.all():
-        lacking = table[~known]
-        missing[lacking], missing_rows[lacking] = weights[~known], rows[~known]
-        counts[lacking] -= 1
-        table, rank = table[known], rank[known]
-        weights, rows = weights[known], rows[known]
-    begins = starts_of(lengths - 1)
-    values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
-    return TableBatch(
-        np.tile(np.arange(n_nodes), n_attributes),
-        np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
-        starts_of(counts),
-        values[np.repeat(begins[:-1], n_nodes)[table] + rank],
-        weights,
-        rows,
-        missing,
-        missing_rows,
+    attributes_asked = np.zeros(
+        (len(requests), 1 + batch.attribute.max(initial=0)), dtype=bool
     )
+    for node, request in enumerate(requests):
+        own = [
+            index for index in request.attributes if index < attributes_asked.shape[1]
+        ]
+        attributes_asked[node, own] = True
+    return batch.take(np.flatnonzero(attributes_asked[batch.node, batch.attribute]))

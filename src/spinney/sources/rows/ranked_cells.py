@@ -1,6 +1,6 @@
-"""Cells by their place among the values, or buckets, of an attribute."""
+"""Cells by their place among the values, or buckets, of an attribute; their tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,14 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, distinct
+from spinney._support.segments import begins_run, starts_of
 from spinney.data import Attribute
 from spinney.trees import TableBatch, joined_batches
 
+# With more values at nodes than this for each cell that is counted, those that occur
+# are found by sorting, so that small nodes cost what their rows cost.
+SPARSE = 2
+LEAST_SPARSE = 1000
+
+SelectRows = Callable[[NDArray[Any]], NDArray[Any]]
+CountEntries = Callable[[Integers, SelectRows, int], tuple[Floats, Integers]]
 Ranked = tuple[NDArray[Any], NDArray[Any]]
 """The values of an attribute, and each row's place among them, -1 if missing."""
 
 
-def valued(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
+def ranked_values(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
     """Return the values of an attribute and each cell's place among them."""
     if attribute.kind == "numeric":
         return ranked_numbers(cells)
@@ -42,8 +50,8 @@ def bucket_places(numbers: Floats, cuts: Floats) -> Ranked:
     return np.arange(len(cuts) + 1), np.where(np.isnan(numbers), -1, buckets)
 
 
-def at_numbers(
-    stack: TableBatch,
+def with_bucket_ranges(
+    batch: TableBatch,
     ranked: Mapping[int, Ranked],
     cells: Callable[[int, Integers], Floats],
     rows: Integers,
@@ -55,7 +63,7 @@ def at_numbers(
 
     Parameters
     ----------
-    stack : TableBatch
+    batch : TableBatch
         The tables, counted by bucket where attributes are ``ranked``.
     ranked : mapping of int to Ranked
         The bucket of each row, for attributes that have buckets.
@@ -64,19 +72,19 @@ def at_numbers(
     rows, owner : arrays of int
         The rows of the level, and whose each is.
     """
-    high, low = stack.values.copy(), stack.values.copy()
-    attribute, node = stack.attribute[stack.owner], stack.node[stack.owner]
+    high, low = batch.values.copy(), batch.values.copy()
+    attribute, node = batch.attribute[batch.owner], batch.node[batch.owner]
     n_nodes = int(owner[-1]) + 1 if len(owner) else 0
-    for index in np.unique(stack.attribute).tolist():
+    for index in np.unique(batch.attribute).tolist():
         if index not in ranked:
             continue
         buckets, place = ranked[index][0], ranked[index][1][rows]
         numbers = cells(index, rows) + 0.0  # -0.0 is 0.0
         keys = owner * len(buckets) + place
-        if (lacking := place < 0).any():
-            keys, numbers = keys[~lacking], numbers[~lacking]
+        if (is_missing := place < 0).any():
+            keys, numbers = keys[~is_missing], numbers[~is_missing]
         lines = np.flatnonzero(attribute == index)
-        own = node[lines] * len(buckets) + stack.values[lines].astype(np.int64)
+        own = node[lines] * len(buckets) + batch.values[lines].astype(np.int64)
         for ends, furthest, least in (
             (high, np.maximum, -np.inf),
             (low, np.minimum, np.inf),
@@ -84,7 +92,7 @@ def at_numbers(
             found = np.full(n_nodes * len(buckets), least)
             furthest.at(found, keys, numbers)
             ends[lines] = found[own]
-    return replace(stack, values=high, low=low)
+    return replace(batch, values=high, low=low)
 
 
 def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
@@ -102,13 +110,90 @@ def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
     return words >> bits, words & ((1 << bits) - 1)
 
 
-def together(stacks: Iterable[TableBatch], most: int) -> Iterator[TableBatch]:
+def join_small(batches: Iterable[TableBatch], most: int) -> Iterator[TableBatch]:
     """Give stacks joined until they have so many lines, as few are no sooner done."""
     small: list[TableBatch] = []
-    for stack in stacks:
-        small.append(stack)
+    for batch in batches:
+        small.append(batch)
         if sum(len(each.values) for each in small) > most:
             yield joined_batches(small)
             small = []
     if small:
         yield joined_batches(small)
+
+
+def cross_count(
+    weights: Floats,
+    columns: Integers,
+    n_columns: int,
+    lines: Integers,
+    select: SelectRows,
+    size: int,
+) -> tuple[Floats, Integers]:
+    """Return weights and numbers of rows, one line per value, by column."""
+    keys = lines * n_columns + select(columns)
+    number = np.bincount(keys, minlength=size * n_columns).reshape(size, n_columns)
+    if len(weights) and weights.min() == weights.max() == 1:
+        return number.astype(np.float64), number
+    count_entries = np.bincount(keys, select(weights), minlength=size * n_columns)
+    return count_entries.astype(np.float64).reshape(number.shape), number
+
+
+def count_tables(
+    attributes: Sequence[int],
+    columns: Sequence[Ranked],
+    owner: Integers,
+    n_nodes: int,
+    count_entries: CountEntries,
+) -> TableBatch:
+    """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
+
+    Every value of every attribute has a number at every node, a missing one the first
+    of its table; what occurs becomes a line. Where few of them occur, as at the many
+    nodes of a deep level, the numbers that do are found by sorting.
+    """
+    n_attributes = len(attributes)
+    lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
+    offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
+    keys = owner * lengths[:, None]
+    keys += offset[:-1:n_nodes, None] + 1
+    for position, (_, ranks) in enumerate(columns):
+        keys[position] += ranks
+    n_numbers = int(offset[-1])
+    if n_numbers <= SPARSE * keys.size + LEAST_SPARSE:
+        weights, rows = count_entries(
+            keys.ravel(), lambda own: np.tile(own, n_attributes), n_numbers
+        )
+        numbers = np.flatnonzero(rows.any(axis=1))
+        weights, rows = weights[numbers], rows[numbers]
+    else:
+        ranked, column_of_key = sorted_keys(keys, n_numbers)
+        first = begins_run(ranked)
+        numbers = ranked[first]
+        weights, rows = count_entries(
+            np.cumsum(first) - 1, lambda own: own[column_of_key], len(numbers)
+        )
+    counts = np.diff(np.searchsorted(numbers, offset))
+    table = np.repeat(np.arange(len(counts)), counts)
+    rank = numbers - offset[table] - 1
+    missing = np.zeros((len(counts), weights.shape[1]))
+    missing_rows = np.zeros((len(counts), rows.shape[1]), dtype=np.int64)
+    known = rank >= 0
+    if not known.all():
+        lacking = table[~known]
+        missing[lacking], missing_rows[lacking] = weights[~known], rows[~known]
+        counts[lacking] -= 1
+        table, rank = table[known], rank[known]
+        weights, rows = weights[known], rows[known]
+    begins = starts_of(lengths - 1)
+    values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
+    return TableBatch(
+        np.tile(np.arange(n_nodes), n_attributes),
+        np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
+        starts_of(counts),
+        values[np.repeat(begins[:-1], n_nodes)[table] + rank],
+        weights,
+        rows,
+        missing,
+        missing_rows,
+    )

@@ -69,10 +69,10 @@ def varying_together(
             means = (numbers * own).sum(axis=2) / weight
             numbers -= means[:, :, None]
             spreads = _squares(numbers, own)
-        for at, part in enumerate(parts.tolist()):
-            one, size = slice(at, at + 1), len(asked[part])
+        for position, part in enumerate(parts.tolist()):
+            one, size = slice(position, position + 1), len(asked[part])
             found[part] = Products(
-                weight[at], means[one, :size], spreads[one, :size, :size]
+                weight[position], means[one, :size], spreads[one, :size, :size]
             )
     return [found.get(part) or _none(len(own)) for part, own in enumerate(asked)]
 

@@ -20,7 +20,6 @@ from spinney.data import (
     Table,
     Target,
     Value,
-    fingerprint_of,
     holds_classes,
     target_note,
     training_warnings,
@@ -59,7 +58,7 @@ class EncodedCells:
     codes: Integers
     ends: Integers
 
-    def taken(self, rows: "NDArray[Any] | slice") -> "EncodedCells":
+    def take(self, rows: "NDArray[Any] | slice") -> "EncodedCells":
         """Return the cells of some rows."""
         return replace(self, codes=self.codes[rows])
 
@@ -97,7 +96,7 @@ class TrainingSet:
             return np.ones(len(self.classes))
         return self.weights
 
-    def taken(self, rows: "NDArray[Any] | slice") -> "TrainingSet":
+    def take(self, rows: "NDArray[Any] | slice") -> "TrainingSet":
         """Return some of the rows (a mask, positions or a slice)."""
         return replace(
             self,
@@ -105,15 +104,17 @@ class TrainingSet:
             classes=self.classes[rows],
             weights=None if self.weights is None else self.weights[rows],
             places=None if self.places is None else self.places[rows],
-            ordered={at: own.taken(rows) for at, own in self.ordered.items()},
+            ordered={
+                position: own.take(rows) for position, own in self.ordered.items()
+            },
         )
 
     @property
     def grown_columns(self) -> tuple[NDArray[Any], ...]:
         """The columns as trees are grown on them."""
         return tuple(
-            self.ordered[at].codes if at in self.ordered else cells
-            for at, cells in enumerate(self.columns)
+            self.ordered[position].codes if position in self.ordered else cells
+            for position, cells in enumerate(self.columns)
         )
 
     def weighed(self, class_weights: Floats | None) -> "TrainingSet":
@@ -140,7 +141,7 @@ class TrainingSet:
         marks = column_hashes(self.columns[: schema.n_columns])
         marks += [column_hash(cells) for cells in (self.classes, *weights)]
         digest.update(np.array(marks, "<u8").tobytes())
-        return fingerprint_of(len(self.classes), self.weight, digest.hexdigest())
+        return Fingerprint(len(self.classes), self.weight, digest.hexdigest())
 
 
 def training_set(
@@ -162,18 +163,18 @@ def training_set(
     so that one row, or rows of one class, will do.
     """
     numeric = target.is_numeric
-    kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
+    is_kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
     if weights is not None:
-        kept &= weights > 0
-    if complete and kept.any():
-        own = None if weights is None else weights[kept]
-        kept[kept] = complete_rows(table.take(kept), own)
+        is_kept &= weights > 0
+    if complete and is_kept.any():
+        own = None if weights is None else weights[is_kept]
+        is_kept[is_kept] = complete_rows(table.take(is_kept), own)
     places = None
-    if not kept.all():
-        places = np.flatnonzero(kept)
-        table = table.take(kept)
-        classes = np.asarray(classes)[kept]
-        weights = None if weights is None else weights[kept]
+    if not is_kept.all():
+        places = np.flatnonzero(is_kept)
+        table = table.take(is_kept)
+        classes = np.asarray(classes)[is_kept]
+        weights = None if weights is None else weights[is_kept]
     if weights is not None:
         check_total(total_of(weights))
     if not table.n_rows:
@@ -198,8 +199,12 @@ def training_set(
     ]
     schema = Schema(attributes, target, markers, table.text_format)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
-    said = tuple(c.name for c in table.columns if c.declared or c.kind == "ordinal")
-    return TrainingSet(schema, tuple(cells), codes, weights, places, declared=said)
+    declared_names = tuple(
+        c.name for c in table.columns if c.declared or c.kind == "ordinal"
+    )
+    return TrainingSet(
+        schema, tuple(cells), codes, weights, places, declared=declared_names
+    )
 
 
 def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
@@ -286,8 +291,8 @@ def attribute_of(column: Column) -> Attribute:
 
 def check_classes(target: Target, present: Integers, n_rows: int) -> None:
     """Refuse rows that no tree can be grown on; warn of those that all are alike."""
-    name = shown(target.name)
     if n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
+        name = shown(target.name)
         msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
         raise DataError(msg)
     if len(present) == 1:
@@ -295,16 +300,18 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         warn_of_one_answer(target.name, only, n_rows)
     if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
         msg = (
-            f"target {name!r}: {len(present)} of {n_rows} rows have a class of their "
-            "own: that tells rows apart, and nothing can be learnt of it; name another"
+            f"target {shown(target.name)!r}: {len(present)} of {n_rows} rows have a "
+            "class of their own: that tells rows apart, and nothing can be learnt of "
+            "it; name another"
         )
         raise DataError(msg)
     check_texts(target.name, target.classes)
     for label in target.classes:
         if isinstance(label, str) and label.splitlines() not in ([], [label]):
             msg = (
-                f"target {name!r}: the class {label!r} holds a line break, which no "
-                "rule or table of predictions could show: mend the label"
+                f"target {shown(target.name)!r}: the class {label!r} holds a line "
+                "break, which no rule or table of predictions could show: mend the "
+                "label"
             )
             raise DataError(msg)
 
@@ -357,10 +364,11 @@ def check_roles(
         )
 
 
-def missing_targets(target: str, absent: int, n_rows: int) -> str:
+def missing_targets(target: str, n_missing: int, n_rows: int) -> str:
     """Return the warning about rows without a class, or a number to predict."""
     return (
-        f"target {target!r} is missing in {absent} of {n_rows} rows, which are left out"
+        f"target {target!r} is missing in {n_missing} of {n_rows} rows, "
+        "which are left out"
     )
 
 
@@ -368,12 +376,12 @@ def known_rows(
     table: Table, target: str, weight: str | None
 ) -> tuple[Table, Floats | None, Integers]:
     """Return the rows that have a target and a weight, their weights and places."""
-    kept = ~check_target(table, target).missing
+    is_kept = ~check_target(table, target).missing
     if weight is None:
-        return table.take(kept), None, np.flatnonzero(kept)
+        return table.take(is_kept), None, np.flatnonzero(is_kept)
     weights = row_weights(table[weight])
-    kept &= weights > 0
-    return table.take(kept), weights[kept], np.flatnonzero(kept)
+    is_kept &= weights > 0
+    return table.take(is_kept), weights[is_kept], np.flatnonzero(is_kept)
 
 
 def check_target(table: Table, target: str) -> Column:
@@ -382,15 +390,15 @@ def check_target(table: Table, target: str) -> Column:
     if not table.n_rows:
         msg = "the table has no rows: give it at least one"
         raise DataError(msg)
-    absent = int(column.missing.sum())
-    if absent == table.n_rows:
+    n_missing = int(column.missing.sum())
+    if n_missing == table.n_rows:
         msg = (
-            f"target {target!r}: every one of the {absent} cells is missing; name "
+            f"target {target!r}: every one of the {n_missing} cells is missing; name "
             "another target, or check what was declared missing"
         )
         raise DataError(msg)
-    if absent:
-        msg = missing_targets(target, absent, table.n_rows)
+    if n_missing:
+        msg = missing_targets(target, n_missing, table.n_rows)
         warn(msg)
     return column
 
@@ -464,12 +472,12 @@ def rows_in_memory(
     if not identifiers:
         attributes = without_identifiers(attributes, declared, places)
     if complete and table.n_rows:
-        kept = complete_rows(attributes, weights)
-        table, attributes = table.take(kept), attributes.take(kept)
-        places = places[kept]
-        weights = None if weights is None else weights[kept]
+        is_kept = complete_rows(attributes, weights)
+        table, attributes = table.take(is_kept), attributes.take(is_kept)
+        places = places[is_kept]
+        weights = None if weights is None else weights[is_kept]
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
-    tell_doubts(attributes, table[target], declared, places)
+    report_column_issues(attributes, table[target], declared, places)
     rows = training_set(
         attributes,
         classes,
@@ -482,7 +490,7 @@ def rows_in_memory(
     return replace(rows, places=places if rows.places is None else places[rows.places])
 
 
-def tell_doubts(
+def report_column_issues(
     attributes: Table,
     target: Column,
     declared: Declarations,
@@ -521,8 +529,8 @@ def numbered_rows(
         msg = f"y has {len(classes)} labels and the table {table.n_rows} rows"
         raise DataError(msg)
     weights = given_weights(sample_weight, table.n_rows)
-    kept = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
-    if not kept.any():
+    is_kept = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
+    if not is_kept.any():
         msg = (
             f"target {name!r}: no row weighs more than 0 and has one of the model's "
             "classes: give the table that it was grown on"
@@ -530,8 +538,8 @@ def numbered_rows(
         raise DataError(msg)
     training = TrainingSet(
         schema,
-        tuple(schema.encode(table.take(kept))),
-        classes[kept].astype(np.float64 if numeric else np.int64),
-        None if sample_weight is None else weights[kept],
+        tuple(schema.encode(table.take(is_kept))),
+        classes[is_kept].astype(np.float64 if numeric else np.int64),
+        None if sample_weight is None else weights[is_kept],
     )
-    return training, np.flatnonzero(kept)
+    return training, np.flatnonzero(is_kept)

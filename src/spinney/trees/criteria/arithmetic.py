@@ -97,11 +97,11 @@ def twoing_working(table: CountTable, _branches: Names, classes: Names) -> list[
         for label in range(len(classes))
     ]
     shares = table.weights[branches] / sizes[:, None]
-    apart = float(np.abs(shares[0] - shares[1]).sum())
+    difference = float(np.abs(shares[0] - shares[1]).sum())
     portions = f"{_share(sizes[0], known)} × {_share(sizes[1], known)}"
-    inner = f"{portions} / 4 × {apart:.3f}²"
+    inner = f"{portions} / 4 × {difference:.3f}²"
     return [
-        f"shares differ by {' + '.join(terms)} = {apart:.3f}",
+        f"shares differ by {' + '.join(terms)} = {difference:.3f}",
         f"twoing = {_known(table, inner)} = {float(twoing(table)):.3f}",
     ]
 

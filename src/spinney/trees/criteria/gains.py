@@ -57,8 +57,8 @@ def split_information(table: Tabular) -> Floats:
     """
     table = as_table(table)
     sizes = table.sizes
-    absent = np.broadcast_to(table.missing_size, sizes.shape[:-1])[..., None]
-    return entropy(np.concatenate([sizes, absent], axis=-1))
+    missing_size = np.broadcast_to(table.missing_size, sizes.shape[:-1])[..., None]
+    return entropy(np.concatenate([sizes, missing_size], axis=-1))
 
 
 def decrease(table: Tabular, impurity: Impurity, *, moments: bool = False) -> Floats:

@@ -36,9 +36,9 @@ def c_sep(table: Tabular) -> Floats:
     # Branches without rows are vectors of 0 and must not count as far from any.
     filled = table.sizes > 0
     first, second = _first_two(unit, filled)
-    apart = ((first - second) ** 2).sum(axis=-1) / 2
+    distance = ((first - second) ** 2).sum(axis=-1) / 2
     both = filled.sum(axis=-1) == 2
-    return np.asarray(np.where(both, table.known_share * apart, 0.0))[()]
+    return np.asarray(np.where(both, table.known_share * distance, 0.0))[()]
 
 
 def twoing(table: Tabular) -> Floats:
@@ -55,9 +55,9 @@ def twoing(table: Tabular) -> Floats:
     filled = table.sizes > 0
     first, second = _first_two(shares_of(table.weights), filled)
     portions = _first_two(shares_of(table.sizes)[..., None], filled)
-    apart = np.abs(first - second).sum(axis=-1)
+    distance = np.abs(first - second).sum(axis=-1)
     balance = (portions[0] * portions[1])[..., 0]
-    return np.asarray(table.known_share * balance / 4 * apart * apart)[()]
+    return np.asarray(table.known_share * balance / 4 * distance * distance)[()]
 
 
 def hellinger(table: Tabular) -> Floats:
@@ -89,8 +89,8 @@ def pairs_of_classes(table: CountTable) -> tuple[Floats, Floats]:
     n_classes = spread.shape[-2]
     distances, occur = [], []
     for one in range(n_classes - 1):
-        apart = spread[..., one : one + 1, :] - spread[..., one + 1 :, :]
-        distances.append(np.sqrt((apart * apart).sum(axis=-1)))
+        distance = spread[..., one : one + 1, :] - spread[..., one + 1 :, :]
+        distances.append(np.sqrt((distance * distance).sum(axis=-1)))
         occur.append(present[..., one : one + 1] & present[..., one + 1 :])
     if not distances:
         nothing = np.zeros((*table.total.shape[:-1], 0))

@@ -28,7 +28,7 @@ def function_criterion(function: Callable[[CountTable], Any]) -> Criterion:
     'function:largest'
     """
     name = stored_name(function)
-    return _of_function(name, _on_stacks(function, name))
+    return _of_function(name, _measure_each(function, name))
 
 
 def stored_criterion(name: str) -> Criterion | None:
@@ -79,35 +79,35 @@ def _of_function(name: str, measure: Measure) -> Criterion:
     )
 
 
-def _on_stacks(function: Callable[[CountTable], Any], name: str) -> Measure:
+def _measure_each(function: Callable[[CountTable], Any], name: str) -> Measure:
     """Return a function of a stack of tables that asks the user's for each of them."""
 
-    def measure(stack: CountTable) -> Floats:
-        shape = stack.weights.shape[:-2]
+    def measure(tables: CountTable) -> Floats:
+        shape = tables.weights.shape[:-2]
         merits = np.zeros(shape)
         for index in np.ndindex(shape):
-            merits[index] = _asked(function, _plain_table(stack, index), name)
+            merits[index] = _checked_merit(function, _plain_table(tables, index), name)
         return merits[()]
 
     return measure
 
 
-def _plain_table(stack: CountTable, index: tuple[int, ...]) -> CountTable:
+def _plain_table(tables: CountTable, index: tuple[int, ...]) -> CountTable:
     """Return one table of a stack, read only: the branches that have rows."""
-    own = index if stack.missing.ndim > 1 else ()
+    own = index if tables.missing.ndim > 1 else ()
     table = replace(
-        stack,
-        weights=stack.weights[index],
-        rows=stack.rows[index],
-        missing=stack.missing[own].copy(),
-        missing_rows=stack.missing_rows[own].copy(),
+        tables,
+        weights=tables.weights[index],
+        rows=tables.rows[index],
+        missing=tables.missing[own].copy(),
+        missing_rows=tables.missing_rows[own].copy(),
     ).occurring()
     for array in (table.weights, table.rows, table.missing, table.missing_rows):
         array.flags.writeable = False
     return table
 
 
-def _asked(
+def _checked_merit(
     function: Callable[[CountTable], Any], table: CountTable, name: str
 ) -> float:
     """Return what the function says of a table, after checking that it is a merit."""

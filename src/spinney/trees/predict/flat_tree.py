@@ -67,7 +67,7 @@ class FlatTree:
 
     @cached_property
     def _missing(self) -> Integers:
-        return self.arrays.final_branch
+        return self.arrays.fallback_branch
 
     @cached_property
     def needed(self) -> Integers:
@@ -88,7 +88,7 @@ class FlatTree:
         surrogates = self.arrays.surrogates
         if surrogates is None:
             return self.needed
-        return _distinct(self._demanded, surrogates.may_read)
+        return _distinct(self._demanded, surrogates.possible_attributes)
 
     @cached_property
     def gathered_if_there(self) -> Integers:

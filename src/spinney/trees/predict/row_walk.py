@@ -133,9 +133,9 @@ def row_walk_of(
     children, first = links.children.tolist(), links.first.tolist()
     inner, models = arrays.inner, _models(arrays, columns)
     column = np.where(inner, np.searchsorted(columns, arrays.attribute), OPEN)
-    last = np.where(inner, arrays.final_branch, OPEN)
+    last = np.where(inner, arrays.fallback_branch, OPEN)
     if arrays.surrogates is not None:
-        last[arrays.surrogates.may_ask] = OPEN
+        last[arrays.surrogates.may_have_surrogates] = OPEN
     closed = inner & ~np.isin(arrays.attribute, columns)
     closed[[node for node, model in models.items() if model is None]] = True
     column[closed], last[closed] = 0, OPEN

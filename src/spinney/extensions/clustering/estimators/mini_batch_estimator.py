@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.threads import thread_count
-from spinney.data import Fingerprint, fingerprint_of
+from spinney.data import Fingerprint
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
 from spinney.errors import DataError, Setting
@@ -208,7 +208,7 @@ class MiniBatchKMeans(Centroids):
             weights=self._running.weights.copy(),
             inertia=inertia,
             n_iterations=n_iter,
-            fingerprint=origin or fingerprint_of(round(weight), weight),
+            fingerprint=origin or Fingerprint(round(weight), weight),
         )
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -28,15 +28,15 @@ from spinney.extensions.clustering.models.fit_clusters import (
     read_rows,
     report_iterations,
 )
-from spinney.sources.opened import TableInput, open_source
 from spinney.sources.rows import (
     ClusterSums,
     Points,
     SampleableRows,
     SummedRows,
-    mixing_of,
-    share_of_rows,
+    hash_mixing,
+    sample_share,
 )
+from spinney.sources.training_data import TableInput, open_source
 
 MOVE_TOLERANCE = 1e-12
 """A centroid that moves by less than this fraction of the rows' spread has not moved:
@@ -105,7 +105,7 @@ def missing_cells(n_rows: int) -> DataError:
 
 
 MOST_SAMPLED = 5_000
-_SAMPLE_MIXING = mixing_of(2, MOST_SAMPLED)
+_SAMPLE_MIXING = hash_mixing(2, MOST_SAMPLED)
 
 
 class ClusteredTable(NamedTuple):
@@ -127,9 +127,11 @@ def cluster_table(
     """Find the clusters of a table, in memory or remote."""
     if table.is_remote:
         named = bool(columns)  # named identifiers stay, as in memory
-        with open_source(table, hashed=True, identifiers=named) as opened:
-            assert opened.hashed is not None
-            fit = cluster_remote_rows(opened.hashed, plan, columns, progress=progress)
+        with open_source(table, sampleable=True, identifiers=named) as opened:
+            assert opened.sampleable is not None
+            fit = cluster_remote_rows(
+                opened.sampleable, plan, columns, progress=progress
+            )
         sample = Table(
             tuple(
                 Column(attribute.name, "numeric", numbers, unit=attribute.unit)
@@ -236,9 +238,9 @@ def _sample(
     rows: SampleableRows, chosen: Sequence[int]
 ) -> tuple[ClusterInput, Floats | None]:
     """Return a sample of the rows in the order of their hashes, and its weights."""
-    share = share_of_rows(MOST_SAMPLED / rows.root().n_rows, _SAMPLE_MIXING)
-    sample, hashes = rows.fetched(share)
-    sample = sample.taken(np.argsort(hashes, kind="stable"))
+    share = sample_share(MOST_SAMPLED / rows.root().n_rows, _SAMPLE_MIXING)
+    sample, hashes = rows.fetch_sample(share)
+    sample = sample.take(np.argsort(hashes, kind="stable"))
     attributes = tuple(sample.schema.attributes[index] for index in chosen)
     cells = np.column_stack([sample.columns[index] for index in chosen])
     if n_rows := int(np.isnan(cells).any(axis=1).sum()):

@@ -22,7 +22,6 @@ from spinney.data import (
     Fingerprint,
     Table,
     columns_named,
-    fingerprint_of,
     without_identifiers,
 )
 from spinney.data.readers import read_with_schema
@@ -65,8 +64,8 @@ from spinney.extensions.clustering.prototypes.mixed_cells import (
     prototypes_from_table,
 )
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
-from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import attribute_of
+from spinney.sources.training_data import TableInput, table_of_rows
 
 # The defaults of max_iter.
 MAX_ITER, MAX_ITER_MIXED = 300, 100
@@ -113,7 +112,7 @@ class ClusterInput:
             digest.update(np.ascontiguousarray(part).data)
         n_rows = len(self.cells)
         weight = float(n_rows if weights is None else weights.sum())
-        return fingerprint_of(n_rows, weight, digest.hexdigest())
+        return Fingerprint(n_rows, weight, digest.hexdigest())
 
 
 def read_rows(

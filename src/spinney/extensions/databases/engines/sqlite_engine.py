@@ -19,7 +19,7 @@ from spinney.data.readers import read_table
 from spinney.errors import ParameterError, Setting, phrase
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.expressions import Cell, count_all, select
-from spinney.sources.rows.hashed_rows import BYTES
+from spinney.sources.rows.sampleable_rows import BYTES
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor

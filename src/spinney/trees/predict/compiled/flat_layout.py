@@ -87,9 +87,9 @@ class Asked:
 def tree_layout(tree: FlatTree, roots: Integers | None = None) -> TreeLayout:
     """Lay a tree out again, or several that stand in the same arrays."""
     arrays, links = tree.arrays, tree.links
-    last = arrays.final_branch
+    last = arrays.fallback_branch
     if arrays.surrogates is not None:
-        last = np.where(arrays.surrogates.may_ask, -1, last)
+        last = np.where(arrays.surrogates.may_have_surrogates, -1, last)
     grouped = np.flatnonzero(arrays.inner & np.isnan(arrays.cut))
     size = arrays.in_branches[grouped]
     owner, code = np.repeat(np.arange(len(grouped)), size), ramps(size)

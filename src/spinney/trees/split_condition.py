@@ -41,7 +41,7 @@ _BARE = re.compile(rf"\s*((?:{_LETTER})*(?!\s)(?:{_LETTER}))\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SplitCondition:
     """A question of two answers that a user has written.
 
     Parameters
@@ -68,7 +68,9 @@ class Question:
         return 1 - np.isin(values, self.codes).astype(np.int64)
 
 
-def read_question(text: Any, schema: "Schema", parameter: str) -> "int | Question":
+def parse_condition(
+    text: Any, schema: "Schema", parameter: str
+) -> "int | SplitCondition":
     """Return the question of a text, or the attribute that it names and no more.
 
     Refusals begin with the parameter.
@@ -76,11 +78,11 @@ def read_question(text: Any, schema: "Schema", parameter: str) -> "int | Questio
     >>> from spinney.data import Attribute, Schema
     >>> hue = Attribute("hue", "nominal", ("red", "green", "light, blue"))
     >>> schema = Schema((Attribute("width", "numeric"), hue), None)
-    >>> read_question("width > 6.5", schema, "forced_splits")
-    Question(attribute=0, cut=6.5, codes=(), missing=None)
-    >>> read_question('hue in {"light, blue", red}', schema, "forced_splits").codes
+    >>> parse_condition("width > 6.5", schema, "forced_splits")
+    SplitCondition(attribute=0, cut=6.5, codes=(), missing=None)
+    >>> parse_condition('hue in {"light, blue", red}', schema, "forced_splits").codes
     (0, 2)
-    >>> read_question("hue", schema, "forced_splits")
+    >>> parse_condition("hue", schema, "forced_splits")
     1
     """
     if not isinstance(text, str):
@@ -114,10 +116,10 @@ def read_question(text: Any, schema: "Schema", parameter: str) -> "int | Questio
     codes = _codes_of(attribute, values, parameter)
     if sign in ("!=", "not in"):
         every = range(len(attribute.values))
-        return Question(index, codes=tuple(c for c in every if c not in codes))
+        return SplitCondition(index, codes=tuple(c for c in every if c not in codes))
     if sign in _LISTED:
-        return Question(index, codes=codes)
-    return Question(index, codes[0] + (0.5 if sign in ("<=", ">") else -0.5))
+        return SplitCondition(index, codes=codes)
+    return SplitCondition(index, codes[0] + (0.5 if sign in ("<=", ">") else -0.5))
 
 
 def outside_quotes(text: str, separator: str) -> list[str]:
@@ -126,16 +128,16 @@ def outside_quotes(text: str, separator: str) -> list[str]:
     >>> outside_quotes('a = "x;y"; b', ";")
     ['a = "x;y"', ' b']
     """
-    parts, start, at = [], 0, 0
-    while at < len(text):
-        quoted = _QUOTED.match(text, at) if text[at] in "\"'" else None
-        if quoted is not None and (not at or not text[at - 1].isalnum()):
-            at = quoted.end(1)
-        elif text.startswith(separator, at):
-            parts.append(text[start:at])
-            start = at = at + len(separator)
+    parts, start, position = [], 0, 0
+    while position < len(text):
+        quoted = _QUOTED.match(text, position) if text[position] in "\"'" else None
+        if quoted is not None and (not position or not text[position - 1].isalnum()):
+            position = quoted.end(1)
+        elif text.startswith(separator, position):
+            parts.append(text[start:position])
+            start = position = position + len(separator)
         else:
-            at += 1
+            position += 1
     return [*parts, text[start:]]
 
 
@@ -181,7 +183,7 @@ def _unquoted(text: str) -> str:
 
 def _cut(
     index: int, attribute: "Attribute", sign: str, values: list[str], parameter: str
-) -> Question:
+) -> SplitCondition:
     """Return the question of a number; what equals the cut goes left."""
     name = shown(attribute.name)
     if sign not in _IN_ORDER:
@@ -200,7 +202,7 @@ def _cut(
         raise _refused(parameter, what)
     if sign in ("<", ">=") and not _is_within(attribute, cut, values[0]):
         cut = float(np.nextafter(cut, -np.inf))
-    return Question(index, cut)
+    return SplitCondition(index, cut)
 
 
 def _is_within(attribute: "Attribute", day: float, text: str) -> bool:

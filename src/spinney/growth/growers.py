@@ -1,10 +1,14 @@
-"""Who grows a tree: the plain learner, or one of two sets of compiled kernels.
+"""Growers: the plain learner, and two sets of compiled kernels.
 
 All of them grow the same tree, and its file is the same to the byte, whatever the
-process has loaded before (docs/reliability.md). The plain learner takes anything, and
-rows wherever they are; compiled kernels take what ``binned_limits`` and
-``multiway_limits`` say, where it takes longer to do without them than to load them: one
-large tree, or small ones from the second on. Asking loads none.
+process has loaded before (docs/reliability.md). What is loaded decides in two cases
+only. Either all sums are exact, so that all growers agree in every bit; or nobody looks
+at competitors, and the nodes are counted again in the order of the rows (``recounts``).
+``python -m tools.compare_growers`` checks it.
+
+The plain learner takes anything, and remote rows; compiled kernels take what
+``binned_limits`` and ``multiway_limits`` say, if growing without them takes longer than
+loading them: one large tree, or small ones from the second on.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +24,6 @@ from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS, worth_loadin
 from spinney.errors import Setting, phrase, refusal
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
-from spinney.growth.counted_nodes import counted_in_order
 from spinney.growth.growth_options import Options
 from spinney.growth.kernel_weights import can_replay, evenly_weighed
 from spinney.growth.multiway.multiway_limits import can_grow_multiway
@@ -28,12 +31,12 @@ from spinney.growth.plain.construct import construct_and_grow
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import Pruned, pruned_after_growing
 from spinney.growth.prune.mutable_nodes import recounted
-from spinney.growth.replayed_nodes import replayed
+from spinney.growth.replayed_nodes import counted_in_order, replayed
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.sources import Counts, Formulas, Surrogates
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
 
 
@@ -47,7 +50,7 @@ def _grow_plain(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
 
 
 def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
-    """Refuse a recipe that asks questions which a source cannot answer."""
+    """Refuse a recipe that needs more than a source can count."""
     numeric = source.schema.target.is_numeric
     surrogates = policy_named(recipe.missing_policy).surrogates
     needs = (
@@ -75,42 +78,56 @@ def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
 def _grow_binned(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.binned.grow_binned import grow
 
-    return limited(grow(rows.at_hand, recipe, options), recipe)
+    tree = grow(rows.in_memory_rows, recipe, options)
+    return tree if recipe.max_leaves is None else limited(tree, recipe)
 
 
 def _grow_multiway(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.multiway.grow_multiway import grow
 
-    return grow(rows.at_hand, recipe, options)
+    return grow(rows.in_memory_rows, recipe, options)
 
 
-def _other_grower(search: str) -> "Engine":
+def _grow_and_prune_multiway(
+    rows: TrainingData, recipe: Recipe, options: Options
+) -> Pruned:
+    from spinney.growth.multiway.grow_multiway import grow_and_prune
+
+    return grow_and_prune(rows.in_memory_rows, recipe, options)
+
+
+def _other_grower(search: str) -> "Grower":
     """Return the grower of a search that an extension has."""
     grow = registry.load("grower", search)
-    return Engine(search, lambda rows, recipe, given: grow(rows.at_hand, recipe, given))
+    return Grower(
+        search, lambda rows, recipe, given: grow(rows.in_memory_rows, recipe, given)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
-    """One way to grow the tree of a recipe.
+class Grower:
+    """A way to grow the tree of a recipe.
 
     Parameters
     ----------
     name : str
-        "plain", "binned" (two branches, numbers in bins) or "ranked" (a branch per
+        "plain", "binned" (two branches, numbers in bins) or "multiway" (a branch per
         value, values by rank); or the search of an extension's grower.
     grows : function
         From rows, a recipe and options to the unpruned tree.
+    grows_and_prunes : function, optional
+        From the same to the tree after error-based pruning.
     replays : bool
         Whether the plain learner might as well have grown the tree: it finds the
         splits that lost, when somebody asks, and trees of forests have its gains.
     recounts : bool
-        Whether it depends on what is loaded who grows the tree, and their sums round
-        differently: then nodes are counted once more, in the order of the rows.
+        Whether the choice of the grower depends on what is loaded, and growers round
+        sums differently: then nodes are counted again, in the order of the rows.
     """
 
     name: str
     grows: Callable[[TrainingData, Recipe, Options], Tree]
+    grows_and_prunes: Callable[[TrainingData, Recipe, Options], Pruned] | None = None
     replays: bool = False
     recounts: bool = False
 
@@ -118,42 +135,38 @@ class Engine:
         """Return the unpruned tree."""
         rows = _evenly_weighed(rows)
         tree = self.grows(rows, recipe, options)
-        if not self.replays:
-            return self._counted(tree, rows, recipe, options.class_weights)
-        kept = _kept(rows)
-        return replayed(tree, lambda: PLAIN.grow(kept, recipe, options))
+        if self.replays:
+            copied = _copied(rows)
+            return replayed(tree, lambda: PLAIN.grow(copied, recipe, options))
+        return self._recounted(tree, rows, recipe, options)
 
     def grow_and_prune(
         self, rows: TrainingData, recipe: Recipe, options: Options
     ) -> Pruned:
-        """Return the tree, pruned as the recipe says where that takes no folds."""
+        """Return the tree, pruned as the recipe says if that takes no folds."""
         rows = _evenly_weighed(rows)
-        if self.name == "ranked" and recipe.pruning == "error-based":
-            from spinney.growth.multiway.grow_multiway import grow_and_prune
-
-            result = grow_and_prune(rows.at_hand, recipe, options)
-            if not self.replays:
-                scale = options.class_weights
-                counted = self._counted(result.tree, rows, recipe, scale)
-                return replace(result, tree=counted)
-            kept = _kept(rows)
-            tree = replayed(
-                result.tree, lambda: PLAIN.grow_and_prune(kept, recipe, options).tree
+        if recipe.pruning == "error-based" and self.grows_and_prunes is not None:
+            result = self.grows_and_prunes(rows, recipe, options)
+            if self.replays:
+                copied = _copied(rows)
+                tree = replayed(
+                    result.tree,
+                    lambda: PLAIN.grow_and_prune(copied, recipe, options).tree,
+                )
+                return replace(result, tree=tree)
+        else:
+            result = pruned_after_growing(
+                self.grow(rows, recipe, options),
+                rows.source,
+                recipe=recipe,
+                class_weights=options.class_weights,
+                validation=options.validation,
             )
-            return replace(result, tree=tree)
-        tree = self.grow(rows, recipe, options)
-        result = pruned_after_growing(
-            tree,
-            rows.source,
-            recipe=recipe,
-            class_weights=options.class_weights,
-            validation=options.validation,
-        )
         if recipe.pruning != "error-based":
             return result
-        # Branches that were raised have been counted anew.
-        counted = self._counted(result.tree, rows, recipe, options.class_weights)
-        return replace(result, tree=counted)
+        # Branches that were raised have other rows than when they were grown.
+        tree = self._recounted(result.tree, rows, recipe, options)
+        return replace(result, tree=tree)
 
     def recount(
         self,
@@ -162,22 +175,24 @@ class Engine:
         recipe: Recipe,
         class_weights: Floats | None,
     ) -> Tree:
-        """Return a tree that this engine grew, counted again on other labels."""
+        """Return a tree that this grower grew, counted again on other labels."""
         rows = _evenly_weighed(rows)
         options = Options(class_weights=class_weights)
-        same = not self.recounts or can_replay(rows.at_hand, options)
-        counted = tree.nodes.recounted(rows.at_hand) if same else None
+        same = not self.recounts or can_replay(rows.in_memory_rows, options)
+        counted = tree.nodes.recounted(rows.in_memory_rows) if same else None
         if counted is not None:
             return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
 
-    def _counted(
-        self, tree: Tree, rows: TrainingData, recipe: Recipe, scale: Floats | None
+    def _recounted(
+        self, tree: Tree, rows: TrainingData, recipe: Recipe, options: Options
     ) -> Tree:
-        """Return the tree, counted once more where it must be."""
+        """Return the tree, counted in the order of the rows if it must be."""
         if not self.recounts:
             return tree
-        return counted_in_order(tree, rows.at_hand, recipe, scale)
+        return counted_in_order(
+            tree, rows.in_memory_rows, recipe, options.class_weights
+        )
 
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
@@ -187,22 +202,22 @@ class Engine:
 PER_CELL, PER_ROW, PER_NUMBER, PER_LEVEL = 0.3e-6, 40e-6, 250e-6, 0.5e-3
 PATIENCE, PATIENCE_OF_SEVERAL, PATIENCE_OF_MANY = 0.5, 0.75, 0.1
 
-PLAIN = Engine("plain", _grow_plain)
-BINNED = Engine("binned", _grow_binned)
-MULTIWAY = Engine("ranked", _grow_multiway)
+PLAIN = Grower("plain", _grow_plain)
+BINNED = Grower("binned", _grow_binned)
+MULTIWAY = Grower("multiway", _grow_multiway, _grow_and_prune_multiway)
 
 BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "run_task")
 MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow_nodes")
 
-# How many trees are grown of which nobody will ask what lost; None for one to look at.
+# How many trees are grown whose competitors nobody looks at; None otherwise.
 _ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)
 
 
 @contextmanager
 def only_to_predict(n_trees: int) -> Iterator[None]:
-    """Let so many trees that are grown meanwhile be grown to predict, not to look at.
+    """Grow so many trees inside this block to predict, and not to look at.
 
-    They keep no competitors of their splits, and loops are loaded once for all of them.
+    They store no competitors, and kernels are loaded once for all of them.
     """
     token = _ONLY_TO_PREDICT.set(n_trees)
     try:
@@ -211,24 +226,18 @@ def only_to_predict(n_trees: int) -> Iterator[None]:
         _ONLY_TO_PREDICT.reset(token)
 
 
-def choose_engine(
+def choose_grower(
     training: TrainingSet | None,
     recipe: Recipe,
     options: Options,
     *,
     competitors: bool = True,
-) -> Engine:
-    """Return the engine that grows the tree of these rows soonest.
+) -> Grower:
+    """Return the fastest grower for the tree of these rows.
 
-    Rows that are not at hand, where ``training`` is None, are for the plain learner.
-    ``competitors`` says that somebody may ask for the splits that lost. Loops do not
-    keep all of these exactly; where the plain learner is quick, it finds them then.
-
-    The same rows give the same model, and its file is the same to the byte, whatever a
-    process has loaded before. What is loaded decides in two cases only. Either all
-    sums are exact, so that both agree in every bit; or nobody asks for splits that
-    lost, and the nodes are counted once more in the order of the rows (``recounts``).
-    ``python -m tools.compare_growers`` holds it.
+    Remote rows, with a ``training`` of None, are for the plain learner.
+    ``competitors`` says that somebody may look at competitors of splits. Kernels do not
+    store all of these exactly; a plain learner that is fast finds them later.
     """
     if recipe.grower.needs_rows:
         return _other_grower(recipe.search)
@@ -238,55 +247,54 @@ def choose_engine(
     n_trees = _ONLY_TO_PREDICT.get()
     if n_trees is not None:
         plain, competitors = plain * n_trees, False
-    for engine, loops, can_grow, patience in (
+    for grower, kernels, can_grow, patience in (
         (BINNED, BINNED_KERNELS, can_grow_binned, PATIENCE),
         (MULTIWAY, MULTIWAY_KERNELS, can_grow_multiway, PATIENCE_OF_SEVERAL),
     ):
         quick = plain <= patience
-        asked = quick or not competitors  # else loops grow it anyway
-        exact = not asked or _agree_in_bits(engine, training, options)
-        divided = engine is MULTIWAY and asked and not (quick and exact)
+        optional = quick or not competitors  # else kernels grow it anyway
+        exact = not optional or _agree_in_bits(grower, training, options)
+        divided = grower is MULTIWAY and optional and not (quick and exact)
         divided = divided and lacks_cells(training)
         if quick and not exact and (competitors or divided):
             continue
         replays = competitors and quick
-        by_price = replays or not (competitors or divided)
-        loads = not by_price or worth_loading(*loops, instead=plain)
+        by_cost = replays or not (competitors or divided)
+        loads = not by_cost or worth_loading(*kernels, instead=plain)
         if not loads and exact:
             continue
         if can_grow(training, recipe, options):
-            recounts = by_price and not exact
-            grower = engine if loads else PLAIN
-            return replace(grower, replays=replays and loads, recounts=recounts)
+            chosen = grower if loads else PLAIN
+            recounts = by_cost and not exact
+            return replace(chosen, replays=replays and loads, recounts=recounts)
     return PLAIN
 
 
-def _agree_in_bits(engine: Engine, training: TrainingSet, options: Options) -> bool:
-    """Return whether loops and plain learner agree in every bit of a node.
+def _agree_in_bits(grower: Grower, training: TrainingSet, options: Options) -> bool:
+    """Return whether kernels and plain learner agree in every bit of a node.
 
     Parts of divided rows are multiplied by class weights before, or after, they are
     added up.
     """
     scaled = options.class_weights is not None
-    if engine is MULTIWAY and scaled and lacks_cells(training):
+    if grower is MULTIWAY and scaled and lacks_cells(training):
         return False
     return can_replay(training, options)
 
 
-def choose_engine_of_forest(
+def choose_forest_grower(
     training: TrainingSet,
     recipe: Recipe,
     *,
     tries: int,
     n_trees: int,
     exact: Callable[[], bool],
-) -> Engine:
-    """Return the engine that grows so many trees of a forest soonest.
+) -> Grower:
+    """Return the fastest grower for so many trees of a forest.
 
-    At a node they look at ``tries`` attributes. Where a tree takes the plain learner
-    long, and where sums over bags are not ``exact`` and depend on who adds them up,
-    loops grow it, whatever that costs: the same rows give the same forest in
-    whatever process, and however many trees are added to it later.
+    At a node they look at ``tries`` attributes. Kernels grow trees that take the plain
+    learner long, and all trees if sums over bags are not ``exact``. So the same rows
+    give the same forest in every process, however many trees are added to it later.
     """
     if not can_grow_binned(training, recipe, Options()):
         return PLAIN
@@ -302,7 +310,7 @@ def choose_engine_of_forest(
 def plain_seconds(
     training: TrainingSet, recipe: Recipe, *, tries: int | None = None
 ) -> float:
-    """Return about how long the plain learner takes for the tree of some rows.
+    """Return about how many seconds the plain learner takes for the tree of some rows.
 
     At a node it looks at all attributes, or at so many ``tries``.
     """
@@ -317,8 +325,8 @@ def plain_seconds(
 
 
 def _evenly_weighed(rows: TrainingData) -> TrainingData:
-    """Return rows that all engines add up to the same bits, where they can."""
-    if rows.training is None:
+    """Return rows with weights that all growers add up to the same bits, if any do."""
+    if rows.training is None or rows.training.weights is None:
         return rows
     evenly = evenly_weighed(rows.training)
     if evenly is rows.training:
@@ -326,7 +334,7 @@ def _evenly_weighed(rows: TrainingData) -> TrainingData:
     return replace(rows, training=evenly, counted=None)
 
 
-def _kept(rows: TrainingData) -> TrainingData:
-    """Return a copy of rows, which whoever gave them may change."""
-    every = np.arange(len(rows.at_hand.classes))
-    return TrainingData(rows.at_hand.taken(every))
+def _copied(rows: TrainingData) -> TrainingData:
+    """Return a copy of rows, which the caller may change."""
+    every = np.arange(len(rows.in_memory_rows.classes))
+    return TrainingData(rows.in_memory_rows.take(every))

@@ -16,30 +16,30 @@ def same(one: CountTable, other: CountTable) -> bool:
 
 
 def test_a_stack_gives_back_its_tables():
-    stack = TableBatch.of([{4: SIZE, 0: COLOR}, {}, {1: NOTHING}])
-    assert stack.node.tolist() == [0, 0, 2]
-    assert stack.attribute.tolist() == [0, 4, 1]
+    batch = TableBatch.of([{4: SIZE, 0: COLOR}, {}, {1: NOTHING}])
+    assert batch.node.tolist() == [0, 0, 2]
+    assert batch.attribute.tolist() == [0, 4, 1]
     for number, table in enumerate((COLOR, SIZE, NOTHING)):
-        assert same(stack.table(number), table)
-    assert stack.table(0, codes=True).values.dtype.kind == "i"
+        assert same(batch.table(number), table)
+    assert batch.table(0, codes=True).values.dtype.kind == "i"
 
 
 def test_what_is_known_of_each_table():
-    stack = TableBatch.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
-    assert stack.counts.tolist() == [2, 3, 0]
-    assert stack.owner.tolist() == [0, 0, 1, 1, 1]
-    assert stack.total.tolist() == [[3, 3], [4, 3], [0, 0]]
-    assert stack.known.tolist() == [6, 7, 0]
-    assert stack.weight.tolist() == [7, 7, 4]
-    assert stack.lacking.tolist() == [True, False, True]
+    batch = TableBatch.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
+    assert batch.counts.tolist() == [2, 3, 0]
+    assert batch.owner.tolist() == [0, 0, 1, 1, 1]
+    assert batch.total.tolist() == [[3, 3], [4, 3], [0, 0]]
+    assert batch.known_weight.tolist() == [6, 7, 0]
+    assert batch.weight.tolist() == [7, 7, 4]
+    assert batch.has_missing.tolist() == [True, False, True]
 
 
 def test_tables_are_taken_in_any_order():
-    stack = TableBatch.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
-    taken = stack.taken(np.array([2, 1]))
+    batch = TableBatch.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
+    taken = batch.take(np.array([2, 1]))
     assert same(taken.table(0), NOTHING)
     assert same(taken.table(1), SIZE)
-    assert stack.lines_of(np.array([1, 0])).tolist() == [2, 3, 4, 0, 1]
+    assert batch.lines_of(np.array([1, 0])).tolist() == [2, 3, 4, 0, 1]
 
 
 def test_stacks_are_joined():

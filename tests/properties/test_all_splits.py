@@ -14,7 +14,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain import counted_node
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
-from spinney.search import every_way, same_question
+from spinney.search import enumerate_splits, same_split
 from spinney.trees import Candidate
 
 ROUNDING = 1e-9
@@ -40,7 +40,9 @@ def test_each_way_and_its_gain_are_those_of_plain_loops(table, recipe):
     node = counted_node(table.source, tree, recipe, 0)
     task, rows = task_of(table, recipe), table.rows
     for place, attribute in enumerate(table.schema.attributes):
-        told = every_way(node.search, node.tables[place], table.schema, place, most=ALL)
+        told = enumerate_splits(
+            node.search, node.tables[place], table.schema, place, most=ALL
+        )
         known = [row for row in rows if row[0][place] is not None]
         task.known = naive_splits.weight_of(known)
         ways = naive_splits.all_splits(rows, place, task)
@@ -71,7 +73,7 @@ def test_each_way_and_its_gain_are_those_of_plain_loops(table, recipe):
 
 def same_candidate(one: Candidate, other: Candidate) -> bool:
     return (
-        same_question(one.split, other.split)
+        same_split(one.split, other.split)
         and np.isclose(one.gain, other.gain, rtol=ROUNDING, atol=ROUNDING)
         and np.isclose(one.merit, other.merit, rtol=ROUNDING, atol=ROUNDING)
     )
@@ -91,7 +93,7 @@ def test_the_best_way_is_the_one_that_the_node_kept(table, recipe):
         pairs = zip(told.node.candidates, node.candidates, strict=True)
         assert all(same_candidate(*pair) for pair in pairs)
         for kept in node.candidates:
-            ways = every_way(
+            ways = enumerate_splits(
                 told.search,
                 told.tables[kept.attribute],
                 table.schema,
@@ -112,7 +114,10 @@ def test_a_short_list_holds_the_best(table, recipe):
     node = counted_node(table.source, tree, recipe, 0)
     for place in range(len(table.schema.attributes)):
         settings_ = (node.search, node.tables[place], table.schema, place)
-        whole, short = every_way(*settings_, most=ALL), every_way(*settings_, most=2)
+        whole, short = (
+            enumerate_splits(*settings_, most=ALL),
+            enumerate_splits(*settings_, most=2),
+        )
         assert len(short.candidates) == min(2, len(whole.candidates))
         assert short.n_ways == whole.n_ways
         if whole.best is None:

@@ -9,10 +9,10 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.trees import (
     Groups,
-    Question,
+    SplitCondition,
     Threshold,
     outside_quotes,
-    read_question,
+    parse_condition,
 )
 from spinney.trees.split import describe
 
@@ -32,8 +32,8 @@ SCHEMA = Schema(
 )
 
 
-def read(text: object) -> int | Question:
-    return read_question(text, SCHEMA, "forced_splits")
+def read(text: object) -> int | SplitCondition:
+    return parse_condition(text, SCHEMA, "forced_splits")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def read(text: object) -> int | Question:
     ],
 )
 def test_a_cut(text, attribute, cut):
-    assert read(text) == Question(attribute, cut)
+    assert read(text) == SplitCondition(attribute, cut)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_cut(text, attribute, cut):
     ],
 )
 def test_a_group(text, attribute, codes):
-    assert read(text) == Question(attribute, codes=codes)
+    assert read(text) == SplitCondition(attribute, codes=codes)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_separators_in_quotes_separate_nothing():
 
 
 def test_where_values_go():
-    cut, group = Question(0, 6.5), Question(1, codes=(0, 2))
+    cut, group = SplitCondition(0, 6.5), SplitCondition(1, codes=(0, 2))
     assert cut.branch_of(np.array([6.4, 6.5, 6.6])).tolist() == [0, 0, 1]
     assert group.branch_of(np.array([0, 1, 2, 3])).tolist() == [0, 1, 0, 1]
 
@@ -159,7 +159,9 @@ def test_what_is_printed_of_values_can_be_written(values, n_left):
     schema = Schema((attribute,), None)
     for branch, codes in enumerate(split.groups):
         text = describe(split, attribute, branch)
-        assert read_question(text, schema, "forced_splits") == Question(0, codes=codes)
+        assert parse_condition(text, schema, "forced_splits") == SplitCondition(
+            0, codes=codes
+        )
 
 
 @given(st.floats(-1e9, 1e9), st.booleans())
@@ -172,7 +174,8 @@ def test_what_is_printed_of_cuts_can_be_written(cut, below):
     for branch in (0, 1):
         text = describe(split, attribute, branch)
         assert (
-            read_question(text, Schema((attribute,), None), "forced_splits").cut == cut
+            parse_condition(text, Schema((attribute,), None), "forced_splits").cut
+            == cut
         )
 
 

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.growth.test_engine import BRANCH, rows
 from tests.growth.test_forest_growth import settings_of_forests
 from tests.growth.test_grow_binned import settings_of_recipes, training_sets
+from tests.growth.test_growers import BRANCH, rows
 from tests.helpers.fuzz import examples
 
 from spinney._support.jit import loading_time
 from spinney.data.schema import Target
-from spinney.growth import engine, only_to_predict
-from spinney.growth.engine import PLAIN, choose_engine_of_forest, plain_seconds
+from spinney.growth import growers, only_to_predict
 from spinney.growth.forest import ForestSettings, grow_forest
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags
+from spinney.growth.growers import PLAIN, choose_forest_grower, plain_seconds
 from spinney.output.file.forest_file import ARRAYS
 from spinney.recipes import RECIPES
 
@@ -29,7 +29,7 @@ ADD_UP = ForestBags.add_up_exactly  # as it is before tests turn it off
 
 
 def chosen(training, n_trees=100, *, exact=True):
-    return choose_engine_of_forest(
+    return choose_forest_grower(
         training, BRANCH, tries=1, n_trees=n_trees, exact=lambda: exact
     )
 
@@ -38,7 +38,7 @@ def chosen(training, n_trees=100, *, exact=True):
 def unloaded(monkeypatch):
     """Let loops be compiled, and not loaded yet."""
     entry = SimpleNamespace(run_task=SimpleNamespace(is_loaded=False))
-    monkeypatch.setitem(sys.modules, engine.BINNED_KERNELS[0], entry)
+    monkeypatch.setitem(sys.modules, growers.BINNED_KERNELS[0], entry)
 
 
 @pytest.mark.usefixtures("unloaded")
@@ -74,7 +74,7 @@ def test_sums_that_round_and_large_trees_are_for_loops_whatever_is_loaded(monkey
 
 
 def test_time_without_loops_counts(monkeypatch):
-    monkeypatch.setattr(growing, "choose_engine_of_forest", lambda *_, **__: PLAIN)
+    monkeypatch.setattr(growing, "choose_forest_grower", lambda *_, **__: PLAIN)
     grow_forest(rows(30), BRANCH, ForestSettings(extra_random=True), n_trees=2)
     assert loading_time.TIME_WITHOUT_KERNELS.seconds == 0  # loops would not grow these
     grow_forest(rows(30), BRANCH, ForestSettings(), n_trees=2)
@@ -126,11 +126,11 @@ def test_trees_are_the_same_to_the_last_bit(
     assume(ADD_UP(ForestBags(training, forest_settings)))
     recipe = RECIPES["cart"].changed(**changes, missing_policy="branch")
     arguments = (training, recipe, forest_settings)
-    with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
+    with patch.object(growing, "choose_forest_grower", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=3)
     with (
         patch.object(ForestBags, "add_up_exactly", ADD_UP),
-        patch.object(engine, "worth_loading", return_value=True),
+        patch.object(growers, "worth_loading", return_value=True),
     ):
         swift = grow_forest(*arguments, n_trees=3)
     assert swift.shrinkage == plain.shrinkage

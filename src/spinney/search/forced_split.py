@@ -15,23 +15,28 @@ from spinney._support.text import number_text, shown
 from spinney._support.ties import TOLERANCE, first_best
 from spinney.data import Attribute, Schema
 from spinney.errors import ParameterError, Setting
-from spinney.search.groupings import CandidateSplits, ways_of
-from spinney.search.missing_values import Filled, filled, known_or_missing, placed
+from spinney.search.groupings import CandidateSplits, candidates_of
+from spinney.search.missing_values import (
+    FilledBatch,
+    fill_missing,
+    known_or_missing,
+    place_missing,
+)
 from spinney.search.split_recount import sides_of
 from spinney.search.tree_search import Search
 from spinney.trees import (
     Candidate,
     CountTable,
     Groups,
-    Question,
     Split,
+    SplitCondition,
     TableBatch,
     Threshold,
 )
 
 
-def given_split(
-    search: Search, table: CountTable, schema: Schema, question: Question
+def split_by_condition(
+    search: Search, table: CountTable, schema: Schema, question: SplitCondition
 ) -> Candidate:
     """Return a question as a split of a node, or refuse it.
 
@@ -39,25 +44,27 @@ def given_split(
     """
     attribute = schema.attributes[question.attribute]
     _refuse_buckets(search, attribute)
-    stack = TableBatch.of([{question.attribute: table}])
-    traits = search.at_root.traits.taken(stack.attribute)
-    counted = filled(stack, search.policy, traits)
-    branch = question.branch_of(counted.stack.values)
+    batch = TableBatch.of([{question.attribute: table}])
+    traits = search.root_summary.traits.take(batch.attribute)
+    counted = fill_missing(batch, search.policy, traits)
+    branch = question.branch_of(counted.batch.values)
     if question.missing is None:
         _refuse_one_sided(table, attribute, question)
-    ways = _ways(search, counted, branch)
+    candidates = _ways(search, counted, branch)
     if question.cut == np.inf:
-        ways = known_or_missing(counted.stack.scaled(search.altered))
-    elif question.missing is not None and stack.lacking[0]:
-        ways = ways.taken(np.flatnonzero(ways.missing_at == question.missing))
-    ways = _allowed(search, ways, attribute)
+        candidates = known_or_missing(counted.batch.scaled(search.altered))
+    elif question.missing is not None and batch.has_missing[0]:
+        candidates = candidates.take(
+            np.flatnonzero(candidates.missing_at == question.missing)
+        )
+    candidates = _allowed(search, candidates, attribute)
     criterion = search.criterion
-    gains = np.asarray(criterion.gain(ways.table))
-    unit = 1.0 if criterion.unit is None else criterion.gain_units(stack.total)
-    start = np.array([0, len(ways)])
+    gains = np.asarray(criterion.gain(candidates.table))
+    unit = 1.0 if criterion.unit is None else criterion.gain_units(batch.total)
+    start = np.array([0, len(candidates)])
     won = int(first_best_by(gains, start, criterion.tolerance, unit)[0])
-    merit = float(np.asarray(criterion.merit(ways.table))[won])
-    missing = int(ways.missing_at[won])
+    merit = float(np.asarray(criterion.merit(candidates.table))[won])
+    missing = int(candidates.missing_at[won])
     if counted.line[0] >= 0:
         missing = int(branch[counted.line[0]])
     sides = question.branch_of(table.values)
@@ -80,21 +87,25 @@ def given_split(
     )
 
 
-def _ways(search: Search, counted: Filled, branch: Integers) -> CandidateSplits:
+def _ways(search: Search, counted: FilledBatch, branch: Integers) -> CandidateSplits:
     """Return the question with missing rows in each branch that they may take."""
-    stack = counted.stack.scaled(search.altered)
-    weights, rows = stack.by_branch(branch, 2)
+    batch = counted.batch.scaled(search.altered)
+    weights, rows = batch.by_branch(branch, 2)
     owner = np.zeros(1, np.int64)
-    ways = ways_of(stack, weights, rows, owner=owner, goes=lambda _: branch)
-    ways = placed(ways, stack, search.policy)
-    if search.policy.tells and stack.lacking[0]:
-        ways = ways.taken(np.arange(len(ways) - 1))  # not: is it known?
-    return ways
+    candidates = candidates_of(
+        batch, weights, rows, owner=owner, line_branches=lambda _: branch
+    )
+    candidates = place_missing(candidates, batch, search.policy)
+    if search.policy.tells and batch.has_missing[0]:
+        candidates = candidates.take(
+            np.arange(len(candidates) - 1)
+        )  # not: is it known?
+    return candidates
 
 
 def _missing_at(
     search: Search,
-    question: Question,
+    question: SplitCondition,
     counted_at: int,
     shares: Floats,
     typical: float,
@@ -109,7 +120,7 @@ def _missing_at(
 
 
 def _split(
-    question: Question,
+    question: SplitCondition,
     attribute: Attribute,
     shares: tuple[float, ...],
     missing: int | None,
@@ -132,7 +143,7 @@ def _refuse_buckets(search: Search, attribute: Attribute) -> None:
 
 
 def _refuse_one_sided(
-    table: CountTable, attribute: Attribute, question: Question
+    table: CountTable, attribute: Attribute, question: SplitCondition
 ) -> None:
     """Refuse a question that sends all known values one way."""
     sides = question.branch_of(table.values)
@@ -155,15 +166,15 @@ def _refuse_one_sided(
 
 
 def _allowed(
-    search: Search, ways: CandidateSplits, attribute: Attribute
+    search: Search, candidates: CandidateSplits, attribute: Attribute
 ) -> CandidateSplits:
     """Return the ways that give both branches enough weight, or refuse."""
     altered, least = search.altered, search.recipe.least_branch(search.total)
-    own = ways.table if altered is None else ways.table.scaled(1 / altered)
+    own = candidates.table if altered is None else candidates.table.scaled(1 / altered)
     lighter = own.sizes.min(axis=1)
     allowed = np.flatnonzero(lighter >= least * (1 - TOLERANCE))
     if len(allowed):
-        return ways.taken(allowed)
+        return candidates.take(allowed)
     raise ParameterError(
         Setting("forced_splits"),
         f": the question about {shown(attribute.name)!r} leaves a side of weight "

@@ -55,7 +55,7 @@ class Interval:
         return np.minimum(self.low + part * self.width, self.high)
 
 
-OpenedIntervals = dict[int, dict[int, list[Interval]]]
+OpenIntervals = dict[int, dict[int, list[Interval]]]
 """What is opened, by attribute and by the number of the node's request."""
 
 
@@ -67,9 +67,11 @@ def keys_of(intervals: Sequence[Interval], numbers: Floats) -> Floats:
     [0.5, nan, 2.0, 3.0]
     """
     keys = np.full(len(numbers), np.nan)
-    at = np.searchsorted([each.low for each in intervals], numbers, side="right") - 1
+    position = (
+        np.searchsorted([each.low for each in intervals], numbers, side="right") - 1
+    )
     for place, interval in enumerate(intervals):
-        own = np.flatnonzero((at == place) & (numbers <= interval.high))
+        own = np.flatnonzero((position == place) & (numbers <= interval.high))
         keys[own] = interval.key_of(numbers[own])
     return keys
 
@@ -90,36 +92,36 @@ def parts_of_bins(n_rows: Integers) -> Integers:
     return np.minimum(n_rows, share)
 
 
-def intervals_of(stack: TableBatch, opened: NDArray[np.bool_]) -> OpenedIntervals:
+def intervals_of(batch: TableBatch, opened: NDArray[np.bool_]) -> OpenIntervals:
     """Return what the opened lines of a stack are.
 
     Neighbours are one interval, of as many parts as they have together: so where all
     parts of an interval are opened, the next ones are narrower.
     """
-    assert stack.low is not None
+    assert batch.low is not None
     lines = np.flatnonzero(opened)
-    n_rows = stack.rows[lines].sum(axis=1)
-    parts, owner = parts_of_bins(n_rows), stack.owner[lines]
+    n_rows = batch.rows[lines].sum(axis=1)
+    parts, owner = parts_of_bins(n_rows), batch.owner[lines]
     first = np.ones(len(lines), dtype=bool)
     first[1:] = (np.diff(lines) > 1) | (np.diff(owner) > 0)
     start = np.flatnonzero(first)
-    low = stack.low[lines[start]]
-    high = stack.values[lines[np.append(start[1:], len(lines)) - 1]]
+    low = batch.low[lines[start]]
+    high = batch.values[lines[np.append(start[1:], len(lines)) - 1]]
     n_rows, parts = (np.add.reduceat(each, start) for each in (n_rows, parts))
     with np.errstate(over="ignore", divide="ignore"):
         scale = parts / (high - low)
     # Numbers that are too far apart, or too near, cannot be divided.
     parts[(parts == n_rows) | ~((scale > 0) & (scale < np.inf))] = 0
-    answer: OpenedIntervals = {}
-    node, attribute = stack.node[owner[start]], stack.attribute[owner[start]]
+    answer: OpenIntervals = {}
+    node, attribute = batch.node[owner[start]], batch.attribute[owner[start]]
     each = (every.tolist() for every in (attribute, node, low, high, parts))
-    for index, at, least, most, n_parts in zip(*each, strict=True):
-        listed = answer.setdefault(index, {}).setdefault(at, [])
+    for index, position, least, most, n_parts in zip(*each, strict=True):
+        listed = answer.setdefault(index, {}).setdefault(position, [])
         listed.append(Interval(least, most, n_parts))
     return answer
 
 
-def are_listed(intervals: OpenedIntervals) -> bool:
+def are_listed(intervals: OpenIntervals) -> bool:
     """Return whether all intervals are opened to their values."""
     return not any(
         interval.parts
@@ -130,36 +132,36 @@ def are_listed(intervals: OpenedIntervals) -> bool:
 
 
 def with_opened(
-    stack: TableBatch, lines: NDArray[np.bool_], opened: TableBatch
+    batch: TableBatch, lines: NDArray[np.bool_], opened: TableBatch
 ) -> TableBatch:
     """Return tables with what is inside opened lines in the places of these.
 
     ``opened`` has some of the same tables, with those lines only.
     """
-    assert stack.low is not None
-    most = 1 + stack.attribute.max(initial=0)
-    keys, own = (each.node * most + each.attribute for each in (stack, opened))
+    assert batch.low is not None
+    most = 1 + batch.attribute.max(initial=0)
+    keys, own = (each.node * most + each.attribute for each in (batch, opened))
     order = np.argsort(keys)
     table = order[np.searchsorted(keys[order], own)]
     kept = ~lines
     low = opened.values if opened.low is None else opened.low
-    owner = np.concatenate([stack.owner[kept], table[opened.owner]])
-    values = np.concatenate([stack.values[kept], opened.values])
-    low = np.concatenate([stack.low[kept], low])
+    owner = np.concatenate([batch.owner[kept], table[opened.owner]])
+    values = np.concatenate([batch.values[kept], opened.values])
+    low = np.concatenate([batch.low[kept], low])
     order = np.lexsort((values, owner))
     return replace(
-        stack,
-        start=starts_of(np.bincount(owner, minlength=len(stack))),
+        batch,
+        start=starts_of(np.bincount(owner, minlength=len(batch))),
         values=values[order],
-        weights=np.concatenate([stack.weights[kept], opened.weights])[order],
-        rows=np.concatenate([stack.rows[kept], opened.rows])[order],
+        weights=np.concatenate([batch.weights[kept], opened.weights])[order],
+        rows=np.concatenate([batch.rows[kept], opened.rows])[order],
         low=low[order],
     )
 
 
-def to_be_opened(
-    stack: TableBatch,
-    inside: Callable[[OpenedIntervals], TableBatch],
+def openable_tables(
+    batch: TableBatch,
+    inside: Callable[[OpenIntervals], TableBatch],
     check: Callable[[TableBatch, NDArray[np.bool_]], None] | None = None,
 ) -> BinnedTables:
     """Return tables whose bins can be opened.
@@ -170,11 +172,11 @@ def to_be_opened(
 
     def opened(lines: NDArray[np.bool_]) -> BinnedTables:
         if check is not None:
-            check(stack, lines)
-        intervals = intervals_of(stack, lines)
-        finer = with_opened(stack, lines, inside(intervals))
+            check(batch, lines)
+        intervals = intervals_of(batch, lines)
+        finer = with_opened(batch, lines, inside(intervals))
         if are_listed(intervals):
             return BinnedTables(finer)
-        return to_be_opened(finer, inside, check)
+        return openable_tables(finer, inside, check)
 
-    return BinnedTables(stack, opened)
+    return BinnedTables(batch, opened)

@@ -1,7 +1,7 @@
 """Rows that have numbers, wherever they are, and rows drawn of them.
 
 Forests, folds, samples and rows to prune by ask for no more than this, in memory
-(``HashedInMemory``), in an engine or in parts.
+(``HashedTrainingSet``), in an engine or in parts.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,19 +14,18 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.memory_budget import MemoryBudget
-from spinney.data import Declarations, Fingerprint, Schema, Target, fingerprint_of
+from spinney.data import Declarations, Fingerprint, Schema, Target
 from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
-from spinney.sources.rows.row_draws import Draw, times_of
-from spinney.sources.rows.row_numbers import numbers_of_rows
+from spinney.sources.rows.row_hashing import HashSample, row_hashes, sample_counts
 from spinney.sources.rows.training_rows import TrainingSet
 
 BYTES = 40
 """What a cell takes in memory when trees are grown on it, ranks and copies included."""
 
 
-def most_lines(n_bytes: int, schema: Schema) -> int:
+def max_rows_in_memory(n_bytes: int, schema: Schema) -> int:
     """Return how many rows, or parts of rows, may be held in so much memory."""
     return n_bytes // (BYTES * (schema.n_columns + 3))
 
@@ -36,7 +35,7 @@ Reserves = Callable[[int, Target], float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class ColumnRoles:
     """What the columns of a table are, and how it is read.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
@@ -68,13 +67,14 @@ class Wanted:
     """What is asked for of rows that are away, by their numbers.
 
     ``reserves`` says which share of them is reserved, those of the least numbers under
-    a ``seed``; ``hashed`` that all are given numbers, for others to draw by. ``room``
-    is how many bytes rows may take that come here; ``budget`` has a user's limit.
+    a ``seed``; ``sampleable`` that all are given numbers, for others to draw by.
+    ``room`` is how many bytes rows may take that come here; ``budget`` has a user's
+    limit.
     """
 
     reserves: Reserves | None = None
     seed: int = 0
-    hashed: bool = False
+    sampleable: bool = False
     room: int = 0
     budget: MemoryBudget | None = None
 
@@ -104,8 +104,8 @@ class SampleableRows(Protocol):
         """Return what tells the rows from others."""
         ...
 
-    def drawn(
-        self, *draws: Draw, class_weights: Floats | None = None
+    def sampled_source(
+        self, *draws: HashSample, class_weights: Floats | None = None
     ) -> AbstractContextManager[Counts]:
         """Give the rows that draws take, each with its weight as often as it is taken.
 
@@ -113,11 +113,11 @@ class SampleableRows(Protocol):
         """
         ...
 
-    def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
+    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
         ...
 
-    def among(self, *draws: Draw) -> "SampleableRows":
+    def subset(self, *draws: HashSample) -> "SampleableRows":
         """Return the rows that draws take, with the numbers that they have."""
         ...
 
@@ -132,11 +132,11 @@ class SummedRows(Protocol):
 
 
 @dataclass(frozen=True)
-class DrawnRows:
+class RowSubset:
     """Some of the rows that have numbers, which keep these."""
 
     rows: SampleableRows
-    draws: tuple[Draw, ...]
+    draws: tuple[HashSample, ...]
 
     @property
     def schema(self) -> Schema:
@@ -150,7 +150,7 @@ class DrawnRows:
 
     @cached_property
     def _totals(self) -> Totals:
-        with self.drawn() as source:
+        with self.sampled_source() as source:
             return source.root()
 
     def root(self) -> Totals:
@@ -161,37 +161,39 @@ class DrawnRows:
         """Return what tells the rows from others."""
         return self._totals.fingerprint()
 
-    def drawn(
-        self, *draws: Draw, class_weights: Floats | None = None
+    def sampled_source(
+        self, *draws: HashSample, class_weights: Floats | None = None
     ) -> AbstractContextManager[Counts]:
         """Give the rows that draws take."""
-        return self.rows.drawn(*self.draws, *draws, class_weights=class_weights)
+        return self.rows.sampled_source(
+            *self.draws, *draws, class_weights=class_weights
+        )
 
-    def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
+    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        return self.rows.fetched(*self.draws, *draws)
+        return self.rows.fetch_sample(*self.draws, *draws)
 
-    def among(self, *draws: Draw) -> SampleableRows:
+    def subset(self, *draws: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return DrawnRows(self.rows, (*self.draws, *draws))
+        return RowSubset(self.rows, (*self.draws, *draws))
 
 
 @dataclass(frozen=True, slots=True)
-class RowsAway:
+class RemoteData:
     """Rows of an engine: what counts them, or all of them where they have room.
 
     ``origin`` tells them from others; rows that are ``reserved`` are not among them.
-    ``hashed`` are all of them with their numbers, where these were asked for.
+    ``sampleable`` are all of them with their numbers, where these were asked for.
     """
 
     origin: Fingerprint
     source: Counts | None = None
     training: TrainingSet | None = None
     reserved: TrainingSet | None = None
-    hashed: SampleableRows | None = None
+    sampleable: SampleableRows | None = None
 
 
-def check_reserved(share: float, n_reserved: int, n_rows: int, most: int) -> None:
+def check_reserved_share(share: float, n_reserved: int, n_rows: int, most: int) -> None:
     """Refuse a share that reserves no row, all of them, or more than have room."""
     if not n_reserved or n_reserved == n_rows:
         none = "leaves no row to grow on" if n_reserved else "reserves no row"
@@ -207,7 +209,7 @@ def check_reserved(share: float, n_reserved: int, n_rows: int, most: int) -> Non
         )
 
 
-def check_room(n_rows: int, most: int) -> None:
+def check_rows_fit(n_rows: int, most: int) -> None:
     """Refuse to read more rows than have room."""
     if n_rows > most:
         msg = f"{n_rows} rows are to be read, and {most} have room in memory"
@@ -215,7 +217,7 @@ def check_room(n_rows: int, most: int) -> None:
 
 
 @dataclass(frozen=True)
-class HashedInMemory:
+class HashedTrainingSet:
     """Rows at hand, with their numbers.
 
     ``origin`` tells them from others, where they are those of an engine; ``given`` are
@@ -229,7 +231,7 @@ class HashedInMemory:
     @cached_property
     def numbers(self) -> Floats:
         """The number of each row."""
-        return numbers_of_rows(self.training) if self.given is None else self.given
+        return row_hashes(self.training) if self.given is None else self.given
 
     @property
     def schema(self) -> Schema:
@@ -250,35 +252,35 @@ class HashedInMemory:
         return self.origin or self.training.fingerprint()
 
     @contextmanager
-    def drawn(
-        self, *draws: Draw, class_weights: Floats | None = None
+    def sampled_source(
+        self, *draws: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
         """Give the rows that draws take."""
-        yield self.taken(draws, class_weights).source()
+        yield self.take(draws, class_weights).source()
 
-    def taken(
-        self, draws: Sequence[Draw], class_weights: Floats | None = None
+    def take(
+        self, draws: Sequence[HashSample], class_weights: Floats | None = None
     ) -> TrainingSet:
         """Return the rows that draws take, with their weights."""
-        times = times_of(draws, self.numbers)
+        times = sample_counts(draws, self.numbers)
         inside = np.flatnonzero(times)
-        rows = self.training.taken(inside)
+        rows = self.training.take(inside)
         if rows.weights is not None or times.max(initial=0) > 1:
             rows = replace(rows, weights=rows.own_weights * times[inside])
         return rows.weighed(class_weights)
 
-    def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
+    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        inside = times_of(draws, self.numbers) > 0
-        return self.training.taken(inside), self.numbers[inside]
+        inside = sample_counts(draws, self.numbers) > 0
+        return self.training.take(inside), self.numbers[inside]
 
-    def among(self, *draws: Draw) -> SampleableRows:
+    def subset(self, *draws: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        rows, numbers = self.fetched(*draws)
-        origin = fingerprint_of(len(numbers), rows.weight)
-        return HashedInMemory(rows, origin, numbers)
+        rows, numbers = self.fetch_sample(*draws)
+        origin = Fingerprint(len(numbers), rows.weight, "")
+        return HashedTrainingSet(rows, origin, numbers)
 
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
-        columns = [self.training.columns[at] for at in points.attributes]
+        columns = [self.training.columns[position] for position in points.attributes]
         return sums_by_point(columns, self.training.own_weights, points)

@@ -11,9 +11,14 @@ from spinney.data import Fingerprint, Schema, Table
 from spinney.data.readers import read_table, refuse_file_options
 from spinney.errors import Setting, phrase, refusal
 from spinney.sources.base import Counts
-from spinney.sources.opened.table_input import IN_DATABASES, TableInput
-from spinney.sources.rows.hashed_rows import Reserves, Roles, SampleableRows, Wanted
+from spinney.sources.rows.sampleable_rows import (
+    ColumnRoles,
+    Reserves,
+    SampleableRows,
+    Wanted,
+)
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
+from spinney.sources.training_data.table_input import IN_DATABASES, TableInput
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class TrainingData:
         What tells rows of an engine from others, whether they were read or not.
     reserved : TrainingSet, optional
         Rows of an engine that were reserved, and are not among these.
-    hashed : SampleableRows, optional
+    sampleable : SampleableRows, optional
         The rows with their numbers, where these were asked for.
     """
 
@@ -38,7 +43,7 @@ class TrainingData:
     counted: Counts | None = None
     origin: Fingerprint | None = None
     reserved: TrainingSet | None = None
-    hashed: SampleableRows | None = None
+    sampleable: SampleableRows | None = None
 
     @property
     def is_remote(self) -> bool:
@@ -49,7 +54,7 @@ class TrainingData:
         return self.training is None or self.origin is not None
 
     @property
-    def at_hand(self) -> TrainingSet:
+    def in_memory_rows(self) -> TrainingSet:
         """The rows, which must be at hand."""
         assert self.training is not None
         return self.training
@@ -62,7 +67,7 @@ class TrainingData:
     @cached_property
     def source(self) -> Counts:
         """Who answers a learner's questions; made when somebody asks."""
-        return self.counted or self.at_hand.source()
+        return self.counted or self.in_memory_rows.source()
 
     @property
     def n_rows(self) -> int:
@@ -88,7 +93,7 @@ class TrainingData:
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """What tells the rows from others."""
-        return self.origin or self.at_hand.fingerprint()
+        return self.origin or self.in_memory_rows.fingerprint()
 
 
 @contextmanager
@@ -97,7 +102,7 @@ def open_source(
     *,
     reserves: Reserves | None = None,
     seed: int = 0,
-    hashed: bool = False,
+    sampleable: bool = False,
     from_zero: bool = False,
     identifiers: bool = False,
     complete: bool = False,
@@ -105,13 +110,13 @@ def open_source(
     """Open the rows of a table that holds its target, for as long as they are needed.
 
     ``reserves`` says which share of the rows of an engine is reserved, if any, of so
-    many and a target; which ones follows from their hashes and a ``seed``. ``hashed``
-    gives rows of an engine numbers, by which others can draw.
+    many and a target; which ones follows from their hashes and a ``seed``.
+    ``sampleable`` gives rows of an engine numbers, by which others can draw.
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
     ``identifiers`` says whether columns stay that only tell rows apart, and
     ``complete`` that rows which lack a cell are left out.
     """
-    roles = Roles(
+    roles = ColumnRoles(
         table.target,
         table.weight,
         table.declarations,
@@ -129,7 +134,7 @@ def open_source(
         return
     budget = MemoryBudget(table.memory_limit) if limit and table.memory_limit else None
     room = default_memory_limit() if limit is None else budget.rows if budget else 0
-    wanted = Wanted(reserves, seed, hashed, room, budget)
+    wanted = Wanted(reserves, seed, sampleable, room, budget)
     engine = table.engine or table.data_engine or "duckdb"
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     opened = registry.load("engine", engine).opened_rows(
@@ -137,11 +142,11 @@ def open_source(
     )
     with opened as rows:
         yield TrainingData(
-            rows.training, rows.source, rows.origin, rows.reserved, rows.hashed
+            rows.training, rows.source, rows.origin, rows.reserved, rows.sampleable
         )
 
 
-def _read(table: TableInput, roles: Roles) -> TrainingData:
+def _read(table: TableInput, roles: ColumnRoles) -> TrainingData:
     """Return rows in memory that trees can be grown on."""
     training = rows_in_memory(
         table_of_rows(table),
@@ -173,6 +178,6 @@ def table_of_rows(table: TableInput) -> Table:
         )
     refuse_file_options(table.format, table.encoding)
     databases = registry.load("engine", engine)
-    at = databases.DatabaseTable(table.data, engine, table.table)
-    found: Table = databases.table_in_database(at, table.declarations, limit)
+    position = databases.DatabaseTable(table.data, engine, table.table)
+    found: Table = databases.table_in_database(position, table.declarations, limit)
     return found

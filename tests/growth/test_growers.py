@@ -10,16 +10,16 @@ import pytest
 import spinney
 from spinney._support.jit import loading_time
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine, only_to_predict
+from spinney.growth import growers, only_to_predict
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.engine import choose_engine, plain_seconds
+from spinney.growth.growers import choose_grower, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.sources.training_data import TrainingData
 
-CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
+CAN_REPLAY = growers.can_replay  # as it is before tests turn it off
 BRANCH = RECIPES["cart"].changed(missing_policy="branch")
 
 
@@ -35,7 +35,7 @@ def rows(n_rows: int) -> TrainingSet:
 @pytest.fixture(params=[False, True], ids=["not loaded", "loaded"])
 def loaded(request, monkeypatch):
     """Let compiled kernels be loaded, or not."""
-    for module, name in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
+    for module, name in (growers.BINNED_KERNELS, growers.MULTIWAY_KERNELS):
         entry = SimpleNamespace(is_loaded=request.param)
         monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: entry}))
     return request.param
@@ -44,13 +44,13 @@ def loaded(request, monkeypatch):
 @pytest.fixture
 def replays(monkeypatch):
     """Let the plain learner find what lost where loops grew a small tree."""
-    monkeypatch.setattr(engine, "can_replay", CAN_REPLAY)
+    monkeypatch.setattr(growers, "can_replay", CAN_REPLAY)
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)
 @pytest.mark.usefixtures("replays")
 def test_loops_that_are_loaded_leave_rivals_to_the_plain_learner(recipe, loaded):
-    chosen = choose_engine(rows(300), recipe, Options())
+    chosen = choose_grower(rows(300), recipe, Options())
     assert (chosen.name != "plain") is chosen.replays is loaded
 
 
@@ -66,18 +66,18 @@ def test_sums_in_another_order_are_not_replayed(what, loaded):
     else:
         schema = replace(training.schema, target=Target("c", (), 0.0))
         training = replace(training, schema=schema, classes=np.arange(300.0) / 10)
-    assert choose_engine(training, BRANCH, options).name == "plain"
+    assert choose_grower(training, BRANCH, options).name == "plain"
 
 
 @pytest.mark.usefixtures("replays")
 @pytest.mark.parametrize("class_weight", [{"no": 0.1}, "balanced"])
 def test_weights_of_rows_and_classes_are_rounded_to_add_up(class_weight, loaded):
     training = replace(rows(300), weights=np.full(300, 0.1))
-    chosen = choose_engine(training, BRANCH, Options())
+    chosen = choose_grower(training, BRANCH, Options())
     assert (chosen.name == "binned") is chosen.replays is loaded
     opened = TrainingData(rows(300))
     options = options_of(opened, recipe=BRANCH, class_weight=class_weight)
-    chosen = choose_engine(opened.at_hand, BRANCH, options)
+    chosen = choose_grower(opened.in_memory_rows, BRANCH, options)
     assert (chosen.name == "binned") is chosen.replays is loaded
 
 
@@ -88,24 +88,24 @@ def test_whole_numbers_add_up_in_any_order(loaded):
     for largest, expected in ((300.0, True), (2.0**30, False)):
         numbers = np.append(np.arange(99.0), largest)
         whole = replace(training, schema=schema, classes=numbers)
-        chosen = choose_engine(whole, BRANCH, Options())
+        chosen = choose_grower(whole, BRANCH, Options())
         assert (chosen.name == "binned") is chosen.replays is (loaded and expected)
 
 
 @pytest.mark.usefixtures("replays")
 @pytest.mark.parametrize("compiled", [False, True])
 def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
-    for module, _ in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
+    for module, _ in (growers.BINNED_KERNELS, growers.MULTIWAY_KERNELS):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: compiled)
     monkeypatch.setattr(loading_time, "LOADING_SECONDS", 1e-9)
-    monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 0.0)
+    monkeypatch.setattr(growers, "plain_seconds", lambda training, recipe: 0.0)
     training, options = rows(300), Options()
-    first = choose_engine(training, BRANCH, options)
+    first = choose_grower(training, BRANCH, options)
     assert first.name == "plain"
     first.grow(TrainingData(training), BRANCH, options)
-    monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 1e-10)
-    chosen = choose_engine(training, BRANCH, options).name
+    monkeypatch.setattr(growers, "plain_seconds", lambda training, recipe: 1e-10)
+    chosen = choose_grower(training, BRANCH, options).name
     assert chosen == ("binned" if compiled else "plain")
 
 
@@ -114,24 +114,24 @@ def test_whole_weights_add_up_in_any_order(loaded):
     training = replace(rows(300), weights=np.tile([1.0, 3.0], 150))
     for classes, expected in (((1.0, 5.0), True), ((1.0, 0.3), False)):
         options = Options(class_weights=np.array(classes))
-        chosen = choose_engine(training, BRANCH, options)
+        chosen = choose_grower(training, BRANCH, options)
         assert (chosen.name == "binned") is chosen.replays is (loaded and expected)
 
 
 @pytest.mark.usefixtures("replays")
 def test_the_second_small_tree_loads_the_loops_of_this_machine(monkeypatch):
-    for module, _ in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
+    for module, _ in (growers.BINNED_KERNELS, growers.MULTIWAY_KERNELS):
         monkeypatch.delitem(sys.modules, module, raising=False)
     training, options = rows(20), Options()
     for expected in ("plain", "binned"):
-        chosen = choose_engine(training, BRANCH, options)
+        chosen = choose_grower(training, BRANCH, options)
         assert chosen.name == expected
         chosen.grow(TrainingData(training), BRANCH, options)
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)
 def test_loops_that_are_loaded_grow_what_nobody_looks_at(recipe, loaded):
-    chosen = choose_engine(rows(300), recipe, Options(), competitors=False).name
+    chosen = choose_grower(rows(300), recipe, Options(), competitors=False).name
     assert (chosen != "plain") is loaded
 
 
@@ -141,26 +141,26 @@ def test_loops_are_loaded_once_for_many_trees(loaded):
     few = int(loading_time.LOADING_SECONDS / each)
     many = few + 2
     with only_to_predict(few):
-        chosen = choose_engine(training, BRANCH, Options()).name
+        chosen = choose_grower(training, BRANCH, Options()).name
         assert chosen == ("binned" if loaded else "plain")
     with only_to_predict(many):
-        assert choose_engine(training, BRANCH, Options()).name == "binned"
-    assert choose_engine(training, BRANCH, Options()).name == "plain"
+        assert choose_grower(training, BRANCH, Options()).name == "binned"
+    assert choose_grower(training, BRANCH, Options()).name == "plain"
 
 
 def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
     """Folds of a small table are grown at once on a machine that never compiled."""
-    monkeypatch.delitem(sys.modules, engine.BINNED_KERNELS[0], raising=False)
+    monkeypatch.delitem(sys.modules, growers.BINNED_KERNELS[0], raising=False)
     training = rows(300)
     many = int(2 * loading_time.LOADING_SECONDS / plain_seconds(training, BRANCH))
     with only_to_predict(many):
-        assert choose_engine(training, BRANCH, Options()).name == "binned"
+        assert choose_grower(training, BRANCH, Options()).name == "binned"
         monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)
-        assert choose_engine(training, BRANCH, Options()).name == "plain"
+        assert choose_grower(training, BRANCH, Options()).name == "plain"
 
 
 def test_rows_that_stay_away_are_for_the_plain_learner():
-    assert choose_engine(None, BRANCH, Options()).name == "plain"
+    assert choose_grower(None, BRANCH, Options()).name == "plain"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_where_a_later_missing_code_goes_by_all_rows_loops_do_not_know(
 def test_splits_that_lost_in_loops_leave_no_rest_of_rounding(
     seed, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(engine, "PATIENCE", -1.0)  # the kernels, however few the rows
+    monkeypatch.setattr(growers, "PATIENCE", -1.0)  # the kernels, however few the rows
     draw = np.random.default_rng(seed)
     x = draw.normal(size=1200).round(1)
     y = (x + draw.normal(size=1200)).round(1) * 1e5

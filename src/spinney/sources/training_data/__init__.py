@@ -1,11 +1,11 @@
 """Rows to grow on, wherever they are: opened, checked, with what tells them apart."""
 
-from spinney.sources.opened.open_rows import (
+from spinney.sources.training_data.open_data import (
     TrainingData,
     open_source,
     table_of_rows,
 )
-from spinney.sources.opened.table_input import (
+from spinney.sources.training_data.table_input import (
     DECLARING,
     OPENING,
     TableInput,

@@ -17,7 +17,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.prune import forced_paths
 from spinney.recipes import Recipe
-from spinney.trees import Candidate, Groups, Question, Threshold, Tree
+from spinney.trees import Candidate, Groups, SplitCondition, Threshold, Tree
 
 TABLE = {
     "width": [5.2, 6.7, 7.2, 6.1, 4.1, 5.0],
@@ -28,10 +28,10 @@ TABLE = {
 ORDER = {"ordinal": {"size": ["small", "medium", "large"]}}
 
 
-def question_of(found: Candidate) -> Question:
+def question_of(found: Candidate) -> SplitCondition:
     if isinstance(found.split, Threshold):
-        return Question(found.attribute, found.split.threshold)
-    return Question(found.attribute, codes=found.split.groups[0])
+        return SplitCondition(found.attribute, found.split.threshold)
+    return SplitCondition(found.attribute, codes=found.split.groups[0])
 
 
 def stump(rows: Rows, recipe: Recipe, **options: object) -> Tree:
@@ -211,7 +211,7 @@ def test_folds_ask_what_was_written():
         forced_splits={(): "width > 6.5"},
         **ORDER,
     )
-    assert forced_paths(model.tree) == {(): Question(0, 6.5)}
+    assert forced_paths(model.tree) == {(): SplitCondition(0, 6.5)}
     smaller = model.prune("cost-complexity", data=table)
     assert len(smaller.tree) <= len(model.tree)
 

@@ -5,7 +5,7 @@ import pytest
 
 from spinney.data import Attribute, Schema
 from spinney.recipes.named_recipes import RECIPES
-from spinney.search import every_way
+from spinney.search import enumerate_splits
 from spinney.search.level_splits import Form
 from spinney.search.tree_search import Search
 from spinney.search.value_order import ENUMERATED
@@ -25,5 +25,5 @@ def test_all_subsets_of_up_to_twelve_values(n_values, form, n_ways):
     values = tuple(map(str, range(n_values)))
     schema = Schema((Attribute("a", "nominal", values),), None)
     search = Search.of(RECIPES["cart"], numeric=False)
-    ways = every_way(search, table, schema, 0, most=3)
-    assert (ways.form, ways.n_ways, len(ways.candidates)) == (form, n_ways, 3)
+    ways = enumerate_splits(search, table, schema, 0, most=3)
+    assert (ways.form, ways.n_splits, len(ways.candidates)) == (form, n_ways, 3)
