@@ -2,8 +2,6 @@
 
 from spinney._support.checks import Progress, check_progress
 
-__all__ = ["GrownTrees"]
-
 
 class GrownTrees:
     """Tells how many trees are grown, and of how many, as far as is known."""

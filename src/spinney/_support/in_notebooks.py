@@ -5,8 +5,6 @@ from typing import Any
 
 from spinney._support.text import shown
 
-__all__ = ["InNotebooks"]
-
 LOOK = "white-space:pre;overflow-x:auto;line-height:1.3"
 
 

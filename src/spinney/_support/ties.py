@@ -8,15 +8,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 
-__all__ = [
-    "TOLERANCE",
-    "equal_to_best",
-    "first_best",
-    "heaviest",
-    "last_best",
-    "pop_oldest_of_best",
-]
-
 Entry = TypeVar("Entry")
 
 TOLERANCE = 1e-12

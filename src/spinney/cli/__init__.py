@@ -29,8 +29,6 @@ from spinney.errors import (
     did_you_mean,
 )
 
-__all__ = ["cli", "main", "run"]
-
 INTERRUPTED = 130
 EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
     (DataError, 3),

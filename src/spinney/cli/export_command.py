@@ -14,8 +14,6 @@ from spinney.cli.shell_options import (
 )
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_bytes
 
-__all__ = ["export"]
-
 
 @click.command(
     epilog=examples(

@@ -19,8 +19,6 @@ from spinney.cli.shell_options import (
 from spinney.cli.shell_output import as_json, line_width, write_data, write_text
 from spinney.cli.shell_words import ShellWords
 
-__all__ = ["look"]
-
 
 @click.command(
     cls=GroupedCommand,

@@ -22,8 +22,6 @@ from spinney.cli.shell_options import (
 from spinney.cli.shell_output import is_seen, say, working
 from spinney.errors import ParameterError
 
-__all__ = ["predict"]
-
 ALL = "all"
 # Options that change what the shell reads or writes, of no use to a database.
 NOT_THERE = (

@@ -2,10 +2,3 @@
 
 from spinney.estimators.forest_estimators import ForestClassifier, ForestRegressor
 from spinney.estimators.tree_estimators import TreeClassifier, TreeRegressor
-
-__all__ = [
-    "ForestClassifier",
-    "ForestRegressor",
-    "TreeClassifier",
-    "TreeRegressor",
-]

@@ -22,24 +22,6 @@ if TYPE_CHECKING:
         refuse_without_classes,
     )
 
-__all__ = [
-    "Grower",
-    "Member",
-    "Model",
-    "Options",
-    "RecipeScore",
-    "UpdateState",
-    "choose_grower",
-    "class_weights_of",
-    "grow_and_prune",
-    "only_to_predict",
-    "options_of",
-    "overfitting_columns",
-    "recipe_scores_text",
-    "refuse_without_classes",
-    "with_constant_columns",
-]
-
 __getattr__ = lazy_names(
     __name__,
     {

@@ -25,32 +25,6 @@ if TYPE_CHECKING:
     )
     from spinney.models.table_look import look, look_at
 
-__all__ = [
-    "ALL_KINDS",
-    "FOREST_PARAMETERS",
-    "RECIPE_PARAMETERS",
-    "FittedBase",
-    "FittedForest",
-    "FittedModel",
-    "FittedTable",
-    "FittedTree",
-    "about_installation",
-    "as_lines",
-    "associated",
-    "association",
-    "forest_from",
-    "grow_drawn",
-    "grow_drawn_forest",
-    "grow_from",
-    "grow_model",
-    "high_cardinality_columns",
-    "load_model",
-    "look",
-    "look_at",
-    "refuse_forest_arguments",
-    "warn_of_high_cardinality",
-]
-
 __getattr__ = lazy_names(
     __name__,
     {

@@ -12,19 +12,6 @@ if TYPE_CHECKING:
     from spinney.output.tree_json import to_json
     from spinney.output.tree_text import fitting_depth, to_text
 
-__all__ = [
-    "Condition",
-    "NodeErrors",
-    "Rule",
-    "Rules",
-    "exported",
-    "fitting_depth",
-    "load_json",
-    "rules_of",
-    "to_json",
-    "to_text",
-]
-
 __getattr__ = lazy_names(
     __name__,
     {

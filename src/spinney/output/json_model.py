@@ -19,8 +19,6 @@ from spinney.output.file.model_files import OTHERS, kinds_named, model_members
 from spinney.output.file.strict_json import DamageError, refuse
 from spinney.output.tree_json import layout, tree_data
 
-__all__ = ["RULESET", "load_json", "model_json"]
-
 RULESET = "spinney-ruleset"
 
 

@@ -15,25 +15,3 @@ from spinney.recipes.other_words import our_names
 from spinney.recipes.recipe import MOST_IN_SIDE, Named, Recipe
 from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_choices, setting_texts
 from spinney.recipes.vocabulary import BY_VALIDATION, MOST_BUCKETS, check_alphas
-
-__all__ = [
-    "BY_VALIDATION",
-    "COMMON_SETTINGS",
-    "DEFAULT_RECIPE",
-    "MOST_BUCKETS",
-    "MOST_IN_SIDE",
-    "RECIPES",
-    "RECIPE_TEXTS",
-    "SETTINGS",
-    "Named",
-    "Recipe",
-    "candidates_of",
-    "check_alphas",
-    "default_recipe",
-    "in_bins",
-    "our_names",
-    "refuse_uncommon",
-    "refuse_unusable",
-    "setting_choices",
-    "setting_texts",
-]

@@ -21,25 +21,3 @@ from spinney.sources.base import (
     take_formulas,
     with_formulas,
 )
-
-__all__ = [
-    "ROOT",
-    "AgreementRequest",
-    "BinnedTables",
-    "Bins",
-    "BucketCounts",
-    "Counts",
-    "Formulas",
-    "NodeBatches",
-    "Products",
-    "Source",
-    "Surrogates",
-    "TableRequest",
-    "TermRequest",
-    "Totals",
-    "are_pure",
-    "sum_products",
-    "tables_of",
-    "take_formulas",
-    "with_formulas",
-]

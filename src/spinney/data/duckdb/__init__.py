@@ -18,21 +18,3 @@ from spinney.data.duckdb.connection import (
     private_folder,
 )
 from spinney.data.duckdb.sql_text import Family, quote_text
-
-__all__ = [
-    "Family",
-    "RawColumn",
-    "SqlColumn",
-    "array_aggregation",
-    "column_of",
-    "described_column",
-    "first_line",
-    "is_relation",
-    "memory_of_connections",
-    "private_folder",
-    "quote_text",
-    "refuse_type",
-    "refused_cell",
-    "selected",
-    "translated_errors",
-]

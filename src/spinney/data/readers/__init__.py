@@ -18,23 +18,3 @@ from spinney.data.readers.schema_reader import (
     read_with_schema,
     unseen_values,
 )
-
-__all__ = [
-    "SUFFIXES",
-    "Keep",
-    "ModelBatches",
-    "OpenRelation",
-    "RowReader",
-    "class_array",
-    "number_batches",
-    "opened_relation",
-    "read_batches_with_schema",
-    "read_costs",
-    "read_partition",
-    "read_table",
-    "read_with_schema",
-    "refuse_file_options",
-    "table_batches",
-    "type_of_values",
-    "unseen_values",
-]

@@ -17,19 +17,3 @@ from spinney.data.writers.output_formats import (
     write_parts,
     write_rows,
 )
-
-__all__ = [
-    "OUTPUT_FORMATS",
-    "Batch",
-    "Field",
-    "RowStream",
-    "guarded",
-    "json_form",
-    "json_objects",
-    "output_format_of",
-    "plain_text",
-    "printable_text",
-    "text_rows",
-    "write_parts",
-    "write_rows",
-]

@@ -7,6 +7,4 @@ from spinney._support.lazy_names import lazy_names
 if TYPE_CHECKING:
     from spinney.extensions.clustering.trace import explain_k_means
 
-__all__ = ["explain_k_means"]
-
 __getattr__ = lazy_names(__name__, {"trace": ("explain_k_means",)})

@@ -11,8 +11,6 @@ from spinney.extensions.lessons.lesson_slides import Slide, paragraph, table
 from spinney.extensions.pictures import words
 from spinney.extensions.pictures.markup import Markup, element
 
-__all__ = ["cluster_slides"]
-
 MOST_STEPS = 20
 MOST_CLUSTERS = 8
 SIDE, MARGIN = 420.0, 34.0

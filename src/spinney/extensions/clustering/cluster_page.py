@@ -12,8 +12,6 @@ from spinney.extensions.explorer.packed_numbers import packed
 from spinney.extensions.explorer.row_data import cells_data
 from spinney.extensions.explorer.schema_data import schema_data
 
-__all__ = ["clusters_data"]
-
 MOST_ITERATIONS = 100
 
 

@@ -15,8 +15,6 @@ from spinney.extensions.clustering.models.fit_clusters import ClusterFit
 from spinney.extensions.clustering.trace import Trace
 from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled, with_legend
 
-__all__ = ["by_k", "clusters", "iterations", "plane_of"]
-
 MOST_DRAWN = 1e300  # the largest number that axes are drawn for
 MOST_POINTS = 5000
 IN_LEGEND = 10

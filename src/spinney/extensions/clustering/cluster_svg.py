@@ -22,8 +22,6 @@ from spinney.extensions.pictures.svg_elements import (
 )
 from spinney.extensions.pictures.text_width import shortened, text_width
 
-__all__ = ["to_cluster_svg"]
-
 MARGIN, LINE, COLUMN, BAR = 18.0, 34.0, 104.0, 80.0
 NAME_ROOM, CELL_ROOM = 180.0, 92.0
 CLUSTERS_SHOWN, ATTRIBUTES_SHOWN = 12, 40

@@ -5,5 +5,3 @@ from spinney.extensions.databases.databases import (
     opened_rows,
     table_in_database,
 )
-
-__all__ = ["DatabaseTable", "opened_rows", "table_in_database"]

@@ -25,25 +25,6 @@ if TYPE_CHECKING:
         robustness,
     )
 
-__all__ = [
-    "MEASURES",
-    "ClassCurve",
-    "Comparison",
-    "Evaluation",
-    "Scalability",
-    "Score",
-    "calibration_curves",
-    "corrected_t_test",
-    "evaluate",
-    "exponent",
-    "learning_curve",
-    "measure_named",
-    "robustness",
-    "roc_curves",
-    "scalability",
-    "score",
-]
-
 __getattr__ = lazy_names(
     __name__,
     {

@@ -14,8 +14,6 @@ from spinney.errors import DataError, ParameterError
 from spinney.extensions.evaluation.measures import ranks_with_ties
 from spinney.extensions.evaluation.score_model import rows_with_target
 
-__all__ = ["ClassCurve", "calibration_curves", "roc_curves"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCurve:

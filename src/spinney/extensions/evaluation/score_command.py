@@ -17,8 +17,6 @@ from spinney.cli.shell_options import (
 )
 from spinney.cli.shell_output import text_width, working, write_result
 
-__all__ = ["score", "show_score"]
-
 
 @click.command(
     epilog=examples(

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from spinney.extensions.explorer.page_data import explorer_data
     from spinney.extensions.explorer.page_file import ExplorerPage, explorer_page
 
-__all__ = ["ExplorerPage", "explorer_data", "explorer_page"]
-
 __getattr__ = lazy_names(
     __name__,
     {

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["packed", "packed_fields"]
-
 WHOLE = ("u1", "i1", "u2", "i2", "u4", "i4")
 
 

@@ -56,8 +56,6 @@ from spinney.trees import (
 )
 from spinney.trees.predict import flatten
 
-__all__ = ["KINDS", "explorer_data"]
-
 KINDS = ("tree", "forest", "clusters")
 MOST_MODELS = 500  # linear models of leaves that are written out
 VERSION = 1

@@ -19,8 +19,6 @@ from spinney.extensions.pictures import colours
 from spinney.extensions.pictures.offline_page import OfflinePage, island, page_around
 from spinney.output.export_formats import DRAWN, Format
 
-__all__ = ["HTML", "ExplorerPage", "explorer_page", "script", "style"]
-
 MAIN = "main.js"
 STYLES = ("shell.css", "panels.css", "print.css")
 IMPORT = re.compile(r'^import\s+(?:\{[^}]*\}\s+from\s+)?"\./([\w.]+)";\n', re.MULTILINE)

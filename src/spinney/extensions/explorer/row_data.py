@@ -12,8 +12,6 @@ from spinney.data import Column, Schema, Table
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.trees.predict import FlatTree, leaf_numbers
 
-__all__ = ["MOST_ROWS", "RowsGiven", "cells_data", "leaf_rows", "rows_data"]
-
 MOST_ROWS = 5_000
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from spinney._support.text import shown
 from spinney.data import Attribute, Conjunction, Formula, Linear, Schema, Value
 
-__all__ = ["attribute_data", "schema_data", "value_list"]
-
 
 def schema_data(schema: Schema) -> dict[str, Any]:
     """Return attributes and target as plain data."""

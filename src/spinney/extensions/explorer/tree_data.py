@@ -24,15 +24,6 @@ from spinney.trees import (
     labels_of,
 )
 
-__all__ = [
-    "candidate_data",
-    "digits_of",
-    "histogram_data",
-    "nodes_data",
-    "record_data",
-    "sequence_data",
-]
-
 QUESTIONS = ("attribute", "cut", "listed", "branches", "cuts")
 NODES = ("parent", "missing", "rows", "absent", "reason", "gain")
 SURROGATES = ("count", "agreement", "adjusted", "reversed")

@@ -25,8 +25,6 @@ from spinney.extensions.exports.portable import (
     refuse_to_say,
 )
 
-__all__ = ["to_c"]
-
 _PARTS = parts_of("model.c")
 # Words of C and C++, what <math.h> and <string.h> define, and we.
 TAKEN = re.compile(

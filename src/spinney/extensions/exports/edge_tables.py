@@ -29,8 +29,6 @@ from spinney.extensions.exports.portable import (
     Portable,
 )
 
-__all__ = ["EdgeTables", "edge_tables", "text_codes"]
-
 UNKNOWN, ELSEWHERE, THIS_WAY = range(3)
 
 

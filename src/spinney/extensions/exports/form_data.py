@@ -24,16 +24,6 @@ from spinney.extensions.exports.portable import (
     Sum,
 )
 
-__all__ = [
-    "ByText",
-    "Language",
-    "Written",
-    "form_data",
-    "form_text",
-    "head",
-    "parts_of",
-]
-
 Written = Callable[[Any], str]
 """How a language writes a value: a text, a number, a list, a mapping."""
 

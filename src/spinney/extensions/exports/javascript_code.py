@@ -11,8 +11,6 @@ from spinney._support.json_text import escaped
 from spinney.extensions.exports.form_data import ByText, Language, parts_of
 from spinney.extensions.exports.portable import Portable, refuse_to_say
 
-__all__ = ["to_javascript"]
-
 LARGEST_EXACT = 2**53
 
 

@@ -28,8 +28,6 @@ from spinney.extensions.exports.portable import (
     refuse_to_say,
 )
 
-__all__ = ["to_onnx"]
-
 LABEL, SHARES, NUMBER = "label", "probabilities", "prediction"
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from spinney.errors import missing_extra
 from spinney.extensions.exports.portable import free_name
 
-__all__ = ["Graph", "load_onnx"]
-
 OPERATORS, TREE_OPERATORS, FORM = 17, 3, 8
 """The versions of operators, of ``ai.onnx.ml`` and of the file: what most runtimes of
 the last years read."""

@@ -34,8 +34,6 @@ from spinney.extensions.exports.portable import (
     refuse_to_say,
 )
 
-__all__ = ["to_pmml"]
-
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 

@@ -22,16 +22,6 @@ from spinney.extensions.exports.portable import (
     refuse_to_say,
 )
 
-__all__ = [
-    "Fields",
-    "all_of",
-    "apply",
-    "constant",
-    "element",
-    "field",
-    "first_known",
-]
-
 # What XML 1.0 has no way to write.
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

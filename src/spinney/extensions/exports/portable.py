@@ -30,29 +30,6 @@ from spinney.data import TIME_UNITS, Target, Value
 from spinney.errors import Setting, Text, refusal
 from spinney.trees import labels_of
 
-__all__ = [
-    "LARGEST",
-    "Both",
-    "CentreNumber",
-    "CentreText",
-    "Centres",
-    "FormClause",
-    "FormLine",
-    "FormNode",
-    "FormQuestion",
-    "FormTerm",
-    "Holds",
-    "Input",
-    "Made",
-    "Portable",
-    "Quotient",
-    "Sum",
-    "best_class",
-    "free_name",
-    "prediction_name",
-    "refuse_to_say",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Input:

@@ -46,8 +46,6 @@ from spinney.extensions.exports.portable import (
 from spinney.trees import Groups, LinearModel, Split, Surrogate, Threshold
 from spinney.trees.predict import FlatTree, flatten
 
-__all__ = ["portable"]
-
 
 def portable(model: Any) -> Portable:
     """Return a fitted model in the form that other languages can say.

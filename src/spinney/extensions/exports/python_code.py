@@ -7,8 +7,6 @@ and in the same order, so that the answers have the same bits.
 from spinney.extensions.exports.form_data import Language
 from spinney.extensions.exports.portable import Portable
 
-__all__ = ["to_python"]
-
 
 def to_python(form: Portable) -> str:
     """Return Python with ``predict(row)`` and, of classes, ``probabilities(row)``.

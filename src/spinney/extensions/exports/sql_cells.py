@@ -24,8 +24,6 @@ from spinney.extensions.exports.portable import (
 from spinney.extensions.exports.sql_dialects import Dialect
 from spinney.extensions.exports.sql_names import QueryNames
 
-__all__ = ["SqlCells"]
-
 
 @dataclass(frozen=True)
 class SqlCells:

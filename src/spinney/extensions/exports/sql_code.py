@@ -30,8 +30,6 @@ from spinney.extensions.exports.sql_trees import (
     lines_of,
 )
 
-__all__ = ["to_sql"]
-
 Columns = Sequence[tuple[str, str]]  # expressions and their names
 
 

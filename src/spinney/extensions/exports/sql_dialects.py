@@ -8,8 +8,6 @@ from spinney._support.text import ascii_lower
 from spinney.data import SECONDS_OF_A_DAY, Value
 from spinney.extensions.exports.portable import refuse_to_say
 
-__all__ = ["DEFAULT_DIALECT", "DIALECTS", "Dialect"]
-
 DEFAULT_DIALECT = "duckdb"
 POSTGRES_BYTES = 63  # of a name; it cuts off the others
 

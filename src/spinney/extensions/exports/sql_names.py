@@ -25,8 +25,6 @@ from spinney.extensions.exports.portable import (
 )
 from spinney.extensions.exports.sql_dialects import Dialect
 
-__all__ = ["LEAF", "ROWS", "SCORED", "QueryNames"]
-
 ROWS, SCORED = "t", "q"  # the table that is scored, and its rows with what is made
 LEAF = "leaf"
 

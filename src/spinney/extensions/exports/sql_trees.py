@@ -23,8 +23,6 @@ from spinney.extensions.exports.portable import FormNode, Portable, refuse_to_sa
 from spinney.extensions.exports.sql_cells import SqlCells
 from spinney.extensions.exports.sql_dialects import Dialect
 
-__all__ = ["MOST_SIGNS", "SqlTrees", "balanced", "lines_of"]
-
 MOST_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
 MOST_SIGNS = 80  # of a list or a CASE on one line
 WIDE = 32  # terms of a sum without further parentheses

@@ -4,8 +4,6 @@ from spinney._support.text import label_text, shown
 from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.trees import Node, Tree
 
-__all__ = ["to_dot"]
-
 
 def to_dot(tree: Tree) -> str:
     r"""Return a tree in DOT.

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from spinney.extensions.lessons.lesson_page import LessonPage
     from spinney.extensions.lessons.tree_lesson import tree_slides
 
-__all__ = ["LessonPage", "tree_slides"]
-
 __getattr__ = lazy_names(
     __name__,
     {

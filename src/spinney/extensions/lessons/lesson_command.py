@@ -25,8 +25,6 @@ from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError, SpinneyNote
 from spinney.extensions.pictures.page_output import page_options, page_path, write_page
 
-__all__ = ["lesson"]
-
 RECIPE = "id3"  # the first of the textbooks
 ROWS_TRACED = 40
 

@@ -11,8 +11,6 @@ from spinney.extensions.pictures.markup import element
 from spinney.extensions.pictures.offline_page import OfflinePage, page_around
 from spinney.output.export_formats import Format
 
-__all__ = ["LESSON", "LessonPage", "lesson_page"]
-
 LESSON = Format("lesson", ("tree",), lambda model: model.lesson().html)
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from spinney.extensions.pictures.markup import Markup, element
 
-__all__ = ["Slide", "paragraph", "preformatted", "table"]
-
 
 @dataclass(frozen=True)
 class Slide:

@@ -30,8 +30,6 @@ from spinney.extensions.pictures.markup import Markup, element
 from spinney.output.explain import NodeExplanation, working_lines
 from spinney.trees import Node
 
-__all__ = ["tree_slides"]
-
 MAX_SPLITS = 24
 MAX_ROWS = 40
 MAX_ROW_NUMBERS = 60  # at a branch

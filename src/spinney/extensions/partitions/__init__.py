@@ -2,5 +2,3 @@
 
 from spinney.extensions.partitions.dask_executor import local_cluster
 from spinney.extensions.partitions.open_partitions import opened_rows
-
-__all__ = ["local_cluster", "opened_rows"]

@@ -13,19 +13,6 @@ if TYPE_CHECKING:
     from spinney.extensions.pictures.tree_picture import Picture, check_suffix
     from spinney.extensions.pictures.tree_svg import to_svg
 
-__all__ = [
-    "STYLES",
-    "STYLE_SHEET",
-    "Picture",
-    "check_suffix",
-    "colours",
-    "draw_svg",
-    "svg_bytes",
-    "to_forest_svg",
-    "to_svg",
-    "words",
-]
-
 __getattr__ = lazy_names(
     __name__,
     {

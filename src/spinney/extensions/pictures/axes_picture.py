@@ -17,8 +17,6 @@ from spinney.extensions.pictures.figures import (
 )
 from spinney.extensions.pictures.style_sheet import style_of
 
-__all__ = ["draw_svg", "svg_bytes"]
-
 DOTS_PER_INCH = 96  # a pixel of SVG
 POINTS = 72 / DOTS_PER_INCH
 # Fonts of the widths that boxes are measured by; Matplotlib's own is wider.

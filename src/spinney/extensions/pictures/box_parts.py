@@ -11,19 +11,6 @@ from spinney.extensions.pictures.markup import Markup, element, joined
 from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
 from spinney.extensions.pictures.text_width import shortened, text_width
 
-__all__ = [
-    "BoxPart",
-    "Columns",
-    "MeanStrip",
-    "NodeBox",
-    "Separator",
-    "ShareBar",
-    "Words",
-    "baseline",
-    "line_height",
-    "width_of",
-]
-
 # Size and weight of the kinds of text, by their class in the style sheet.
 KINDS = {"title": (13, True), "plain": (12, False), "strong": (12, True)}
 KINDS |= {"note": (11, False), "label": (12, False)}

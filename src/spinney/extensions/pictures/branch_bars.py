@@ -34,8 +34,6 @@ from spinney.extensions.pictures.text_width import shortened
 from spinney.output.tree_text import counts_text
 from spinney.trees import CountTable, Groups, Node, Tree
 
-__all__ = ["branch_bar_parts"]
-
 KIND, SIZE = "note", 11
 NAME_WIDTH, BAR, GAP = 132.0, 56.0, 7.0
 BRANCH_GAP = 4.0

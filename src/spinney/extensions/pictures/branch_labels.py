@@ -11,8 +11,6 @@ from spinney.data import Attribute
 from spinney.extensions.pictures.text_width import shortened, text_width
 from spinney.trees import Candidate, Intervals, Node, Threshold, Tree
 
-__all__ = ["branch_label", "digits_apart"]
-
 DIGITS = 6
 MOST_DIGITS = 17
 MOST_VALUES = 30

@@ -11,16 +11,6 @@ from typing import Any
 
 from spinney.errors import ParameterError, missing_extra
 
-__all__ = [
-    "SUFFIXES",
-    "axes_or_new",
-    "check_pictures",
-    "drawable",
-    "figure_bytes",
-    "new_figure",
-    "picture_suffix",
-]
-
 SUFFIXES = ("png", "svg", "pdf")
 EMPTY_BOX = "□"
 SIZE = (5.2, 4.0)

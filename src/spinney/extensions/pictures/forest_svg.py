@@ -12,8 +12,6 @@ from spinney.extensions.pictures.text_width import shortened
 from spinney.extensions.pictures.tree_svg import to_svg
 from spinney.growth.forest import Forest, Importances
 
-__all__ = ["to_forest_svg"]
-
 NAME_WIDTH, BAR, GAP = 180.0, 240.0, 8.0
 MAX_SHOWN = 12
 SECTION_GAP = 10.0

@@ -6,8 +6,6 @@ Texts are made of printable signs (``shown``), for XML has no way to hold the ot
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["Markup", "element", "joined", "number"]
-
 # Shapes of SVG, which have nothing in them.
 SHAPES = frozenset({"circle", "line", "path", "rect"})
 

@@ -35,8 +35,6 @@ from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.search import Search
 from spinney.trees import Node, Tree
 
-__all__ = ["STYLES", "Boxes"]
-
 CLASSES_SHOWN = 8
 CANDIDATES_SHOWN = 10
 SHARES_SHOWN = 3

@@ -15,14 +15,6 @@ from spinney.extensions.pictures.box_parts import MeanStrip, ShareBar
 from spinney.trees import Node, Tree
 from spinney.trees.criteria import variance
 
-__all__ = [
-    "ClassColours",
-    "NumberColours",
-    "colours_of",
-    "mean_and_deviation",
-    "moments",
-]
-
 PALEST, STRONGEST = 0.07, 0.42
 OTHERS = len(COLOURS) - 1
 BELOW, ABOVE = "k0", "k5"

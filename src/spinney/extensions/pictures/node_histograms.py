@@ -18,8 +18,6 @@ from spinney.growth.prune import EncodedRows
 from spinney.trees import Intervals, Node, Threshold, Tree
 from spinney.trees.predict import Entries, FlatTree, flatten
 
-__all__ = ["BINS", "Histogram", "bin_places", "cuts_of", "node_histograms"]
-
 BINS = 18
 
 

@@ -16,14 +16,6 @@ from typing import Any
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
 
-__all__ = [
-    "PAGE_SUFFIXES",
-    "OfflinePage",
-    "check_page_suffix",
-    "island",
-    "page_around",
-]
-
 PAGE_SUFFIXES = (".html", ".htm")
 # Nothing leaves the page, nothing is loaded into it; pictures are made in it.
 POLICY = (

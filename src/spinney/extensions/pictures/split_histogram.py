@@ -23,8 +23,6 @@ from spinney.extensions.pictures.svg_elements import group, line, rectangle, wor
 from spinney.output.tree_text import counts_text
 from spinney.trees import Tree
 
-__all__ = ["SplitHistogram", "split_histogram"]
-
 KIND = "note"
 TALL, MARK, GAP = 44.0, 5.0, 1.0
 LEAST_WIDTH = 132.0

@@ -6,8 +6,6 @@ nothing else there, and several share their rules.
 
 from spinney._support.colours import COLOURS
 
-__all__ = ["LIGHT", "STYLE_SHEET", "colours", "style_of", "variables"]
-
 SCOPE = ".spinney-tree"
 FONTS = 'Helvetica,Arial,"Liberation Sans","Nimbus Sans",sans-serif'
 # What the colours of a picture are called, and of the explorer around it and of plots.

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from spinney.extensions.pictures.markup import Markup, element, joined, number
 
-__all__ = ["group", "line", "picture", "rectangle", "words"]
-
 
 def picture(content: Iterable[Markup], width: float, height: float) -> Markup:
     """Return a whole picture, in the scope of the style sheet."""

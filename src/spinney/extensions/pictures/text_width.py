@@ -10,8 +10,6 @@ held to be.
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["shortened", "text_width", "wrapped"]
-
 _WIDTHS = {
     191: "'",
     222: "ijl’‘",

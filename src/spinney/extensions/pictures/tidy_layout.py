@@ -21,8 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["level_places", "tidy_layout"]
-
 
 @dataclass(slots=True)
 class Contour:

@@ -11,8 +11,6 @@ from spinney.extensions.pictures.axes_picture import svg_bytes
 from spinney.extensions.pictures.offline_page import PAGE_SUFFIXES, page_around
 from spinney.extensions.pictures.style_sheet import STYLE_SHEET
 
-__all__ = ["Picture", "check_suffix"]
-
 SVG_SUFFIXES = (".svg",)
 DRAWN_SUFFIXES = (".png", ".pdf")  # by Matplotlib
 PAGE_STYLE = "body{margin:0;padding:8px}:root{color-scheme:light dark}"

@@ -15,8 +15,6 @@ from spinney.extensions.pictures.text_width import text_width
 from spinney.extensions.pictures.tidy_layout import level_places, tidy_layout
 from spinney.trees import Node
 
-__all__ = ["DrawnNode", "Sketch", "fitting_sketch", "sketch_of"]
-
 # What fits, in pixels: about a screen, and what is read at its end by scrolling.
 FITTING_ACROSS, FITTING_ALONG = 1280.0, 1800.0
 NODE_GAP = 16.0

@@ -36,8 +36,6 @@ from spinney.output.node_errors import NodeErrors
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree
 
-__all__ = ["to_svg"]
-
 MARGIN = 18.0
 LEAST_WIDTH = 300.0
 THINNEST, THICKEST = 1.2, 12.0

@@ -9,8 +9,6 @@ from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled
 from spinney.search.buckets import discretise
 
-__all__ = ["buckets"]
-
 BARS = 40
 
 

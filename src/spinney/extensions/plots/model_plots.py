@@ -16,8 +16,6 @@ from spinney.extensions.plots.plot_axes import (
 )
 from spinney.growth.prune import leaf_risks, sequence_of
 
-__all__ = ["check_kind", "importances", "pruning_path", "tree"]
-
 MOST_BARS = 30
 ERROR_LABELS = {"folds": "cross-validation", "validation": "validation set"}
 

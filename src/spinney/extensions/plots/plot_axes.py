@@ -8,8 +8,6 @@ from spinney._support.colours import COLOURS
 from spinney._support.text import shown
 from spinney.extensions.pictures.figures import axes_or_new, drawable
 
-__all__ = ["colour_of", "new_axes", "short", "titled", "with_legend"]
-
 MAX_LENGTH = 60
 SMALL, SMALLER = 8, 7
 

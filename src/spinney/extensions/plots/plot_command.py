@@ -39,8 +39,6 @@ from spinney.extensions.plots.plot_pictures import Drawing, drawing, elbow_pictu
 if TYPE_CHECKING:
     from spinney.extensions.pictures import Picture
 
-__all__ = ["plot"]
-
 MOST_TRACED = 2000  # rows drawn with the paths of centroids
 
 

@@ -16,8 +16,6 @@ from spinney.extensions.plots.plot_axes import (
     with_legend,
 )
 
-__all__ = ["calibration", "confusion", "roc"]
-
 MOST_NUMBERED = 14  # classes whose cells have figures in them
 MOST_CURVES = 8
 

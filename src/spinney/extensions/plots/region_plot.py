@@ -28,8 +28,6 @@ from spinney.extensions.plots.plot_axes import (
 )
 from spinney.trees import Threshold, labels_of
 
-__all__ = ["regions"]
-
 STEPS = 300  # of a grid, if the edges of regions are unknown or too many
 MOST_ROWS = 5000
 MARGIN = 0.05

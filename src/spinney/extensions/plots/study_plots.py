@@ -14,8 +14,6 @@ from spinney.extensions.plots.plot_axes import (
     with_legend,
 )
 
-__all__ = ["learning_curve", "robustness"]
-
 STYLES = ("-", "--", ":", "-.")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from spinney.extensions.rulesets.build_ruleset import model_ruleset, ruleset_of
     from spinney.extensions.rulesets.ruleset import RankedRule, RuleSet
 
-__all__ = ["RankedRule", "RuleSet", "model_ruleset", "ruleset_of"]
-
 __getattr__ = lazy_names(
     __name__,
     {

@@ -5,5 +5,3 @@ from spinney.extensions.streaming.growing_stream import (
     StreamStats,
     refuse_options,
 )
-
-__all__ = ["GrowingStream", "StreamStats", "refuse_options"]

@@ -10,12 +10,3 @@ from spinney.growth.folds.recipe_choice import (
     RecipeChoice,
     choose_recipe,
 )
-
-__all__ = [
-    "MIN_ROWS_FOR_FOLDS",
-    "FoldGrowth",
-    "RecipeChoice",
-    "RowCopies",
-    "choose_recipe",
-    "warn_of_squared_error_pruning",
-]

@@ -44,44 +44,6 @@ if TYPE_CHECKING:
     from spinney.growth.forest.typical_tree import find_typical
     from spinney.growth.forest.wide_categories import with_ordered_categories
 
-__all__ = [
-    "HASH",
-    "CompactNodes",
-    "Forest",
-    "ForestBags",
-    "ForestSettings",
-    "GroupedImportances",
-    "Importances",
-    "Interactions",
-    "Recipes",
-    "Trees",
-    "Typical",
-    "check_enough",
-    "compact",
-    "find_typical",
-    "forest_leaves",
-    "forest_outputs",
-    "forest_recipe",
-    "forest_recipes",
-    "grouped_importances",
-    "grow_forest",
-    "impurity_importances",
-    "interactions_of",
-    "nearest",
-    "oob_score",
-    "out_of_bag",
-    "outlier_scores",
-    "permutation_importances",
-    "proximity_blocks",
-    "recipes_of",
-    "require_bootstrap",
-    "sampled_bags",
-    "trees_by_similarity",
-    "votes_of",
-    "warn_rows_in_all_bags",
-    "with_ordered_categories",
-]
-
 __getattr__ = lazy_names(
     __name__,
     {

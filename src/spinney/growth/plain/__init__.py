@@ -1,5 +1,3 @@
 """The plain learner: the algorithm over count tables."""
 
 from spinney.growth.plain.node_counts import CountedNode, counted_node, send_down
-
-__all__ = ["CountedNode", "counted_node", "send_down"]

@@ -27,33 +27,3 @@ from spinney.growth.prune.prune_methods import (
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.reserve_rows import check_share, reserved
 from spinney.growth.prune.risk import leaf_risks, sums_below
-
-__all__ = [
-    "CONFIDENCE",
-    "METHODS",
-    "RULES",
-    "CrossValidationRows",
-    "EncodedRows",
-    "Method",
-    "NodeRecounter",
-    "PruneStep",
-    "Pruned",
-    "Sequence",
-    "Steps",
-    "Validation",
-    "check_confidence",
-    "check_share",
-    "folds_of",
-    "impurity_sequence",
-    "leaf_risks",
-    "method_named",
-    "pruned",
-    "pruned_after_growing",
-    "pruned_by_impurity",
-    "reserved",
-    "sequence_of",
-    "sums_below",
-    "upper_errors",
-    "validate",
-    "validated",
-]

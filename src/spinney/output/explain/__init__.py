@@ -14,17 +14,3 @@ from spinney.output.explain.node_explanation import (
     explain_node,
 )
 from spinney.output.explain.row_explanation import RowExplanation, explain_row
-
-__all__ = [
-    "LIMIT",
-    "AttributeExplanation",
-    "GivenRows",
-    "NodeExplanation",
-    "RowExplanation",
-    "RowNumbers",
-    "checked_node",
-    "explain_attribute",
-    "explain_node",
-    "explain_row",
-    "working_lines",
-]

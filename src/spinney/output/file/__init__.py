@@ -8,5 +8,3 @@ from spinney.output.file.model_files import (
     save_model,
     saved_content,
 )
-
-__all__ = ["KINDS", "is_json", "kind_name", "load_model", "save_model", "saved_content"]

@@ -34,8 +34,6 @@ from spinney.output.file.strict_json import (
     refuse,
 )
 
-__all__ = ["ARRAYS", "NODES", "JsonText", "is_json", "json_members", "read_json"]
-
 NODES, ARRAYS, FOR_READERS = "nodes", "arrays", "validation_rows"
 _ABOUT = ("format", "version", "library_version", ARRAYS)
 _INFINITE = {"inf": inf, "-inf": -inf}

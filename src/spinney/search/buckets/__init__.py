@@ -13,19 +13,3 @@ from spinney.search.buckets.bucket_methods import (
 from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means
-
-__all__ = [
-    "METHODS",
-    "Buckets",
-    "bucket_texts",
-    "bucketed",
-    "codes_of",
-    "cuts_of",
-    "discretise",
-    "entropy_mdl",
-    "equal_frequency",
-    "equal_width",
-    "in_buckets",
-    "is_exact",
-    "k_means",
-]

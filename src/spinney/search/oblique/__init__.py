@@ -9,13 +9,3 @@ from spinney.search.oblique.combinations import (
     proposed,
     without_unused,
 )
-
-__all__ = [
-    "admitted",
-    "bits_known",
-    "bits_of",
-    "combined",
-    "lead",
-    "proposed",
-    "without_unused",
-]

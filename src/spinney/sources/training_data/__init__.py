@@ -11,13 +11,3 @@ from spinney.sources.training_data.table_input import (
     TableInput,
     engine_of,
 )
-
-__all__ = [
-    "DECLARING",
-    "OPENING",
-    "TableInput",
-    "TrainingData",
-    "engine_of",
-    "open_source",
-    "table_of_rows",
-]

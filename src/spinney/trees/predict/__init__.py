@@ -3,15 +3,3 @@
 from spinney.trees.predict.flat_tree import BLOCK, Entries, FlatTree, flatten
 from spinney.trees.predict.predictor import LazyFlatTree, leaf_numbers, outputs
 from spinney.trees.predict.row_walk import RowWalk, row_walk_of
-
-__all__ = [
-    "BLOCK",
-    "Entries",
-    "FlatTree",
-    "LazyFlatTree",
-    "RowWalk",
-    "flatten",
-    "leaf_numbers",
-    "outputs",
-    "row_walk_of",
-]

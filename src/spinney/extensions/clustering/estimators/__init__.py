@@ -7,8 +7,6 @@ from spinney.extensions.clustering.estimators.mini_batch_estimator import (
     MiniBatchKMeans,
 )
 
-__all__ = ["KMeans", "KPrototypes", "MiniBatchKMeans", "choose_k", "estimator_of"]
-
 
 def estimator_of(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototypes:
     """Return the estimator of clusters that were loaded."""

@@ -3,5 +3,3 @@
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.cluster_table import cluster_in_memory
 from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
-
-__all__ = ["FittedClusters", "Plan", "cluster_in_memory"]

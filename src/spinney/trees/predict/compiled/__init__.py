@@ -2,5 +2,3 @@
 
 from spinney.trees.predict.compiled.flat_layout import TreeLayout, majority, tree_layout
 from spinney.trees.predict.compiled.walk_rows import gather, leaves, votes
-
-__all__ = ["TreeLayout", "gather", "leaves", "majority", "tree_layout", "votes"]
