@@ -78,7 +78,7 @@ def twin_of(table, training, recipe, forest_settings, number, tree):
         nodes,
         p,
         tries_of(forest_settings.max_features, p),
-        tells=recipe.missing_policy == "own-category",
+        is_category=recipe.missing_policy == "own-category",
     )
     twin = naive.grow(rows, table.schema, recipe, guide=guide_of(tree), look=look)
     return twin, [weight == 0 for weight in weights]
@@ -262,7 +262,7 @@ def test_drawn_cuts_are_where_they_are_drawn(table, seed, missing):
     nodes_seed, _ = tree_seeds(seed, 0)
     tree = forest.trees[0].tree
     p = len(table.schema.attributes)
-    look = naive_forest.look_with(nodes_seed, p, tries_of("sqrt", p), tells=False)
+    look = naive_forest.look_with(nodes_seed, p, tries_of("sqrt", p), is_category=False)
     here = {0: ((), table.rows)}
     for node in tree:
         path, rows = here[node.number]

@@ -125,7 +125,7 @@ def test_a_question_is_asked_in_every_form_and_everywhere(asked, branches, tmp_p
     ("forced", "message"),
     [
         ({(): "width > 7.2"}, "between 4.1 and 7.2: ask another"),
-        ({(): "width <= 4"}, "'width' leaves one side without rows"),
+        ({(): "width <= 4"}, "'width' leaves one branch without rows"),
         ({(): "color in {red, green, blue}"}, "without rows: the rows there have"),
         ({("color = red",): "color = red"}, "the rows there have red"),
         ({(): "size >= small"}, "one side without rows"),

@@ -43,7 +43,13 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree, search_over
 from spinney.recipes import Recipe
 from spinney.search import Decision
-from spinney.search.oblique import admitted, bits_known, bits_of, lead, proposed
+from spinney.search.oblique import (
+    best_split_of_last,
+    bits_saved,
+    bits_saved_by_attributes,
+    is_admissible,
+    margin_over,
+)
 from spinney.sources import (
     ROOT,
     Counts,
@@ -110,14 +116,16 @@ def _best_attribute(
         steps = tree.path(node.number)[:-1]
         paid = {step.candidate.attribute for step in steps}
         decision = Decision(node.candidates, node.chosen)
-        min_bits = bits_known(decision) + np.log2(len(proposals) * MAX_NODES)
+        min_bits = bits_saved_by_attributes(decision) + np.log2(
+            len(proposals) * MAX_NODES
+        )
         for number, table in enumerate(tables):
             wider = tree.schema.extended([proposals[number]])
-            candidate = proposed(search, table, wider)
-            if candidate is None or bits_of(candidate) <= min_bits:
+            candidate = best_split_of_last(search, table, wider)
+            if candidate is None or bits_saved(candidate) <= min_bits:
                 continue
-            ahead = lead(search, candidate, node.candidate, wider, paid)
-            if ahead > 0 and admitted(search, candidate, decision, wider):
+            ahead = margin_over(search, candidate, node.candidate, wider, paid)
+            if ahead > 0 and is_admissible(search, candidate, decision, wider):
                 ranks[number] += node.weight * ahead
     unit = search.criterion.merit_unit(tree.root.weights)
     return proposals[first_best(ranks, unit=unit)] if ranks.any() else None

@@ -64,13 +64,13 @@ from spinney.search import (
     bins_to_open,
     can_bound,
     decide_level,
-    n_different,
+    find_routes,
+    n_distinct_values,
     random_cut_splits,
-    routes_of,
     sampled_tables,
     split_by_condition,
 )
-from spinney.search.oblique import combined
+from spinney.search.oblique import decide_with_combinations
 from spinney.sources import (
     Bins,
     BucketCounts,
@@ -219,7 +219,7 @@ class _Learner:
             parts,
             self.schema,
             totals=np.array([node.totals.weights for node in front]),
-            different=n_values,
+            max_distinct=n_values,
             forced=forced,
             paid=lambda at: paid_above(front[at]),
         )
@@ -289,7 +289,7 @@ class _Learner:
         """
         requests = [TableRequest(node.number, node.attributes) for node in front]
         draws, places = self.options.draws, None
-        cuts = draws is not None and draws.cuts
+        cuts = draws is not None and draws.random_cuts
         bounded = not cuts and can_bound(self.search, self.schema)
         if bounded and self.is_remote(front) and isinstance(self.source, Bins):
             batch, places = self.tables_by_bins(self.source, front, requests)
@@ -375,12 +375,12 @@ class _Learner:
         Besides, the node of each table, and how many values its rows have.
         """
         search, batch = tables
-        n_values = n_different(batch, search)
+        n_values = n_distinct_values(batch, search)
         if search.root_summary.cuts and batch.low is not None:
             # One bucket may hold several values; it is not opened.
             n_values[batch.owner[batch.low < batch.values]] += 1
             batch = replace(batch, low=None)
-        if self.options.draws is None or not self.options.draws.cuts:
+        if self.options.draws is None or not self.options.draws.random_cuts:
             return best_splits(search, batch, self.schema), batch.node, n_values
         keys = [node.key for node in front]
         splits = random_cut_splits(search, batch, self.schema, keys)
@@ -399,7 +399,7 @@ class _Learner:
         """Let a combination of numbers compete with the best split of a node."""
         if node.forced:
             return
-        decision, made = combined(
+        decision, made = decide_with_combinations(
             self.search,
             self.source,
             node.number,
@@ -466,7 +466,7 @@ class _Learner:
             )
             for node in nodes
         ]
-        routes = routes_of(self.search, self.source, to_route, self.schema)
+        routes = find_routes(self.search, self.source, to_route, self.schema)
         for node, (route, routed) in zip(nodes, routes, strict=True):
             node.route = route
             node.routed = routed and routed.scaled(scale)
