@@ -382,9 +382,9 @@ def test_a_cluster_listens_on_the_loopback_address_only():
         assert {address.ip for address in new} == {"127.0.0.1"}
 
 
-@pytest.mark.parametrize("source", [None, "dask", "memory"])
-def test_a_frame_of_dask_is_a_table_by_itself(source):
+@pytest.mark.parametrize("engine", [None, "dask", "memory"])
+def test_a_frame_of_dask_is_a_table_by_itself(engine):
     frame = type("DataFrame", (), {"__module__": "dask.dataframe.core"})()
     words = "table='orders' is that of a database: leave it out"
     with pytest.raises(ParameterError, match=words):
-        spinney.grow(frame, "y", table="orders", source=source)
+        spinney.grow(frame, "y", table="orders", engine=engine)

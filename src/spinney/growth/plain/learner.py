@@ -532,7 +532,7 @@ class _Learner:
         split = node.winner.split
         attributes = node.attributes
         if not self.recipe.reuse_attributes:
-            behind = self.schema.behind
+            behind = self.schema.input_columns
             columns = set(behind([split.attribute]))
             attributes = tuple(i for i in attributes if columns.isdisjoint(behind([i])))
         elif self.recipe.grouping == "multiway" and is_multiway(split):
