@@ -191,9 +191,7 @@ def test_a_search_is_refused_by_all_the_memory_of_its_rooms(most_leaves, monkeyp
     refuse_size(problem, 5, 3)
     monkeypatch.setattr(search_problem, "MAX_BYTES", n_bytes - 1)
     fewer = "rows or attributes" if most_leaves is None else "rows, attributes or leav"
-    with pytest.raises(
-        DataError, match=f"2 columns .* 100 rows .*: use fewer {fewer}"
-    ):
+    with pytest.raises(DataError, match=f"2 columns .* 100 rows .*: use fewer {fewer}"):
         refuse_size(problem, 5, 3)
 
 
