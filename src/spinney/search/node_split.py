@@ -395,8 +395,8 @@ def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
 
 def test_cost(attribute: int, schema: Schema, paid: Collection[int]) -> float:
     """Return the cost of testing an attribute, without columns paid for above."""
-    paid_columns = set(schema.behind(paid))
-    columns = schema.behind([attribute])
+    paid_columns = set(schema.input_columns(paid))
+    columns = schema.input_columns([attribute])
     return sum(
         schema.attributes[index].cost for index in columns if index not in paid_columns
     )

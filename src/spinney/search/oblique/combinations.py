@@ -29,7 +29,13 @@ from spinney.search.attribute_split import propose
 from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import linear_combinations
 from spinney.search.tree_search import Search
-from spinney.sources import Counts, TableRequest, TermRequest, tables_of, with_formulas
+from spinney.sources import (
+    Counts,
+    TableRequest,
+    TermRequest,
+    as_formula_source,
+    tables_of,
+)
 from spinney.trees import (
     ArrayNodes,
     Candidate,
@@ -72,13 +78,9 @@ def decide_with_combinations(
     max_terms = min(search.recipe.linear_terms, n_rows // ROWS_PER_TERM)
     if max_terms < 2:
         return decision, None
-    terms_of_columns = tuple(
-        Term(index, None, _middle(tables[index])) for index in columns
-    )
-    formulas_of = with_formulas(source)
-    (products,) = formulas_of.products(
-        [TermRequest(node, terms_of_columns, complete=True)]
-    )
+    medians = tuple(Term(index, None, _middle(tables[index])) for index in columns)
+    formula_source = as_formula_source(source)
+    (products,) = formula_source.products([TermRequest(node, medians, complete=True)])
     formulas = linear_combinations(
         products.scaled(search.class_weights).scaled(search.altered),
         columns,
@@ -88,7 +90,7 @@ def decide_with_combinations(
     first = len(schema.attributes)
     attributes = [schema.constructed(formula) for formula in formulas]
     for position, attribute in enumerate(attributes):
-        formulas_of.extend(first + position, attribute)
+        formula_source.extend(first + position, attribute)
     request = TableRequest(node, tuple(range(first, first + len(attributes))))
     (counted,) = tables_of(source, [request], schema.extended(attributes))
     competitor = (
@@ -122,7 +124,7 @@ def decide_with_combinations(
         first = known_formulas.index(attribute.formula)
         candidate = replace(candidate, split=replace(candidate.split, attribute=first))
     else:
-        formulas_of.extend(first, attribute)
+        formula_source.extend(first, attribute)
     candidates = (*decision.candidates, candidate)
     return Decision(candidates, len(candidates) - 1), None if is_repeated else attribute
 
@@ -184,12 +186,10 @@ def margin_over(
 
     ``schema`` has the combination last. Without a competitor, merit counts from 0.
     """
-    merit_to_beat = (
-        0.0 if competitor is None else max(0.0, score(competitor, schema, paid))
-    )
-    terms = len(schema.behind([candidate.attribute]))
+    to_beat = 0.0 if competitor is None else max(0.0, score(competitor, schema, paid))
+    terms = len(schema.input_columns([candidate.attribute]))
     factor = 1 + search.recipe.linear_penalty * (terms - 1)
-    return score(candidate, schema, paid) / factor - merit_to_beat
+    return score(candidate, schema, paid) / factor - to_beat
 
 
 def bits_saved_by_attributes(decision: Decision) -> float:
