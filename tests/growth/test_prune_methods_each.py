@@ -298,7 +298,7 @@ def test_costs_in_validation():
     assert found.measure == "cost"
     plain = validate(tree, replace(rows, weights=np.array([1, 2, 3.0])))
     assert plain.loss[[2, 4, 8, 0]].tolist() == [1, 2, 3, 3]
-    assert plain.weight_at[[0, 1, 6]].tolist() == [6, 3, 3]
+    assert plain.weights[[0, 1, 6]].tolist() == [6, 3, 3]
     result = pruned(
         tree,
         "reduced-error",

@@ -18,7 +18,7 @@ from spinney.extensions.optimal.feature_columns import (
 )
 from spinney.extensions.optimal.objectives import Objective, objective_of
 from spinney.extensions.optimal.row_losses import RowLosses, row_losses
-from spinney.growth.growth_options import Options, Planned
+from spinney.growth.growth_options import Options, PlannedSplit
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
@@ -116,7 +116,7 @@ def _unreachable_objective(
 
 def _plan_of(
     tree: "SplitTree | None", columns: list[FeatureColumn], rows: Integers
-) -> Planned | None:
+) -> PlannedSplit | None:
     """Return the questions of a tree of splits over these rows."""
     if tree is None:
         return None
@@ -125,7 +125,7 @@ def _plan_of(
     question, turned = column.question(rows, tree.cut.rank)
     one = _plan_of(tree.left, columns, rows[left])
     two = _plan_of(tree.right, columns, rows[~left])
-    return Planned(question, (two, one) if turned else (one, two))
+    return PlannedSplit(question, (two, one) if turned else (one, two))
 
 
 def _refuse_options(options: Options) -> None:
