@@ -344,7 +344,7 @@ def test_permutation_importances_are_the_growth_of_errors():
     found = model.permutation_importances(rows, classes)
     bags = model._fitted()._bags(rows, classes, None)
     for number, model_of_tree in enumerate(forest.trees):
-        out = np.flatnonzero(bags.out(number))
+        out = np.flatnonzero(bags.out_of_bag(number))
         _, seed = tree_seeds(forest.settings.seed, number)
 
         def errors(cells, tree=model_of_tree.tree, out=out):

@@ -387,7 +387,7 @@ def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
     monkeypatch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
     rows = rows_of_two_weights(heavy, light)
     assert choose_grower(rows, RECIPES["cart"], Options()).name == grower
-    ranked = grower.replace("binned", "ranked")
+    ranked = grower.replace("binned", "multiway")
     assert choose_grower(rows, RECIPES["c4.5"], Options()).name == ranked
 
 

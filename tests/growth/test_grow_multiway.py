@@ -132,7 +132,7 @@ def swift_limits(*, together, competitors):
 def compiled(training, recipe, *, together, competitors):
     """Grow by the kernels, whatever the size of the table."""
     with swift_limits(together=together, competitors=competitors):
-        assert choose_grower(training, recipe, Options()).name == "ranked"
+        assert choose_grower(training, recipe, Options()).name == "multiway"
         return grow(training, recipe)
 
 
@@ -233,7 +233,7 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
     training = four_rows()
     quinlan = RECIPES["c4.5"]
-    assert choose_grower(training, quinlan, Options()).name == "ranked"
+    assert choose_grower(training, quinlan, Options()).name == "multiway"
     for recipe in (
         RECIPES["chaid"],
         quinlan.changed(missing_policy="most-common"),
