@@ -249,7 +249,9 @@ def test_numbers_by_hand():
 
 def test_methods_that_count_errors_refuse_numbers():
     for name in ("pessimistic", "mdl"):
-        with pytest.raises(ParameterError, match=f"pruning='{name}' counts errors, and"):
+        with pytest.raises(
+            ParameterError, match=f"pruning='{name}' counts errors, and"
+        ):
             pruned(numbers_tree(), name)
 
 

@@ -164,7 +164,7 @@ def cross_fit(training: TrainingSet, index: int, folds: Integers) -> TargetEncod
     cells = training.columns[index]
     observed = np.flatnonzero(cells >= 0)
     # In an order that does not depend on where rows stand.
-    keys = (training.own_weights, training.classes, folds, cells)
+    keys = (training.sample_weights, training.classes, folds, cells)
     observed = observed[np.lexsort([key[observed] for key in keys])]
     rows = _ObservedRows.of(training, index, observed, folds[observed])
     sums = _ValueSums.of(rows)
@@ -217,7 +217,7 @@ class _ObservedRows:
         """Return some rows of an attribute."""
         n_values = len(training.schema.attributes[index].values)
         codes = training.columns[index][observed].astype(np.int64)
-        weights = training.own_weights[observed]
+        weights = training.sample_weights[observed]
         weights = weights / (weights.mean() if len(weights) else 1.0)
         labels, target = training.classes[observed], training.schema.target
         if not target.is_numeric:

@@ -64,7 +64,7 @@ def bag_sums_agree(training: TrainingSet, scale: Floats | None, max_times: int) 
     A row is in it at most ``max_times`` times, and its weight is multiplied by the
     ``scale`` of its class.
     """
-    weights, factors = training.own_weights, _moments(training)
+    weights, factors = training.sample_weights, _moments(training)
     scaled = weights
     if scale is not None:
         factors = (np.asarray(scale)[training.classes],)

@@ -63,7 +63,7 @@ def best_shrinkage(
     shrinkages = tuple(sample.unit * factor for factor in SHRINKAGES)
     truth = training.classes[rows]
     output = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
-    columns = subset(training.grown_columns, rows)
+    columns = subset(training.training_columns, rows)
     sum_votes = _compiled_votes if compiled else _plain_votes
 
     def vote(numbers: range) -> tuple[Floats, Integers]:
@@ -83,7 +83,7 @@ def best_shrinkage(
     n_voters = n_trees[has_votes][:, None]
     weights = _weights(bags)[rows]
     if bags.copies is not None and bags.copies.weight is not None:
-        weights = weights / training.own_weights[rows]  # copies repeat it by weight
+        weights = weights / training.sample_weights[rows]  # copies repeat it by weight
     if numeric:
         loss = (votes / n_voters - truth[has_votes][:, None]) ** 2
     else:
@@ -173,5 +173,5 @@ def _weights(bags: ForestBags) -> Floats:
     if settings.class_weight == "balanced_subsample":
         bags = replace(bags, settings=replace(settings, class_weight="balanced"))
     scale = bags.class_weights()
-    weights = training.own_weights
+    weights = training.sample_weights
     return weights if scale is None else weights * scale[training.classes]

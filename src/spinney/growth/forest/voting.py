@@ -129,7 +129,7 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     require_bootstrap(forest)
     n_rows = len(bags.training.classes)
     total, n_voters = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
-    columns = bags.training.grown_columns
+    columns = bags.training.training_columns
     for start in range(0, len(forest), TREES_PER_BATCH):
         numbers = forest.numbers[start : start + TREES_PER_BATCH]
         may_vote = np.stack([bags.out_of_bag(number) for number in numbers], axis=1)
@@ -147,7 +147,7 @@ def oob_score(
     Rows count by their weights, and rows in every bag not at all.
     """
     has_votes = n_voters > 0
-    weights, truth = training.own_weights[has_votes], training.classes[has_votes]
+    weights, truth = training.sample_weights[has_votes], training.classes[has_votes]
     if not has_votes.any():
         return None
     if not training.schema.target.is_numeric:
