@@ -10,7 +10,11 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema, Table, Target
 from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth.prune import EncodedRows, check_validation_share, reserve_rows
+from spinney.growth.prune import (
+    EncodedRows,
+    check_validation_share,
+    reserve_validation_rows,
+)
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
 from spinney.sources.rows import TrainingSet, usable_rows
 from spinney.sources.training_data import TableInput, TrainingData
@@ -104,7 +108,7 @@ def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> Validati
             ),
         )
     training = rows.in_memory_rows
-    chosen = reserve_rows(training, share, seed=recipe.seed)
+    chosen = reserve_validation_rows(training, share, seed=recipe.seed)
     validation, training = training.take(chosen), training.take(~chosen)
     positions = validation.places
     if positions is None:

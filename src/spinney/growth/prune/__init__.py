@@ -25,5 +25,8 @@ from spinney.growth.prune.prune_methods import (
     pruned_after_growing,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
-from spinney.growth.prune.reserve_rows import check_validation_share, reserve_rows
+from spinney.growth.prune.reserve_rows import (
+    check_validation_share,
+    reserve_validation_rows,
+)
 from spinney.growth.prune.risk import leaf_risks, sums_below

@@ -32,7 +32,7 @@ def check_validation_share(fraction: Any) -> None:
         )
 
 
-def reserve_rows(
+def reserve_validation_rows(
     training: TrainingSet, fraction: float, *, seed: int = 0
 ) -> NDArray[np.bool_]:
     """Return which rows are reserved, about this share of the weight of all.
