@@ -484,10 +484,8 @@ class _Learner:
         for index, node in enumerate(nodes):
             branches = slice(first[index], first[index + 1])
             if node.routed is not None:
-                weights[branches], rows[branches] = (
-                    node.routed.weights,
-                    node.routed.rows,
-                )
+                weights[branches] = node.routed.weights
+                rows[branches] = node.routed.rows
             node.children = self.make_children(node, weights[branches], rows[branches])
         helpful = self.nodes_that_help_validation(nodes)
         front = self.splittable([child for node in helpful for child in node.children])
