@@ -135,7 +135,10 @@ class _Learner:
         self.n_nodes, self.n_leaves = 0, 1
         self.open_nodes: list[tuple[float, int, GrowingNode]] = []
         self.reached_paths: set[tuple[str, ...]] = set()
-        self.validation = _validation_descent(recipe, options)
+        self.validation: ValidationDescent | None = None
+        grows_whole = recipe.max_leaves is not None or recipe.construct > 0
+        if options.validation and recipe.pruning == "pre-pruning" and not grows_whole:
+            self.validation = ValidationDescent(options.validation)
         self.unhelpful_nodes: list[GrowingNode] = []
 
     def grow(self) -> Tree:
@@ -578,14 +581,6 @@ class _Learner:
                     f": no node to split is reached by the path {path!r}; write its "
                     "branches as they are printed, from the root on",
                 )
-
-
-def _validation_descent(recipe: Recipe, options: Options) -> ValidationDescent | None:
-    """Return the validation rows that stop growing, if the recipe is pre-pruned."""
-    grows_whole = recipe.max_leaves is not None or recipe.construct > 0
-    if options.validation is None or recipe.pruning != "pre-pruning" or grows_whole:
-        return None
-    return ValidationDescent(options.validation)
 
 
 def search_over(
