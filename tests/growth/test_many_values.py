@@ -44,7 +44,7 @@ def forest(task: str):
 
 @pytest.mark.parametrize("task", ["2 classes", "3 classes", "number"])
 def test_columns_of_noise_cost_a_forest_little(task):
-    frame, target = table(task, is_category=False)
+    frame, target = table(task, tells=False)
     model, bare = forest(task), forest(task)
     found = score(model, frame, target)
     without = score(bare, frame.drop(columns=PLANTED), target)
@@ -56,7 +56,7 @@ def test_columns_of_noise_cost_a_forest_little(task):
 @pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyNote")
 @pytest.mark.parametrize("task", ["2 classes", "3 classes"])
 def test_columns_of_noise_cost_the_default_recipe_little(task):
-    frame, target = table(task, is_category=False)
+    frame, target = table(task, tells=False)
     model = spinney.TreeClassifier()
     found = score(model, frame, target)
     bare = spinney.TreeClassifier()
@@ -66,7 +66,7 @@ def test_columns_of_noise_cost_the_default_recipe_little(task):
 
 
 def test_what_is_not_split_on_is_told():
-    frame, target = table("2 classes", is_category=False)
+    frame, target = table("2 classes", tells=False)
     frame = frame.drop(columns="c1")
     with pytest.warns(
         SpinneyNote, match=r"column 'c0' \(\d+ values\) is excluded from splits"
@@ -76,7 +76,7 @@ def test_what_is_not_split_on_is_told():
 
 @pytest.mark.parametrize("task", ["2 classes", "3 classes", "number"])
 def test_columns_that_tell_are_used(task):
-    frame, target = table(task, is_category=True, n_values=60)
+    frame, target = table(task, tells=True, n_values=60)
     model = forest(task)
     found = score(model, frame, target)
     without = score(forest(task), frame.drop(columns=PLANTED), target)
@@ -86,13 +86,13 @@ def test_columns_that_tell_are_used(task):
 
 
 def test_the_default_recipe_uses_a_column_that_tells():
-    frame, target = table("2 classes", is_category=True, n_values=30)
+    frame, target = table("2 classes", tells=True, n_values=30)
     model = spinney.TreeClassifier().fit(frame, target)
     assert {5, 6} & {node.split.attribute for node in inner(model)}
 
 
 def test_a_split_that_is_asked_for_is_made():
-    frame, target = table("2 classes", is_category=False, n_values=30)
+    frame, target = table("2 classes", tells=False, n_values=30)
     with pytest.warns(SpinneyNote, match=r"'c1' \(30 values\) is excluded"):
         model = spinney.grow(
             frame.assign(y=target), "y", forced_splits={(): "c0"}, pruning="none"
@@ -102,7 +102,7 @@ def test_a_split_that_is_asked_for_is_made():
 
 @pytest.mark.parametrize("task", ["2 classes", "3 classes", "number"])
 def test_a_forest_asks_for_sets_of_values(task, tmp_path):
-    frame, target = table(task, is_category=True, n_values=60)
+    frame, target = table(task, tells=True, n_values=60)
     frame.loc[::7, "c0"] = None
     model = forest(task).fit(frame, target)
     attributes = model.schema.attributes
@@ -129,7 +129,7 @@ def test_a_forest_asks_for_sets_of_values(task, tmp_path):
 
 
 def test_importances_by_permutation_know_the_rows_again():
-    frame, target = table("2 classes", is_category=True, n_values=60)
+    frame, target = table("2 classes", tells=True, n_values=60)
     model = forest("2 classes").fit(frame, target)
     found = model.permutation_importances(frame, target).mean
     assert found[5:].min() > 0.01
@@ -159,7 +159,7 @@ def test_the_default_recipe_uses_many_values_with_few_rows_that_tell_much():
 
 @pytest.mark.parametrize("copies", [2, 3])
 def test_copies_of_rows_do_not_tell_a_row_its_own_label(copies):
-    frame, target = table("2 classes", is_category=False)
+    frame, target = table("2 classes", tells=False)
     frame, target = frame[:600], target[:600]
     again = pd.concat([frame] * copies, ignore_index=True)
     model = forest("2 classes").fit(again, np.tile(target, copies))

@@ -141,7 +141,7 @@ def test_a_question_that_divides_nothing_is_refused(forced, message):
 
 
 def test_limits_and_buckets_are_kept():
-    with pytest.raises(ParameterError, match="branch of weight 1, and a branch needs 2"):
+    with pytest.raises(ParameterError, match="branch of weight 1, and a branch needs"):
         spinney.grow(TABLE, "y", recipe="c4.5", forced_splits={(): "width > 7"})
     with pytest.raises(ParameterError, match="'width' is in buckets"):
         spinney.grow(

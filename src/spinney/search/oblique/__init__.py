@@ -3,7 +3,7 @@
 from spinney.search.oblique.combinations import (
     best_split_of_last,
     bits_saved,
-    bits_saved_by_attributes,
+    bits_to_beat,
     decide_with_combinations,
     is_admissible,
     margin_over,

@@ -96,7 +96,7 @@ def decide_with_combinations(
     competitor = (
         None if decision.chosen is None else decision.candidates[decision.chosen]
     )
-    bits_to_beat = bits_saved_by_attributes(decision)
+    min_bits = bits_to_beat(decision)
     node_total = first_table.total + first_table.missing
     margin = TOLERANCE * search.criterion.merit_unit(node_total)
     best, winner = 0.0, None
@@ -112,7 +112,7 @@ def decide_with_combinations(
         margin_over_best = margin_over(search, candidate, competitor, extended, paid)
         if (
             margin_over_best > best + margin
-            and bits_saved(candidate) > bits_to_beat + test_cost
+            and bits_saved(candidate) > min_bits + test_cost
         ):
             best, winner = margin_over_best, (attribute, candidate)
     if winner is None:
@@ -192,7 +192,7 @@ def margin_over(
     return score(candidate, schema, paid) / factor - to_beat
 
 
-def bits_saved_by_attributes(decision: Decision) -> float:
+def bits_to_beat(decision: Decision) -> float:
     """Return the most bits that the chosen split, or another binary one, saves."""
     singles = [
         bits_saved(single)
