@@ -154,7 +154,7 @@ def _move_target_origin(joined: JoinedRows, state: UpdateState) -> JoinedRows:
         return joined
     staying, rows = joined.staying, joined.rows
     target = moved_target(
-        schema.target, rows.classes[staying], rows.own_weights[staying]
+        schema.target, rows.classes[staying], rows.sample_weights[staying]
     )
     if target is None:
         return joined
@@ -242,7 +242,7 @@ def _with_weights(
     """
     if weights is None:
         return joined, earlier
-    all_weights = joined.rows.own_weights.copy()
+    all_weights = joined.rows.sample_weights.copy()
     if earlier is not None:
         all_weights[earlier.root.members.rows] = earlier.root.members.weights
     before = all_weights[joined.staying]

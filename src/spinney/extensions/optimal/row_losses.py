@@ -77,7 +77,7 @@ class RowLosses:
 def row_losses(training: TrainingSet, options: Options) -> RowLosses:
     """Return the losses of training rows: by class and cost, or squared."""
     weighed = training.weighed(options.class_weights)
-    weights = weighed.own_weights
+    weights = weighed.sample_weights
     if training.schema.target.is_numeric:
         return _moments(np.asarray(training.classes, dtype=np.float64), weights)
     n_classes = training.schema.n_classes
