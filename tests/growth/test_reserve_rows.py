@@ -40,7 +40,7 @@ def test_every_class_gives_its_share_in_any_order(rows, share, seed, weighted, o
         return training, reserved(training, share, seed=seed)
 
     training, chosen = drawn(rows)
-    weights, largest = training.own_weights, training.own_weights.max()
+    weights, largest = training.sample_weights, training.sample_weights.max()
     for code in np.unique(training.classes):
         own = training.classes == code
         assert not chosen[own].all()  # one at least is left to grow on

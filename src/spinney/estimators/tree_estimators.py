@@ -205,7 +205,7 @@ class TreeEstimator(TableEstimator):
         schema, gained = self.tree.schema, self.tree.importances
         columns = gained[: schema.n_columns].copy()
         for attribute in range(schema.n_columns, len(gained)):
-            behind = schema.behind([attribute])
+            behind = schema.input_columns([attribute])
             columns[behind] += gained[attribute] / len(behind)
         return columns
 

@@ -162,7 +162,7 @@ def cross_fit(training: TrainingSet, index: int, folds: Integers) -> TargetEncod
     cells = training.columns[index]
     known = np.flatnonzero(cells >= 0)
     # In an order that does not depend on where rows stand.
-    keys = (training.own_weights, training.classes, folds, cells)
+    keys = (training.sample_weights, training.classes, folds, cells)
     known = known[np.lexsort([key[known] for key in keys])]
     rows = _KnownRows.of(training, index, known, folds[known])
     sums = _ValueSums.of(rows)
@@ -215,7 +215,7 @@ class _KnownRows:
         """Return some rows of an attribute."""
         n_values = len(training.schema.attributes[index].values)
         codes = training.columns[index][known].astype(np.int64)
-        weights = training.own_weights[known]
+        weights = training.sample_weights[known]
         weights = weights / (weights.mean() if len(weights) else 1.0)
         labels, target = training.classes[known], training.schema.target
         if not target.is_numeric:

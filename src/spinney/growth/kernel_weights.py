@@ -65,7 +65,7 @@ def add_up_in_bags(training: TrainingSet, scale: Floats | None, often: int) -> b
     A row is in it ``often`` times at most, and weighs what it does times the ``scale``
     of its class.
     """
-    weights, times = training.own_weights, _moments(training)
+    weights, times = training.sample_weights, _moments(training)
     each = weights
     if scale is not None:
         times = (np.asarray(scale)[training.classes],)

@@ -102,7 +102,7 @@ def counted_in_order(
 
 def _terms(training: TrainingSet, class_weights: Floats | None) -> Floats:
     """Return what each row adds to a node: its weight by class, or its moments."""
-    weights, target = training.weighed(class_weights).own_weights, training.classes
+    weights, target = training.weighed(class_weights).sample_weights, training.classes
     origin = training.schema.target.origin
     if origin is None:
         terms = np.zeros((len(target), training.schema.n_classes))

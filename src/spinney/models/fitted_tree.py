@@ -176,7 +176,7 @@ class FittedTree(TreeDisplay):
         costs = np.zeros(len(tree))
         for node in tree.leaves:
             asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
-            columns = tree.schema.behind(asked)
+            columns = tree.schema.input_columns(asked)
             costs[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
         return np.asarray(self.decision_path(X) @ costs)
 

@@ -12,7 +12,7 @@ from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.prune import EncodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
-from spinney.sources.rows import TrainingSet, known_rows
+from spinney.sources.rows import TrainingSet, usable_rows
 from spinney.sources.training_data import TableInput, TrainingData
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
@@ -115,7 +115,7 @@ def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> Validati
 
 def encoded_rows(rows: TrainingSet) -> EncodedRows:
     """Return rows of a training set as rows to prune by."""
-    return EncodedRows(rows.columns, rows.classes, rows.own_weights)
+    return EncodedRows(rows.columns, rows.classes, rows.sample_weights)
 
 
 def remote_validation_share(
@@ -188,7 +188,7 @@ def _encoded_table(
     ``needed`` and ``optional`` are the attributes that ``Schema.encode`` asks for.
     """
     target = schema.target
-    table, weights, _ = known_rows(table, target.name, weight)
+    table, weights, _ = usable_rows(table, target.name, weight)
     return EncodedRows(
         schema.encode(table, needed, optional=optional),
         target.encode(table[target.name]),

@@ -48,7 +48,11 @@ from spinney.extensions.evaluation.measures import (
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
 from spinney.extensions.evaluation.splits import Scheme, Split, choose_folds, splits_of
 from spinney.growth import only_to_predict
-from spinney.sources.training_data import DECLARING, OPENING, TableInput
+from spinney.sources.training_data import (
+    DECLARATION_PARAMETERS,
+    INPUT_PARAMETERS,
+    TableInput,
+)
 from spinney.trees import labels_of
 
 Task = TypeVar("Task")
@@ -345,7 +349,9 @@ def study_of(
     cost_matrix = settings.pop("cost_matrix", None)
     seed = seed_of(settings.pop("random_state", None), 0)
     scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
-    table = TableInput.of(given("data", "target", *DECLARING, *OPENING))
+    table = TableInput.of(
+        given("data", "target", *DECLARATION_PARAMETERS, *INPUT_PARAMETERS)
+    )
     refuse_seed(settings)
     uses_defaults = recipes is None
     if recipes is None:

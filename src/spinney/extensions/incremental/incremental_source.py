@@ -99,7 +99,7 @@ class IncrementalSource:
     def __init__(self, joined: JoinedRows, earlier: TreeState | None) -> None:
         rows = joined.rows
         self.schema, self._joined, self._earlier = rows.schema, joined, earlier
-        self._weights = rows.own_weights
+        self._weights = rows.sample_weights
         self._all = rows.source()
         self._numbers: Floats | None = None
         if self.schema.target.origin is not None:

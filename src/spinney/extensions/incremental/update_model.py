@@ -161,7 +161,7 @@ def _measured(joined: JoinedRows, state: UpdateState) -> JoinedRows:
         return joined
     staying, rows = joined.staying, joined.rows
     target = moved_target(
-        schema.target, rows.classes[staying], rows.own_weights[staying]
+        schema.target, rows.classes[staying], rows.sample_weights[staying]
     )
     if target is None:
         return joined
@@ -246,7 +246,7 @@ def _weighed(
     """
     if weights is None:
         return joined, earlier
-    own = joined.rows.own_weights.copy()
+    own = joined.rows.sample_weights.copy()
     if earlier is not None:
         own[earlier.root.members.rows] = earlier.root.members.weights
     before = own[joined.staying]

@@ -115,7 +115,7 @@ class GrowingStream:
         batch = StreamRows(
             cells_of(rows.columns, len(rows.classes)),
             np.ascontiguousarray(rows.classes, np.int64),
-            np.ascontiguousarray(rows.own_weights, np.float64),
+            np.ascontiguousarray(rows.sample_weights, np.float64),
             np.zeros(len(rows.classes), np.int64),
         )
         stream = self._stream

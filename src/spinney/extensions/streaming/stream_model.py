@@ -20,7 +20,7 @@ from spinney.sources.rows import (
     join_rows,
     row_weights,
     rows_in_memory,
-    warn_of_one_answer,
+    warn_of_constant_target,
 )
 from spinney.sources.training_data import TableInput, engine_of
 
@@ -73,7 +73,9 @@ def stream_from(
     assert model is not None  # a table without rows is refused by its reader
     classes = model.schema.target.classes
     if len(classes) == 1:
-        warn_of_one_answer(target, f"class, {classes[0]!r}", model.fingerprint.n_rows)
+        warn_of_constant_target(
+            target, f"class, {classes[0]!r}", model.fingerprint.n_rows
+        )
     return model
 
 

@@ -105,7 +105,7 @@ def typical_values(training: "TrainingSet") -> Floats:
     """Return the typical value of each attribute; no cell is missing."""
     return np.array(
         [
-            typical_value(cells, training.own_weights, attribute.kind)
+            typical_value(cells, training.sample_weights, attribute.kind)
             for cells, attribute in zip(
                 training.columns, training.schema.attributes, strict=True
             )

@@ -222,7 +222,7 @@ class FoldGrowth:
     def cross_validation_rows(self, folds: Integers) -> CrossValidationRows:
         """Return the copies, and the trees of all folds but one."""
         training, scale = self.copies, self.options.class_weights
-        weights = training.own_weights
+        weights = training.sample_weights
         if scale is not None:
             weights = weights * scale[training.classes]
         trees = self.known_folds or (

@@ -45,7 +45,7 @@ def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":
     if training.schema.target.is_numeric:
         return replace(training, classes=labels)
     rows, classes = np.nonzero(labels)
-    weights = labels[rows, classes] * training.own_weights[rows]
+    weights = labels[rows, classes] * training.sample_weights[rows]
     return replace(training.take(rows), classes=classes, weights=weights)
 
 

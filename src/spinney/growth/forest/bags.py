@@ -39,7 +39,7 @@ from spinney.sources.rows import (
     hash_mixing,
     row_hashes,
     sample_bag,
-    sample_share,
+    sample_fraction,
 )
 
 
@@ -113,7 +113,7 @@ def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags 
     if rows.most_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
         return None
     training, hashes = rows.fetch_sample(
-        sample_share(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
+        sample_fraction(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
     )
     sample = SampledRows(hashes, n_rows, totals.weights, totals.weight)
     return ForestBags(training, settings, sample)
@@ -164,7 +164,7 @@ class ForestBags:
         n_copies = len(self.training.classes)
         if self.copies is not None:
             n_copies = len(self.copies.places)
-        return float(self.training.own_weights.sum()) / n_copies
+        return float(self.training.sample_weights.sum()) / n_copies
 
     @cached_property
     def copies(self) -> Copies | None:
@@ -317,7 +317,7 @@ class ForestBags:
             return class_scale(self.settings, np.zeros(n_classes))
         if setting == "balanced" and self.sample is not None:
             return class_scale(self.settings, self.sample.weights)
-        weights = self.training.own_weights
+        weights = self.training.sample_weights
         if setting == "balanced_subsample":
             if counts is None:
                 raise refusal(

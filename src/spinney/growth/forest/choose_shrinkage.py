@@ -63,7 +63,7 @@ def best_shrinkage(
     shrinkages = tuple(sample.unit * factor for factor in SHRINKAGES)
     truth = training.classes[rows]
     output = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
-    columns = subset(training.grown_columns, rows)
+    columns = subset(training.training_columns, rows)
     votes_of_run = _compiled_votes if compiled else _plain_votes
 
     def vote(run: range) -> tuple[Floats, Integers]:
@@ -81,7 +81,7 @@ def best_shrinkage(
     n_voters = n_trees[known][:, None]
     weights = _weights(bags)[rows]
     if bags.copies is not None and bags.copies.weight is not None:
-        weights = weights / training.own_weights[rows]  # copies repeat it by weight
+        weights = weights / training.sample_weights[rows]  # copies repeat it by weight
     if numeric:
         loss = (votes / n_voters - truth[known][:, None]) ** 2
     else:
@@ -169,5 +169,5 @@ def _weights(bags: ForestBags) -> Floats:
     if settings.class_weight == "balanced_subsample":
         bags = replace(bags, settings=replace(settings, class_weight="balanced"))
     scale = bags.class_weights()
-    weights = training.own_weights
+    weights = training.sample_weights
     return weights if scale is None else weights * scale[training.classes]

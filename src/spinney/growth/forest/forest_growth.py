@@ -240,7 +240,7 @@ class BagsInMemory:
     def __init__(self, bags: ForestBags, sample: OutOfBagSample | None) -> None:
         self.bags, training, settings = bags, bags.training, bags.settings
         if settings.class_weight is not None:
-            n_classes, weights = training.schema.n_classes, training.own_weights
+            n_classes, weights = training.schema.n_classes, training.sample_weights
             sums = np.bincount(training.classes, weights, n_classes)
             check_scale(settings, sums.astype(np.float64))
         self.settings, self.sample = settings, sample
@@ -261,12 +261,12 @@ class BagsInMemory:
         scale = self.bags.class_weights()
         if scale is None:
             return self.rows.weights
-        return np.asarray(self.rows.own_weights * scale[self.rows.classes])
+        return np.asarray(self.rows.sample_weights * scale[self.rows.classes])
 
     def weights(self, counts: NDArray[np.uint32]) -> Floats:
         """Return the weights of rows in a bag, class weights included."""
         scale = self.bags.class_weights(counts)
-        weights = self.rows.own_weights * counts
+        weights = self.rows.sample_weights * counts
         return weights if scale is None else weights * scale[self.rows.classes]
 
     @contextmanager

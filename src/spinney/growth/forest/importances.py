@@ -164,8 +164,8 @@ def _by_permutation(forest: Forest, bags: ForestBags, number: int) -> Floats:
     out = np.flatnonzero(bags.out(number))
     if not len(out):
         return result
-    columns = [cells[out] for cells in training.grown_columns]
-    truth, weights = training.classes[out], training.own_weights[out]
+    columns = [cells[out] for cells in training.training_columns]
+    truth, weights = training.classes[out], training.sample_weights[out]
     flat = forest.flat_tree(number)
 
     def error() -> float:

@@ -129,7 +129,7 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     require_bootstrap(forest)
     n_rows = len(bags.training.classes)
     total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
-    columns = bags.training.grown_columns
+    columns = bags.training.training_columns
     for start in range(0, len(forest), TREES_AT_ONCE):
         numbers = forest.numbers[start : start + TREES_AT_ONCE]
         out = np.stack([bags.out(number) for number in numbers], axis=1)
@@ -147,7 +147,7 @@ def oob_score(
     Rows count by their weights, and rows in every bag not at all.
     """
     known = trees > 0
-    weights, truth = training.own_weights[known], training.classes[known]
+    weights, truth = training.sample_weights[known], training.classes[known]
     if not known.any():
         return None
     if not training.schema.target.is_numeric:

@@ -62,7 +62,7 @@ def with_encoded_columns(training: TrainingSet) -> TrainingSet:
     for index in training.ordered:
         attributes[index] = replace(attributes[index], kind="ordinal")
     schema = replace(training.schema, attributes=tuple(attributes))
-    columns = training.grown_columns
+    columns = training.training_columns
     return replace(training, schema=schema, columns=columns, ordered={})
 
 

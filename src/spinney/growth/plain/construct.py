@@ -48,9 +48,9 @@ from spinney.sources import (
     ROOT,
     Counts,
     TableRequest,
+    as_formula_source,
+    register_formulas,
     tables_of,
-    take_formulas,
-    with_formulas,
 )
 from spinney.trees import CountTable, Groups, Intervals, Node, Split, Tree
 
@@ -131,7 +131,7 @@ def _tables_at_heaviest_nodes(
     The rows are sent down the tree again, to those nodes and no others.
     """
     schema = tree.schema
-    take_formulas(source, schema)
+    register_formulas(source, schema)
     inner = [node for node in tree.nodes if not node.is_leaf]
     heaviest = sorted(inner, key=lambda node: (-round(node.weight, 9), node.number))
     wanted = {node.number for node in heaviest[:MAX_NODES]}
@@ -159,7 +159,7 @@ def _tables(
         batch = proposals[start : start + BATCH]
         indices = tuple(range(first, first + len(batch)))
         for index, attribute in zip(indices, batch, strict=True):
-            with_formulas(source).extend(index, attribute)
+            as_formula_source(source).extend(index, attribute)
         request = TableRequest(node, indices)
         (by_index,) = tables_of(source, [request], schema.extended(batch))
         tables += [by_index[index] for index in indices]

@@ -79,8 +79,8 @@ from spinney.sources import (
     TableRequest,
     Totals,
     are_pure,
+    register_formulas,
     tables_of,
-    take_formulas,
 )
 from spinney.trees import (
     CountTable,
@@ -113,7 +113,7 @@ class _Learner:
         self.cache = source if isinstance(source, NodeCache) else None
         self.node_batches = source if isinstance(source, NodeBatches) else None
         self.schema = options.priced(source.schema).extended(options.constructed)
-        take_formulas(source, self.schema)
+        register_formulas(source, self.schema)
         totals = source.root()
         if options.class_weights is not None:
             totals = Totals(totals.weights * options.class_weights, totals.rows)
@@ -532,7 +532,7 @@ class _Learner:
         split = node.winner.split
         attributes = node.attributes
         if not self.recipe.reuse_attributes:
-            behind = self.schema.behind
+            behind = self.schema.input_columns
             columns = set(behind([split.attribute]))
             attributes = tuple(i for i in attributes if columns.isdisjoint(behind([i])))
         elif self.recipe.grouping == "multiway" and is_multiway(split):

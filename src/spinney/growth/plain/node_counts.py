@@ -12,7 +12,7 @@ from spinney.growth.plain.growing_nodes import is_multiway
 from spinney.growth.plain.learner import search_over
 from spinney.recipes import Recipe
 from spinney.search import Search, best_splits, recount, same_split
-from spinney.sources import ROOT, Counts, TableRequest, take_formulas
+from spinney.sources import ROOT, Counts, TableRequest, register_formulas
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -53,7 +53,7 @@ def counted_node(
 ) -> CountedNode | None:
     """Return a node over the rows of a source; None if none of them reaches it."""
     schema, node = tree.schema, tree.nodes[number]
-    take_formulas(source, schema)
+    register_formulas(source, schema)
     totals = source.root()
     scale = np.ones_like(totals.weights) if class_weights is None else class_weights
     if schema.target.is_numeric:
@@ -152,7 +152,10 @@ def _exhausted(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
     """Return the attributes of splits above that cannot split this node."""
     above = [step.candidate.split for step in tree.path(node.number)[:-1]]
     if not recipe.reuse_attributes:
-        behind, attributes = tree.schema.behind, range(len(tree.schema.attributes))
+        behind, attributes = (
+            tree.schema.input_columns,
+            range(len(tree.schema.attributes)),
+        )
         columns = set(behind(split.attribute for split in above))
         return {i for i in attributes if not columns.isdisjoint(behind([i]))}
     if recipe.grouping != "multiway":

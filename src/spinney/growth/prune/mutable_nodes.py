@@ -22,8 +22,8 @@ from spinney.sources import (
     Surrogates,
     TableRequest,
     Totals,
+    register_formulas,
     tables_of,
-    take_formulas,
 )
 from spinney.trees import (
     Candidate,
@@ -124,7 +124,7 @@ class NodeRecounter:
         self.everything = tree.root.weights if everything is None else everything
         self.schema, self.target = tree.schema, tree.schema.target
         self.criterion = recipe.measure(numeric=self.target.is_numeric)
-        take_formulas(source, tree.schema)
+        register_formulas(source, tree.schema)
         self.altered: Floats | None = None
         if self.target.costs is not None:
             self.altered = altered_priors(self.everything, self.target.costs)

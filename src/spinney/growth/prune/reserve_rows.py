@@ -47,7 +47,7 @@ def reserved(
         The same seed gives the same rows, in any order.
     """
     check_share(share)
-    weights = training.own_weights
+    weights = training.sample_weights
     order = order_of((*training.columns, training.classes), training.weights)
     np.random.RandomState(seed).shuffle(order)
     strata = _strata(training)

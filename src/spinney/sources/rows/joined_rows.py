@@ -106,7 +106,7 @@ def _extended(before: TrainingSet, batch: Batch) -> TrainingSet:
     old = _recoded(before, new)
     weights = None
     if before.weights is not None or added.weights is not None:
-        weights = np.concatenate([before.own_weights, added.own_weights])
+        weights = np.concatenate([before.sample_weights, added.sample_weights])
     pairs = zip(old.columns, added.columns, strict=True)
     return replace(
         old,
