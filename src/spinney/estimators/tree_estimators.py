@@ -226,7 +226,7 @@ class TreeEstimator(TableEstimator):
         return self._fitted().pruning_
 
     @property
-    def sequence_(self) -> "pruning.Sequence | None":
+    def sequence_(self) -> "pruning.PruningSequence | None":
         """The subtrees that cost-complexity pruning chose among."""
         return self._fitted().sequence_
 
@@ -363,7 +363,7 @@ confidence, probability, linear_terms : optional
     recipe_scores_ : tuple of RecipeScore
         How each of the recipes did on rows held out that ``recipe="auto"`` chose
         among; empty where nothing was tried.
-    sequence_ : Sequence
+    sequence_ : PruningSequence
         The subtrees that pruning by cost complexity chose among; None without it.
     validation_rows_ : array of int
         The places of the rows that were reserved to prune by; None if none were, and

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from spinney.extensions.rulesets import RuleSet
     from spinney.extensions.streaming import GrowingStream, StreamStats
-    from spinney.growth.prune import Sequence, Steps
+    from spinney.growth.prune import PruningSequence, Steps
     from spinney.output import Rules
     from spinney.output.explain import (
         AttributeExplanation,
@@ -85,7 +85,7 @@ class FittedTree(TreeDisplay):
         return self._grown().steps
 
     @property
-    def sequence_(self) -> "Sequence | None":
+    def sequence_(self) -> "PruningSequence | None":
         """The subtrees that cost-complexity pruning chose among."""
         return self._grown().sequence
 

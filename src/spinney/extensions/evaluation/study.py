@@ -47,7 +47,7 @@ from spinney.extensions.evaluation.measures import (
 )
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
 from spinney.extensions.evaluation.splits import Scheme, Split, choose_folds, splits_of
-from spinney.growth import only_to_predict
+from spinney.growth import prediction_only
 from spinney.sources.training_data import (
     DECLARATION_PARAMETERS,
     INPUT_PARAMETERS,
@@ -167,7 +167,7 @@ class PreparedStudy:
 
         with limited_threads(None):  # an interrupt ends all threads
             if memory:
-                with only_to_predict(len(tasks) * len(self.candidates)):
+                with prediction_only(len(tasks) * len(self.candidates)):
                     self._warm_up(tasks[-1])
             results = run_tasks(tasks, self.candidates, prepare, self.progress)
         # AUC is undefined over all rows, because it would rank probabilities of
@@ -250,7 +250,7 @@ def run_tasks(
     """
     results: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(candidates)
-    with only_to_predict(total):
+    with prediction_only(total):
         for task_number, task in enumerate(tasks):
             measure_candidate = prepare(task)
             for candidate_number, candidate in enumerate(candidates):

@@ -144,7 +144,7 @@ def grow(
     counts become the weights of the rows.
     """
     options = options or Options()
-    schema, class_weights = options.priced(training.schema), options.class_weights
+    schema, class_weights = options.with_costs(training.schema), options.class_weights
     weighed, altered = training.weighed(class_weights), None
     if options.costs is not None:
         altered = altered_priors(weighed.source().root().weights, options.costs)
