@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,6 @@ from benchmarks.everyday.results import (
     keep,
     markdown,
     read,
-    rows_of,
     seconds_text,
     shown,
     slowest_first,
