@@ -42,7 +42,7 @@ from spinney.extensions.incremental.tree_state import (
     TreeState,
 )
 from spinney.growth.plain.growing_nodes import NodeOutcome
-from spinney.search import Search, is_same_split
+from spinney.search import Search, is_same_split, rewrite_decision
 from spinney.sources import ROOT, AgreementRequest, TableRequest, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
 from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
