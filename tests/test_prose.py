@@ -9,7 +9,7 @@ from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sourc
 
 GROWTH = ("folds", "forest", "model_trees", "plain", "prune")
 MESSAGES = [
-    *("api.py", "errors.py", "output", "search", "testing.py"),
+    *("api.py", "errors.py", "output", "search", "testing.py", "trees"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
@@ -22,7 +22,7 @@ DOCSTRINGS = [
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     "extensions/streaming",
-    *("output/explain", "search"),
+    *("output/explain", "search", "trees"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}

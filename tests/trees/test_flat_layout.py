@@ -35,7 +35,7 @@ from spinney.sources.training_data import TrainingData
 from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
-    QUESTION,
+    ROUTE,
     TreeLayout,
     majority,
     pack_nodes,
@@ -163,7 +163,7 @@ def joined(flats):
         is_leaf = own[:, CHILDREN] == 1 + np.arange(len(own))
         own[:, CHILDREN] += n_nodes[place]
         own[is_leaf, FIRST] += n_leaves[place]
-        by_table = ~is_leaf & (own[:, QUESTION] & 3 == BY_TABLE)
+        by_table = ~is_leaf & (own[:, ROUTE] & 3 == BY_TABLE)
         own[by_table, FIRST] += n_codes[place]
     trees = [
         flat.trees + np.array([n_nodes[place], 0]) for place, flat in enumerate(flats)
