@@ -237,7 +237,7 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
 @pytest.mark.parametrize("n_rows", [1, 7, 8, 1_100])
 def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     """Also values next to a cut, which lies between two numbers of float32."""
-    monkeypatch.setattr("spinney.trees.predict.compiled.walk_rows.STEPS_OF_A_WORD", 0)
+    monkeypatch.setattr("spinney.trees.predict.compiled.walk_rows.STEPS_PER_WORD", 0)
     random = np.random.default_rng(5)
     flat = joined([flatten(_some_tree(seed)) for seed in range(12)])
     inner = flat.nodes[:, CHILDREN] != np.arange(len(flat.nodes))
