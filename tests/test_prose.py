@@ -22,7 +22,7 @@ DOCSTRINGS = [
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     "extensions/streaming",
-    "output/explain",
+    *("output/explain", "search"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
