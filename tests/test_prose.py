@@ -13,7 +13,7 @@ MESSAGES = [
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("extensions/partitions", "extensions/streaming"),
+    *("extensions/partitions", "extensions/rulesets", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
@@ -21,8 +21,7 @@ DOCSTRINGS = [
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    "extensions/streaming",
-    "output/explain",
+    *("extensions/rulesets", "extensions/streaming", "output/explain"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
