@@ -305,6 +305,8 @@ def _dataset_of(
 def _grow_all(rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:
     """Grow the tree of the rows, up to the limit on leaves."""
     nodes = _as_nodes(grow_multiway(rows, _root_leaf_reason(rows)), rows, recipe)
+    if recipe.max_leaves is None:
+        return nodes
     cuts = beyond_limit(Tree(rows.schema, nodes), recipe)
     if not cuts:
         return nodes
