@@ -12,7 +12,8 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
+    *("data", "extensions/clustering", "extensions/evaluation", "extensions/exports"),
+    "extensions/optimal",
     *("extensions/partitions", "extensions/rulesets", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
@@ -20,7 +21,8 @@ DOCSTRINGS = [
     *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
+    *("extensions/clustering", "extensions/evaluation", "extensions/exports"),
+    "extensions/optimal",
     *("extensions/rulesets", "extensions/streaming", "output/explain"),
     *(f"growth/{name}" for name in GROWTH),
 ]
