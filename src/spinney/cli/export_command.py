@@ -61,7 +61,7 @@ def export(model: str, **options: Any) -> None:
     Programs need nothing of Spinney. The first lines of each say which columns rows
     must have, and docs/exports.md what is equal to what.
     """
-    from spinney.data import columns_named
+    from spinney.data import parse_column_names
     from spinney.models import ALL_KINDS
     from spinney.output import exported
 
@@ -73,7 +73,7 @@ def export(model: str, **options: Any) -> None:
         options["format_"],
         dialect=options["dialect"],
         table=options["table"],
-        keep=columns_named(options["keep"], ()) or None,
+        keep=parse_column_names(options["keep"], ()) or None,
     )
     data = content.encode("utf-8") if isinstance(content, str) else content
     if output is None or output == STANDARD_OUTPUT:

@@ -79,10 +79,10 @@ class RowsOutput:
 
     def _cell_text(self) -> Callable[[Any], str]:
         """Return how cells read: as they are, unless somebody would obey them."""
-        from spinney.data.writers import guarded, plain_text, printable_text
+        from spinney.data.writers import plain_text, printable_text, spreadsheet_safe
 
         if self.spreadsheet:
-            return guarded
+            return spreadsheet_safe
         seen = self.path is None and sys.stdout is not None and sys.stdout.isatty()
         return printable_text if seen else plain_text
 

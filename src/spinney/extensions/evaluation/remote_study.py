@@ -37,7 +37,7 @@ from spinney.sources.rows import (
     SampleableRows,
     hash_mixing,
     sample_fold,
-    sample_share,
+    sample_fraction,
 )
 from spinney.sources.training_data import open_source
 from spinney.trees.predict import flatten, outputs
@@ -129,7 +129,7 @@ class RemoteStudy:
                 pieces.append(
                     make_tested_rows(
                         rows.classes,
-                        rows.own_weights,
+                        rows.sample_weights,
                         classes,
                         target=model.schema.target,
                         outputs=predicted,
@@ -153,7 +153,7 @@ def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
     for repeat in range(1, scheme.repeats + 1):
         mixing = hash_mixing(scheme.seed, repeat)
         if scheme.holdout is not None:
-            yield repeat, 1, sample_share(float(scheme.holdout), mixing)
+            yield repeat, 1, sample_fraction(float(scheme.holdout), mixing)
             continue
         for fold in range(scheme.n_folds):
             yield repeat, fold + 1, sample_fold(fold, scheme.n_folds, mixing)

@@ -52,8 +52,12 @@ from spinney.extensions.evaluation.splits import (
     choose_folds,
     make_splits,
 )
-from spinney.growth import only_to_predict
-from spinney.sources.training_data import DECLARING, OPENING, TableInput
+from spinney.growth import prediction_only
+from spinney.sources.training_data import (
+    DECLARATION_PARAMETERS,
+    INPUT_PARAMETERS,
+    TableInput,
+)
 from spinney.trees import labels_of
 
 Task = TypeVar("Task")
@@ -168,7 +172,7 @@ class PreparedStudy:
 
         with limited_threads(None):  # an interrupt ends all threads
             if memory:
-                with only_to_predict(len(tasks) * len(self.candidates)):
+                with prediction_only(len(tasks) * len(self.candidates)):
                     self._warm_up(tasks[-1])
             results = run_tasks(tasks, self.candidates, prepare, self.progress)
         # AUC is undefined over all rows, because it would rank probabilities of
@@ -252,7 +256,7 @@ def run_tasks(
     """
     results: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(candidates)
-    with only_to_predict(total):
+    with prediction_only(total):
         for task_number, task in enumerate(tasks):
             measure_candidate = prepare(task)
             for candidate_number, candidate in enumerate(candidates):
@@ -346,7 +350,9 @@ def make_study(recipes: Recipes | None, arguments: Mapping[str, Any]) -> Study:
     cost_matrix = settings.pop("cost_matrix", None)
     seed = seed_of(settings.pop("random_state", None), 0)
     scheme = Scheme(**pop("folds", "repeats", "holdout"), seed=seed)
-    table = TableInput.of(pop("data", "target", *DECLARING, *OPENING))
+    table = TableInput.of(
+        pop("data", "target", *DECLARATION_PARAMETERS, *INPUT_PARAMETERS)
+    )
     refuse_seed(settings)
     uses_defaults = recipes is None
     if recipes is None:
