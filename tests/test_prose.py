@@ -12,18 +12,19 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("data", "extensions/clustering", "extensions/evaluation", "extensions/exports"),
-    "extensions/optimal",
-    *("extensions/partitions", "extensions/rulesets", "extensions/streaming"),
+    *("extensions/exports", "extensions/rulesets"),
+    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
+    *("extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
     *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("extensions/clustering", "extensions/evaluation", "extensions/exports"),
-    "extensions/optimal",
-    *("extensions/rulesets", "extensions/streaming", "output/explain"),
+    *("extensions/exports", "extensions/rulesets"),
+    *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
+    "extensions/streaming",
+    *("output/explain", "search"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
