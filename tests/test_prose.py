@@ -10,6 +10,7 @@ from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sourc
 GROWTH = ("folds", "forest", "model_trees", "plain", "prune")
 MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py", "trees"),
+    *("_support", "recipes", "registry.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/exports", "extensions/rulesets"),
@@ -24,7 +25,8 @@ DOCSTRINGS = [
     *("extensions/exports", "extensions/rulesets"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     "extensions/streaming",
-    *("output/explain", "search", "trees"),
+    *("output/explain", "search", "trees", "recipes", "_support"),
+    *("errors.py", "testing.py"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}

@@ -351,7 +351,7 @@ def test_fault_44_a_thread_that_fails_stops_the_others():
         time.sleep(0.001)
 
     with pytest.raises(ValueError, match="a worker died"):
-        threads.run_each([lambda n=n: fail(n) for n in range(5000)], at_once=2)
+        threads.run_each([lambda n=n: fail(n) for n in range(5000)], max_threads=2)
     assert len(begun) < 5000
 
 

@@ -310,8 +310,8 @@ def first_of(words: "Sequence[str]", most: int) -> str:
     >>> first_of(["a", "b"], 2), first_of(["a", "b", "c"], 2)
     ('a, b', 'a, b and 1 more')
     """
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+    n_hidden = len(words) - most
+    return ", ".join(words[:most]) + (f" and {n_hidden} more" if n_hidden > 0 else "")
 
 
 def costs_text(
@@ -323,13 +323,16 @@ def costs_text(
     'yes costs 34, no 60'
     """
     by_cost = sorted(
-        zip(classes, costs, strict=True), key=lambda each: (each[0] != label, each[1])
+        zip(classes, costs, strict=True), key=lambda pair: (pair[0] != label, pair[1])
     )
-    (first, least), *others = by_cost
+    (first, least), *more_labels = by_cost
     texts = [f"{shown(first)} costs {_cost(least)}"]
-    texts += [f"{shown(other)} {_cost(cost)}" for other, cost in others[:COSTS_SHOWN]]
-    if len(others) > COSTS_SHOWN:
-        texts.append(f"{len(others) - COSTS_SHOWN} others as much or more")
+    texts += [
+        f"{shown(label_of_cost)} {_cost(cost)}"
+        for label_of_cost, cost in more_labels[:COSTS_SHOWN]
+    ]
+    if len(more_labels) > COSTS_SHOWN:
+        texts.append(f"{len(more_labels) - COSTS_SHOWN} others as much or more")
     return ", ".join(texts)
 
 

@@ -291,7 +291,9 @@ def choose_forms(
 def _allows_every_subset(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
     """Return for which tables every subset is allowed and counted as it is."""
     recipe = search.recipe
-    is_limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
+    is_limited = (
+        recipe.min_branch_weight(search.total) > 0 or recipe.min_branch_share > 0
+    )
     is_moved = batch.has_missing & search.policy.tries_branches
     return ~is_moved & (search.criterion.ordered and not is_limited)
 
@@ -399,10 +401,10 @@ def _bounds(
 def _least(search: Search, part: FormTables) -> Floats:
     """Return the least weight of a branch of each table."""
     recipe, batch = search.recipe, part.batch
-    min_weight = np.full(len(batch), recipe.least_branch(search.total))
+    min_weight = np.full(len(batch), recipe.min_branch_weight(search.total))
     if batch.is_moments or not recipe.min_cut_share:
         return min_weight
-    min_side = recipe.least_side(part.known_weight, batch.weights.shape[1])
+    min_side = recipe.min_side_weight(part.known_weight, batch.weights.shape[1])
     return np.where(
         part.traits.kind == NOMINAL, min_weight, np.maximum(min_weight, min_side)
     )

@@ -140,7 +140,7 @@ def _may_hold_cut(
 
     Otherwise a table without any such cut would have all of its bins opened.
     """
-    min_weight = (1 - 1e-9) * search.recipe.least_branch(search.total)
+    min_weight = (1 - 1e-9) * search.recipe.min_branch_weight(search.total)
     sizes, owner = batch.sizes[:, None], batch.owner[lines]
     up_to = running_sums(sizes, batch.start)[lines, 0]
     missing_weight = batch.weight[owner] - batch.known_weight[owner]

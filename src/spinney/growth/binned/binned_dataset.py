@@ -311,8 +311,8 @@ def binned_dataset(
         max_depth=MAX_DEPTH
         if recipe.max_depth is None
         else min(MAX_DEPTH, recipe.max_depth),
-        least_node=recipe.least_node(whole) * (1 - TOLERANCE),
-        least_branch=recipe.least_branch(whole) * (1 - TOLERANCE),
+        least_node=recipe.min_node_weight(whole) * (1 - TOLERANCE),
+        least_branch=recipe.min_branch_weight(whole) * (1 - TOLERANCE),
         min_gain=float(recipe.min_gain),
         n_drawn=len(schema.attributes) if n_drawn is None else n_drawn,
         small_node_rows=SMALL_NODE_ROWS

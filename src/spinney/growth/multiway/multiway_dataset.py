@@ -97,8 +97,8 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
         criterion.average,
         float(criterion.slack),
         MAX_DEPTH if recipe.max_depth is None else min(MAX_DEPTH, recipe.max_depth),
-        recipe.least_node(total),
-        recipe.least_branch(total),
+        recipe.min_node_weight(total),
+        recipe.min_branch_weight(total),
         float(recipe.min_cut_share),
         float(recipe.min_branch_share),
         float(recipe.min_gain),
@@ -138,7 +138,7 @@ def _steps(schema: Schema, recipe: Recipe, values: tuple[NDArray[Any], ...]) -> 
     pairs = zip(schema.attributes, values, strict=True)
     return np.array(
         [
-            recipe.step_of(each) if attribute.kind == "numeric" else 0.0
+            recipe.min_step_of(each) if attribute.kind == "numeric" else 0.0
             for attribute, each in pairs
         ]
     )
