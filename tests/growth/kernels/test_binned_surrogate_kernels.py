@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.helpers.plain_kernels import BINNED, cells_of, layout, nodes, plain
+from tests.helpers.plain_kernels import BINNED, encode_cells, layout, nodes, plain
 
 bins, surrogates = plain(BINNED + "surrogate_bins", BINNED + "surrogates")
 
@@ -16,7 +16,7 @@ def search_of(cells, left, weights, *, small, most=3):
     work = bins.SurrogateWorkspace(
         packed_counts=np.zeros((p, layout.BINS), np.uint64),
         bin_weights=np.zeros((p, layout.BINS, 2)),
-        cuts=np.zeros((p, bins.FOUND)),
+        cuts=np.zeros((p, bins.N_CUT_FIELDS)),
         masks=np.zeros((p, layout.BINS), np.uint8),
         marks=np.zeros(layout.BINS, np.int64),
         subbins=np.zeros((bins.SUBBIN_FIELDS, bins.SUBBINS)),
@@ -50,7 +50,7 @@ def best_agreement(values, left, weights):
     best = 0.0
     for low in np.unique(values)[:-1]:
         goes = values <= low
-        if min(goes.sum(), (~goes).sum()) >= bins.LEAST_ROWS:
+        if min(goes.sum(), (~goes).sum()) >= bins.MIN_ROWS:
             agreeing = weights[goes == left].sum()
             best = max(best, agreeing, weights.sum() - agreeing)
     return best / weights.sum()
@@ -69,7 +69,7 @@ def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch
         numbers = rng.normal(size=n) + 1.5 * left
         near = (left + (rng.random(n) < 0.2)) % 2
         codes = np.column_stack([~left, np.digitize(numbers, [-1, 0, 1]), 2 * near])
-        cells = cells_of(codes, nominal=[2], numbers=numbers[:, None], columns=[1])
+        cells = encode_cells(codes, nominal=[2], numbers=numbers[:, None], columns=[1])
         search = search_of(cells, left, weights, small=small)
         surrogates.find_surrogates(search, (0, 1), (0, 3), (True, True, True))
         records = search.records

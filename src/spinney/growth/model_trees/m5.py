@@ -106,20 +106,23 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     nodes, arrays = tree.nodes, tree.arrays
     assert isinstance(nodes, RenumberedNodes)
     assert arrays.outputs is not None
-    parent, own = arrays.parent.tolist(), list(map(fits.model, nodes.numbers.tolist()))
-    models = _smoothed(parent, own, fits.sizes[nodes.numbers].tolist(), constant)
+    parent = arrays.parent.tolist()
+    node_models = list(map(fits.model, nodes.numbers.tolist()))
+    models = _smoothed(
+        parent, node_models, fits.sizes[nodes.numbers].tolist(), constant
+    )
     intercepts = np.array([[model.intercept] for model in models])
     with_terms = np.array([[bool(model.terms)] for model in models])
-    flat = flat_models([model if model.terms else None for model in models])
+    models_as_arrays = flat_models([model if model.terms else None for model in models])
     modelled = replace(
         arrays,
         outputs=np.where(with_terms, arrays.outputs, intercepts),
-        models=flat if with_terms.any() else None,
+        models=models_as_arrays if with_terms.any() else None,
     )
     return Tree(tree.schema, replace(nodes, tree=modelled))
 
 
-def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
+def _root_statistics(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     """Return the statistics of all rows for the attributes that the tree splits on."""
     attributes = tuple(tree.arrays.asked)
     if not attributes:
@@ -129,7 +132,7 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
 
 
 def terms_below(
-    tree: Tree, at_root: dict[int, RootStatistics]
+    tree: Tree, root_statistics: dict[int, RootStatistics]
 ) -> list[tuple[Term, ...]]:
     """Return for each node the terms of the splits below it, the nearest if many.
 
@@ -138,44 +141,62 @@ def terms_below(
     arrays, attributes = tree.arrays, tree.schema.attributes
     links, split_on = arrays.links(), arrays.attribute.tolist()
     parent, depths = arrays.parent.tolist(), links.depth.tolist()
-    grouped = np.isnan(arrays.cut).tolist()
-    known: dict[Term, int] = {}
+    is_grouped = np.isnan(arrays.cut).tolist()
+    number_of: dict[Term, int] = {}
     numbers = {
-        index: (known.setdefault(Term(index, None, root.default_value), len(known)),)
-        for index, root in at_root.items()
+        attribute: (
+            number_of.setdefault(
+                Term(attribute, None, statistics.default_value), len(number_of)
+            ),
+        )
+        for attribute, statistics in root_statistics.items()
     }
-    nothing: Depths = {}
-    below = [nothing if index < 0 else {} for index in split_on]
+    no_terms: Depths = {}
+    below = [no_terms if attribute < 0 else {} for attribute in split_on]
     for node in np.flatnonzero(arrays.inner)[::-1].tolist():
-        depth_of, index = below[node], split_on[node]
-        own: Sequence[int] = numbers[index]
-        if grouped[node]:
+        term_depths, attribute = below[node], split_on[node]
+        term_numbers: Sequence[int] = numbers[attribute]
+        if is_grouped[node]:
             split = arrays.split(node)
-            groups = _groups_of(split, attributes[index], at_root[index])
-            own = [known.setdefault(term, len(known)) for term in groups]
-        depth_of.update(dict.fromkeys(own, depths[node]))
-        if len(depth_of) > MAX_TERMS:
-            terms = {at: term for term, at in known.items() if at in depth_of}
-            nearest = sorted(
-                depth_of, key=lambda at: (depth_of[at], *_order(terms[at]))
+            groups = _group_terms(
+                split, attributes[attribute], root_statistics[attribute]
             )
-            below[node] = depth_of = {at: depth_of[at] for at in nearest[:MAX_TERMS]}
-        if depth_of and node:
+            term_numbers = [
+                number_of.setdefault(term, len(number_of)) for term in groups
+            ]
+        term_depths.update(dict.fromkeys(term_numbers, depths[node]))
+        if len(term_depths) > MAX_TERMS:
+            terms = {
+                number: term
+                for term, number in number_of.items()
+                if number in term_depths
+            }
+            nearest = sorted(
+                term_depths,
+                key=lambda number: (term_depths[number], *_order(terms[number])),
+            )
+            below[node] = term_depths = {
+                number: term_depths[number] for number in nearest[:MAX_TERMS]
+            }
+        if term_depths and node:
             above = below[parent[node]]
-            for term, depth in depth_of.items():
+            for term, depth in term_depths.items():
                 above[term] = min(depth, above.get(term, depth))
-    return _sorted_terms(list(known), below)
+    return _sorted_terms(list(number_of), below)
 
 
 def _sorted_terms(
     terms: Sequence[Term], below: Sequence[Depths]
 ) -> list[tuple[Term, ...]]:
     """Return the sorted terms of each node, from the numbers of its terms."""
-    order = sorted(range(len(terms)), key=lambda at: _order(terms[at]))
+    order = sorted(range(len(terms)), key=lambda number: _order(terms[number]))
     rank_of = np.argsort(order).tolist()
     ranks = [tuple(sorted(map(rank_of.__getitem__, numbers))) for numbers in below]
-    shared = {own: tuple(terms[order[rank]] for rank in own) for own in set(ranks)}
-    return [shared[own] for own in ranks]
+    shared = {
+        node_ranks: tuple(terms[order[rank]] for rank in node_ranks)
+        for node_ranks in set(ranks)
+    }
+    return [shared[node_ranks] for node_ranks in ranks]
 
 
 def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
@@ -184,15 +205,15 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
     return term.attribute, -len(codes), codes
 
 
-def _groups_of(
-    split: Split, attribute: Attribute, at_root: RootStatistics
+def _group_terms(
+    split: Split, attribute: Attribute, root_statistics: RootStatistics
 ) -> list[Term]:
     """Return a term for each group of codes but the first; none of many codes."""
     assert isinstance(split, Groups)
     if len(attribute.values) > LISTED:
         return []
     groups = [group for group in split.groups[1 : MAX_TERMS + 1] if group]
-    typical = int(at_root.default_value)
+    typical = int(root_statistics.default_value)
     return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
@@ -201,13 +222,13 @@ def _fit(tree: Tree, source: Counts, *, linear: bool) -> Fits:
     register_formulas(source, tree.schema)
     terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
     if linear:
-        terms = terms_below(tree, _at_root(tree, source))
+        terms = terms_below(tree, _root_statistics(tree, source))
     fits, origin = Fits.of_means(tree), tree.schema.target.origin
     assert origin is not None
     products = _products(tree, source, terms)
-    nodes, own_terms = list(products), [terms[node] for node in products]
+    nodes, node_terms = list(products), [terms[node] for node in products]
     models = all_fitted(
-        list(products.values()), own_terms, origin=origin, scale=fits.scale
+        list(products.values()), node_terms, origin=origin, scale=fits.scale
     )
     fits.squared_errors[nodes] = [model.squared_error for model in models]
     fits.n_parameters[nodes] = [model.n_parameters for model in models]
@@ -302,10 +323,10 @@ def adjusted(sums: Floats, *, weight: Floats) -> Floats:
     array([12., 30.])
     """
     error, n_parameters = sums.T
-    enough = weight > n_parameters * (1 + TOLERANCE)
-    more = weight + MULTIPLIER * n_parameters
-    freedom = np.where(enough, weight - n_parameters, 1.0)
-    factor = np.where(enough, more / freedom, OVERFITTED)
+    has_freedom = weight > n_parameters * (1 + TOLERANCE)
+    penalised = weight + MULTIPLIER * n_parameters
+    freedom = np.where(has_freedom, weight - n_parameters, 1.0)
+    factor = np.where(has_freedom, penalised / freedom, OVERFITTED)
     return np.asarray(np.sqrt(ratio_of(error, weight)) * factor)
 
 
@@ -323,12 +344,12 @@ def _smoothed(
     """
     if not constant:
         return list(models)
-    shares, rests = [1.0], [LinearModel(0.0)]
+    factors, rests = [1.0], [LinearModel(0.0)]
     smooth = [models[0]]
     for node in range(1, len(models)):
         above, whole = parent[node], sizes[node] + constant
-        of_above = shares[above] * constant / whole
-        shares.append(shares[above] * sizes[node] / whole)
-        rests.append(mixed([(1.0, rests[above]), (of_above, models[above])]))
-        smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node])]))
+        parent_factor = factors[above] * constant / whole
+        factors.append(factors[above] * sizes[node] / whole)
+        rests.append(mixed([(1.0, rests[above]), (parent_factor, models[above])]))
+        smooth.append(mixed([(1.0, rests[-1]), (factors[-1], models[node])]))
     return smooth
