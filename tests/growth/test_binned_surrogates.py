@@ -195,7 +195,7 @@ def correlated(n_rows=200):
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
-    monkeypatch.setattr(binned_surrogates, "MAX_KEPT_BYTES", 0)
+    monkeypatch.setattr(binned_surrogates, "MAX_CACHED_BYTES", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
     monkeypatch.setattr(growers, "MAX_WAIT", 0)

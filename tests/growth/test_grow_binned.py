@@ -200,8 +200,8 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "MAX_WAIT", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
-        patch.setattr(subtree, "FIRST_NODES", nodes)
-        patch.setattr(subtree, "FIRST_COMPETITOR_NODES", 1)
+        patch.setattr(subtree, "INITIAL_NODES", nodes)
+        patch.setattr(subtree, "INITIAL_COMPETITOR_NODES", 1)
         patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
         # Bins of few rows hold several values.

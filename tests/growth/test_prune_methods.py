@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.helpers.models import chain_model
-from tests.helpers.strategies import Rows, encode_cells, recipes, tables
+from tests.helpers.strategies import Rows, cells_of, recipes, tables
 from tests.twins import naive
 
 from spinney.data.schema import Attribute, Schema, Target
@@ -29,7 +29,7 @@ def trees_and_validation(draw: st.DrawFn, *, missing: bool) -> tuple:
     """Draw a tree, and rows to validate it by; one class is unknown to it."""
     table: Rows = draw(tables(missing=missing, max_rows=30))
     tree = grow_tree(table.source, draw(recipes()))
-    cells = [encode_cells(attribute) for attribute in table.schema.attributes]
+    cells = [cells_of(attribute) for attribute in table.schema.attributes]
     if missing:
         cells = [st.none() | cell for cell in cells]
     label = st.integers(-1, table.schema.n_classes - 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growth.test_prune_methods import encode_cells
+from tests.growth.test_prune_methods import cells_of
 from tests.helpers.alike import same_node, same_tree
 from tests.helpers.fuzz import examples
 from tests.helpers.strategies import TABLES, columns_of, recipes, tables
@@ -49,7 +49,7 @@ class Counting:
 @st.composite
 def validation_of(draw, schema):
     """Draw coded rows to validate by; some classes are unknown, some cells missing."""
-    cells = [st.none() | encode_cells(attribute) for attribute in schema.attributes]
+    cells = [st.none() | cells_of(attribute) for attribute in schema.attributes]
     label = st.integers(-1, max(schema.n_classes - 1, 0))
     if schema.target.is_numeric:
         label = st.sampled_from((-3.5, 0.0, 1.0, 2.0, 7.25))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.helpers.plain_kernels import (
     BINNED,
-    encode_cells,
+    coded_cells,
     labels_of,
     layout,
     nodes,
@@ -46,7 +46,7 @@ def routing_of(own, *, most=2):
         np.array([[[0, 0, 0], [1, 2, 0]]], np.uint8)[:, :most],
     )
     return route.MissingRouting(
-        cells=encode_cells(CODES, nominal=[2]),
+        cells=coded_cells(CODES, nominal=[2]),
         labels=labels,
         kind=0,
         row_weights=np.asarray(own, float),

@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.plain_kernels import (
     BINNED,
     best_cut,
-    encode_cells,
+    coded_cells,
     grow_kernels,
     labels_of,
     layout,
@@ -59,7 +59,7 @@ def planted(kind, *, codes=None, seed=0, n=30, width=None, **rules):
     numbers = rng.permutation(n).astype(float)
     if codes is None:
         codes = np.column_stack([rng.integers(0, 6, n), numbers // 8])
-    cells = encode_cells(codes, numbers=numbers[:, None], columns=[1])
+    cells = coded_cells(codes, numbers=numbers[:, None], columns=[1])
     if kind in OF_NUMBERS:
         labels, width = rng.normal(size=n) + (numbers > n / 3), 4
     else:
@@ -91,7 +91,7 @@ def test_the_score_of_a_side_is_its_definition(kind):
 
 def test_a_line_is_summed_up_from_its_first_bin_to_its_last():
     search = search_of(
-        encode_cells([[1], [3], [3], [MISSING_CODE]], n_bins=[6]),
+        coded_cells([[1], [3], [3], [MISSING_CODE]], n_bins=[6]),
         labels_of([0, 1, 1, 0]),
     )
     lines, work = counted(search), search.work
@@ -129,7 +129,7 @@ def test_a_bin_that_may_hold_a_better_cut_is_marked():
     # The classes change within the bin 1; the edges beside it are worse.
     numbers = np.arange(12.0)
     codes = np.column_stack([np.zeros(12, int), numbers // 4])
-    cells = encode_cells(codes, numbers=numbers[:, None], columns=[1])
+    cells = coded_cells(codes, numbers=numbers[:, None], columns=[1])
     search = search_of(cells, labels_of([0] * 6 + [1] * 6))
     lines, work, rules = counted(search), search.work, search.rules
     first, last, absent = between_bins.sum_histogram(
@@ -226,7 +226,7 @@ def test_the_best_subset_is_the_best_of_all(kind, width):
         own = 4 if numeric else width
         labels = labels_of(target, kind=kind)
         search = search_of(
-            encode_cells(codes, nominal=[0]), labels, kind=kind, width=own
+            coded_cells(codes, nominal=[0]), labels, kind=kind, width=own
         )
         lines, work = counted(search), search.work
         first, last, absent = between_bins.sum_histogram(
@@ -272,7 +272,7 @@ def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
     even = np.array([0] * 5 + [1] * 5 + [0, 1])
     rare = np.array([1] * 3 + [0] * 9)
     search = search_of(
-        encode_cells(np.column_stack([even, rare])),
+        coded_cells(np.column_stack([even, rare])),
         labels_of(classes),
         kind=ENTROPY,
         by_ratio=True,
@@ -298,7 +298,7 @@ def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
 @pytest.mark.parametrize("small", [0, 100])
 def test_a_side_weighs_more_than_its_share_of_the_node(small):
     numbers = np.arange(10.0)
-    cells = encode_cells(
+    cells = coded_cells(
         (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
     )
     labels = labels_of([0] * 2 + [1] * 8)
@@ -318,7 +318,7 @@ def test_a_side_weighs_more_than_its_share_of_the_node(small):
 
 def test_rows_in_buckets_are_cut_between_them_alone():
     numbers = np.arange(10.0)
-    cells = encode_cells(
+    cells = coded_cells(
         (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
     )
     for small in (0, 100):
@@ -335,7 +335,7 @@ def test_rows_in_buckets_are_cut_between_them_alone():
 
 def test_attributes_that_do_not_vary_are_drawn_in_vain():
     codes = np.column_stack([np.zeros(8, int), np.repeat([0, 1], 4), np.zeros(8, int)])
-    search = search_of(encode_cells(codes), labels_of([0] * 4 + [1] * 4), n_drawn=1)
+    search = search_of(coded_cells(codes), labels_of([0] * 4 + [1] * 4), n_drawn=1)
     assert search_kernels.search_node(search, 0, search.work.histograms, False) == (
         1,
         True,
@@ -373,7 +373,7 @@ def test_a_split_orders_the_rows_and_sums_up_both_sides(tally, absent):
 def test_sides_are_counted_where_they_cannot_be_inferred():
     numbers = np.array([1.0, -2.0, 4.0, 0.5])
     search = search_of(
-        encode_cells([[0], [0], [1], [MISSING_CODE]]),
+        coded_cells([[0], [0], [1], [MISSING_CODE]]),
         labels_of(numbers, kind=SQUARES),
         kind=SQUARES,
         width=4,
@@ -392,7 +392,7 @@ def test_why_a_node_is_a_leaf_before_it_is_searched():
     few = rules._replace(min_node_weight=31.0)
     assert nodes.reason_to_stop(few, stack, 0) == nodes.ROWS_TO_SPLIT
     search = search_of(
-        encode_cells([[0], [1]]),
+        coded_cells([[0], [1]]),
         labels_of([1.0, -1.0], kind=SQUARES),
         kind=SQUARES,
         width=4,
@@ -422,7 +422,7 @@ def test_a_side_waits_with_its_totals_and_is_opened_as_a_leaf():
 def test_what_lost_is_recorded_with_its_cut_and_its_codes():
     codes = np.array([[0, 0, 0], [0, 1, 2], [1, 1, 0], [1, 1, 2], [1, 0, 5]])
     classes = [0, 0, 1, 1, 1]
-    search = search_of(encode_cells(codes, nominal=[2]), labels_of(classes))
+    search = search_of(coded_cells(codes, nominal=[2]), labels_of(classes))
     lines = counted(search)
     for a in range(3):
         search_kernels.search_edges(search, lines, a, 1e-12)
@@ -449,7 +449,7 @@ def test_a_planted_tree_is_grown_in_printing_order(small):
     # Class 1 where both attributes are 1.
     codes = np.array(list(product([0, 1], repeat=2)) * 3)
     search = search_of(
-        encode_cells(codes), labels_of(codes.min(axis=1)), small_node_rows=small
+        coded_cells(codes), labels_of(codes.min(axis=1)), small_node_rows=small
     )
     grow_kernels.run_task(search, grow_kernels.Task.GROW, 0, 0, 0.0)
     whole = search.records.ints[: search.stack.state[nodes.N_NODES]]

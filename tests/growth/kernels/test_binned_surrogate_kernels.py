@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.helpers.plain_kernels import BINNED, encode_cells, layout, nodes, plain
+from tests.helpers.plain_kernels import BINNED, coded_cells, layout, nodes, plain
 
 bins, surrogates = plain(BINNED + "surrogate_bins", BINNED + "surrogates")
 
@@ -57,10 +57,10 @@ def best_agreement(values, left, weights):
 
 
 @pytest.mark.parametrize("small", [0, 100])
-@pytest.mark.parametrize("fine", [bins.FEW_ROWS, 4])
+@pytest.mark.parametrize("fine", [bins.MAX_SORTED_ROWS, 4])
 @pytest.mark.parametrize("unit", [True, False])
 def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch):
-    monkeypatch.setattr(bins, "FEW_ROWS", fine)
+    monkeypatch.setattr(bins, "MAX_SORTED_ROWS", fine)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         n = 40
@@ -69,7 +69,7 @@ def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch
         numbers = rng.normal(size=n) + 1.5 * left
         near = (left + (rng.random(n) < 0.2)) % 2
         codes = np.column_stack([~left, np.digitize(numbers, [-1, 0, 1]), 2 * near])
-        cells = encode_cells(codes, nominal=[2], numbers=numbers[:, None], columns=[1])
+        cells = coded_cells(codes, nominal=[2], numbers=numbers[:, None], columns=[1])
         search = search_of(cells, left, weights, small=small)
         surrogates.find_surrogates(search, (0, 1), (0, 3), (True, True, True))
         records = search.records
@@ -97,7 +97,7 @@ def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch
 
 
 def test_rows_of_both_branches_stand_in_halves_of_a_word():
-    word = 3 * bins.FIRST + 5 * bins.SECOND
+    word = 3 * bins.ONE_FIRST + 5 * bins.ONE_SECOND
     assert bins.rows_in(word) == 8
     # D was 2 before a part with 1 and 4 of the branches, of 10 and 6 in all.
     assert bins.agreement_bound(10.0, 6.0, 2.0, 1.0, 4.0) == max(6 + 2 + 1, 10 - 2 + 4)

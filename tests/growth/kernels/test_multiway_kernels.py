@@ -105,7 +105,7 @@ def entropy(weights):
 @pytest.mark.parametrize("fractions", [None, [1.0, 0.5, 2.0, 1.0, 0.25, 1.0]])
 def test_runs_are_the_codes_that_occur_with_their_weights(many, fractions, monkeypatch):
     if many:  # as if there were more codes than a table has lines
-        monkeypatch.setattr(count, "MOST_LISTED", 0)
+        monkeypatch.setattr(count, "MAX_TABLE_CODES", 0)
     column, classes = [3, 0, 3, None, 0, 5], [0, 1, 1, 0, 1, 0]
     growth = growth_of([column], [layout.NUMERIC], classes, fractions=fractions)
     count.count_tables(growth, 0, 0, 1)

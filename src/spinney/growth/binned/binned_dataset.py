@@ -68,19 +68,15 @@ def encode_cells(
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
     numbers = _number_matrix([columns[a] for a in numeric])
     if numeric:
-        numeric_indices = np.array(numeric, np.int64)
-        encoder = _NumberEncoder(numbers, numeric_indices, codes, by_attribute)
-        has_one_value = encoder.encode([(buckets or {}).get(a) for a in numeric])
-        column[numeric_indices] = np.where(
-            has_one_value, -1, np.arange(len(numeric_indices))
-        )
+        places = np.array(numeric, np.int64)
+        encoder = _NumberEncoder(numbers, places, codes, by_attribute)
+        exact = encoder.encode([(buckets or {}).get(a) for a in numeric])
+        column[places] = np.where(exact, -1, np.arange(len(places)))
         # A bin that may hold several values has none of its own.
         encoding = encoder.encoding
-        values[numeric_indices] = np.where(
-            has_one_value[:, None], encoding.values, np.nan
-        )
-        n_bins[numeric_indices] = encoding.n_edges + 1
-        edges[numeric_indices] = encoding.edges
+        values[places] = np.where(exact[:, None], encoding.values, np.nan)
+        n_bins[places] = encoding.n_edges + 1
+        edges[places] = encoding.edges
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
     fields = (column, values, n_bins, nominal, listed, edges)
@@ -196,9 +192,7 @@ class _NumberEncoder:
         sample = self.numbers[rows].astype(np.float64)
         # Thread t of n takes the columns t, t + n, t + 2n, …
         n = n_threads() if sample.size > MIN_THREADED_CELLS else 1
-        by_thread = run_all(
-            [partial(_edges, sample.T[thread::n]) for thread in range(n)]
-        )
+        by_thread = run_all([partial(_edges, sample.T[t::n]) for t in range(n)])
         return [by_thread[j % n][j // n] for j in range(q)]
 
     def _set_edges(self, j: int, edges: Floats, values: Floats | None) -> None:

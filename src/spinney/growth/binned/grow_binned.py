@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import n_threads, run_all
+from spinney._support.threads import run_all
 from spinney.growth.binned.binned_arrays import SurrogateTotals, set_missing_by_typical
 from spinney.growth.binned.binned_dataset import BinnedDataset, binned_dataset
 from spinney.growth.binned.binned_nodes import BinnedNodes
@@ -55,9 +55,7 @@ class ParallelGrower:
 
     def __init__(self, dataset: BinnedDataset, rows: PackedRows) -> None:
         self.dataset, self.rows = dataset, rows
-        self.ranges = attribute_ranges(
-            dataset.cells, min(n_threads(), len(dataset.cells.n_bins))
-        )
+        self.ranges = attribute_ranges(dataset.cells)
         self.min_rows = min_parallel_rows(len(rows))
 
     def grow(self) -> Grown:

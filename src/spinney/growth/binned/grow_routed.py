@@ -99,7 +99,7 @@ def grow_routed(
 ) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
     """Grow the tree of all rows, with up to ``max_surrogates`` surrogates at a node.
 
-    Agreement is by the rows' ``row_weights`` weights.
+    The agreement of surrogates is by ``row_weights``.
     """
     return _LevelGrower(dataset, row_weights, max_surrogates).grow()
 
@@ -111,10 +111,8 @@ class _LevelGrower:
         self.dataset, self.max_surrogates = dataset, max_surrogates
         self.bucketed = with_buckets(dataset.cells, dataset.buckets)  # as surrogates do
         self.rows = pack_rows(dataset.labels)
-        self.row_weights = row_weights(own, len(self.rows))
-        self.ranges = attribute_ranges(
-            dataset.cells, min(n_threads(), len(dataset.cells.n_bins))
-        )
+        self.weights = row_weights(own, len(self.rows))
+        self.ranges = attribute_ranges(dataset.cells)
         self.min_rows = min_parallel_rows(len(self.rows))
 
     def grow(self) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
@@ -140,19 +138,16 @@ class _LevelGrower:
         large = (level.n_rows > self.min_rows) & (len(self.ranges) > 1)
         large &= depth < self.dataset.rules.max_depth
         for index in np.flatnonzero(large).tolist():
-            part = self.split_in_threads(selected(level, [index]), depth)
+            part = self.split_large(selected(level, [index]), depth)
             large[index] = part is not None
             if part is not None:
                 yield part
         rest = selected(level, ~large)
         yield from run_all(
-            [
-                partial(self.split_in_one_thread, part, depth)
-                for part in _node_groups(rest)
-            ]
+            [partial(self.split_group, part, depth) for part in _node_groups(rest)]
         )
 
-    def split_in_threads(self, level: Level, depth: int) -> SplitLevel | None:
+    def split_large(self, level: Level, depth: int) -> SplitLevel | None:
         """Split a node by all threads; None if it is a leaf."""
         (begin, end), key = level.spans[0].tolist(), np.uint64(0)
         node = RowRange(begin, end, depth, key, level.weights[0], level.counts[0])
@@ -160,7 +155,7 @@ class _LevelGrower:
         grown = search.split()
         return None if grown is None else self.route(level, grown, search.stack)
 
-    def split_in_one_thread(self, level: Level, depth: int) -> SplitLevel:
+    def split_group(self, level: Level, depth: int) -> SplitLevel:
         """Split nodes by one thread."""
         stack = _stack_with_level(self.dataset, level, depth)
         return self.route(level, grow_stack(self.dataset, self.rows, stack), stack)
@@ -182,7 +177,7 @@ class _LevelGrower:
             self.bucketed,
             dataset.labels,
             dataset.rules.kind,
-            self.row_weights.weights,
+            self.weights.weights,
             self.rows,
             ints,
             spans,
@@ -200,7 +195,7 @@ class _LevelGrower:
         """Find the surrogates of nodes; all threads share a large one."""
         ints, *_, spans = tree
         finder = SurrogateFinder(
-            self.bucketed, self.row_weights, self.rows, tree, surrogates
+            self.bucketed, self.weights, self.rows, tree, surrogates
         )
         max_rows = int(np.diff(spans[: len(ints)]).max())
         if len(ints) == 1 and max_rows > self.min_rows:
@@ -218,13 +213,9 @@ def _spans(
     children of each inner one.
     """
     n, begin = len(inner), level.spans[:, 0]
-    middle, missing_begin = stack.entries[:n][::-1][
-        :, [nodes.MIDDLE, nodes.MISSING_BEGIN]
-    ].T
-    children = np.stack([begin, middle, middle, missing_begin], axis=1)[inner]
-    return np.concatenate(
-        [np.stack([begin, missing_begin], axis=1), children.reshape(-1, 2)]
-    )
+    middle, end = stack.entries[:n][::-1][:, [nodes.MIDDLE, nodes.MISSING_BEGIN]].T
+    children = np.stack([begin, middle, middle, end], axis=1)[inner]
+    return np.concatenate([np.stack([begin, end], axis=1), children.reshape(-1, 2)])
 
 
 def _stack_with_level(dataset: BinnedDataset, level: Level, depth: int) -> NodeStack:
@@ -278,25 +269,23 @@ def _in_printing_order(
     places = printing_places(levels.above, np.split(by_depth, ends))
     records, code_counts, competitors = _linked(parts, levels, places)
     inner, order = records.ints[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
-    surrogate_order = np.argsort(places[inner])  # code_counts are of inner nodes
+    lines = np.argsort(places[inner])  # code_counts are of inner nodes
     surrogates = concatenated([part.surrogates for part in parts])
-    line_of_node = np.cumsum(inner[order]) - 1
+    line_of = np.cumsum(inner[order]) - 1
     surrogates = GrownSurrogates(
         SurrogateRecords(
-            line_of_node,
-            surrogates.attributes[surrogate_order],
-            surrogates.floats[surrogate_order],
-            surrogates.masks[surrogate_order],
+            line_of,
+            surrogates.attributes[lines],
+            surrogates.floats[lines],
+            surrogates.masks[lines],
         ),
         dataset.cells.nominal,
         dataset.buckets,
     )
     totals = SurrogateTotals(
-        line_of_node,
-        np.concatenate([part.sums[:, ROUTED_LEFT] for part in parts])[surrogate_order],
-        np.concatenate([part.counts[:, ROUTED_LEFT] for part in parts])[
-            surrogate_order
-        ],
+        line_of,
+        np.concatenate([part.sums[:, ROUTED_LEFT] for part in parts])[lines],
+        np.concatenate([part.counts[:, ROUTED_LEFT] for part in parts])[lines],
     )
     by_node = np.argsort(competitors.ints[:, nodes.PARENT_NODE], kind="stable")
     return (

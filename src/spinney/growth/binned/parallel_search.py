@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from spinney._support.threads import run_all
+from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_dataset import BinnedDataset
 from spinney.growth.binned.kernels import layout, nodes
 from spinney.growth.binned.kernels.grow import Task, run_task
@@ -126,9 +126,10 @@ def min_parallel_rows(n_rows: int) -> int:
     return max(MIN_PARALLEL_ROWS, n_rows // PARALLEL_ROWS_DIVISOR)
 
 
-def attribute_ranges(cells: Cells, n: int) -> Ranges:
-    """Return ranges of attributes that take equally long to count."""
+def attribute_ranges(cells: Cells) -> Ranges:
+    """Return a range of attributes for each thread that take equally long to count."""
     p = len(cells.n_bins)
+    n = min(n_threads(), p)
     cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / SPARSE_PER_DENSE).cumsum()
     ends = np.searchsorted(cost, cost[-1] * np.arange(1, n) / n) + 1
     ends = np.minimum(np.maximum.accumulate(ends), p - n + np.arange(1, n))

@@ -219,15 +219,10 @@ def concatenate_subtrees(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
         concatenated(arrays) for arrays in zip(*parts, strict=True)
     )
     starts = np.cumsum([0, *(len(part.records.ints) for part in parts)])
-    first_line = np.cumsum([0, *(len(part.code_counts.codes) for part in parts)])[:-1]
+    lines = np.cumsum([0, *(len(part.code_counts.codes) for part in parts)])
+    offsets = np.stack([starts[:-1], lines[:-1]], axis=1).astype(np.int32)
     n_competitors = [len(part.competitors.ints) for part in parts]
-    records.ints[:, nodes.FIRST_LINE] += np.repeat(first_line, np.diff(starts)).astype(
-        np.int32
-    )
-    competitors.ints[:, nodes.FIRST_LINE] += np.repeat(
-        first_line, n_competitors
-    ).astype(np.int32)
-    competitors.ints[:, nodes.PARENT_NODE] += np.repeat(
-        starts[:-1], n_competitors
-    ).astype(np.int32)
+    records.ints[:, nodes.FIRST_LINE] += np.repeat(offsets[:, 1], np.diff(starts))
+    columns = [nodes.PARENT_NODE, nodes.FIRST_LINE]
+    competitors.ints[:, columns] += np.repeat(offsets, n_competitors, axis=0)
     return Grown(records, code_counts, competitors), starts

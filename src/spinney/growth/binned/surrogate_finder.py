@@ -133,7 +133,8 @@ class SurrogateFinder:
 
     def _workspace(self, n_rows: int) -> SurrogateWorkspace:
         """Return a workspace for nodes of up to so many rows."""
-        p, size = len(self.cells.n_bins), self._n_keys(n_rows)
+        p = len(self.cells.n_bins)
+        size = max(n_rows, BINS, int(self.records.floats.shape[1]))
         return SurrogateWorkspace(
             np.zeros((p, BINS), np.uint64),
             np.zeros((p, BINS, 2)),
@@ -150,15 +151,10 @@ class SurrogateFinder:
         self, work: SurrogateWorkspace, n_rows: int
     ) -> SurrogateWorkspace:
         """Return a workspace that shares the results by attribute."""
-        size = self._n_keys(n_rows)
-        return work._replace(
-            marks=np.zeros(BINS, np.int64),
-            subbins=np.zeros((SUBBIN_FIELDS, SUBBINS)),
-            keys=np.empty(size),
-            places=np.empty(size, np.int64),
-            row_bins=np.empty(size, np.uint8),
+        thread_work = self._workspace(n_rows)
+        return thread_work._replace(
+            packed_counts=work.packed_counts,
+            bin_weights=work.bin_weights,
+            cuts=work.cuts,
+            masks=work.masks,
         )
-
-    def _n_keys(self, n_rows: int) -> int:
-        """Return the largest number of keys."""
-        return max(n_rows, BINS, int(self.records.floats.shape[1]))

@@ -184,20 +184,20 @@ class Solved(NamedTuple):
 
     terms: Mask
     factors: Floats
-    projections: Floats
+    projected: Floats
     slopes: Floats
 
     @classmethod
-    def by(cls, terms: Mask, factors: Floats, projections: Floats) -> "Solved":
+    def by(cls, terms: Mask, factors: Floats, projected: Floats) -> "Solved":
         """Return solved equations, with their slopes."""
         return cls(
-            terms, factors, projections, (factors @ projections[:, :, None])[:, :, 0]
+            terms, factors, projected, (factors @ projected[:, :, None])[:, :, 0]
         )
 
     def subset(self, nodes: Integers | Mask) -> "Solved":
         """Return the equations of some of the nodes."""
-        terms, factors, projections, slopes = self
-        return Solved(terms[nodes], factors[nodes], projections[nodes], slopes[nodes])
+        terms, factors, projected, slopes = self
+        return Solved(terms[nodes], factors[nodes], projected[nodes], slopes[nodes])
 
     def replace_nodes(self, nodes: Integers, solved: "Solved") -> None:
         """Replace the equations of some nodes."""
@@ -213,15 +213,15 @@ class Solved(NamedTuple):
         # |mirror|² is twice its entry, and a reflection takes 2 / |mirror|².
         scaled = mirror / np.abs(mirror[lines, dropped])[:, None]
         factors = self.factors - (self.factors @ mirror[:, :, None]) * scaled[:, None]
-        projections = (
-            self.projections
-            - (self.projections * mirror).sum(axis=1, keepdims=True) * scaled
+        projected = (
+            self.projected
+            - (self.projected * mirror).sum(axis=1, keepdims=True) * scaled
         )
         terms = self.terms.copy()
         terms[lines, dropped] = False
         factors[lines, dropped] = factors[lines, :, dropped] = 0.0
-        projections[lines, dropped] = 0.0
-        return Solved.by(terms, factors, projections)
+        projected[lines, dropped] = 0.0
+        return Solved.by(terms, factors, projected)
 
 
 class Regressions:
@@ -234,20 +234,16 @@ class Regressions:
         n_nodes = len(products)
         self.means = np.zeros((n_nodes, width))
         self.spreads = np.zeros((n_nodes, width, width))
-        for node, node_products in enumerate(products):
-            n_terms = node_products.means.shape[1] - 1
+        for node, sums in enumerate(products):
+            n_terms = sums.means.shape[1] - 1
             means, spreads = self.means[node], self.spreads[node]
-            means[:n_terms] = node_products.means[0, :-1]
-            means[-1] = node_products.means[0, -1]
-            spreads[:n_terms, :n_terms] = node_products.spreads[0, :-1, :-1]
-            spreads[:n_terms, -1] = spreads[-1, :n_terms] = node_products.spreads[
-                0, :-1, -1
-            ]
-            spreads[-1, -1] = node_products.spreads[0, -1, -1]
+            means[:n_terms] = sums.means[0, :-1]
+            means[-1] = sums.means[0, -1]
+            spreads[:n_terms, :n_terms] = sums.spreads[0, :-1, :-1]
+            spreads[:n_terms, -1] = spreads[-1, :n_terms] = sums.spreads[0, :-1, -1]
+            spreads[-1, -1] = sums.spreads[0, -1, -1]
         self.spreads *= scale
-        self.weight = scale * np.array(
-            [node_products.weights[0] for node_products in products]
-        )
+        self.weight = scale * np.array([sums.weights[0] for sums in products])
         self.spread = self.spreads[:, -1, -1]
         freedom = np.maximum(self.weight - 1, TOLERANCE)
         squares = self.spreads.diagonal(axis1=1, axis2=2)
@@ -263,16 +259,13 @@ class Regressions:
         """Return the models of all nodes."""
         chosen = self.best_terms(self.independent())
         slopes, squared_errors = self.final(chosen)
-        lists = {
-            id(node_terms): node_terms for node_terms in terms
-        }  # many nodes share one
+        lists = {id(shared): shared for shared in terms}  # many nodes share one
         measured = {
-            key: [term.centre for term in node_terms]
-            for key, node_terms in lists.items()
+            key: [term.centre for term in shared] for key, shared in lists.items()
         }
         centres = np.zeros(slopes.shape)
-        for line, node_terms in zip(centres, terms, strict=True):
-            line[: len(node_terms)] = measured[id(node_terms)]
+        for line, shared in zip(centres, terms, strict=True):
+            line[: len(shared)] = measured[id(shared)]
         deviations = np.where(chosen, self.deviations[:, :-1], 1.0)
         coefficients = slopes * self.deviations[:, -1:] / deviations
         means = np.where(chosen, self.means[:, :-1] + centres, 0.0)
@@ -351,13 +344,13 @@ class Regressions:
         """Solve the equations of some terms of each node."""
         plain, ridged = self.equations(terms)
         factors = inverse_factors(ridged)
-        projections = plain[:, -1:, :-1] @ factors
-        return Solved.by(terms, factors, projections[:, 0])
+        projected = plain[:, -1:, :-1] @ factors
+        return Solved.by(terms, factors, projected[:, 0])
 
     def squared_errors(self, nodes: Integers, solved: Solved) -> Floats:
         """Return Σw(y − prediction)² of some nodes, at least its rounding error."""
-        projections, slopes = solved.projections, solved.slopes
-        explained = (projections * projections).sum(axis=1)
+        projected, slopes = solved.projected, solved.slopes
+        explained = (projected * projected).sum(axis=1)
         explained += (self.ridge[nodes] * slopes * slopes).sum(axis=1)
         error = self.spread[nodes] - explained * self.deviations[nodes, -1] ** 2
         return np.asarray(np.maximum(error, ROUNDING * self.spread[nodes]))

@@ -25,7 +25,7 @@ were 1, so that weights which sum to 1 give the trees of weights which sum to n.
 sums come from the source, so a tree over a database is treated as one in memory.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -107,17 +107,15 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     assert isinstance(nodes, RenumberedNodes)
     assert arrays.outputs is not None
     parent = arrays.parent.tolist()
-    node_models = list(map(fits.model, nodes.numbers.tolist()))
-    models = _smoothed(
-        parent, node_models, fits.sizes[nodes.numbers].tolist(), constant
-    )
+    unsmoothed = list(map(fits.model, nodes.numbers.tolist()))
+    models = _smoothed(parent, unsmoothed, fits.sizes[nodes.numbers].tolist(), constant)
     intercepts = np.array([[model.intercept] for model in models])
     with_terms = np.array([[bool(model.terms)] for model in models])
-    models_as_arrays = flat_models([model if model.terms else None for model in models])
+    flat = flat_models([model if model.terms else None for model in models])
     modelled = replace(
         arrays,
         outputs=np.where(with_terms, arrays.outputs, intercepts),
-        models=models_as_arrays if with_terms.any() else None,
+        models=flat if with_terms.any() else None,
     )
     return Tree(tree.schema, replace(nodes, tree=modelled))
 
@@ -131,9 +129,7 @@ def _root_statistics(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     return statistics_by_attribute(tables, tree.schema)
 
 
-def terms_below(
-    tree: Tree, root_statistics: dict[int, RootStatistics]
-) -> list[tuple[Term, ...]]:
+def terms_below(tree: Tree, roots: dict[int, RootStatistics]) -> list[tuple[Term, ...]]:
     """Return for each node the terms of the splits below it, the nearest if many.
 
     Nodes of the same terms share one tuple, which is compared by identity.
@@ -141,62 +137,45 @@ def terms_below(
     arrays, attributes = tree.arrays, tree.schema.attributes
     links, split_on = arrays.links(), arrays.attribute.tolist()
     parent, depths = arrays.parent.tolist(), links.depth.tolist()
-    is_grouped = np.isnan(arrays.cut).tolist()
-    number_of: dict[Term, int] = {}
+    grouped = np.isnan(arrays.cut).tolist()
+    index_of: dict[Term, int] = {}
+
+    def index_terms(terms: Iterable[Term]) -> list[int]:
+        return [index_of.setdefault(term, len(index_of)) for term in terms]
+
     numbers = {
-        attribute: (
-            number_of.setdefault(
-                Term(attribute, None, statistics.default_value), len(number_of)
-            ),
-        )
-        for attribute, statistics in root_statistics.items()
+        index: index_terms([Term(index, None, root.default_value)])
+        for index, root in roots.items()
     }
-    no_terms: Depths = {}
-    below = [no_terms if attribute < 0 else {} for attribute in split_on]
+    none: Depths = {}
+    below = [none if index < 0 else {} for index in split_on]
     for node in np.flatnonzero(arrays.inner)[::-1].tolist():
-        term_depths, attribute = below[node], split_on[node]
-        term_numbers: Sequence[int] = numbers[attribute]
-        if is_grouped[node]:
+        depth_of, index = below[node], split_on[node]
+        indices = numbers[index]
+        if grouped[node]:
             split = arrays.split(node)
-            groups = _group_terms(
-                split, attributes[attribute], root_statistics[attribute]
-            )
-            term_numbers = [
-                number_of.setdefault(term, len(number_of)) for term in groups
-            ]
-        term_depths.update(dict.fromkeys(term_numbers, depths[node]))
-        if len(term_depths) > MAX_TERMS:
-            terms = {
-                number: term
-                for term, number in number_of.items()
-                if number in term_depths
-            }
-            nearest = sorted(
-                term_depths,
-                key=lambda number: (term_depths[number], *_order(terms[number])),
-            )
-            below[node] = term_depths = {
-                number: term_depths[number] for number in nearest[:MAX_TERMS]
-            }
-        if term_depths and node:
+            indices = index_terms(_group_terms(split, attributes[index], roots[index]))
+        depth_of.update(dict.fromkeys(indices, depths[node]))
+        if len(depth_of) > MAX_TERMS:
+            terms = {t: term for term, t in index_of.items() if t in depth_of}
+            nearest = sorted(depth_of, key=lambda t: (depth_of[t], *_order(terms[t])))
+            below[node] = depth_of = {t: depth_of[t] for t in nearest[:MAX_TERMS]}
+        if depth_of and node:
             above = below[parent[node]]
-            for term, depth in term_depths.items():
+            for term, depth in depth_of.items():
                 above[term] = min(depth, above.get(term, depth))
-    return _sorted_terms(list(number_of), below)
+    return _sorted_terms(list(index_of), below)
 
 
 def _sorted_terms(
     terms: Sequence[Term], below: Sequence[Depths]
 ) -> list[tuple[Term, ...]]:
     """Return the sorted terms of each node, from the numbers of its terms."""
-    order = sorted(range(len(terms)), key=lambda number: _order(terms[number]))
+    order = sorted(range(len(terms)), key=lambda t: _order(terms[t]))
     rank_of = np.argsort(order).tolist()
     ranks = [tuple(sorted(map(rank_of.__getitem__, numbers))) for numbers in below]
-    shared = {
-        node_ranks: tuple(terms[order[rank]] for rank in node_ranks)
-        for node_ranks in set(ranks)
-    }
-    return [shared[node_ranks] for node_ranks in ranks]
+    shared = {key: tuple(terms[order[rank]] for rank in key) for key in set(ranks)}
+    return [shared[key] for key in ranks]
 
 
 def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
@@ -206,14 +185,14 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
 
 
 def _group_terms(
-    split: Split, attribute: Attribute, root_statistics: RootStatistics
+    split: Split, attribute: Attribute, root: RootStatistics
 ) -> list[Term]:
     """Return a term for each group of codes but the first; none of many codes."""
     assert isinstance(split, Groups)
     if len(attribute.values) > LISTED:
         return []
     groups = [group for group in split.groups[1 : MAX_TERMS + 1] if group]
-    typical = int(root_statistics.default_value)
+    typical = int(root.default_value)
     return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 

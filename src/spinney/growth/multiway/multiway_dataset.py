@@ -69,11 +69,14 @@ def rank_rows(
     weights = np.bincount(classes, fractions, minlength=n_classes)
     counts = np.bincount(classes, minlength=n_classes)
     total = float(weights.sum())
+    numeric = [a for a, x in enumerate(schema.attributes) if x.kind == "numeric"]
+    steps = np.zeros(len(schema.attributes))
+    steps[numeric] = [recipe.step_of(values[a]) for a in numeric]
     columns = RankedColumns(
         codes,
         _facts(schema, recipe, n_codes, total),
-        np.concatenate([np.zeros(0), *_numbers(schema, values)]),
-        _steps(schema, recipe, values),
+        np.concatenate([np.zeros(0), *(values[a] for a in numeric)]),
+        steps,
     )
     if fractions is not None and np.all(fractions == 1.0):
         fractions = None
@@ -130,21 +133,6 @@ def _facts(
         lines += k + 1 if k <= MAX_TABLE_CODES else 0
         numbers += k if kind == layout.NUMERIC else 0
     return facts
-
-
-def _numbers(schema: Schema, values: tuple[NDArray[Any], ...]) -> list[Floats]:
-    pairs = zip(schema.attributes, values, strict=True)
-    return [numbers for attribute, numbers in pairs if attribute.kind == "numeric"]
-
-
-def _steps(schema: Schema, recipe: Recipe, values: tuple[NDArray[Any], ...]) -> Floats:
-    pairs = zip(schema.attributes, values, strict=True)
-    return np.array(
-        [
-            recipe.step_of(numbers) if attribute.kind == "numeric" else 0.0
-            for attribute, numbers in pairs
-        ]
-    )
 
 
 def _rank_cells(

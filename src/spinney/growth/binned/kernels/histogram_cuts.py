@@ -127,14 +127,12 @@ def _set_sides(end, b, has_missing, trial, floats, vectors):
 @kernel
 def _are_heavy_enough(rules, n_bins, b, has_missing, trial, work):
     """Return whether both sides of the cut before a bin reach the least weight."""
-    min_weight, vectors = work.limits[layout.LEAST], work.vectors
-    if min_weight <= 0:
+    least, vectors = work.limits[layout.LEAST], work.vectors
+    if least <= 0:
         return True
     _set_sides(n_bins, b, has_missing, trial, work.floats, vectors)
     left_weight = limit_weight(rules, vectors, layout.TRIAL_LEFT)
-    return (
-        min(left_weight, limit_weight(rules, vectors, layout.TRIAL_RIGHT)) >= min_weight
-    )
+    return min(left_weight, limit_weight(rules, vectors, layout.TRIAL_RIGHT)) >= least
 
 
 @kernel
@@ -233,9 +231,9 @@ def mark_bins(
 @kernel
 def _can_cut(n_bins, b, work):
     """Return whether a cut inside a bin of numbers can leave enough on both sides."""
-    min_weight, sizes = work.limits[layout.LEAST], work.floats[layout.SIZES]
+    least, sizes = work.limits[layout.LEAST], work.floats[layout.SIZES]
     missing_weight = work.vectors[layout.MISSING, 0]
-    return min(sizes[b + 1], sizes[n_bins] - sizes[b]) + missing_weight >= min_weight
+    return min(sizes[b + 1], sizes[n_bins] - sizes[b]) + missing_weight >= least
 
 
 @kernel

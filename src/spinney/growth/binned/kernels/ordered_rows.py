@@ -35,9 +35,7 @@ from spinney.growth.binned.kernels.split_scores import GINI, side_weight
 MAX_EXACT = 2.0**53
 HALF, ONE = np.uint64(32), np.uint64(1)
 WORD_BITS = 64  # codes that a word can tell
-CELLS_PER_SORTED_ROW = (
-    16  # counts that are cleared and read while a row is put in order
-)
+CELLS_PER_SORTED_ROW = 16  # counts that are read in the time of sorting a row
 
 
 @kernel
@@ -99,11 +97,11 @@ def walk_rows(labels, totals, top, n, a, column, slack, work):
     """Note the best score of a cut between ordered rows; return its place, or -1."""
     keys, row_bins, values = work.keys, work.row_bins, work.values
     members = work.members
-    left, min_weight = work.vectors[layout.LEFT], work.limits[layout.LEAST]
-    left_squares, right_squares, left_weight, right_weight = 0.0, 0.0, 0.0, 0.0
+    left, least = work.vectors[layout.LEFT], work.limits[layout.LEAST]
+    left_squares, right_squares, size_l, size_r = 0.0, 0.0, 0.0, 0.0
     for c in range(len(left)):
         left[c] = 0.0
-        right_weight += totals[top, c]
+        size_r += totals[top, c]
         right_squares += totals[top, c] * totals[top, c]
     score_to_beat, best_place, next_place = -np.inf, ZERO - 1, key_place(keys[0])
     for i in range(n - 1):
@@ -113,18 +111,14 @@ def walk_rows(labels, totals, top, n, a, column, slack, work):
         left_squares += weight * (2 * before + weight)
         right_squares += weight * (weight - 2 * (totals[top, c] - before))
         left[c] = before + weight
-        left_weight += weight
-        right_weight -= weight
+        size_l += weight
+        size_r -= weight
         if row_bins[place] == row_bins[next_place] and (
             column < 0 or values[place] == values[next_place]
         ):
             continue
-        cut_score = left_squares / left_weight + right_squares / right_weight
-        if (
-            cut_score > score_to_beat
-            and left_weight >= min_weight
-            and right_weight >= min_weight
-        ):
+        cut_score = left_squares / size_l + right_squares / size_r
+        if cut_score > score_to_beat and size_l >= least and size_r >= least:
             work.cuts[a, layout.SCORE] = cut_score
             score_to_beat, best_place = cut_score + slack, i
     return best_place
@@ -161,7 +155,7 @@ def weigh_codes(cells, labels, n, a, work):
 @kernel
 def scan_codes(totals, top, a, present, high, slack, work):
     """Note the best score of a cut between codes; return the code before it, or -1."""
-    code_weights, min_weight = work.code_weights, work.limits[layout.LEAST]
+    code_weights, least = work.code_weights, work.limits[layout.LEAST]
     width = code_weights.shape[1]
     left, totals_by_class = code_weights[layout.BINS], code_weights[layout.BINS + 1]
     total_weight = ZERO
@@ -172,22 +166,18 @@ def scan_codes(totals, top, a, present, high, slack, work):
     for code in range(high):
         if not (present >> np.uint64(code)) & ONE:
             continue
-        left_squares, right_squares, left_weight = ZERO, ZERO, ZERO
+        left_squares, right_squares, size_l = ZERO, ZERO, ZERO
         for c in range(width):
             left_here = left[c] + code_weights[code, c]
             right_here = totals_by_class[c] - left_here
             left[c] = left_here
-            left_weight += left_here
+            size_l += left_here
             left_squares += left_here * left_here
             right_squares += right_here * right_here
-        right_weight = total_weight - left_weight
-        cut_score = np.float64(left_squares) / np.float64(left_weight)
-        cut_score += np.float64(right_squares) / np.float64(right_weight)
-        if (
-            cut_score > score_to_beat
-            and left_weight >= min_weight
-            and right_weight >= min_weight
-        ):
+        size_r = total_weight - size_l
+        cut_score = np.float64(left_squares) / np.float64(size_l)
+        cut_score += np.float64(right_squares) / np.float64(size_r)
+        if cut_score > score_to_beat and size_l >= least and size_r >= least:
             work.cuts[a, layout.SCORE] = cut_score
             score_to_beat, best_code = cut_score + slack, code
     return best_code

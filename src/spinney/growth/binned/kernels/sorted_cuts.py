@@ -18,7 +18,7 @@ MAX_EXACT = 2.0**53
 @kernel
 def keep_if_better(rules, has_missing, slack, work, line):
     """Store the cut between LEFT and RIGHT if it is better than the best so far."""
-    kind, better, min_weight = rules.kind, False, work.limits[layout.LEAST]
+    kind, better, least = rules.kind, False, work.limits[layout.LEAST]
     cuts, vectors = work.cuts, work.vectors
     for trial in range(2 if has_missing else 1):
         for c in range(vectors.shape[1]):
@@ -26,11 +26,11 @@ def keep_if_better(rules, has_missing, slack, work, line):
             vectors[layout.TRIAL_RIGHT, c] = vectors[layout.RIGHT, c]
         if has_missing:
             add_missing(vectors, layout.TRIAL_LEFT + trial)
-        if min_weight > 0:
+        if least > 0:
             left_weight = limit_weight(rules, vectors, layout.TRIAL_LEFT)
             if (
                 min(left_weight, limit_weight(rules, vectors, layout.TRIAL_RIGHT))
-                < min_weight
+                < least
             ):
                 continue
         cut_score = split_score(kind, vectors, layout.TRIAL_LEFT, layout.TRIAL_RIGHT)

@@ -159,23 +159,14 @@ def split_score(kind, vectors, left, right):
 @kernel
 def _twoing(vectors, left, right):
     """Return the score of a cut by twoing."""
-    left_weight = side_weight(TWOING, vectors, left)
-    right_weight = side_weight(TWOING, vectors, right)
-    if left_weight <= 0 or right_weight <= 0:
+    size_l = side_weight(TWOING, vectors, left)
+    size_r = side_weight(TWOING, vectors, right)
+    if size_l <= 0 or size_r <= 0:
         return 0.0
-    distance = 0.0
+    d = 0.0
     for c in range(vectors.shape[1]):
-        distance += abs(
-            vectors[left, c] / left_weight - vectors[right, c] / right_weight
-        )
-    return (
-        left_weight
-        * right_weight
-        / (left_weight + right_weight)
-        / 4
-        * distance
-        * distance
-    )
+        d += abs(vectors[left, c] / size_l - vectors[right, c] / size_r)
+    return size_l * size_r / (size_l + size_r) / 4 * d * d
 
 
 @kernel
@@ -241,13 +232,13 @@ def _corner_bound(kind, n_classes, vectors, floor, edges_tried):
         bits = corner
         for c in range(vectors.shape[1]):
             inside = vectors[layout.INSIDE, c]
-            left_class, right_class = vectors[layout.LEFT, c], vectors[layout.RIGHT, c]
+            to_left, to_right = vectors[layout.LEFT, c], vectors[layout.RIGHT, c]
             if inside > 0:
-                left_class += inside if bits & 1 else 0.0
-                right_class += 0.0 if bits & 1 else inside
+                to_left += inside if bits & 1 else 0.0
+                to_right += 0.0 if bits & 1 else inside
                 bits >>= 1
-            vectors[layout.TRIAL_LEFT, c] = left_class
-            vectors[layout.TRIAL_RIGHT, c] = right_class
+            vectors[layout.TRIAL_LEFT, c] = to_left
+            vectors[layout.TRIAL_RIGHT, c] = to_right
         cut_score = split_score(kind, vectors, layout.TRIAL_LEFT, layout.TRIAL_RIGHT)
         greatest = max(greatest, cut_score)
         if greatest >= floor:
@@ -259,8 +250,8 @@ def _corner_bound(kind, n_classes, vectors, floor, edges_tried):
 def _numeric_corner_bound(kind, vectors):
     """Return the greatest score at the corners of the box of Σw, Σwy and Σwy²."""
     low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
-    left_sum = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
-    right_sum = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
+    sum_l = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
+    sum_r = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
     squares, roots = vectors[layout.INSIDE, 3], kind >= DEVIATION
     greatest = -np.inf
     for corner in range(8 if roots else 4):
@@ -271,21 +262,21 @@ def _numeric_corner_bound(kind, vectors):
         right = vectors[layout.RIGHT, 0] + vectors[layout.INSIDE, 0] - weight
         if left <= 0 or right <= 0:
             return np.inf
-        left_total, right_total = left_sum + weighted, right_sum - weighted
-        left_squares = vectors[layout.LEFT, 3] + square
-        right_squares = vectors[layout.RIGHT, 3] + squares - square
+        total_l, total_r = sum_l + weighted, sum_r - weighted
+        squares_l = vectors[layout.LEFT, 3] + square
+        squares_r = vectors[layout.RIGHT, 3] + squares - square
         if (
             roots
             and min(
-                left_squares - left_total * left_total / left,
-                right_squares - right_total * right_total / right,
+                squares_l - total_l * total_l / left,
+                squares_r - total_r * total_r / right,
             )
             <= 0
         ):
             return np.inf
-        cut_score = _moment_score(kind, left, left_total, left_squares)
+        cut_score = _moment_score(kind, left, total_l, squares_l)
         greatest = max(
-            greatest, cut_score + _moment_score(kind, right, right_total, right_squares)
+            greatest, cut_score + _moment_score(kind, right, total_r, squares_r)
         )
     return greatest
 
@@ -293,31 +284,31 @@ def _numeric_corner_bound(kind, vectors):
 @kernel
 def _slope_bound(kind, vectors):
     """Return the bound by the slope of g from the bin's lower edge."""
-    left_weight = side_weight(kind, vectors, layout.LEFT)
-    bin_weight = side_weight(kind, vectors, layout.INSIDE)
-    right_weight = side_weight(kind, vectors, layout.RIGHT)
-    if left_weight <= 0 or right_weight <= 0:
+    size_l = side_weight(kind, vectors, layout.LEFT)
+    size_b = side_weight(kind, vectors, layout.INSIDE)
+    size_r = side_weight(kind, vectors, layout.RIGHT)
+    if size_l <= 0 or size_r <= 0:
         return np.inf
-    max_squares, min_squares = 0.0, 0.0
+    sum_v, sum_u = 0.0, 0.0
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
         vectors[layout.TRIAL_RIGHT, c] = vectors[layout.RIGHT, c] + inside
-        min_fraction = vectors[layout.LEFT, c] / (left_weight + bin_weight - inside)
-        max_fraction = vectors[layout.TRIAL_RIGHT, c] / (right_weight + inside)
-        min_squares += min_fraction * min_fraction
-        max_squares += max_fraction * max_fraction
+        u_min = vectors[layout.LEFT, c] / (size_l + size_b - inside)
+        v_max = vectors[layout.TRIAL_RIGHT, c] / (size_r + inside)
+        sum_u += u_min * u_min
+        sum_v += v_max * v_max
     bound = split_score(kind, vectors, layout.LEFT, layout.TRIAL_RIGHT)
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
         if inside <= 0:
             continue
-        max_fraction = (vectors[layout.LEFT, c] + inside) / (left_weight + inside)
-        min_fraction = vectors[layout.RIGHT, c] / (right_weight + bin_weight - inside)
+        u_max = (vectors[layout.LEFT, c] + inside) / (size_l + inside)
+        v_min = vectors[layout.RIGHT, c] / (size_r + size_b - inside)
         if kind == GINI:
-            slope = 2 * max_fraction - min_squares - 2 * min_fraction + max_squares
-        elif min_fraction <= 0:
+            slope = 2 * u_max - sum_u - 2 * v_min + sum_v
+        elif v_min <= 0:
             return np.inf
         else:
-            slope = np.log2(max_fraction) - np.log2(min_fraction)
+            slope = np.log2(u_max) - np.log2(v_min)
         bound += inside * max(0.0, slope)
     return bound

@@ -71,13 +71,13 @@ def rows_in(word):
 
 
 @kernel
-def agreement_bound(first, second, difference, more_first, more_second):
+def agreement_bound(t0, t1, difference, more_first, more_second):
     """Return the most that a cut agrees on; ``difference`` is D before the sub-bin."""
-    return max(second + difference + more_first, first - difference + more_second)
+    return max(t1 + difference + more_first, t0 - difference + more_second)
 
 
 @kernel
-def lay_out_sorted(search, begin, middle, end, a, first, second):
+def lay_out_sorted(search, begin, middle, end, a, t0, t1):
     """Lay out the known rows of a small node as one sub-bin; return their number."""
     cells, work, rows = search.cells, search.work, search.rows
     column, subbins, cuts, n = cells.column[a], work.subbins, work.cuts, ZERO
@@ -95,7 +95,7 @@ def lay_out_sorted(search, begin, middle, end, a, first, second):
         cuts[a, FIRST_WEIGHT if i < middle else SECOND_WEIGHT] += search.weights[row]
         n += 1
     if n == end - begin:
-        cuts[a, FIRST_WEIGHT], cuts[a, SECOND_WEIGHT] = first, second
+        cuts[a, FIRST_WEIGHT], cuts[a, SECOND_WEIGHT] = t0, t1
     cuts[a, N_KNOWN] = subbins[ROWS, 0] = n
     subbins[FIRST_BRANCH, 0] = cuts[a, FIRST_WEIGHT]
     subbins[SECOND_BRANCH, 0] = cuts[a, SECOND_WEIGHT]
@@ -111,11 +111,11 @@ def lay_out_subbins(search, begin, middle, end, a, needed):
     """
     cells, work = search.cells, search.work
     subbins, marks, n_bins, n_opened = work.subbins, work.marks, cells.n_bins[a], 0
-    first, second = work.cuts[a, FIRST_WEIGHT], work.cuts[a, SECOND_WEIGHT]
+    t0, t1 = work.cuts[a, FIRST_WEIGHT], work.cuts[a, SECOND_WEIGHT]
     n, difference, marks[layout.MISSING_CODE] = ZERO, 0.0, -1
     for b in range(n_bins):
         n_in_bin, more = rows_in(work.packed_counts[a, b]), work.bin_weights[a, b]
-        bound = agreement_bound(first, second, difference, more[0], more[1])
+        bound = agreement_bound(t0, t1, difference, more[0], more[1])
         marks[b] = -1
         if cells.column[a] >= 0 and n_in_bin > 1 and bound >= needed:
             marks[b] = 0
@@ -214,20 +214,20 @@ def _count_subbins(search, middle, n, n_per_bin):
 def _close_subbins(a, n_subbins, needed, work):
     """Keep only those sub-bins open that may hold a better cut than all edges."""
     subbins, best, n_rows = work.subbins, needed, work.cuts[a, N_KNOWN]
-    first, second = work.cuts[a, FIRST_WEIGHT], work.cuts[a, SECOND_WEIGHT]
+    t0, t1 = work.cuts[a, FIRST_WEIGHT], work.cuts[a, SECOND_WEIGHT]
     for final in range(2):
         difference, before = 0.0, 0.0
         for subbin in range(n_subbins):
             more = subbins[FIRST_BRANCH, subbin], subbins[SECOND_BRANCH, subbin]
             if final and subbins[OPEN, subbin]:
                 alike = not subbins[LEAST, subbin] < subbins[GREATEST, subbin]
-                bound = agreement_bound(first, second, difference, more[0], more[1])
+                bound = agreement_bound(t0, t1, difference, more[0], more[1])
                 subbins[OPEN, subbin] = not alike and bound >= best
             difference += more[0] - more[1]
             before += subbins[ROWS, subbin]
             if min(before, n_rows - before) >= MIN_ROWS:
-                cut_score = max(second + difference, first - difference)
-                best = max(best, cut_score - SLACK * (first + second))
+                cut_score = max(t1 + difference, t0 - difference)
+                best = max(best, cut_score - SLACK * (t0 + t1))
 
 
 @kernel
@@ -247,7 +247,7 @@ def scan_cuts(search, middle, a, n_subbins, needed):
     """Return the most that a cut agrees on, or note the first that agrees as wanted."""
     work, rows, weights = search.work, search.rows, search.weights
     subbins, keys, cuts = work.subbins, work.keys, work.cuts
-    first, second = cuts[a, FIRST_WEIGHT], cuts[a, SECOND_WEIGHT]
+    t0, t1 = cuts[a, FIRST_WEIGHT], cuts[a, SECOND_WEIGHT]
     n_rows = cuts[a, N_KNOWN]
     before, key_index, sums, best = ZERO, ZERO, 0.0, -np.inf
     for subbin in range(n_subbins):
@@ -271,7 +271,7 @@ def scan_cuts(search, middle, a, n_subbins, needed):
             left = before + (n_in_subbin if is_edge else k + 1)
             if min(left, n_rows - left) < MIN_ROWS:
                 continue
-            agreeing = max(second + difference, first - difference)
+            agreeing = max(t1 + difference, t0 - difference)
             best = max(best, agreeing)
             if agreeing < needed:
                 continue
@@ -279,7 +279,7 @@ def scan_cuts(search, middle, a, n_subbins, needed):
             while is_edge and subbins[ROWS, after] == 0:
                 after += 1
             cuts[a, AGREEING] = agreeing
-            cuts[a, SWAPPED] = first - difference > second + difference
+            cuts[a, SWAPPED] = t0 - difference > t1 + difference
             cuts[a, LOW] = subbins[GREATEST, subbin] if is_edge else keys[key_index - 1]
             cuts[a, HIGH] = subbins[LEAST, after] if is_edge else keys[key_index]
             cuts[a, BIN] = subbins[OWNER, subbin]

@@ -114,14 +114,14 @@ def _count_branches(search, begin, middle, end, first, last):
 
 
 @kernel
-def _sum_known_rows(a, n_bins, first_weight, second_weight, n_rows, work):
+def _sum_known_rows(a, n_bins, t0, t1, n_rows, work):
     """Set the weights and the number of the rows with a value of an attribute.
 
-    ``first_weight``, ``second_weight`` and ``n_rows`` are those of all rows.
+    ``t0``, ``t1`` and ``n_rows`` are those of all rows.
     """
     cuts, n_missing = work.cuts, rows_in(work.packed_counts[a, layout.MISSING_CODE])
-    cuts[a, bins.FIRST_WEIGHT] = first_weight
-    cuts[a, bins.SECOND_WEIGHT] = second_weight
+    cuts[a, bins.FIRST_WEIGHT] = t0
+    cuts[a, bins.SECOND_WEIGHT] = t1
     cuts[a, bins.N_KNOWN] = n_rows - n_missing
     if n_missing == 0:
         return
@@ -135,14 +135,10 @@ def _sum_known_rows(a, n_bins, first_weight, second_weight, n_rows, work):
 @kernel
 def _group_codes(a, n_codes, work):
     """Give each code its branch; ties go to the heavier one, or the second."""
-    first_weight = work.cuts[a, bins.FIRST_WEIGHT]
-    second_weight = work.cuts[a, bins.SECOND_WEIGHT]
-    bin_weights, total_weight = work.bin_weights, first_weight + second_weight
-    heavier = (
-        1
-        if second_weight / total_weight >= first_weight / total_weight - TOLERANCE
-        else 0
-    )
+    t0 = work.cuts[a, bins.FIRST_WEIGHT]
+    t1 = work.cuts[a, bins.SECOND_WEIGHT]
+    bin_weights, total_weight = work.bin_weights, t0 + t1
+    heavier = 1 if t1 / total_weight >= t0 / total_weight - TOLERANCE else 0
     agreeing, n_first, n_second = 0.0, 0, 0
     for code in range(n_codes):
         n_in_bin = rows_in(work.packed_counts[a, code])
@@ -164,8 +160,8 @@ def _group_codes(a, n_codes, work):
 @kernel
 def _best_edge(a, n_bins, openable, work):
     """Find the best agreement of cuts between bins, and a bound on those inside."""
-    first_weight = work.cuts[a, bins.FIRST_WEIGHT]
-    second_weight = work.cuts[a, bins.SECOND_WEIGHT]
+    t0 = work.cuts[a, bins.FIRST_WEIGHT]
+    t1 = work.cuts[a, bins.SECOND_WEIGHT]
     n_rows = work.cuts[a, bins.N_KNOWN]
     bin_weights, difference, before = work.bin_weights, 0.0, ZERO
     best, bound = -np.inf, -np.inf
@@ -175,17 +171,13 @@ def _best_edge(a, n_bins, openable, work):
             continue
         if openable and n_in_bin > 1:
             more = agreement_bound(
-                first_weight,
-                second_weight,
-                difference,
-                bin_weights[a, b, 0],
-                bin_weights[a, b, 1],
+                t0, t1, difference, bin_weights[a, b, 0], bin_weights[a, b, 1]
             )
             bound = max(bound, more)
         difference += bin_weights[a, b, 0] - bin_weights[a, b, 1]
         before += n_in_bin
         if min(before, n_rows - before) >= bins.MIN_ROWS:
-            best = max(best, second_weight + difference, first_weight - difference)
+            best = max(best, t1 + difference, t0 - difference)
     work.cuts[a, bins.AGREEING], work.cuts[a, bins.BOUND] = best, bound
 
 
@@ -217,10 +209,10 @@ def _search_attributes(search, begin, middle, end, split_attribute, first, last)
     node.
     """
     cells, work = search.cells, search.work
-    first_weight = _weigh(search, begin, middle)
-    second_weight = _weigh(search, middle, end)
-    total_weight = first_weight + second_weight
-    majority = max(first_weight, second_weight)
+    t0 = _weigh(search, begin, middle)
+    t1 = _weigh(search, middle, end)
+    total_weight = t0 + t1
+    majority = max(t0, t1)
     cuts, n = work.cuts, end - begin
     for a in range(first, last):
         cuts[a, bins.AGREEING], cuts[a, bins.BOUND] = -np.inf, -np.inf
@@ -237,7 +229,7 @@ def _search_attributes(search, begin, middle, end, split_attribute, first, last)
             continue
         if sorts_rows:
             _count_branches(search, begin, middle, end, a, a + 1)
-        _sum_known_rows(a, cells.n_bins[a], first_weight, second_weight, n, work)
+        _sum_known_rows(a, cells.n_bins[a], t0, t1, n, work)
         if cells.nominal[a]:
             _group_codes(a, cells.n_bins[a], work)
         else:
@@ -258,9 +250,7 @@ def _search_attributes(search, begin, middle, end, split_attribute, first, last)
         elif not cells.nominal[a]:
             n_subbins = ZERO + 1
             if sorts_rows:
-                n_keys = lay_out_sorted(
-                    search, begin, middle, end, a, first_weight, second_weight
-                )
+                n_keys = lay_out_sorted(search, begin, middle, end, a, t0, t1)
             else:
                 low = max(floor, agreeing - bins.SLACK * total_weight)
                 n_subbins, n_keys = lay_out_subbins(search, begin, middle, end, a, low)
@@ -304,10 +294,10 @@ def _find_cut_values(search, begin, end, a):
 def _record_best(search, begin, middle, end, line):
     """Record the best surrogates, the greatest agreement first."""
     cells, work, records = search.cells, search.work, search.records
-    first_weight = _weigh(search, begin, middle)
-    second_weight = _weigh(search, middle, end)
-    total_weight = first_weight + second_weight
-    majority = max(first_weight, second_weight)
+    t0 = _weigh(search, begin, middle)
+    t1 = _weigh(search, middle, end)
+    total_weight = t0 + t1
+    majority = max(t0, t1)
     cuts, p = work.cuts, len(cells.n_bins)
     for k in range(records.attributes.shape[1]):
         best, chosen = -np.inf, -1

@@ -227,10 +227,8 @@ def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
     known_start, left = layout.KNOWN * line, layout.LEFT * line
     right = layout.RIGHT * line
     last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
-    min_weight = min(
-        limits.min_cut_fraction * known / n_classes, limits.max_side_minimum
-    )
-    min_weight = max(limits.min_branch_weight, min_weight) * (1 - TOLERANCE)
+    least = min(limits.min_cut_fraction * known / n_classes, limits.max_side_minimum)
+    least = max(limits.min_branch_weight, least) * (1 - TOLERANCE)
     min_branch = limits.min_branch_fraction * (known + missing) * (1 + TOLERANCE)
     numbers, start = columns.numbers, columns.facts[a, layout.NUMBERS_START]
     step = columns.steps[a]
@@ -263,7 +261,7 @@ def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
             numbers[start + codes[j]] + step < numbers[start + codes[j + 1]]
         ):
             continue
-        if size < min_weight or rest < min_weight:
+        if size < least or rest < least:
             continue
         if min_branch != 0.0 and not (size > min_branch and rest > min_branch):
             continue
