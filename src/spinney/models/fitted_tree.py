@@ -128,7 +128,7 @@ class FittedTree(TreeDisplay):
     @property
     def _optional(self) -> Any:
         """Those of them that only surrogates use."""
-        return self._flat.gathered_if_there
+        return self._flat.gathered_optional
 
     @property
     def _asked(self) -> Any:
@@ -490,7 +490,7 @@ class FittedTree(TreeDisplay):
         rows: grown with ``keep_rows=True``, or fitted by ``partial_fit``. The first
         update counts them all; those after it count the rows that came or left, at the
         nodes on their way, and all rows of a node where it asks something else now. See
-        ``docs/incremental.md`` for the recipes that are grown whole each time.
+        ``docs/incremental.md`` for the recipes that are grown from scratch each time.
 
         Parameters
         ----------
@@ -519,11 +519,11 @@ class FittedTree(TreeDisplay):
         """
         update = registry.load("operation", "update")
         model = self._grown()
-        kept = update.update_state_of(model)
+        kept = update.require_update_state(model)
         batch, gone = (
             None
             if rows is None
-            else update.batch_of(
+            else update.update_batch(
                 self.read(
                     rows,
                     whole=True,

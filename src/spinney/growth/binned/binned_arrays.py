@@ -62,7 +62,7 @@ def grown_tree_arrays(
     missing = np.full(len(attribute), -1, np.int16)
     missing[inner] = records.floats[inner, CUT_MISSING]
     policy = policy_named(recipe.missing_policy)
-    if not (policy.divides or policy.surrogates):
+    if not (policy.divides_rows or policy.surrogates):
         # None was missing: the heaviest branch, the first of equals.
         unrouted = inner[missing[inner] < 0]
         left, right = (

@@ -29,7 +29,7 @@ from spinney.growth.binned.kernels.encoding import (
 )
 from spinney.growth.binned.kernels.layout import Cells, Labels, Rules
 from spinney.growth.binned.kernels.ordered_rows import WORD_BITS
-from spinney.recipes import MOST_IN_SIDE, Recipe
+from spinney.recipes import MAX_SIDE_WEIGHT, Recipe
 from spinney.search import Search
 from spinney.sources import TableRequest
 from spinney.trees.criteria import deviation
@@ -340,7 +340,7 @@ def binned_dataset(
         limit_scale=np.ones(len(weights)) if altered is None else 1 / altered,
         min_branch_fraction=float(recipe.min_branch_share),
         min_cut_fraction=float(recipe.min_cut_share) / max(1, schema.n_classes),
-        max_side_minimum=MOST_IN_SIDE,
+        max_side_minimum=MAX_SIDE_WEIGHT,
         min_deviation=min_deviation * (1 - TOLERANCE),
         by_ratio=criterion.average,
         average_slack=criterion.slack,

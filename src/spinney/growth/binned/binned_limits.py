@@ -64,7 +64,7 @@ def _can_bucket(recipe: Recipe) -> bool:
     buckets_are_codes = (
         recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MAX_CODES
     )
-    by_root = policy_named(recipe.missing_policy).by_root
+    by_root = policy_named(recipe.missing_policy).imputes_typical
     return buckets_are_codes and recipe.grouping != "multiway" and not by_root
 
 
@@ -98,10 +98,10 @@ def _can_encode(schema: Schema, recipe: Recipe) -> bool:
 def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells have one branch, or there are none."""
     policy = policy_named(recipe.missing_policy)
-    if policy.moves or policy.surrogates:
+    if policy.tries_branches or policy.surrogates:
         return True
     kinds = {attribute.kind for attribute in training.schema.attributes}
-    if policy.by_root and "nominal" in kinds:
+    if policy.imputes_typical and "nominal" in kinds:
         return False  # a later missing value goes where the commonest one does
     return not has_missing_cells(training)
 

@@ -161,7 +161,7 @@ def grow_binned_tree(
             surrogates = lazy_surrogates(
                 dataset, row_weights, *grown[:2], max_surrogates
             )
-    if policy.by_root:
+    if policy.imputes_typical:
         typical = typical_values(training)
         for records in (grown.records, grown.competitors):
             set_missing_by_typical(records, grown.code_counts, schema, typical)
