@@ -60,8 +60,6 @@ def row_copies(
     not whole numbers, or there would still be more copies than that and than four a
     row, each row comes once.
 
-    Examples
-    --------
     >>> shade, size = np.array([2, 0, 2, 1]), np.array([0.5, np.nan, 0.5, 0.1])
     >>> order = row_copies([shade, size]).places
     >>> turned = row_copies([shade[::-1], size[::-1]]).places

@@ -196,10 +196,8 @@ def interval_text(
     most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
     if low == inf:
         return f"{name} is missing"
-    (low, low_is_in), (high, high_is_out) = (
-        read_bound(low, unit),
-        read_bound(high, unit),
-    )
+    (low, low_is_in) = read_bound(low, unit)
+    (high, high_is_out) = read_bound(high, unit)
     upper = "<" if high_is_out else most
     if high == inf:
         return f"{name} {least if low_is_in else '>'} {number_text(low, unit)}"
@@ -215,10 +213,8 @@ def span_text(low: float, high: float, unit: str | None = None) -> str:
     >>> span_text(1.0, 2.5), span_text(0.5, 2.0, "days since 1970-01-01")
     ('(1, 2.5]', '[1970-01-02, 1970-01-03]')
     """
-    (low, low_is_in), (high, high_is_out) = (
-        read_bound(low, unit),
-        read_bound(high, unit),
-    )
+    (low, low_is_in) = read_bound(low, unit)
+    (high, high_is_out) = read_bound(high, unit)
     texts = f"{number_text(low, unit)}, {number_text(high, unit)}"
     return f"{'[' if low_is_in else '('}{texts}{')' if high_is_out else ']'}"
 

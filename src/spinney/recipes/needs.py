@@ -141,69 +141,38 @@ CLASSES = Requirement(
     lambda _, target: "this one is a number" if target == "a number" else None,
     "declare the target nominal",
 )
-
-
 NUMBER = Requirement(
     "a target that is a number",
     lambda _, target: "this one is classes" if target == "classes" else None,
     "declare the target numeric",
 )
-
-
 TEST = Requirement("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
-
-
 BITS = Requirement((Setting("criterion", "gain"), " or 'gain_ratio'"), _no_bits)
-
-
 BUCKETS = Requirement(
     (Setting("buckets", "equal-width"), ", 'equal-frequency' or 'k-means'"),
     _uncounted_buckets,
 )
-
-
 NO_BUCKETS = Requirement("numbers that are in no buckets", _in_buckets)
-
-
 SEVERAL_TERMS = Requirement(
     phrase(
         "{} or more, or {} or more", Setting("linear_terms", 2), Setting("construct", 1)
     ),
     _single_attributes,
 )
-
-
 MODELS_USED = Requirement(
     phrase(
         "{} or {} above 0", Setting("pruning", "adjusted-error"), Setting("smoothing")
     ),
     _means_alone,
 )
-
-
 MERGED = _has("grouping", "merge")
-
-
 NOT_EXHAUSTIVE = Requirement("merging that is not exhaustive", _no_level)
-
-
 ERROR_BASED = _has("pruning", "error-based")
-
-
 COST_COMPLEXITY = _has("pruning", "cost-complexity")
-
-
 GREEDY = _has("search", "greedy")
-
-
 OPTIMAL = _has("search", "optimal")
-
-
 HOEFFDING = _has("search", "hoeffding")
-
-
 ANOTHER_RECIPE = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
-
 
 NEEDS = (
     # Settings that qualify another one.
@@ -414,10 +383,8 @@ leave this setting out
             obstacle = condition.obstacle(recipe, target)
             if obstacle is None:
                 continue
-            setting, is_inherited = (
-                Setting(need.setting, value),
-                need.setting not in given,
-            )
+            setting = Setting(need.setting, value)
+            is_inherited = need.setting not in given
             lack: Text = ("needs ", condition.text, ", and ", obstacle)
             if condition is NUMBER and is_inherited:
                 lack = ("(", setting, ") ", lack)

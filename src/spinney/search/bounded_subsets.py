@@ -175,11 +175,9 @@ class _BranchAndBound:
             weights[self.order],
             value_weights[self.order],
         )
-        self.impurity, self.min_weight, self.beam_width = (
-            impurity,
-            min_weight,
-            beam_width,
-        )
+        self.impurity = impurity
+        self.min_weight = min_weight
+        self.beam_width = beam_width
         self.value_costs = _costs(self.weights, impurity)
         self.open_costs = np.append(np.cumsum(self.value_costs[::-1])[::-1], 0.0)
         self.margin = TOLERANCE * float(total.sum())
@@ -223,19 +221,15 @@ class _BranchAndBound:
         other value on its cheaper side; this may be the best so far.
         """
         decided_weights, open_weights = self.weights[:decided], self.weights[decided:]
-        left, right = (
-            masks[:, :decided] @ decided_weights,
-            ~masks[:, :decided] @ decided_weights,
-        )
+        left = masks[:, :decided] @ decided_weights
+        right = ~masks[:, :decided] @ decided_weights
         left_cost, right_cost = (_costs(side, self.impurity) for side in (left, right))
         bounds = left_cost + right_cost + self.open_costs[decided]
         promising = np.flatnonzero(bounds < self.best - self.margin)
-        masks, bounds, left, right = (
-            masks[promising],
-            bounds[promising],
-            left[promising],
-            right[promising],
-        )
+        masks = masks[promising]
+        bounds = bounds[promising]
+        left = left[promising]
+        right = right[promising]
         if not len(promising):
             return masks, bounds
         if decided == len(self.weights):

@@ -98,14 +98,6 @@ def entry(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if OFF else Entry(function)
 
 
-def instruction(module: str, name: str, plain: Callable[..., Any]) -> Any:
-    """Return what is written for the compiler, as that of a name in a module.
-
-    The module is imported when a loop is compiled; ``plain`` does the same in Python.
-    """
-    return plain if OFF else Instruction(module, name, Kernel(plain))
-
-
 def _numba_folder() -> str | None:
     """Return where Numba may store code, as pickles; None where somebody else could.
 
@@ -144,7 +136,10 @@ def _by_njit(function: Callable[..., Any]) -> Any:
 
 
 class Instruction:
-    """A function written for the compiler, for use in kernels."""
+    """A function written for the compiler, for use in kernels.
+
+    Its module is imported when a loop is compiled; ``plain`` does the same in Python.
+    """
 
     def __init__(self, module: str, name: str, plain: "Kernel") -> None:
         self.module, self.name, self.plain = module, name, plain
@@ -309,5 +304,8 @@ def _nothing(_matrix: Any, _row: int, _column: int) -> None:
     """Do nothing where loops are not compiled."""
 
 
-prefetch = instruction("spinney._support.jit.numba_extensions", "hint", _nothing)
+prefetch: Any = _nothing
+if not OFF:
+    _EXTENSIONS = "spinney._support.jit.numba_extensions"
+    prefetch = Instruction(_EXTENSIONS, "hint", Kernel(_nothing))
 """A hint to the memory: this cell of a matrix will be read soon."""

@@ -188,7 +188,6 @@ def trusted_folder(
 
     Examples
     --------
-    >>> import os
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as mine:
     ...     with trusted_folder(Path(mine, "new"), create=True) as folder:
@@ -242,10 +241,8 @@ def _descend(path: Path, rights: _Rights, *, create: bool) -> int:
             if steps and (target := _link_target(name, above, rights)) is not None:
                 steps += reversed(target.parts)
                 continue
-            child, path_so_far = (
-                _open_folder(name, above, create=create),
-                path_so_far / name,
-            )
+            child = _open_folder(name, above, create=create)
+            path_so_far = path_so_far / name
             if current != -1:
                 os.close(current)
             current = child

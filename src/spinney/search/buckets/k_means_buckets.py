@@ -37,8 +37,6 @@ def k_means(table: CountTable, n: int) -> Floats:
     partitions that are equal within 1e-12, it is the one whose last cut is lowest,
     then the one before, and so on.
 
-    >>> from spinney.trees.counts import CountTable
-    >>> import numpy as np
     >>> from dataclasses import replace
     >>> table = CountTable.of([[1]] * 6)
     >>> k_means(replace(table, values=np.array([1, 2, 3, 10, 11, 30])), 3)
