@@ -23,9 +23,9 @@ from spinney._support.segments import starts_of
 from spinney.sources.base import BinnedTables
 from spinney.trees import TableBatch
 
-MOST_LINES = 400_000
+MAX_LINES = 400_000
 """So many lines are answered at once, about; so many rows are listed by value."""
-MOST_PARTS = 64
+MAX_PARTS = 64
 """Into how much a bin is divided at most."""
 
 
@@ -86,9 +86,9 @@ def count_bin_parts(n_rows: Integers) -> Integers:
     >>> count_bin_parts(np.array([3, 1_000, 5_000])).tolist()
     [3, 1000, 5000]
     """
-    if n_rows.sum() <= MOST_LINES:
+    if n_rows.sum() <= MAX_LINES:
         return n_rows
-    share = int(np.clip(MOST_LINES // len(n_rows), 2, MOST_PARTS))
+    share = int(np.clip(MAX_LINES // len(n_rows), 2, MAX_PARTS))
     return np.minimum(n_rows, share)
 
 

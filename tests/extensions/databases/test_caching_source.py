@@ -136,14 +136,14 @@ def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, po
         open_data, "default_memory_limit", lambda: 300 * BYTES * N_CELLS
     )
     written: list[str] = []
-    write = SqlEngine.written
+    write = SqlEngine.to_sql
 
     def heard(engine: SqlEngine, statement: Any) -> Any:
         words, values = write(engine, statement)
         written.append(words)
         return words, values
 
-    monkeypatch.setattr(SqlEngine, "written", heard)
+    monkeypatch.setattr(SqlEngine, "to_sql", heard)
     for recipe in ("cart", "c4.5"):
         expected = spinney.grow(columns, "y", recipe=recipe, weight="w").tree
         with in_postgres(postgres)(columns) as (data, how):

@@ -183,11 +183,11 @@ def test_without_replacement_a_row_is_drawn_once():
 def test_nothing_is_left_behind_by_draws(tmp_path, request):
     columns = table_of(4)
     with hashed("duckdb", columns, tmp_path, request) as rows:
-        before = list(rows._engine._kept)
+        before = list(rows._engine._stored)
         with rows.sampled_source(sample_fraction(0.7, hash_mixing(1))) as source:
             source.root()
-            assert len(rows._engine._kept) > len(before)
-        assert rows._engine._kept == before
+            assert len(rows._engine._stored) > len(before)
+        assert rows._engine._stored == before
         with pytest.raises(KeyError), rows.sampled_source(sample_fraction(0.7)):
             raise KeyError(ROOT)
-        assert rows._engine._kept == before
+        assert rows._engine._stored == before

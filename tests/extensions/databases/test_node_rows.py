@@ -51,7 +51,7 @@ def grown_in_duckdb(columns: dict[str, Any], **options: Any) -> Any:
 def test_every_way_gives_the_tree_of_memory(
     recipe, missing, changes, few, small_bins, monkeypatch
 ):
-    monkeypatch.setattr(DuckDBEngine, "changes", changes)
+    monkeypatch.setattr(DuckDBEngine, "prefers_update", changes)
     monkeypatch.setattr(node_rows, "FEW_NODES", few)
     columns = columns_of(1, missing)
     options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
@@ -66,7 +66,7 @@ def test_every_way_gives_the_tree_of_memory(
 def test_quantiles_of_some_rows_give_the_tree_of_memory(
     missing, sampled, small_bins, monkeypatch
 ):
-    monkeypatch.setattr(duckdb_engine, "SAMPLED", sampled)
+    monkeypatch.setattr(duckdb_engine, "SAMPLE_ROWS", sampled)
     columns = columns_of(2, missing)
     options = {"recipe": RECIPES["cart"], "min_samples_leaf": 3}
     expected = spinney.grow(columns, "y", **options).tree
@@ -178,7 +178,7 @@ def test_tables_that_have_no_room_are_kept_in_a_file(
     broken, began, small_bins, tmp_path, statements, monkeypatch
 ):
     """Not within a transaction of the user's, which may write to no other file."""
-    monkeypatch.setattr(duckdb_engine, "BYTES", 2**40)
+    monkeypatch.setattr(duckdb_engine, "CELL_BYTES", 2**40)
     columns, folder = columns_of(3, 0.1), tmp_path / "not there yet"
     options = {"recipe": RECIPES["fractional"], "weight": "w", "min_samples_leaf": 3}
     expected = spinney.grow(columns, "y", **options).tree

@@ -84,9 +84,12 @@ def test_trees_are_those_of_memory(place, kind, tmp_path, request):
 def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, request):
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: 0)
     for module, few in (
-        (number_bins, {"MOST_VALUES": 20, "MOST_ROWS": 10, "QUANTILES": 6, "PARTS": 6}),
-        (partition_facts, {"MOST_VALUES": 20}),
-        (partitioned_source, {"MOST_ROWS": 10}),
+        (
+            number_bins,
+            {"MAX_VALUES": 20, "MAX_ROWS_BY_VALUE": 10, "QUANTILES": 6, "PARTS": 6},
+        ),
+        (partition_facts, {"MAX_VALUES": 20}),
+        (partitioned_source, {"MAX_ROWS_BY_VALUE": 10}),
         (open_partitions, {"N_BINS": 9}),
     ):
         for name, value in few.items():
@@ -148,7 +151,7 @@ def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, reques
 
 
 def test_a_count_of_many_rows_in_parts_is_one_whatever_its_order(monkeypatch):
-    monkeypatch.setattr(partition_facts, "MOST_VALUES", 20)
+    monkeypatch.setattr(partition_facts, "MAX_VALUES", 20)
     monkeypatch.setattr(open_partitions, "AT_ONCE", 10)
     for cells, counted in (
         (range(48, 0, -1), True),

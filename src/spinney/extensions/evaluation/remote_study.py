@@ -139,7 +139,7 @@ class RemoteStudy:
 
     def _n_pieces(self, n_test: int) -> int:
         """Return in how many pieces the test rows fit in memory."""
-        most = self.rows.most_rows
+        most = self.rows.max_rows
         if not most:
             msg = "no test row fits in memory"
             raise DataError(msg, remedy="raise memory_limit")

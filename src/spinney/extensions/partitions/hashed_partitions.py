@@ -60,7 +60,7 @@ class HashedPartitions:
         The attributes that have very many numbers, and bins.
     ranges : mapping of int to Range
         Those of numbers, in all partitions together; at -1 that of the target.
-    most_rows : int
+    max_rows : int
         How many rows may come here.
     seed : int
         Another one gives other numbers.
@@ -74,7 +74,7 @@ class HashedPartitions:
         many: Iterable[int],
         ranges: Mapping[int, Range],
         *,
-        most_rows: int,
+        max_rows: int,
         seed: int = 0,
     ) -> None:
         self.schema = schema
@@ -84,7 +84,7 @@ class HashedPartitions:
             list(partitions),
             list(many),
         )
-        self.most_rows = most_rows
+        self.max_rows = max_rows
         self._numbers = self._numbered(ranges, seed)
 
     def _numbered(self, ranges: Mapping[int, Range], seed: int) -> list[Any]:
@@ -143,7 +143,7 @@ class HashedPartitions:
 
     def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        check_rows_fit(self.take(draws).root().n_rows, self.most_rows)
+        check_rows_fit(self.take(draws).root().n_rows, self.max_rows)
         pairs = zip(self._partitions, self._numbers, strict=True)
         partitions = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
         fetched: tuple[TrainingSet, Floats] = sum_results(

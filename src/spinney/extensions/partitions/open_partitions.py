@@ -61,7 +61,7 @@ from spinney.sources.rows.sampleable_rows import (
     RemoteData,
     RemoteOptions,
     check_reserved_fraction,
-    max_rows_in_bytes,
+    max_rows_in_memory,
 )
 from spinney.sources.rows.training_rows import TrainingSet, missing_targets_warning
 from spinney.sources.rows.weight_checks import check_least_weight, zero_weights_error
@@ -181,7 +181,7 @@ def count_partitions(
         executor.submit(code_rows, partition, schema, edges, few) for partition in read
     ]
     share = wanted.share(facts.n_rows, target)
-    most = max_rows_in_bytes(wanted.room, schema)
+    most = max_rows_in_memory(wanted.room, schema)
     comes = executor.has_latency and facts.n_rows <= min(FEW_ROWS, most)
     if comes and share is None:
         return _in_memory(all_rows(executor, encoded), wanted)
@@ -190,7 +190,7 @@ def count_partitions(
     ranges = {i: c.range for i, c in numbers.items()}
     ranges[-1] = facts.named(roles.target).range
     hashed = HashedPartitions(
-        executor, encoded, schema, edges, ranges, most_rows=most, seed=wanted.seed
+        executor, encoded, schema, edges, ranges, max_rows=most, seed=wanted.seed
     )
     if share is None:
         return _counted(hashed.source, sampleable=hashed)

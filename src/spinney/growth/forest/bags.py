@@ -110,7 +110,7 @@ def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags 
     """Return the bags of a sample of rows, drawn by hash; None if it does not fit."""
     totals = rows.root()
     n_rows = totals.n_rows
-    if rows.most_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
+    if rows.max_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
         return None
     training, hashes = rows.fetch_sample(
         sample_fraction(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
@@ -135,7 +135,7 @@ def no_room_for_sample(rows: SampleableRows) -> ParameterError:
     """Return the refusal to choose a shrinkage without an out-of-bag sample."""
     return refusal(
         Setting("shrinkage", None),
-        f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.most_rows} have "
+        f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.max_rows} have "
         "room in memory",
         phrase(
             "give one ({}), or raise {}",

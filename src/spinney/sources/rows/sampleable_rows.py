@@ -25,7 +25,7 @@ BYTES = 40
 """What a cell takes in memory when trees are grown on it, ranks and copies included."""
 
 
-def max_rows_in_bytes(n_bytes: int, schema: Schema) -> int:
+def max_rows_in_memory(n_bytes: int, schema: Schema) -> int:
     """Return how many rows, or parts of rows, may be held in so much memory."""
     return n_bytes // (BYTES * (schema.n_columns + 3))
 
@@ -92,7 +92,7 @@ class SampleableRows(Protocol):
         ...
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows may be fetched."""
         ...
 
@@ -144,9 +144,9 @@ class RowSubset:
         return self.rows.schema
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows may be fetched."""
-        return self.rows.most_rows
+        return self.rows.max_rows
 
     @cached_property
     def _totals(self) -> Totals:
@@ -241,7 +241,7 @@ class HashedTrainingSet:
         return self.training.schema
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows may be fetched: all of them."""
         return len(self.training.classes)
 

@@ -17,8 +17,9 @@ from spinney.data import Declarations, Table, check_names
 from spinney.data.duckdb import column_type_error
 from spinney.data.readers import read_table
 from spinney.errors import ParameterError, Setting, phrase
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import Cell, count_all, select
+from spinney.extensions.databases.expressions import Cell
 from spinney.sources.rows.sampleable_rows import BYTES
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class SqliteEngine(SqlEngine):
         self, declarations: Declarations, memory_limit: int | str | None = None
     ) -> Table:
         """Return the table, unless it has no room within a limit of memory."""
-        with self.translated():
-            words, _ = self.written(select([exp.Star()], self.rows))
+        with self.translated_errors():
+            words, _ = self.to_sql(sql.select([exp.Star()], self.rows))
             cursor = plain_cursor(self.connection).execute(words)
             names = [each[0] for each in cursor.description]
             check_names(names, declarations)
@@ -82,7 +83,7 @@ class SqliteEngine(SqlEngine):
 
     def _check_room(self, n_columns: int, budget: MemoryBudget) -> None:
         """Refuse rows that have no room: there is no counting them in SQLite."""
-        (n_rows,) = self.line(select([count_all()], self.rows))
+        (n_rows,) = self.fetch_row(sql.select([sql.count_all()], self.rows))
         n_bytes = n_rows * (n_columns + 1) * BYTES
         if n_bytes > budget.rows:
             raise ParameterError(
