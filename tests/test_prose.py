@@ -12,16 +12,22 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("extensions/partitions", "extensions/streaming"),
+    *(
+        "data",
+        "sources",
+        "extensions/clustering",
+        "extensions/evaluation",
+        "extensions/optimal",
+    ),
+    *("sources", "extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
-    *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
+    *("__init__.py", "api.py", "data", "sources", "registry.py"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    "extensions/streaming",
+    *("extensions/databases", "extensions/streaming"),
     "output/explain",
     *(f"growth/{name}" for name in GROWTH),
 ]

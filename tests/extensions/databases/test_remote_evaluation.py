@@ -13,13 +13,13 @@ from spinney.extensions.evaluation.remote_study import splits_by_hash
 from spinney.extensions.evaluation.splits import Scheme
 from spinney.growth.forest import bags
 from spinney.sources.rows import row_hashes
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import TableInput, open_data, open_source
 
 SLOW = pytest.mark.slow
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-SOME = 36 * BYTES * 9
+SOME = 36 * CELL_BYTES * 9
 TIMES = ("seconds", "predict_seconds", "row_microseconds")
 FOREST = ("few trees", {"recipe": "forest", "n_estimators": 2, "n_jobs": 1})
 CASES = (
@@ -82,7 +82,7 @@ def test_folds_are_those_of_the_numbers_of_rows():
         numbers = row_hashes(opened.in_memory_rows)
     expected = []
     for _, _, draw in splits_by_hash(Scheme(folds=3, seed=1)):
-        inside = draw.of(numbers) > 0
+        inside = draw.counts(numbers) > 0
         train, test = (
             {n: np.array(columns[n], dtype=object)[rows].tolist() for n in names}
             for rows in (~inside, inside)

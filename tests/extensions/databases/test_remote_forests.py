@@ -20,12 +20,12 @@ from spinney.extensions.partitions import (
 )
 from spinney.growth.forest import bags
 from spinney.growth.plain import learner
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-COUNTED = 36 * BYTES * 8  # of 48 rows
+COUNTED = 36 * CELL_BYTES * 8  # of 48 rows
 
 
 @pytest.fixture(autouse=True)

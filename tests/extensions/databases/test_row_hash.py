@@ -13,12 +13,12 @@ from tests.twins.naive_hash import sample_fraction
 import spinney
 from spinney.errors import ParameterError
 from spinney.models import validation_split
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-LINE = BYTES * (4 + 3)
+LINE = CELL_BYTES * (4 + 3)
 """What a line takes: four cells, and node, class and weight."""
 
 

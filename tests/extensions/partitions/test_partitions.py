@@ -107,7 +107,7 @@ def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
     columns = rows_of(1, n_rows=2000)
     tree = grown(columns, recipe=RECIPES["cart"], max_depth=4).tree
     assert tree.height == 4
-    assert asked == ["bins_at", "opened_at"] * 4
+    assert asked == ["answer_bins", "answer_opened"] * 4
     assert not all(c.exact for node in tree for c in node.candidates)
 
 

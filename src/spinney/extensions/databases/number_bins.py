@@ -262,9 +262,9 @@ INTERVAL_COLUMNS = ("low", "high", "scale", "width", "last")
 def _interval_row(interval: Interval) -> tuple[float, ...]:
     """Return the ends of an interval, and how it is divided; 0 where it is not."""
     ends = interval.low, interval.high
-    if not interval.parts:
+    if not interval.n_parts:
         return *ends, 0.0, 0.0, 0.0
-    return *ends, interval.scale, interval.width, float(interval.parts - 1)
+    return *ends, interval.scale, interval.width, float(interval.n_parts - 1)
 
 
 def _cell(name: str) -> exp.Expr:

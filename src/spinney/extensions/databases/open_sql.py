@@ -132,7 +132,7 @@ def rows_in_engine(
     schema = schema_of(clean, classes, seen, markers=markers, text_format=text_format)
     coded, max_rows = (
         encoded_query(clean, schema, seen),
-        max_rows_in_memory(options.room, schema),
+        max_rows_in_memory(options.max_bytes, schema),
     )
     reserved = None
     if n_known > max_rows:
@@ -201,11 +201,11 @@ def _reserve(
     sample, names = sample_fraction(fraction), cell_names(schema)
     lines, rest = (
         sql.select(map(sql.column, names), sampled_rows(sql.table(base), names, [each]))
-        for each in (sample, sample.others)
+        for each in (sample, sample.complement)
     )
     (n_reserved,) = engine.fetch_row(sql.select([sql.count_all()], lines.copy()))
     (n_rest,) = engine.fetch_row(sql.select([sql.count_all()], rest.copy()))
-    max_rows = max_rows_in_memory(options.room, schema)
+    max_rows = max_rows_in_memory(options.max_bytes, schema)
     check_reserved_fraction(fraction, n_reserved, n_reserved + n_rest, max_rows)
     reserved = FetchedRows.read(engine.fetch(rows_query(lines, schema)), schema)
     return rest, reserved.training(schema)

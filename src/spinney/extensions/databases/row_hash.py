@@ -11,18 +11,18 @@ from spinney.data import Schema
 from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.sources.rows.row_hashing import (
-    ABSENT,
     GOLDEN,
-    MIXED,
-    ROUNDS,
+    MISSING_SHARE,
+    MIXING_FACTOR,
+    MIXING_ROUNDS,
     SPREAD,
     HashSample,
+    band_factor,
+    band_minimum,
     band_of,
-    factor_of_band,
+    column_factor,
     hashed_columns,
-    least_of_band,
-    offset_of,
-    step_of,
+    seed_offset,
 )
 
 ROW_HASH = "spinney share of one"
@@ -41,7 +41,7 @@ def sampleable_rows(
     cells = cell_names(schema)
     scaled, in_bands = dict[str, exp.Expr](), dict[str, exp.Expr]()
     for place, (name, _) in enumerate(hashed):
-        step, numbers = step_of(place), ranges.get(name)
+        step, numbers = column_factor(place), ranges.get(name)
         scaled[f"t{place}"] = _scaled(name, step, numbers)
         if numbers is not None and numbers.differ:
             in_bands[f"t{place}"] = _in_band(name, step, numbers)
@@ -56,7 +56,10 @@ def sampleable_rows(
         )
         query = sql.select([*map(sql.column, cells), sql.alias(both_sums, "s")], query)
     mixed = sql.add(
-        [sql.product(sql.column("s"), sql.param(MIXED)), sql.param(offset_of(seed))]
+        [
+            sql.product(sql.column("s"), sql.param(MIXING_FACTOR)),
+            sql.param(seed_offset(seed)),
+        ]
     )
     query = sql.select([*map(sql.column, cells), sql.alias(mixed, "s")], query)
     by_weight = exp.Order(expressions=[exp.Ordered(this=sql.column("weight"))])
@@ -118,7 +121,7 @@ def _scaled(name: str, step: float, numbers: _NumberRange | None) -> exp.Expr:
     if numbers is not None:
         if not numbers.differ:
             return sql.case(
-                (sql.not_null(cell), sql.param(step)), default=sql.param(ABSENT)
+                (sql.not_null(cell), sql.param(step)), default=sql.param(MISSING_SHARE)
             )
         width = sql.param(numbers.high - numbers.low)
         scaled = exp.Div(
@@ -127,20 +130,20 @@ def _scaled(name: str, step: float, numbers: _NumberRange | None) -> exp.Expr:
         cell, step = exp.Paren(this=scaled), step * SPREAD
     else:
         cell = exp.Paren(this=sql.add([cell, sql.param(1.0)]))
-    return sql.coalesce([sql.product(cell, sql.param(step)), sql.param(ABSENT)])
+    return sql.coalesce([sql.product(cell, sql.param(step)), sql.param(MISSING_SHARE)])
 
 
 def _in_band(name: str, step: float, numbers: _NumberRange) -> exp.Expr:
     """Return what a number adds by its band, before it is rounded off."""
     cell = partial(sql.double, sql.column(name))
     first, *others = numbers.bands
-    factor: exp.Expr = sql.param(factor_of_band(first, step))
+    factor: exp.Expr = sql.param(band_factor(first, step))
     if others:
         size = exp.Abs(this=cell())
         whens = (
             (
-                exp.GTE(this=size.copy(), expression=sql.param(least_of_band(band))),
-                sql.param(factor_of_band(band, step)),
+                exp.GTE(this=size.copy(), expression=sql.param(band_minimum(band))),
+                sql.param(band_factor(band, step)),
             )
             for band in reversed(others)
         )
@@ -221,7 +224,7 @@ def _mix(
         )
     factor, offset = map(sql.param, sample.mixing)
     mixed: exp.Expr = sql.add([sql.product(sql.column(ROW_HASH), factor), offset])
-    for _ in range(ROUNDS):
+    for _ in range(MIXING_ROUNDS):
         query = sql.select(
             [*map(sql.column, columns), sql.alias(mixed, name)], relation
         )
@@ -230,7 +233,7 @@ def _mix(
             [*map(sql.column, columns), sql.alias(shifted, name)], query
         )
         mixed = sql.product(
-            sql.product(sql.column(name), sql.column(name)), sql.param(MIXED)
+            sql.product(sql.column(name), sql.column(name)), sql.param(MIXING_FACTOR)
         )
     query = sql.select([*map(sql.column, columns), sql.alias(mixed, name)], relation)
     return sql.select(

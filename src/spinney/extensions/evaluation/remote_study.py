@@ -88,7 +88,7 @@ class RemoteStudy:
     def prepare(self, split: RemoteSplit) -> Callable[[StudyCandidate], FoldResult]:
         """Return who measures a variant on a part."""
         repeat, fold, tested = split
-        training = self.rows.subset(tested.others)
+        training = self.rows.subset(tested.complement)
         n_train = training.root().n_rows
         n_test = self.n_rows - n_train
         if not n_train or not n_test:

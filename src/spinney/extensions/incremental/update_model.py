@@ -31,7 +31,7 @@ from spinney.sources.rows import (
     check_classes,
     check_numbers,
     join_rows,
-    moved_target,
+    recentred_target,
     row_weights,
 )
 from spinney.sources.training_data import TrainingData
@@ -160,7 +160,7 @@ def _measured(joined: JoinedRows, state: UpdateState) -> JoinedRows:
     if state.recipe.counts_from_zero:
         return joined
     staying, rows = joined.staying, joined.rows
-    target = moved_target(
+    target = recentred_target(
         schema.target, rows.classes[staying], rows.sample_weights[staying]
     )
     if target is None:

@@ -59,6 +59,6 @@ def sum_results(
     return executor.gather(level[0])
 
 
-def plus(*partitions: Any) -> Any:
+def add_results(*partitions: Any) -> Any:
     """Return the sum of some results that can be added to each other."""
     return reduce(lambda one, other: one.plus(other), partitions)

@@ -126,8 +126,8 @@ def bags_in_memory(
     if isinstance(rows, TrainingSet):
         return ForestBags(rows, settings)
     totals = rows.root()
-    n_rows = len(rows.numbers)
-    sample = SampledRows(rows.numbers, n_rows, totals.weights, totals.weight)
+    n_rows = len(rows.hashes)
+    sample = SampledRows(rows.hashes, n_rows, totals.weights, totals.weight)
     return ForestBags(rows.training, settings, sample)
 
 
@@ -289,7 +289,7 @@ class ForestBags:
         n_all = self.sample.n_rows if self.sample else len(self.training.classes)
         drawn = np.empty((len(numbers), len(self.training.classes)), np.uint32)
         for bag, number in zip(drawn, numbers, strict=True):
-            bag[:] = bag_draw(self.settings, number, n_all).of(self._hashes)
+            bag[:] = bag_draw(self.settings, number, n_all).counts(self._hashes)
             if len(bag) == n_all and not bag.any():
                 bag[:] = 1
         return drawn

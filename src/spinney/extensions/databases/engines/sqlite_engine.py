@@ -20,7 +20,7 @@ from spinney.errors import ParameterError, Setting, phrase
 from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.expressions import Cell
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor
@@ -84,7 +84,7 @@ class SqliteEngine(SqlEngine):
     def _check_room(self, n_columns: int, budget: MemoryBudget) -> None:
         """Refuse rows that have no room: there is no counting them in SQLite."""
         (n_rows,) = self.fetch_row(sql.select([sql.count_all()], self.rows))
-        n_bytes = n_rows * (n_columns + 1) * BYTES
+        n_bytes = n_rows * (n_columns + 1) * CELL_BYTES
         if n_bytes > budget.rows:
             raise ParameterError(
                 Setting("memory_limit", budget.given),
