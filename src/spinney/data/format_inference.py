@@ -161,9 +161,9 @@ def choose_formats(
     >>> {name: format.decimal for name, format in chosen.items()}
     {'a': ',', 'b': ','}
     """
-    every = columns.values()
-    decimal = text_format.decimal or _infer_decimal(every, model_format)
-    order = _single(unambiguous(each.date_orders for each in every))
+    all_candidates = columns.values()
+    decimal = text_format.decimal or _infer_decimal(all_candidates, model_format)
+    order = _single(unambiguous(each.date_orders for each in all_candidates))
     dates = text_format.dates or order or model_format.dates
     thousands = text_format.thousands or model_format.thousands
     likely = decimal or ("," if delimiter == ";" else ".")
@@ -196,8 +196,8 @@ def table_markers(
 
     They are placeholders of columns ``with_format``, which are missing there.
     """
-    found = {text for name in with_format for text in columns[name].placeholders}
-    return sorted(found & SURE)
+    placeholders = {text for name in with_format for text in columns[name].placeholders}
+    return sorted(placeholders & SURE)
 
 
 def unambiguous(options: Iterable[set[str]]) -> set[str]:

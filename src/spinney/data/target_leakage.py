@@ -96,10 +96,11 @@ def describe_target(column: Column, declared: Declarations) -> Text:
     elif column.unit is not None:
         classes = [number_text(float(time), column.unit) for time in classes]
     texts = [label_text(each) for each in classes]
-    some = first_of(texts, MOST_NAMED)
+    first_classes = first_of(texts, MOST_NAMED)
     if len(texts) == 1:
-        return f"target {name!r} is read as 1 class, {some}: a tree would be one leaf"
-    return f"target {name!r} is read as {len(texts)} classes: {some}"
+        reading = f"1 class, {first_classes}: a tree would be one leaf"
+        return f"target {name!r} is read as {reading}"
+    return f"target {name!r} is read as {len(texts)} classes: {first_classes}"
 
 
 def training_warnings(
@@ -156,10 +157,10 @@ exclude it if it is not known beforehand (ignore=['cured'])
         if declared.kind(column.name) is None
     ]
     if holds_classes(target, numeric=target.name in declared.numeric):
-        of = "rows" if len(rows) == len(known) else f"{len(rows)} sampled rows"
+        sampled = "rows" if len(rows) == len(known) else f"{len(rows)} sampled rows"
         leaks = {
-            name: f"in {np.floor(100 * share):.0f} % of {of}"
-            for name, share in _class_predictors(columns, target)
+            name: f"in {np.floor(100 * fraction):.0f} % of {sampled}"
+            for name, fraction in _class_predictors(columns, target)
         }
     else:
         leaks = {
@@ -214,8 +215,8 @@ def _n_predicted(values: Integers, classes: Integers) -> int:
     counts = np.bincount(values * n_classes + classes, minlength=n_values * n_classes)
     counts = counts.reshape(n_values, n_classes)
     counts.sort(axis=1)
-    most, next_most = counts[:, -1], counts[:, -2] if n_classes > 1 else 0
-    return int(most[most - 1 > next_most].sum())
+    highest, second_highest = counts[:, -1], counts[:, -2] if n_classes > 1 else 0
+    return int(highest[highest - 1 > second_highest].sum())
 
 
 def _correlated_columns(
@@ -291,7 +292,7 @@ def _is_typo(text: str, meant: str) -> bool:
     return max(len(wrong), len(right)) <= 1 or swapped
 
 
-def _n_common_letters(one: str, other: str) -> int:
+def _n_common_letters(first: str, second: str) -> int:
     """Return the length of the common prefix of two texts."""
-    pairs = zip(one, other, strict=False)
+    pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -116,7 +116,7 @@ def test_pruning_holds_no_more_than_growing(order, held, monkeypatch, tmp_path):
 
 def test_what_is_held_together_follows_each_other():
     kept: list[set[int]] = []
-    away = SimpleNamespace(settle=lambda nodes: kept.append(set(nodes)))
+    away = SimpleNamespace(store_nodes=lambda nodes: kept.append(set(nodes)))
     n_rows = {1: 5, 2: 50, 3: 5, 4: 6}
     source = CachingSource(away, 10)  # type: ignore[arg-type]
     assert source.batches(n_rows) == [[2], [1, 3], [4]]

@@ -118,7 +118,7 @@ def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request
     assert np.abs(np.sort(naive) - np.arange(150) / 150).max() < 0.15
     for place in PLACES:
         with hashed(place, columns, tmp_path, request) as rows:
-            for draw in sample_fraction(0.5), sample_fraction(0.5).others:
+            for draw in sample_fraction(0.5), sample_fraction(0.5).complement:
                 _, numbers = rows.fetch_sample(draw)
                 drawn = [bool(times) for times in draw.counts(np.array(naive))]
                 assert sorted(numbers.tolist()) == sorted(compress(naive, drawn))
@@ -145,7 +145,7 @@ def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 20)
     answers = []
     for size in (10, 1000):
-        monkeypatch.setattr(hashed_partitions, "IN_PIECE", size)
+        monkeypatch.setattr(hashed_partitions, "ROWS_IN_SLICE", size)
         with hashed("parts", columns, tmp_path, request) as rows:
             answers.append(rows_query(*rows.fetch_sample(everything)))
     assert answers[0] == answers[1]

@@ -152,7 +152,7 @@ def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, reques
 
 def test_a_count_of_many_rows_in_parts_is_one_whatever_its_order(monkeypatch):
     monkeypatch.setattr(partition_facts, "MAX_VALUES", 20)
-    monkeypatch.setattr(open_partitions, "AT_ONCE", 10)
+    monkeypatch.setattr(open_partitions, "NUMBERS_IN_MEMORY", 10)
     for cells, counted in (
         (range(48, 0, -1), True),
         ([1, 1, *range(3, 49)], True),  # not that, but nearly all differ

@@ -99,7 +99,7 @@ def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
         answer = answered(source, question, *what)
         asked.append(question.__name__)
         assert answer.nbytes == source.levels[-1]
-        lines = np.bincount(answer.stack.owner[answer.highest > answer.lowest])
+        lines = np.bincount(answer.batch.owner[answer.highest > answer.lowest])
         assert max(lines, default=0) <= 64
         return answer
 
@@ -277,7 +277,7 @@ def test_dask(monkeypatch):
     import pandas as pd
     from distributed import Client
 
-    from spinney.extensions.partitions.dask_executor import OnDask, local_cluster
+    from spinney.extensions.partitions.executors import OnDask, local_cluster
 
     asked: list[Any] = []
     gather = OnDask.gather
@@ -370,7 +370,7 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
 def test_a_cluster_listens_on_the_loopback_address_only():
     psutil = pytest.importorskip("psutil")
     pytest.importorskip("distributed")
-    from spinney.extensions.partitions.dask_executor import local_cluster
+    from spinney.extensions.partitions.executors import local_cluster
 
     this = psutil.Process()
     before = {each.laddr for each in this.net_connections()}

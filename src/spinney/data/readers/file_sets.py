@@ -56,18 +56,18 @@ def files_of_table(
     """
     is_folder = os.path.isdir(path)
     base = Path(path) if is_folder else _fixed_part(path)
-    found = _below(base) if is_folder else _matched(path, base)
-    plain = {each: each.name.lower().removesuffix(".gz") for each in found}
+    paths = _files_below(base) if is_folder else _matched(path, base)
+    names_of = {each: each.name.lower().removesuffix(".gz") for each in paths}
     tables = [
         each
-        for each in found
-        if declared is not None or Path(plain[each]).suffix in suffixes
+        for each in paths
+        if declared is not None or Path(names_of[each]).suffix in suffixes
     ]
     if not tables:
-        _refuse_nothing(path, is_folder=is_folder)
+        _refuse_empty_set(path, is_folder=is_folder)
     if declared not in (None, "parquet"):
         raise _only_parquet(path, f"files of format {declared}")
-    by_suffix = {Path(plain[each]).suffix: each for each in reversed(tables)}
+    by_suffix = {Path(names_of[each]).suffix: each for each in reversed(tables)}
     if declared is None and len(by_suffix) > 1:
         kinds = " and ".join(sorted(by_suffix))
         msg = f"{path!r} has files of several formats ({kinds})"
@@ -87,18 +87,18 @@ def _fixed_part(pattern: str) -> Path:
     return Path(*takewhile(lambda part: not WILDCARDS.search(part), parts))
 
 
-def _below(folder: Path) -> list[Path]:
+def _files_below(folder: Path) -> list[Path]:
     """Return all files below a folder, but hidden ones."""
-    found: list[Path] = []
+    paths: list[Path] = []
     try:
         for inside, folders, names in os.walk(folder, onerror=_raise):
             folders[:] = [each for each in folders if not each.startswith(HIDDEN)]
             shown = (name for name in names if not name.startswith(HIDDEN))
-            found.extend(Path(inside, name) for name in shown)
+            paths.extend(Path(inside, name) for name in shown)
     except OSError as error:
         msg = f"folder {error.filename!r} may not be read: change its permissions"
         raise DataError(msg) from None
-    return sorted(found, key=lambda each: each.parts)
+    return sorted(paths, key=lambda each: each.parts)
 
 
 def _raise(error: OSError) -> None:
@@ -107,16 +107,16 @@ def _raise(error: OSError) -> None:
 
 def _matched(pattern: str, base: Path) -> list[Path]:
     """Return all files that a pattern matches, and those below folders that it does."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for each in map(Path, glob(pattern, recursive=True)):
         inside = each.parts[len(base.parts) :]
         if any(part.startswith(HIDDEN) for part in inside):
             continue
-        found.update(_below(each) if each.is_dir() else [each])
-    return sorted(found, key=lambda each: each.parts)
+        paths.update(_files_below(each) if each.is_dir() else [each])
+    return sorted(paths, key=lambda each: each.parts)
 
 
-def _refuse_nothing(path: str, *, is_folder: bool) -> None:
+def _refuse_empty_set(path: str, *, is_folder: bool) -> None:
     if is_folder:
         msg = f"{path!r} is a folder without Parquet files"
         raise DataError(msg, remedy="name a file, or the folder that they are in")
@@ -142,8 +142,8 @@ def _keys(path: Path, above: int) -> tuple[tuple[str, str | None], ...]:
     for part in path.parts[above:-1]:
         name, is_key, value = part.partition("=")
         if is_key and name:
-            known = None if value in NO_VALUE else unquote(value)
-            keys.append((unquote(name), known))
+            key_value = None if value in NO_VALUE else unquote(value)
+            keys.append((unquote(name), key_value))
     return tuple(keys)
 
 

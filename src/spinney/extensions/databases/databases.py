@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from spinney.data import Declarations, Table
-from spinney.data.duckdb import memory_of_connections
+from spinney.data.duckdb import connection_memory_limit
 from spinney.data.readers import opened_relation, refuse_file_options
 from spinney.errors import (
     DataError,
@@ -67,24 +67,18 @@ def opened_rows(
     with ExitStack() as stack:
         if engine == "duckdb":
             n_bytes = options.budget.duckdb if options.budget else None
-            stack.enter_context(memory_of_connections(n_bytes))
+            stack.enter_context(connection_memory_limit(n_bytes))
             opened = opened_relation(data, connection=connection, **roles.reading)
             rows = rows_in_duckdb(stack.enter_context(opened), roles, options)
+            yield stack.enter_context(rows)
         else:
             refuse_file_options(roles.format, roles.encoding)
             database_table = DatabaseTable(data, engine, roles.table)
-            rows = _source_in_database(database_table, roles, options)
-        yield stack.enter_context(rows)
-
-
-@contextmanager
-def _source_in_database(
-    database_table: DatabaseTable, roles: ColumnRoles, options: RemoteOptions
-) -> Iterator[RemoteData]:
-    with open_engine(database_table) as engine:
-        columns, cells = engine_columns(engine, roles.declared)
-        markers = roles.declared.missing
-        yield rows_in_engine(engine, cells, columns, roles, options, markers=markers)
+            database = stack.enter_context(open_engine(database_table))
+            columns, cells = engine_columns(database, roles.declared)
+            yield rows_in_engine(
+                database, cells, columns, roles, options, markers=roles.declared.missing
+            )
 
 
 def table_in_database(

@@ -6,7 +6,7 @@ DuckDB, which reads files too and knows how their cells are written.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sqlglot import exp
 
@@ -167,7 +167,7 @@ def _checked(
             expression=sql.param(float(LARGEST_EXACT_INTEGER)),
         )
         listed.append(exp.Count(this=sql.case((large, sql.integer(1)))))
-    answers: list[object] = []
+    answers: list[Any] = []
     for start in range(0, len(listed), 300):
         part = [
             sql.alias(each, f"s{i}")
@@ -178,9 +178,10 @@ def _checked(
     for i, (raw, each) in enumerate(zip(raws, columns, strict=True)):
         n_known, invalid, n_large = answers[3 * i : 3 * i + 3]
         if invalid is not None:
-            raise invalid_cell_error(
-                each, invalid if isinstance(invalid, str) else _number_digits(invalid)
-            )
+            if not isinstance(invalid, str):
+                is_finite = abs(invalid) < float("inf")
+                invalid = _digits(invalid) if is_finite else repr(float(invalid))
+            raise invalid_cell_error(each, invalid)
         if n_large and raw.is_wide and each.kind == "numeric":
             warn_of_large_integers(each.name)
         if each.levels and each.family != "text" and not n_known:
@@ -205,8 +206,3 @@ def _invalid_cell(sql_column: SqlColumn, cell: exp.Expr) -> exp.Expr:
     if sql_column.kind == "numeric" or sql_column.as_number:
         return sql.case((exp.Not(this=finite(cell.copy())), cell.copy()))
     return exp.Null()
-
-
-def _number_digits(odd: object) -> str:
-    number = float(odd)  # type: ignore[arg-type]
-    return repr(number) if abs(number) == float("inf") else _digits(number)

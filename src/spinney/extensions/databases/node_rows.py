@@ -63,7 +63,7 @@ class SplitStep:
     @property
     def divides(self) -> bool:
         """Whether a row with a missing value goes to several branches."""
-        return self.route.default_branch is None and self.route.split.missing is None
+        return self.route.fallback_branch is None
 
 
 class NodeRows:
@@ -309,7 +309,6 @@ class NodeRows:
                 leaving,
                 {node: n for node, n in stays.items() if node not in leaving},
                 attribute=self._routes.attribute,
-                nowhere=DROPPED,
             )
             if by_lists is not None:
                 return by_lists

@@ -10,7 +10,7 @@ from sqlglot import exp
 from spinney import registry
 from spinney._support.text import ascii_lower, first_of
 from spinney.data import missing_columns
-from spinney.errors import ParameterError, Setting, refusal, warn
+from spinney.errors import ParameterError, Setting, phrase, refusal, warn
 from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.databases import (
     DatabaseTable,
@@ -141,7 +141,9 @@ def write_table(
         )
         view, new_name = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
         drop = f"DROP {_create_stand_in(engine, view)} {view}"
-        columns = _columns_of(engine, view, needed)
+        columns = _column_names(engine, f"SELECT * FROM {view}")
+        if lacking := [name for name in needed if name not in columns]:
+            raise missing_columns(lacking, columns)
         new_table = _sql(engine, sql.table(new_name, schema or None))
         words = query(view, columns)
         engine.run(f"CREATE TABLE {new_table} AS {words}")
@@ -181,7 +183,7 @@ def _existing_table(
         raise ParameterError(
             into,
             " is in the database already",
-            remedy="name another table, or set overwrite",
+            remedy=phrase("name another table, or set {}", Setting("overwrite")),
         )
     return sql.table(*reversed(found))
 
@@ -206,15 +208,6 @@ def _find_table(
         ),
         None,
     )
-
-
-def _columns_of(engine: SqlEngine, view: str, needed: Sequence[str]) -> list[str]:
-    """Return the columns of the rows; refuse rows that lack one."""
-    names = _column_names(engine, f"SELECT * FROM {view}")
-    lacking = [name for name in needed if name not in names]
-    if lacking:
-        raise missing_columns(lacking, names)
-    return names
 
 
 def _create_stand_in(engine: SqlEngine, name: str) -> str:

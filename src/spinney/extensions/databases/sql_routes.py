@@ -118,12 +118,11 @@ def child_by_lists(
     staying: Mapping[int, int],
     *,
     attribute: Callable[[int], Attribute],
-    nowhere: int,
 ) -> exp.Expr | None:
-    """Return the node that a line comes to, NULL if it is divided.
+    """Return the node of a line after a step, NULL if it is divided.
 
-    ``leaving`` are routes and the nodes of their branches, by node; a branch that has
-    none leads ``nowhere``. None is returned where a route has another form than these.
+    ``leaving`` are routes and the nodes of their branches, by node; lines of other
+    branches are dropped. None means that a route has no form as lists.
     """
     for route, _ in leaving.values():
         if route.surrogates or isinstance(route.split, Intervals):
@@ -148,14 +147,10 @@ def child_by_lists(
         else:
             codes = np.arange(len(attribute(index).values))
             sides = route.split.branch_of(codes).tolist()
-        fallback = (
-            route.split.missing
-            if route.default_branch is None
-            else route.default_branch
-        )
+        fallback = route.fallback_branch
         branches = [fallback if side == DROPPED else side for side in (*sides, DROPPED)]
         targets += [
-            exp.Null() if branch is None else sql.integer(children.get(branch, nowhere))
+            exp.Null() if branch is None else sql.integer(children.get(branch, DROPPED))
             for branch in branches
         ]
     place = _side_position(engine, attributes, cuts, first, attribute)

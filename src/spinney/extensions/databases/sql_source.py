@@ -459,7 +459,6 @@ class SqlSource:
 
 
 def _read(reader: Reader, _: Sequence[str]) -> Lines:
-    """Return lines, the same whatever they are counted by."""
     return reader()
 
 

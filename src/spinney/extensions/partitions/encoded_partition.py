@@ -141,10 +141,10 @@ def code_rows(
     edges: Mapping[int, Floats],
     listed_numbers: Mapping[int, Floats],
 ) -> EncodedPartition:
-    """Code a partition by the agreed schema.
+    """Encode a partition by the common schema.
 
-    ``edges`` are those between bins of numbers, by attribute; ``listed_numbers`` all numbers of
-    the other ones.
+    ``edges`` are those between bins, by attribute; ``listed_numbers`` are all numbers
+    of the other numeric attributes.
     """
     names = {attribute.name: attribute for attribute in schema.attributes}
     columns = [_encoded(names[name], partition.table[name]) for name in names]

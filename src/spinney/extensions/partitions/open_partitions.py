@@ -37,7 +37,9 @@ from spinney.extensions.partitions.encoded_partition import (
 from spinney.extensions.partitions.executors import (
     Executor,
     InThisProcess,
+    OnDask,
     add_results,
+    dask_client,
     sum_results,
 )
 from spinney.extensions.partitions.hashed_partitions import HashedPartitions, all_rows
@@ -93,8 +95,6 @@ def opened_rows(
         partitions = list_partitions(data, engine)
         yield count_partitions(InThisProcess(), partitions, roles, options)
         return
-    from spinney.extensions.partitions.dask_executor import OnDask, dask_client
-
     with dask_client() as client:
         if hasattr(data, "to_delayed"):
             partitions = client.compute(list(data.to_delayed()))

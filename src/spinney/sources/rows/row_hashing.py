@@ -170,10 +170,10 @@ def hashes_of(sums: Floats, copies: Integers) -> Floats:
     return fractional_part(fractional_part(sums) + copies * GOLDEN)
 
 
-def row_hashes(rows: TrainingSet, *, seed: int = 0) -> Floats:
+def row_hashes(rows: TrainingSet) -> Floats:
     """Return the hash of each row."""
     ranges = ranges_of(rows.schema, rows.columns, rows.classes)
-    sums = cell_hash_sums(rows.schema, rows.columns, rows.classes, ranges, seed=seed)
+    sums = cell_hash_sums(rows.schema, rows.columns, rows.classes, ranges)
     return hashes_of(sums, rank_copies(sums, rows.weights))
 
 

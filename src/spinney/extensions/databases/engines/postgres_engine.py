@@ -65,8 +65,12 @@ class PostgresEngine(SqlEngine):
             described = [
                 (each.name, each.type_code) for each in cursor.description or ()
             ]
-            enums = self._enums({code for _, code in described})
-            names = self._type_names({code for _, code in described})
+            codes = {code for _, code in described}
+            enums = self._enums(codes)
+            cursor.execute(
+                "SELECT oid, typname FROM pg_type WHERE oid = ANY(%s)", [list(codes)]
+            )
+            names = dict(cursor.fetchall())
         return [
             RawColumn(
                 name,
@@ -98,13 +102,6 @@ class PostgresEngine(SqlEngine):
             for code, label in cursor.fetchall():
                 listed[code] = (*listed.get(code, ()), label)
         return listed
-
-    def _type_names(self, codes: set[int]) -> dict[int, str]:
-        with self.cursor_of(self._connection) as cursor:
-            cursor.execute(
-                "SELECT oid, typname FROM pg_type WHERE oid = ANY(%s)", [list(codes)]
-            )
-            return dict(cursor.fetchall())
 
     def _run(
         self, statement: str, values: Mapping[str, Cell]
