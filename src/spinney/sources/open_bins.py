@@ -62,7 +62,7 @@ OpenIntervals = dict[int, dict[int, list[Interval]]]
 def keys_of(intervals: Sequence[Interval], numbers: Floats) -> Floats:
     """Return the keys of numbers, NaN for those in none of the intervals.
 
-    >>> intervals = [Interval(0, 1), Interval(2, 4, parts=2)]
+    >>> intervals = [Interval(0, 1), Interval(2, 4, n_parts=2)]
     >>> keys_of(intervals, np.array([0.5, 1.5, 2.5, 4])).tolist()
     [0.5, nan, 2.0, 3.0]
     """

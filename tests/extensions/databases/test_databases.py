@@ -377,7 +377,7 @@ def test_a_full_disk(postgres):
     psycopg = pytest.importorskip("psycopg")
     with in_postgres(postgres)(COLUMNS) as (address, how):
         with psycopg.connect(address) as connection:
-            engine = databases.PostgresEngine(table("t"), connection)
+            engine = databases.PostgresEngine(sql.table("t"), connection)
             full = psycopg.errors.DiskFull("could not extend file: No space left")
             problem, remedy = engine.explain_error(full)
         assert "No space left" in str(problem)
