@@ -12,13 +12,8 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *(
-        "data",
-        "sources",
-        "extensions/clustering",
-        "extensions/evaluation",
-        "extensions/optimal",
-    ),
+    *("extensions/exports", "extensions/rulesets"),
+    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     *("sources", "extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
@@ -26,9 +21,10 @@ DOCSTRINGS = [
     *("__init__.py", "api.py", "data", "sources", "registry.py"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
+    *("extensions/exports", "extensions/rulesets"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     *("extensions/databases", "extensions/streaming"),
-    "output/explain",
+    *("output/explain", "search"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}

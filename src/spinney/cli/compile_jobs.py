@@ -20,7 +20,7 @@ from spinney._support.checks import Progress
 from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney._support.threads import limited_threads, n_threads, run_each
 from spinney.errors import SpinneyError
-from spinney.growth import only_to_predict
+from spinney.growth import prediction_only
 
 ROWS = 2_000
 MANY_ROWS = MIN_KERNEL_WORK["predict"] // 3  # more steps than are worth a compiler
@@ -100,7 +100,7 @@ def all_jobs() -> list[str]:
 
 def run_job(name: str) -> None:
     """Call the kernels of a job, so that they are compiled and kept."""
-    with only_to_predict(ALL_BY_LOOPS), limited_threads(1):
+    with prediction_only(ALL_BY_LOOPS), limited_threads(1):
         (JOBS.get(name) or registry.load("kernels", name))()
 
 

@@ -132,7 +132,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, a database, or - for standard input)."""
-    from spinney.growth.forest import find_typical
+    from spinney.growth.forest import find_typical_tree
     from spinney.models import FittedForest, forest_from
 
     output = options["output"]
@@ -158,7 +158,7 @@ def forest(data: str, target: str, **options: Any) -> None:
     if bags is not None:
         asked = bags.training
         columns, n_rows = asked.columns, len(asked.classes)
-        typical = find_typical(grown, columns, n_rows, asked.weights)
+        typical = find_typical_tree(grown, columns, n_rows, asked.weights)
         grown = replace(grown, typical=typical)
     model = FittedForest(grown)
     if output is not None:

@@ -196,12 +196,12 @@ def _updated(data: str | None, options: dict[str, Any]) -> "Model":
         raise ParameterError(msg)
     path = options["update"]
     model: Any = load_model(path, kinds=("tree",))
-    kept = update.update_state_of(model.model_, path)
+    kept = update.require_update_state(model.model_, path)
     reading = {"format": options["format_"], "encoding": options["encoding"]}
     batch, removed = (
         None
         if rows is None
-        else update.batch_of(
+        else update.update_batch(
             model.read(rows, whole=True, weight=kept.weight, **reading), kept
         )
         for rows in (data, options["remove"])
@@ -211,13 +211,13 @@ def _updated(data: str | None, options: dict[str, Any]) -> "Model":
         limited_threads(options["n_jobs"]),
     ):
         grown: Model = update.update_model(
-            model.model_, batch, removed, going_on=False, progress=progress
+            model.model_, batch, removed, cache_counts=False, progress=progress
         )
     n_before, n_now = len(kept.training.classes), grown.fingerprint.n_rows
     say(f"{n_before} rows were kept in {path}, {n_now} are now")
     why_updated_from_scratch = update.why_updated_from_scratch(kept)
     if why_updated_from_scratch is not None and not options["quiet"]:
-        say(f"grown whole: {why_updated_from_scratch}")
+        say(f"grown from scratch: {why_updated_from_scratch}")
     return grown
 
 

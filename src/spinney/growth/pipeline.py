@@ -10,7 +10,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.model_trees.m5 import with_models
 from spinney.growth.prune import Pruned, Steps
 from spinney.recipes import Recipe
-from spinney.search.oblique import without_unused
+from spinney.search.oblique import without_unused_formulas
 from spinney.sources.training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ def grow_and_prune(
     growth: "FoldGrowth | None" = None,
     grower: Grower | None = None,
     *,
-    grown: Callable[[], object] = lambda: None,
+    on_tree: Callable[[], object] = lambda: None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.
 
     Where folds are asked for, ``growth`` has those of the rows that there are already.
-    Else the ``grower`` grows it, by default the fastest, and ``grown`` is called.
+    Else the ``grower`` grows it, by default the fastest, and ``on_tree`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
         from spinney.growth.folds import FoldGrowth, RowCopies
 
         if growth is None:
             copied = RowCopies(rows.in_memory_rows)
-            growth = FoldGrowth(copied, recipe, options, grown=grown)
+            growth = FoldGrowth(copied, recipe, options, on_tree=on_tree)
         result = growth.grow_and_prune()
     else:
         grower = grower or choose_grower(rows.training, recipe, options)
@@ -44,12 +44,12 @@ def grow_and_prune(
             result = Pruned(grower.grow(rows, recipe, options), Steps(()))
         else:
             result = grower.grow_and_prune(rows, recipe, options)
-        grown()
+        on_tree()
     schema = result.tree.schema
     if schema.target.is_numeric and recipe.fits_models:
         modelled = with_models(result.tree, rows, recipe=recipe)
         steps = Steps(chain(result.steps, modelled.steps))
         result = replace(result, tree=modelled.tree, steps=steps)
     if len(schema.attributes) > schema.n_columns:
-        result = replace(result, tree=without_unused(result.tree))
+        result = replace(result, tree=without_unused_formulas(result.tree))
     return result

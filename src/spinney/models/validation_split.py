@@ -10,7 +10,11 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema, Table, Target
 from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth.prune import EncodedRows, check_share, reserved
+from spinney.growth.prune import (
+    EncodedRows,
+    check_validation_share,
+    reserve_validation_rows,
+)
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
 from spinney.sources.rows import TrainingSet, usable_rows
 from spinney.sources.training_data import TableInput, TrainingData
@@ -92,7 +96,7 @@ def split_validation(
 
 def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> ValidationSplit:
     """Reserve a fraction of the rows in memory, drawn by their contents."""
-    check_share(share)
+    check_validation_share(share)
     if rows.is_remote:
         raise refusal(
             Setting("validation_share", share),
@@ -104,7 +108,7 @@ def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> Validati
             ),
         )
     training = rows.in_memory_rows
-    chosen = reserved(training, share, seed=recipe.seed)
+    chosen = reserve_validation_rows(training, share, seed=recipe.seed)
     validation, training = training.take(chosen), training.take(~chosen)
     positions = validation.places
     if positions is None:
@@ -127,7 +131,7 @@ def remote_validation_share(
     rows. For numbers it is m5, which needs none.
     """
     if given is not None:
-        check_share(given)
+        check_validation_share(given)
 
     def share(n_rows: int, target: Target) -> float | None:
         by_folds = recipe.tries and "pruning" not in recipe.given

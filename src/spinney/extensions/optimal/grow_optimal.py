@@ -18,7 +18,7 @@ from spinney.extensions.optimal.feature_columns import (
 )
 from spinney.extensions.optimal.objectives import Objective, make_objective
 from spinney.extensions.optimal.row_losses import RowLosses, row_losses
-from spinney.growth.growth_options import Options, Planned
+from spinney.growth.growth_options import Options, PlannedSplit
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
@@ -118,7 +118,7 @@ def _unreachable_objective(
 
 def _forced_plan(
     tree: "SplitTree | None", columns: list[FeatureColumn], rows: Integers
-) -> Planned | None:
+) -> PlannedSplit | None:
     """Return the forced splits of a tree of cuts over these rows."""
     if tree is None:
         return None
@@ -127,7 +127,7 @@ def _forced_plan(
     condition, is_reversed = column.condition(rows, tree.cut.rank)
     left = _forced_plan(tree.left, columns, rows[is_left])
     right = _forced_plan(tree.right, columns, rows[~is_left])
-    return Planned(condition, (right, left) if is_reversed else (left, right))
+    return PlannedSplit(condition, (right, left) if is_reversed else (left, right))
 
 
 def _refuse_options(options: Options) -> None:

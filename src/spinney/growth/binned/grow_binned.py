@@ -144,7 +144,7 @@ def grow(
     counts become the weights of the rows.
     """
     options = options or Options()
-    schema, class_weights = options.priced(training.schema), options.class_weights
+    schema, class_weights = options.with_costs(training.schema), options.class_weights
     weighed, altered = training.weighed(class_weights), None
     if options.costs is not None:
         altered = altered_priors(weighed.source().root().weights, options.costs)
@@ -159,7 +159,7 @@ def grow(
         grown = ParallelGrower(dataset, pack_rows(dataset.labels)).grow()
         if policy.surrogates:
             surrogates = surrogates_of_grown(dataset, own, *grown[:2], most)
-    if policy.by_root:
+    if policy.imputes_typical:
         typical = typical_values(training)
         for records in (grown.records, grown.competitors):
             set_missing_by_typical(records, grown.code_counts, schema, typical)

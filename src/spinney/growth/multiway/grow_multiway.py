@@ -298,8 +298,8 @@ def _dataset_of(
     training: "TrainingSet", recipe: Recipe, options: Options
 ) -> MultiwayDataset:
     weighed = training.weighed(options.class_weights)
-    priced = replace(weighed, schema=options.priced(training.schema))
-    return rank_rows(priced, recipe, options.costs)
+    training = replace(weighed, schema=options.with_costs(training.schema))
+    return rank_rows(training, recipe, options.costs)
 
 
 def _grow_all(rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:

@@ -17,6 +17,7 @@ from spinney._support.text import value_text
 from spinney.data import Attribute, Column, Schema, Table, Target, Value, level_order
 from spinney.errors import DataError
 from spinney.sources.rows.training_rows import TrainingSet, check_texts, origin_of
+from spinney.sources.rows.weight_checks import row_weights
 
 REMOVED = -2  # the code of a value that no row has any more
 
@@ -28,6 +29,12 @@ class Batch:
     table: Table
     target: Column
     weights: Floats | None = None
+
+    @classmethod
+    def of(cls, table: Table, target: str, weight: str | None) -> "Batch":
+        """Return a batch of a table with its target, and its weights if any."""
+        weights = None if weight is None else row_weights(table[weight])
+        return cls(table.without((target, weight or "")), table[target], weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
