@@ -25,7 +25,7 @@ from spinney.data.text_formats import (
 )
 from spinney.errors import Setting, Text, note
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclass
@@ -84,8 +84,8 @@ declare "
 
     def add_certain(self, columns: Iterable[FormatCandidates]) -> None:
         """Remember the marks and orders that columns leave no choice of."""
-        for each in columns:
-            self._certain |= unambiguous([each.decimals, each.date_orders])
+        for column in columns:
+            self._certain |= unambiguous([column.decimals, column.date_orders])
 
     def choose_formats(
         self,
@@ -108,9 +108,9 @@ declare "
         settings = (declared.text_format, delimiter, declared.model_format)
         formats = choose_formats({**candidates, **decisive}, *settings)
         formats = {column: f for column, f in formats.items() if column in candidates}
-        for column, each in candidates.items():
+        for column, found in candidates.items():
             name = column if names is None else names[column]
-            self.add_column(name, each, formats.get(column), declared)
+            self.add_column(name, found, formats.get(column), declared)
         self.markers = table_markers(candidates, formats)
         return formats
 
@@ -189,10 +189,12 @@ declare "
             columns = [*columns, *self._parsed.get(kind, [])]
             if columns:
                 listed.append(
-                    (f"read as {kind}: {first_of(columns, MOST_NAMED)}", guess)
+                    (f"read as {kind}: {first_of(columns, MAX_NAMED)}", guess)
                 )
         if self._placeholders:
-            texts = {text for each in self._placeholders.values() for text in each}
+            texts = {
+                text for present in self._placeholders.values() for text in present
+            }
             column_texts = sorted(texts.difference(self.markers))
             listed_texts = []
             if column_texts:
@@ -227,7 +229,7 @@ declare "
             for name, present in self._placeholders.items()
             if set(texts).intersection(present)
         ]
-        return first_of(names, MOST_NAMED)
+        return first_of(names, MAX_NAMED)
 
 
 def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
@@ -237,7 +239,9 @@ def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
             DATE_FORMATS[order] for order in DATE_ORDERS if order != format.name
         )
         return "dates", (format.name, other.name), other
-    number = next(each for each in NUMBER_FORMATS if each.decimal != format.decimal)
+    number = next(
+        candidate for candidate in NUMBER_FORMATS if candidate.decimal != format.decimal
+    )
     return "decimal", (format.decimal, number.decimal), number
 
 
@@ -246,8 +250,8 @@ def report_notes(notes: Sequence[Text], origin: str) -> None:
     if not notes:
         return
     words: list[Text] = [notes[0]]
-    for each in notes[1:]:
-        words += ["; ", each]
+    for words_of_note in notes[1:]:
+        words += ["; ", words_of_note]
     note(f"{origin!r}: ", tuple(words))
 
 

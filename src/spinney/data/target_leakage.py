@@ -23,11 +23,11 @@ from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value, with_row
 from spinney.errors import Setting, SpinneyWarning, Text, phrase
 
-MOST_CLASSES = 20
-MOST_NAMED = 5  # classes
-MOST_NUMBERS = 30  # different integers that may be classes
+MAX_CLASSES = 20
+MAX_NAMED = 5  # classes
+MAX_NUMBERS = 30  # different integers that may be classes
 MIN_ROWS = 200  # with fewer, one column often predicts a class: petal width in iris
-MOST_ROWS = 10_000  # that are examined
+MAX_ROWS = 10_000  # that are examined
 N_BINS = 32
 MAX_ERROR_FRACTION = 0.1  # of those of the majority class
 MIN_CORRELATION = 0.95
@@ -45,7 +45,7 @@ def holds_classes(column: Column, *, numeric: bool = False) -> bool:
         return True
     numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
-    return whole and not numeric and len(numbers) <= MOST_CLASSES
+    return whole and not numeric and len(numbers) <= MAX_CLASSES
 
 
 def _different_numbers(column: Column) -> Integers:
@@ -68,7 +68,7 @@ declare it (numeric=['stars'])
         return ""
     numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
-    if not (whole and 2 < len(numbers) <= MOST_NUMBERS):
+    if not (whole and 2 < len(numbers) <= MAX_NUMBERS):
         return ""
     has = f"target {shown(name)!r} has {len(numbers)} different integers, "
     if holds_classes(column):
@@ -95,8 +95,8 @@ def describe_target(column: Column, declared: Declarations) -> Text:
         classes = [column.levels[int(code)] for code in classes]
     elif column.unit is not None:
         classes = [number_text(float(time), column.unit) for time in classes]
-    texts = [label_text(each) for each in classes]
-    first_classes = first_of(texts, MOST_NAMED)
+    texts = [label_text(label) for label in classes]
+    first_classes = first_of(texts, MAX_NAMED)
     if len(texts) == 1:
         reading = f"1 class, {first_classes}: a tree would be one leaf"
         return f"target {name!r} is read as {reading}"
@@ -147,9 +147,9 @@ exclude it if it is not known beforehand (ignore=['cured'])
     if len(known) < MIN_ROWS or len(attributes.columns) < 2:
         return []
     rows = known
-    if len(known) > MOST_ROWS:
+    if len(known) > MAX_ROWS:
         # Not every n-th row: tables repeat themselves. The seed does not matter.
-        rows = np.random.default_rng(0).choice(known, MOST_ROWS, replace=False)
+        rows = np.random.default_rng(0).choice(known, MAX_ROWS, replace=False)
     target = target.take(rows)
     columns = [
         column.take(rows)

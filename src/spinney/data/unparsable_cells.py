@@ -25,7 +25,7 @@ from spinney.errors import PythonOnly, Setting, Text, phrase
 
 MIN_NUMBER_FRACTION = 0.9
 MIN_NUMBERS = 3  # different ones, beside which a single text is unparsable
-MOST_NAMED = 5
+MAX_NAMED = 5
 MAX_TRIED = 200  # values of a column whose format is inferred
 
 
@@ -79,7 +79,7 @@ def unparsable_remedy(
     In tables with types, numbers that are texts become numbers only by declaration,
     and dates become dates only if the reader ``parses_text``.
     """
-    are_listed = len(unparsable) <= MOST_NAMED
+    are_listed = len(unparsable) <= MAX_NAMED
     missing = Setting("missing_values", unparsable if are_listed else ...)
     nominal = Setting("nominal", [name])
     texts = [str(level) for level in levels if level not in unparsable]

@@ -68,7 +68,8 @@ def keys_of(intervals: Sequence[Interval], numbers: Floats) -> Floats:
     """
     keys = np.full(len(numbers), np.nan)
     position = (
-        np.searchsorted([each.low for each in intervals], numbers, side="right") - 1
+        np.searchsorted([interval.low for interval in intervals], numbers, side="right")
+        - 1
     )
     for place, interval in enumerate(intervals):
         inside = np.flatnonzero((position == place) & (numbers <= interval.high))
@@ -141,7 +142,7 @@ def with_opened(
     assert batch.low is not None
     n_attributes = 1 + batch.attribute.max(initial=0)
     keys, opened_keys = (
-        each.node * n_attributes + each.attribute for each in (batch, opened)
+        tables.node * n_attributes + tables.attribute for tables in (batch, opened)
     )
     order = np.argsort(keys)
     table = order[np.searchsorted(keys[order], opened_keys)]

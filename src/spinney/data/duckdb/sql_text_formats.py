@@ -49,7 +49,7 @@ def infer_candidates_in_sql(
         )
         for column in columns
     }
-    return {column: each for column, each in candidates.items() if each is not None}
+    return {column: found for column, found in candidates.items() if found is not None}
 
 
 def _tests(column: str) -> dict[Any, str]:

@@ -63,7 +63,7 @@ def read_arff(
         else:
             msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
             raise DataError(msg)
-        names = unique_names([each.name for each in attributes], notes)
+        names = unique_names([declared.name for declared in attributes], notes)
         check_names(names, declarations, origin=repr(origin))
         for number, line in lines:
             try:

@@ -339,7 +339,7 @@ class _Scan:
         for column in sorted(set(numbers).intersection(free), key=list(kinds).index):
             self.notes.add_padded(self.names[column], answers[column, "padded"])
         return {
-            **{column: _cast(column, each) for column, each in types.items()},
+            **{column: _cast(column, type_name) for column, type_name in types.items()},
             **self._parsed_columns(
                 remaining, [c for c in numbers if kinds[c] in (None, "numeric")]
             ),

@@ -57,17 +57,17 @@ def files_of_table(
     is_folder = os.path.isdir(path)
     base = Path(path) if is_folder else _fixed_part(path)
     paths = _files_below(base) if is_folder else _matched(path, base)
-    names_of = {each: each.name.lower().removesuffix(".gz") for each in paths}
+    names_of = {file: file.name.lower().removesuffix(".gz") for file in paths}
     tables = [
-        each
-        for each in paths
-        if declared is not None or Path(names_of[each]).suffix in suffixes
+        file
+        for file in paths
+        if declared is not None or Path(names_of[file]).suffix in suffixes
     ]
     if not tables:
         _refuse_empty_set(path, is_folder=is_folder)
     if declared not in (None, "parquet"):
         raise _only_parquet(path, f"files of format {declared}")
-    by_suffix = {Path(names_of[each]).suffix: each for each in reversed(tables)}
+    by_suffix = {Path(names_of[file]).suffix: file for file in reversed(tables)}
     if declared is None and len(by_suffix) > 1:
         kinds = " and ".join(sorted(by_suffix))
         msg = f"{path!r} has files of several formats ({kinds})"
@@ -76,7 +76,7 @@ def files_of_table(
     if declared is None and PARQUET not in by_suffix:
         raise _only_parquet(path, f"{next(iter(by_suffix))} files")
     above = len(base.parts) if is_folder else 0
-    files = tuple(TableFile(each.absolute(), _keys(each, above)) for each in tables)
+    files = tuple(TableFile(file.absolute(), _keys(file, above)) for file in tables)
     _check_keys(files)
     return files
 
@@ -92,13 +92,13 @@ def _files_below(folder: Path) -> list[Path]:
     paths: list[Path] = []
     try:
         for inside, folders, names in os.walk(folder, onerror=_raise):
-            folders[:] = [each for each in folders if not each.startswith(HIDDEN)]
+            folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
             shown = (name for name in names if not name.startswith(HIDDEN))
             paths.extend(Path(inside, name) for name in shown)
     except OSError as error:
         msg = f"folder {error.filename!r} may not be read: change its permissions"
         raise DataError(msg) from None
-    return sorted(paths, key=lambda each: each.parts)
+    return sorted(paths, key=lambda name: name.parts)
 
 
 def _raise(error: OSError) -> None:
@@ -108,12 +108,12 @@ def _raise(error: OSError) -> None:
 def _matched(pattern: str, base: Path) -> list[Path]:
     """Return all files that a pattern matches, and those below folders that it does."""
     paths: set[Path] = set()
-    for each in map(Path, glob(pattern, recursive=True)):
-        inside = each.parts[len(base.parts) :]
+    for match in map(Path, glob(pattern, recursive=True)):
+        inside = match.parts[len(base.parts) :]
         if any(part.startswith(HIDDEN) for part in inside):
             continue
-        paths.update(_files_below(each) if each.is_dir() else [each])
-    return sorted(paths, key=lambda each: each.parts)
+        paths.update(_files_below(match) if match.is_dir() else [match])
+    return sorted(paths, key=lambda match: match.parts)
 
 
 def _refuse_empty_set(path: str, *, is_folder: bool) -> None:
@@ -149,19 +149,19 @@ def _keys(path: Path, above: int) -> tuple[tuple[str, str | None], ...]:
 
 def _check_keys(files: Sequence[TableFile]) -> None:
     """Refuse a file that has a key twice, or lacks one that another file has."""
-    for each in files:
-        names = [name for name, _ in each.keys]
+    for file in files:
+        names = [name for name, _ in file.keys]
         for name in names:
             if names.count(name) > 1:
-                msg = f"{str(each.path)!r} repeats the partition key {name!r}"
+                msg = f"{str(file.path)!r} repeats the partition key {name!r}"
                 remedy = "rename one of its folders, so that each key is there once"
                 raise DataError(msg, remedy=remedy)
     first = [name for name, _ in files[0].keys]
-    for each in files:
-        names = [name for name, _ in each.keys]
+    for file in files:
+        names = [name for name, _ in file.keys]
         if sorted(names) != sorted(first):
             msg = (
-                f"{str(each.path)!r} has the partition keys {_listed(names)}, and "
+                f"{str(file.path)!r} has the partition keys {_listed(names)}, and "
                 f"{str(files[0].path)!r} has {_listed(first)}"
             )
             remedy = "name a folder in which all files have the same keys"
@@ -180,8 +180,8 @@ def key_types(files: Sequence[TableFile]) -> dict[str, str]:
     {'year': 'BIGINT', 'day': 'DATE'}
     """
     values: dict[str, list[str]] = {name: [] for name, _ in files[0].keys}
-    for each in files:
-        for name, value in each.keys:
+    for file in files:
+        for name, value in file.keys:
             if value is not None:
                 values[name].append(value)
     return {name: _type_of(found) for name, found in values.items()}

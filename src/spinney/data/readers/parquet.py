@@ -85,10 +85,10 @@ def _keys_beside_columns(file: _Described) -> list[tuple[str, str | None]]:
 
 def _union_query(connection: "DuckDBPyConnection", files: Sequence[_Described]) -> str:
     """Return the select of all rows of some files, in their order."""
-    for each in files:
-        _check_names(each, files[0])
+    for file in files:
+        _check_names(file, files[0])
     columns = _types_of_columns(connection, files)
-    keys = key_types([each.file for each in files])
+    keys = key_types([file.file for file in files])
     selects = []
     for _, group in groupby(files, key=_Described.layout):
         together = list(group)

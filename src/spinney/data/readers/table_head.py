@@ -15,7 +15,7 @@ from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.reading_notes import ReadingNotes
 
 MAX_TITLE_LINES = 20
-MOST_SHOWN = 4  # names in a warning
+MAX_SHOWN = 4  # names in a warning
 MIN_CELL_FRACTION = 2 / 3  # of the names of a header that looks like a row
 # The name that pandas gives to an index that it wrote and read.
 PANDAS_INDEX = "Unnamed: 0"
@@ -116,8 +116,8 @@ delimiters
             )
         return ""
     if rows and _is_like_a_row(names, rows):
-        first_names = ", ".join(map(repr, names[:MOST_SHOWN]))
-        dots = ", …" if len(names) > MOST_SHOWN else ""
+        first_names = ", ".join(map(repr, names[:MAX_SHOWN]))
+        dots = ", …" if len(names) > MAX_SHOWN else ""
         return (
             f"the header ({first_names}{dots}) looks like a row of data: if it is one, "
             "add a line of column names above it"

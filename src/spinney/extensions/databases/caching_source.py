@@ -96,7 +96,7 @@ class CachingSource:
             group.nodes.add(node)
             self._groups[node] = group
             groups[-1].append(node)
-        groups = [each for each in (large, *groups, cached) if each]
+        groups = [nodes for nodes in (large, *groups, cached) if nodes]
         if len(groups) - bool(cached) > 1:
             self._remote.store_nodes(remote)
         return groups

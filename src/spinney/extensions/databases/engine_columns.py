@@ -52,8 +52,8 @@ def engine_columns(
     columns = [_described(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
-        raw.name: _cell(engine, raw, each, declarations.missing)
-        for raw, each in zip(raws, columns, strict=True)
+        raw.name: _cell(engine, raw, described, declarations.missing)
+        for raw, described in zip(raws, columns, strict=True)
     }
     return _checked(engine, raws, columns, cells, declarations), cells
 
@@ -61,12 +61,13 @@ def engine_columns(
 def load_table(engine: SqlEngine, columns: Sequence[SqlColumn], cells: Cells) -> Table:
     """Return the rows of an engine in memory."""
     listed = [
-        sql.alias(cells[each.name].copy(), f"c{i}") for i, each in enumerate(columns)
+        sql.alias(cells[described.name].copy(), f"c{i}")
+        for i, described in enumerate(columns)
     ]
     answer = engine.fetch(sql.select(listed, engine.rows))
     columns_of_table = tuple(
-        column_of(each, _texts_of(each, fetched))
-        for each, fetched in zip(columns, answer, strict=True)
+        column_of(described, _texts_of(described, fetched))
+        for described, fetched in zip(columns, answer, strict=True)
     )
     return Table(columns_of_table, len(answer[0]))
 

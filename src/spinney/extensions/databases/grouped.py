@@ -62,7 +62,7 @@ class _Grouping:
 
     def measures(self) -> list[exp.Expr]:
         """Return keys, number of rows and sums, each under a name."""
-        numbered = [sql.alias(each, f"s{i}") for i, each in enumerate(self.sums())]
+        numbered = [sql.alias(amount, f"s{i}") for i, amount in enumerate(self.sums())]
         return [*map(sql.column, self.keys), sql.alias(sql.count_all(), "n"), *numbered]
 
 

@@ -156,13 +156,13 @@ def cluster_sums(engine: SqlEngine, base: str, points: Points) -> ClusterSums:
     ]
     added = [weight, *sums, sql.product(sql.column("weight"), sql.column("near"))]
     listed = [
-        sql.alias(sql.total(each), f"s{place}") for place, each in enumerate(added)
+        sql.alias(sql.total(amount), f"s{place}") for place, amount in enumerate(added)
     ]
     query = sql.select(
         [sql.column("label"), sql.alias(sql.count_all(), "n"), *listed], query
     )
     answer = engine.fetch(sql.grouped_by(query, [sql.column("label")]))
-    return _read(np.array([floats(each) for each in answer]).T, points)
+    return _read(np.array([floats(amount) for amount in answer]).T, points)
 
 
 def _scaled(points: Points, place: int) -> exp.Alias:

@@ -105,7 +105,7 @@ class NumberBins:
                 exp.Count(this=sql.case((fractional, sql.integer(1)))),
             )
             listed += [
-                sql.alias(each, f"s{index} {i}") for i, each in enumerate(figures)
+                sql.alias(figure, f"s{index} {i}") for i, figure in enumerate(figures)
             ]
         answer = self._engine.fetch_row(sql.select(listed, sql.table(self.base)))
         for i, index in enumerate(columns):
@@ -231,8 +231,8 @@ def rows_in_opened_bins(
         cell = f"a{name[1:]}"
         listed = [
             (sql.integer(node), *map(sql.param, _interval_row(interval)))
-            for node, each in intervals[int(name[1:])].items()
-            for interval in each
+            for node, opened_at_node in intervals[int(name[1:])].items()
+            for interval in opened_at_node
         ]
         identifier = exp.to_identifier(LINES, quoted=True)
         all_cells = exp.Column(this=exp.Star(), table=identifier)

@@ -79,8 +79,8 @@ def rows_in_duckdb(
     """Give the rows of a relation."""
     relation = selected(opened.relation, opened.columns)
     cells = {
-        each.name: sql.column(name)
-        for each, name in zip(opened.columns, relation.columns, strict=True)
+        described.name: sql.column(name)
+        for described, name in zip(opened.columns, relation.columns, strict=True)
     }
     with DuckDBEngine(relation, opened.connection) as engine:
         yield rows_in_engine(
@@ -221,13 +221,15 @@ def _without_identifiers(
     values_by_raw = seen_values(rows).attributes
     values = {
         index: sorted(set(values_by_raw[index].values()), key=level_order)
-        for index, each in enumerate(rows.attributes)
-        if each.kind == "nominal" and declared.kind(each.name) is None
+        for index, described in enumerate(rows.attributes)
+        if described.kind == "nominal" and declared.kind(described.name) is None
     }
     names = exclude_identifiers(
         _issue_facts(rows, values, declared, has_types=has_types)
     )
-    attributes = tuple(each for each in rows.attributes if each.name not in names)
+    attributes = tuple(
+        described for described in rows.attributes if described.name not in names
+    )
     return replace(rows, attributes=attributes)
 
 
@@ -236,9 +238,9 @@ def _warn_of_columns(
 ) -> None:
     """Warn of columns that only tell rows apart, and of odd texts, as in memory."""
     values = {
-        index: each.values
-        for index, each in enumerate(schema.attributes)
-        if each.kind == "nominal" and not rows.attributes[index].levels
+        index: attribute.values
+        for index, attribute in enumerate(schema.attributes)
+        if attribute.kind == "nominal" and not rows.attributes[index].levels
     }
     facts = _issue_facts(rows, values, declared, has_types=has_types)
     for warning in column_warnings(facts, REMOTE_ISSUES):
@@ -256,9 +258,9 @@ def _issue_facts(
     known = dict(zip(values, count_present(rows, [*values]), strict=True))
     return [
         IssueFacts(
-            each.name,
-            each.kind,
-            each.unit,
+            described.name,
+            described.kind,
+            described.unit,
             declared,
             values.get(index, ()),
             known.get(index, 0),
@@ -267,7 +269,7 @@ def _issue_facts(
             has_types=has_types,
             parses_text=not has_types,
         )
-        for index, each in enumerate(rows.attributes)
+        for index, described in enumerate(rows.attributes)
     ]
 
 

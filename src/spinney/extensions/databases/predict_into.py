@@ -21,7 +21,7 @@ from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.models.fitted_model import FittedBase
 from spinney.sources.training_data import engine_of
 
-MOST_LISTED = 4  # columns in a warning
+MAX_LISTED = 4  # columns in a warning
 
 
 def predict_into(
@@ -89,7 +89,7 @@ def _without_predictions(columns: Sequence[str], model: Any, engine: str) -> lis
     prediction_names = registry.load("operation", "names of predictions")
     replaced: list[str] = prediction_names(model, engine, columns)
     if replaced:
-        listed = first_of([*map(repr, replaced)], MOST_LISTED)
+        listed = first_of([*map(repr, replaced)], MAX_LISTED)
         who = f"column {listed} is" if len(replaced) == 1 else f"columns {listed} are"
         warn(f"{who} replaced by the new predictions, which have the same names")
     return [name for name in columns if name not in replaced]

@@ -104,14 +104,14 @@ class CountRows:
 
     def take(self, lines: NDArray[Any]) -> "CountRows":
         """Return some of the lines."""
-        return CountRows(*(getattr(self, each.name)[lines] for each in fields(self)))
+        return CountRows(*(getattr(self, field.name)[lines] for field in fields(self)))
 
     @classmethod
     def joined(cls, parts: Sequence["CountRows"]) -> "CountRows":
         """Return the lines of several answers."""
         if len(parts) == 1:
             return parts[0]
-        names = [each.name for each in fields(cls)]
+        names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
     def put(

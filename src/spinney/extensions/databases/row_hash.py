@@ -84,7 +84,7 @@ def _summed(
     parts: Mapping[str, exp.Expr],
 ) -> exp.Select:
     """Return the sum of what is behind the point of some numbers, as ``s``."""
-    listed = [sql.alias(each, name) for name, each in parts.items()]
+    listed = [sql.alias(part, name) for name, part in parts.items()]
     query = sql.select([*map(sql.column, columns), *listed], relation)
     total = sql.add([_fraction(name) for name in parts])
     return sql.select([*map(sql.column, columns), sql.alias(total, "s")], query)
@@ -200,8 +200,8 @@ def sampled_rows(
         ]
         times.append(sql.case(*cut, default=sql.integer(sample.times[-1])))
     count = times[0] if times else sql.integer(1)
-    for each in times[1:]:
-        count = sql.product(count, each)
+    for factor in times[1:]:
+        count = sql.product(count, factor)
     query = sql.select(
         [*map(sql.column, [*cells, ROW_HASH]), sql.alias(count, SAMPLE_COUNT)], query
     )

@@ -62,8 +62,8 @@ class TrainingQuery:
         """
         weight = sql.param(1.0) if self.weight is None else self.cell(self.weight)
         cells = [
-            sql.alias(self.cell(each), f"c{index}")
-            for index, each in enumerate(self.attributes)
+            sql.alias(self.cell(described), f"c{index}")
+            for index, described in enumerate(self.attributes)
         ]
         cells.append(sql.alias(self.cell(self.target), "class"))
         cells.append(sql.alias(sql.double(weight), "weight"))
@@ -167,9 +167,9 @@ def seen_values(rows: TrainingQuery) -> SeenValues:
     for numeric in (True, False):
         names = [
             name
-            for name, each in columns.items()
-            if (each.kind == "numeric" or each.as_number) is numeric
-            and (each.kind != "numeric" or name == "class")
+            for name, described in columns.items()
+            if (described.kind == "numeric" or described.as_number) is numeric
+            and (described.kind != "numeric" or name == "class")
         ]
         statements = grouped_statements(
             rows.engine,
@@ -191,8 +191,8 @@ def seen_values(rows: TrainingQuery) -> SeenValues:
         raise DataError(msg)
     nominal = {
         index: seen[f"c{index}"]
-        for index, each in enumerate(rows.attributes)
-        if each.kind != "numeric"
+        for index, described in enumerate(rows.attributes)
+        if described.kind != "numeric"
     }
     return SeenValues(nominal, target)
 

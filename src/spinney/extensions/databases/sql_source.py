@@ -196,7 +196,7 @@ class SqlSource:
         indices = sorted(
             {index for _, attributes in node_attributes for index in attributes}
         )
-        ranges = {i: each for i, each in self._bins.ranges.items() if i in indices}
+        ranges = {i: bins for i, bins in self._bins.ranges.items() if i in indices}
         small = [
             request.node
             for request, n in zip(requests, n_rows, strict=True)
@@ -371,21 +371,21 @@ class SqlSource:
                     if has_weights
                     else sql.alias(sql.double(sql.integer(1)), "weight"),
                     sql.alias(group, "group"),
-                    *(sql.alias(each, f"z{i}") for i, each in enumerate(columns)),
+                    *(sql.alias(cells, f"z{i}") for i, cells in enumerate(columns)),
                 ],
                 relation(),
                 whole_rows,
             )
             added = [
-                sql.alias(each, f"s{i}")
-                for i, each in enumerate(sum_expressions(n_columns))
+                sql.alias(cells, f"s{i}")
+                for i, cells in enumerate(sum_expressions(n_columns))
             ]
             keys = ("node", "group")
             query = sql.select([*map(sql.column, keys), *added], inner)
             node, label, *rest = self._engine.fetch(
                 sql.grouped_by(query, map(sql.column, keys))
             )
-            amounts = np.array([floats(each) for each in rest]).T
+            amounts = np.array([floats(cells) for cells in rest]).T
             groups = zip(integers(node).tolist(), integers(label).tolist(), strict=True)
             for (number, code), line in zip(groups, amounts.tolist(), strict=True):
                 lines[number][code] = line

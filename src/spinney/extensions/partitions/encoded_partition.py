@@ -52,7 +52,9 @@ def read_rows(partition: Any, roles: ColumnRoles) -> LoadedPartition:
         target = Column(NO_TARGET, "nominal", cells, ("rows",))
         table = Table((*table.columns, target), table.n_rows)
     messages = tuple(
-        each.message for each in caught if isinstance(each.message, SpinneyWarning)
+        warning.message
+        for warning in caught
+        if isinstance(warning.message, SpinneyWarning)
     )
     target = table[roles.target]
     used = ~target.missing

@@ -104,7 +104,7 @@ class OnDask:
         from distributed import Future
 
         placed = {}
-        if not any(isinstance(each, Future) for each in arguments):
+        if not any(isinstance(argument, Future) for argument in arguments):
             placed = {"workers": next(self._workers), "allow_other_workers": True}
         return self._client.submit(function, *arguments, pure=False, **placed)
 

@@ -97,12 +97,16 @@ class HashedPartitions:
         n_slices = self.root().n_rows // ROWS_IN_SLICE + 1
         before: list[list[Any]] = [[] for _ in sums]
         for index in range(n_slices):
-            slices = [submit(slice_of, each, index, n_slices) for each in sums]
+            slices = [
+                submit(slice_of, hash_sums, index, n_slices) for hash_sums in sums
+            ]
             copies = submit(rows_before, *slices)
             for i, partition in enumerate(before):
                 partition.append(submit(getitem, copies, i))
         pairs = zip(sums, before, strict=True)
-        return [submit(row_hashes_of, each, *copies) for each, copies in pairs]
+        return [
+            submit(row_hashes_of, hash_sums, *copies) for hash_sums, copies in pairs
+        ]
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -224,9 +228,11 @@ def rows_before(*slices: HashSlice) -> list[Integers]:
 
     They are lighter, or in a partition before.
     """
-    owner = np.repeat(np.arange(len(slices)), [len(each.sums) for each in slices])
+    owner = np.repeat(
+        np.arange(len(slices)), [len(hash_slice.sums) for hash_slice in slices]
+    )
     sums, weights, n_rows = (
-        np.concatenate([getattr(each, name) for each in slices])
+        np.concatenate([getattr(hash_slice, name) for hash_slice in slices])
         for name in ("sums", "weights", "n_rows")
     )
     order = np.lexsort((owner, weights, sums))

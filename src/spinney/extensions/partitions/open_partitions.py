@@ -129,7 +129,7 @@ def list_partitions(data: Any, engine: str) -> list[Any]:
     paths = [path] if Path(path).exists() else sorted(glob(path, recursive=True))
     if not paths:
         raise _no_file(path)
-    return [_parquet(each) for each in paths]
+    return [_parquet(file) for file in paths]
 
 
 def _parquet(path: "str | os.PathLike[str]") -> str:
@@ -162,15 +162,17 @@ def count_partitions(
         if roles != first_roles:
             read, facts = _read(executor, partitions, roles)
     _report(facts, roles)
-    by_type = {each.name for each in facts.columns if each.declared}
+    by_type = {column.name for column in facts.columns if column.declared}
     facts_of_columns = _partition_issue_facts(executor, read, facts, roles)
-    facts_of_columns = [each for each in facts_of_columns if each.name not in by_type]
+    facts_of_columns = [
+        column for column in facts_of_columns if column.name not in by_type
+    ]
     for warning in column_warnings(facts_of_columns, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
     target = target_of_partitions(facts, roles)
     columns = _attributes(facts, roles)
     schema = Schema(
-        tuple(attribute_of(each.column) for each in columns),
+        tuple(attribute_of(column.column) for column in columns),
         target,
         roles.declared.missing,
     )
@@ -237,8 +239,8 @@ def _without_identifiers(
 
 def _attributes(facts: PartitionFacts, roles: ColumnRoles) -> list[ColumnFacts]:
     """Return the columns that are neither target nor weight."""
-    roles_taken = (roles.target, roles.weight)
-    return [each for each in facts.columns if each.name not in roles_taken]
+    role_columns = (roles.target, roles.weight)
+    return [column for column in facts.columns if column.name not in role_columns]
 
 
 def _partition_issue_facts(
@@ -248,16 +250,16 @@ def _partition_issue_facts(
     columns = _attributes(facts, roles)
     return [
         IssueFacts(
-            each.name,
-            each.kind,
-            each.unit,
+            column.name,
+            column.kind,
+            column.unit,
             roles.declared,
-            each.present if each.kind == "nominal" else (),
-            each.n_known,
-            partial(_summarise_integers, executor, read, each, facts.n_rows),
+            column.present if column.kind == "nominal" else (),
+            column.n_known,
+            partial(_summarise_integers, executor, read, column, facts.n_rows),
             is_alone=len(columns) < 2,
         )
-        for each in columns
+        for column in columns
     ]
 
 
@@ -332,7 +334,9 @@ def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
     if facts.n_classless:
         warn(missing_targets_warning(roles.target, facts.n_classless, facts.n_read))
     if roles.complete:
-        lacking = {each.name: each.n_lacking for each in _attributes(facts, roles)}
+        lacking = {
+            column.name: column.n_lacking for column in _attributes(facts, roles)
+        }
         n_rows = facts.n_rows + facts.n_incomplete
         note_incomplete(facts.n_incomplete, n_rows, lacking, weight=facts.lost)
     if not facts.n_rows:

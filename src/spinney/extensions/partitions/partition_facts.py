@@ -264,7 +264,7 @@ class PartitionFacts:
 
     def named(self, name: str) -> ColumnFacts:
         """Return the facts of the column of this name."""
-        return next(each for each in self.columns if each.name == name)
+        return next(column for column in self.columns if column.name == name)
 
     def plus(self, other: "PartitionFacts") -> "PartitionFacts":
         """Return the facts of the rows of both."""

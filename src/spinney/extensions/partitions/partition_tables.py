@@ -124,7 +124,7 @@ def add_branches(*partitions: list[CountTable]) -> list[CountTable]:
 
 def add_products(*partitions: list[Products]) -> list[Products]:
     """Return for each request the products of all rows of several partitions."""
-    return [sum_products(each) for each in zip(*partitions, strict=True)]
+    return [sum_products(products) for products in zip(*partitions, strict=True)]
 
 
 def answer_request(
@@ -267,9 +267,9 @@ def answer_opened(
         batch = _renumber_nodes(batch, np.array(list(by_node)))
         answers.append(PartitionTables(batch, low, high))
     return PartitionTables(
-        joined_batches(each.batch for each in answers),
-        np.concatenate([each.lowest for each in answers]),
-        np.concatenate([each.highest for each in answers]),
+        joined_batches(tables.batch for tables in answers),
+        np.concatenate([tables.lowest for tables in answers]),
+        np.concatenate([tables.highest for tables in answers]),
     )
 
 

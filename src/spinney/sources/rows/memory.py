@@ -120,8 +120,8 @@ class MemorySource:
         """The rows of each node and their weights, after all pending partitions."""
         if self._pending:
             pending, self._pending = self._pending, []
-            for each in self._send_together(pending):
-                self._send(each)
+            for partition in self._send_together(pending):
+                self._send(partition)
         return self._assigned
 
     @cached_property
@@ -220,8 +220,8 @@ class MemorySource:
         count_entries = partial(self._count_entries, rows, weights)
         batches = by_bucket._batches(requests, rows, owner, count_entries)
         batches = (
-            with_bucket_ranges(each, ranked, self.cells, rows, owner)
-            for each in batches
+            with_bucket_ranges(batch, ranked, self.cells, rows, owner)
+            for batch in batches
         )
         return join_small(batches, CELLS_PER_BATCH)
 
@@ -365,29 +365,33 @@ class MemorySource:
         Those include nodes that divide rows with a missing value among branches.
         """
         thresholds_only = [
-            each for each in pending if isinstance(each.route.split, Threshold)
+            partition
+            for partition in pending
+            if isinstance(partition.route.split, Threshold)
         ]
         if len(thresholds_only) < MIN_BATCHED_NODES:
             return pending
         rows, weights, owner = self._rows_of_level(
-            [each.node for each in thresholds_only]
+            [partition.node for partition in thresholds_only]
         )
         right, lacking = self._sides(
-            [each.route for each in thresholds_only], rows, owner
+            [partition.route for partition in thresholds_only], rows, owner
         )
         sides = []
         for side in (~right, right):
             start = starts_of(np.bincount(owner[side], minlength=len(thresholds_only)))
             sides.append((rows[side], weights[side], start.tolist()))
         remaining = [
-            each for each in pending if not isinstance(each.route.split, Threshold)
+            partition
+            for partition in pending
+            if not isinstance(partition.route.split, Threshold)
         ]
-        for position, each in enumerate(thresholds_only):
+        for position, partition in enumerate(thresholds_only):
             if lacking[position]:
-                remaining.append(each)
+                remaining.append(partition)
                 continue
-            self._drop_parent(each)
-            for branch, child in each.children.items():
+            self._drop_parent(partition)
+            for branch, child in partition.children.items():
                 side_rows, side_weights, start = sides[branch]
                 members = slice(start[position], start[position + 1])
                 self._assigned[child] = side_rows[members], side_weights[members]

@@ -115,7 +115,7 @@ def join_small(batches: Iterable[TableBatch], max_lines: int) -> Iterator[TableB
     small: list[TableBatch] = []
     for batch in batches:
         small.append(batch)
-        if sum(len(each.values) for each in small) > max_lines:
+        if sum(len(part.values) for part in small) > max_lines:
             yield joined_batches(small)
             small = []
     if small:

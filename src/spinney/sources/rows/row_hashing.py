@@ -99,7 +99,7 @@ def seed_offset(seed: int) -> float:
 def hashed_columns(schema: Schema) -> list[tuple[int, bool]]:
     """Return the hashed columns, -1 for the target, and whether they are numeric."""
     attributes = schema.attributes[: schema.n_columns]
-    kinds = [(i, each.kind == "numeric") for i, each in enumerate(attributes)]
+    kinds = [(i, attribute.kind == "numeric") for i, attribute in enumerate(attributes)]
     return [*kinds, (-1, schema.target.is_numeric)]
 
 

@@ -63,7 +63,7 @@ class PostgresEngine(SqlEngine):
         with self.translated_errors(), self.cursor_of(self._connection) as cursor:
             cursor.execute(statement.encode())
             described = [
-                (each.name, each.type_code) for each in cursor.description or ()
+                (field.name, field.type_code) for field in cursor.description or ()
             ]
             codes = {code for _, code in described}
             enums = self._enums(codes)
@@ -114,7 +114,7 @@ class PostgresEngine(SqlEngine):
             if cursor.description is None:
                 return None
             lines = cursor.fetchall()
-            return [list(each) for each in zip(*lines, strict=True)] or [
+            return [list(cells) for cells in zip(*lines, strict=True)] or [
                 [] for _ in cursor.description
             ]
 

@@ -66,7 +66,7 @@ class SparkEngine(SqlEngine):
     ) -> list[Sequence[Any]] | None:
         frame = self._session.sql(statement, args=dict(values))
         lines = frame.collect()
-        return [list(each) for each in zip(*lines, strict=True)] or [
+        return [list(cells) for cells in zip(*lines, strict=True)] or [
             [] for _ in frame.columns
         ]
 

@@ -175,8 +175,8 @@ class SqlEngine:
     def update(self, name: str, cells: Mapping[str, exp.Expr], where: exp.Expr) -> int:
         """Change cells of some lines of a kept table, and return of how many."""
         changes = [
-            exp.EQ(this=sql.column(each), expression=cell)
-            for each, cell in cells.items()
+            exp.EQ(this=sql.column(cell_name), expression=cell)
+            for cell_name, cell in cells.items()
         ]
         update = exp.Update(
             this=self.stored_table(name),

@@ -59,15 +59,15 @@ class SqliteEngine(SqlEngine):
         with self.translated_errors():
             words, _ = self.to_sql(sql.select([exp.Star()], self.rows))
             cursor = plain_cursor(self.connection).execute(words)
-            names = [each[0] for each in cursor.description]
+            names = [field[0] for field in cursor.description]
             check_names(names, declarations)
             if memory_limit is not None:
                 self._check_room(len(names), MemoryBudget(memory_limit))
             columns: dict[str, list[Any]] = {name: [] for name in names}
             while lines := cursor.fetchmany(AT_ONCE):
-                for name, own in zip(names, zip(*lines, strict=True), strict=True):
+                for name, cells in zip(names, zip(*lines, strict=True), strict=True):
                     ignored = declarations.ignores(name)
-                    columns[name] += [None] * len(own) if ignored else own
+                    columns[name] += [None] * len(cells) if ignored else cells
             declared = self._declared()
         texts = [
             name
@@ -112,7 +112,7 @@ class SqliteEngine(SqlEngine):
         cursor = plain_cursor(self.connection).execute(statement, dict(values))
         if cursor.description is None:
             return None
-        return [list(each) for each in zip(*cursor.fetchall(), strict=True)]
+        return [list(cells) for cells in zip(*cursor.fetchall(), strict=True)]
 
     def _failures(self) -> tuple[type[Exception], ...]:
         import sqlite3
