@@ -9,7 +9,7 @@ from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sourc
 
 GROWTH = ("folds", "forest", "model_trees", "plain", "prune")
 MESSAGES = [
-    *("api.py", "errors.py", "output", "search", "testing.py"),
+    *("api.py", "errors.py", "output", "search", "testing.py", "trees"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/exports", "extensions/rulesets"),
@@ -24,7 +24,7 @@ DOCSTRINGS = [
     *("extensions/exports", "extensions/rulesets"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     *("extensions/databases", "extensions/streaming"),
-    *("output/explain", "search"),
+    *("output/explain", "search", "trees"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
