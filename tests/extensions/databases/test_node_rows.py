@@ -17,7 +17,7 @@ from tests.helpers.stacks import by_node
 from tests.sources.comparing import answers_of, assert_same_tables, assert_same_tree
 
 import spinney
-from spinney.data.duckdb.connection import BITS, PLACES
+from spinney.data.duckdb.connection import HASH_BITS, HASH_SETTING
 from spinney.extensions.databases import node_rows
 from spinney.extensions.databases.engines import duckdb_engine
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
@@ -148,17 +148,19 @@ def test_what_a_connection_was_set_to_it_is_after(broken, small_bins, monkeypatc
 
     monkeypatch.setattr(DuckDBEngine, "_run", heard_run)
     with duckdb.connect() as connection:
-        connection.execute(f"SET SESSION {PLACES} = 9")
+        connection.execute(f"SET SESSION {HASH_SETTING} = 9")
         relation = connection.from_arrow(pa.table(rows_of(0)))
         given = {"connection": connection, "memory_limit": 0}
         with pytest.raises(ZeroDivisionError) if broken else nullcontext():
             spinney.grow(relation, "y", recipe=RECIPES["cart"], **given)
-        assert heard == {BITS}
+        assert heard == {HASH_BITS}
         assert setting_of(connection) == 9
 
 
 def setting_of(connection: Any) -> int:
-    ((value,),) = connection.execute(f"SELECT current_setting('{PLACES}')").fetchall()
+    ((value,),) = connection.execute(
+        f"SELECT current_setting('{HASH_SETTING}')"
+    ).fetchall()
     return int(value)
 
 
