@@ -113,7 +113,7 @@ def test_what_is_refused(tmp_path, request):
     pruned = ("pruned", {"recipe": "cart", "pruning": "cost-complexity"})
     with pytest.raises(ParameterError, match="needs the rows"):
         spinney.evaluate(parts, "y", [pruned], **given)
-    with pytest.raises(DataError, match="none have room in memory"):
+    with pytest.raises(DataError, match="no test row fits in memory"):
         spinney.evaluate(parts, "y", "cart", memory_limit=0, **given)
     few = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
     with pytest.raises(DataError, match="fold 1: there is no row to test on"):
