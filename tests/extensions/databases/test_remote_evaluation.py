@@ -116,7 +116,7 @@ def test_what_is_refused(tmp_path, request):
     with pytest.raises(DataError, match="no test row fits in memory"):
         spinney.evaluate(parts, "y", "cart", memory_limit=0, **given)
     few = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
-    with pytest.raises(DataError, match="fold 1: there is no row to test on"):
+    with pytest.raises(DataError, match="fold 1 has no test rows"):
         spinney.evaluate(in_arrow(few), "y", "cart", folds=40, **given)
     with (
         placed("postgres", columns, tmp_path, request) as (data, how),
