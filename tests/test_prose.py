@@ -9,9 +9,10 @@ from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sourc
 
 GROWTH = ("folds", "forest", "model_trees", "plain", "prune")
 MESSAGES = [
-    *("api.py", "errors.py", "output", "search", "testing.py"),
+    *("api.py", "errors.py", "output", "search", "testing.py", "trees"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
+    *("extensions/exports", "extensions/rulesets"),
     *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     *("extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
@@ -20,9 +21,10 @@ DOCSTRINGS = [
     *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
+    *("extensions/exports", "extensions/rulesets"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     "extensions/streaming",
-    "output/explain",
+    *("output/explain", "search", "trees"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
