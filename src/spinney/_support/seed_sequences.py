@@ -70,10 +70,7 @@ def seed_words(entropy: Sequence[Words], n_words: int) -> NDArray[np.uint64]:
     drawn = [draw(pool[i % POOL]).astype(np.uint64) for i in range(2 * n_words)]
     low, high = drawn[::2], drawn[1::2]
     return np.stack(
-        [
-            low_word | (high_word << HALF)
-            for low_word, high_word in zip(low, high, strict=True)
-        ],
+        [a | (b << HALF) for a, b in zip(low, high, strict=True)],
         axis=1,
     )
 

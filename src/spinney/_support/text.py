@@ -321,14 +321,11 @@ def costs_text(
     by_cost = sorted(
         zip(classes, costs, strict=True), key=lambda pair: (pair[0] != label, pair[1])
     )
-    (first, least), *more_labels = by_cost
+    (first, least), *rest = by_cost
     texts = [f"{shown(first)} costs {_cost(least)}"]
-    texts += [
-        f"{shown(label_of_cost)} {_cost(cost)}"
-        for label_of_cost, cost in more_labels[:COSTS_SHOWN]
-    ]
-    if len(more_labels) > COSTS_SHOWN:
-        texts.append(f"{len(more_labels) - COSTS_SHOWN} others as much or more")
+    texts += [f"{shown(name)} {_cost(cost)}" for name, cost in rest[:COSTS_SHOWN]]
+    if len(rest) > COSTS_SHOWN:
+        texts.append(f"{len(rest) - COSTS_SHOWN} others as much or more")
     return ", ".join(texts)
 
 

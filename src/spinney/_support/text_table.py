@@ -103,14 +103,7 @@ def number_cells(numbers: Sequence[float]) -> list[str]:
         return [f"{number:.4g}" for number in numbers]
     most = decimals_for(largest)
     decimals = next(
-        (
-            n
-            for n in range(most)
-            if all(
-                round(number_of_column, n) == number_of_column
-                for number_of_column in finite
-            )
-        ),
+        (n for n in range(most) if all(round(x, n) == x for x in finite)),
         most,
     )
     return [f"{number:.{decimals}f}" for number in numbers]

@@ -376,32 +376,23 @@ leave this setting out
     target = {None: None, False: "classes", True: "a number"}[numeric]
     for need in NEEDS:
         value = getattr(recipe, need.setting)
-        is_checked = need.instead or need.setting in given
-        if not is_checked or not need.concerns(value):
+        inherited = need.setting not in given
+        if (inherited and not need.instead) or not need.concerns(value):
             continue
         for condition in need.conditions:
             obstacle = condition.obstacle(recipe, target)
             if obstacle is None:
                 continue
             setting = Setting(need.setting, value)
-            is_inherited = need.setting not in given
             lack: Text = ("needs ", condition.text, ", and ", obstacle)
-            if condition is NUMBER and is_inherited:
+            if condition is NUMBER and inherited:
                 lack = ("(", setting, ") ", lack)
                 setting = Setting("recipe", recipe.name)
-            alternative = (
-                need.instead
-                if is_inherited or need.instead is not ANOTHER_RECIPE
-                else ""
-            )
-            raise refusal(
-                setting,
-                lack,
-                (
-                    f"{need.why}; {condition.remedy}, or ",
-                    alternative or "leave this setting out",
-                ),
-            )
+            other: Text = "leave this setting out"
+            if inherited or need.instead not in ("", ANOTHER_RECIPE):
+                other = need.instead
+            remedy = f"{need.why}; {condition.remedy}, or "
+            raise refusal(setting, lack, (remedy, other))
 
 
 def check_branches(criterion: Criterion, grouping: str) -> None:

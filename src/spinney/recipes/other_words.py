@@ -53,13 +53,13 @@ def our_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     spinney.errors.ParameterError: max_leaf_nodes=8 and max_leaves=9 are the same \
 setting: give one of them
     """
-    for name, our_name in ALIASES.items():
-        if name in settings and our_name in settings:
+    for name, ours in ALIASES.items():
+        if name in settings and ours in settings:
             raise ParameterError(
                 Setting(name, settings[name]),
                 (
                     " and ",
-                    Setting(our_name, settings[our_name]),
+                    Setting(ours, settings[ours]),
                     " are the same setting",
                 ),
                 remedy="give one of them",

@@ -33,12 +33,8 @@ class Reference(types.Type):
 
     def type_of(self, field: str) -> Any:
         """Return the type of a field: a reference to what is a named tuple itself."""
-        field_type = self.named.types[self.index_of(field)]
-        return (
-            Reference(field_type)
-            if isinstance(field_type, types.BaseNamedTuple)
-            else field_type
-        )
+        kind = self.named.types[self.index_of(field)]
+        return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
 @register_model(Reference)
