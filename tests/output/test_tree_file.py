@@ -156,8 +156,8 @@ def test_a_new_field_must_enter_the_format():
     known = {
         # Steps, sequence, validation rows and what was learned are not kept.
         Model: (
-            "tree recipe fingerprint steps sequence tried validation_rows member kept "
-            "learned"
+            "tree recipe fingerprint steps sequence recipe_scores validation_rows member "
+            "update_state stream_stats"
         ),
         Member: "number of",
         RecipeScore: "name risk deviation leaves chosen",
