@@ -13,16 +13,16 @@ MESSAGES = [
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/exports", "extensions/rulesets"),
     *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("extensions/partitions", "extensions/streaming"),
+    *("sources", "extensions/partitions", "extensions/streaming"),
     "growth",
 ]
 DOCSTRINGS = [
-    *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
+    *("__init__.py", "api.py", "data", "sources", "registry.py"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/exports", "extensions/rulesets"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    "extensions/streaming",
+    *("extensions/databases", "extensions/streaming"),
     *("output/explain", "search", "trees"),
     "growth",
 ]
