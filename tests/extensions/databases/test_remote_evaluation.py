@@ -108,7 +108,7 @@ def test_a_share_is_held_out_again_and_again():
 def test_what_is_refused(tmp_path, request):
     columns = table_of(4)
     parts, given = in_arrow(columns), {"engine": "partitions"}
-    with pytest.raises(ParameterError, match="folds='loo' leaves out one row"):
+    with pytest.raises(ParameterError, match="folds='loo' needs the rows in memory"):
         spinney.evaluate(parts, "y", "cart", folds="loo", **given)
     pruned = ("pruned", {"recipe": "cart", "pruning": "cost-complexity"})
     with pytest.raises(ParameterError, match="needs the rows"):
@@ -142,7 +142,9 @@ def test_other_studies_read_a_database(study, tmp_path, request):
     told = study(columns, "y", "cart", **few)
     with placed("postgres", columns, tmp_path, request) as (data, how):
         other = study(data, "y", "cart", engine="memory", **few, **how)
-        with pytest.raises(ParameterError, match="engine='postgres' leaves rows where"):
+        with pytest.raises(
+            ParameterError, match="engine='postgres' does not read the rows"
+        ):
             study(data, "y", "cart", engine="postgres", **few, **how)
         with pytest.raises(ParameterError, match="memory_limit=0 is for rows"):
             study(data, "y", "cart", memory_limit=0, **few, **how)
