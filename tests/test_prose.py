@@ -14,16 +14,16 @@ MESSAGES = [
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/exports", "extensions/rulesets"),
     *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("extensions/partitions", "extensions/streaming"),
+    *("sources", "extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
-    *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
+    *("__init__.py", "api.py", "data", "sources", "registry.py"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     *("extensions/exports", "extensions/rulesets"),
     *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    "extensions/streaming",
+    *("extensions/databases", "extensions/streaming"),
     *("output/explain", "search", "trees"),
     *(f"growth/{name}" for name in GROWTH),
 ]
