@@ -95,7 +95,7 @@ def test_a_forest_and_clusters(tool, works):
     assert printed == spinney.load("k").export("svg")
     outcome = tool("show", "k", "--svg", "k.svg", "--bars")
     assert outcome.code == 2
-    assert "--bars is of trees" in outcome.err
+    assert "--bars needs a tree" in outcome.err
     assert not Path("k.svg").exists()
 
 
@@ -158,7 +158,7 @@ def test_of_a_table_one_learns_to_grow_first(tool, command):
     outcome = tool(command, "my iris.csv")
     assert outcome.code == 4
     assert outcome.err == (
-        "spinney: error: 'my iris.csv' is a table, and no model: grow one of it by "
+        "spinney: error: 'my iris.csv' is a table, not a model: grow a model with "
         "spinney grow 'my iris.csv' --target COLUMN -o 'my iris.spinney', and name "
         "that file\n"
     )

@@ -219,7 +219,7 @@ def test_look_says_how_a_target_is_read(classes, reading):
     [
         (["show", "m.spinney", "-o", "x.png"], "plot tree MODEL -o tree.png"),
         (["show", "m.spinney", "--png", "x.png"], "plot tree MODEL -o tree.png"),
-        (["forest", "rows.csv", "--model", "m"], "-o FILE keeps the forest"),
+        (["forest", "rows.csv", "--model", "m"], "-o FILE saves the forest"),
     ],
 )
 def test_options_that_are_elsewhere(capsys, command, remedy):
