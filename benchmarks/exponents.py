@@ -26,7 +26,7 @@ import numpy as np
 
 import spinney
 from spinney.extensions.evaluation import exponent
-from spinney.growth import only_to_predict
+from spinney.growth import prediction_only
 
 __all__ = ["LINES", "CostLine", "lines_of", "measured", "report_of"]
 
@@ -289,7 +289,7 @@ def measured(line: CostLine, *, repeats: int, quick: bool) -> list[float]:
     """Return the least seconds of a line at each of its sizes."""
     fixed = FIXED_ROWS // QUICKLY if quick else FIXED_ROWS
     seconds = []
-    with only_to_predict(MANY_TREES):
+    with prediction_only(MANY_TREES):
         for size in reversed(sizes_of(line, quick=quick)):
             work = line.prepared(size, size if line.axis.startswith("rows") else fixed)
             work()

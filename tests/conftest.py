@@ -63,8 +63,8 @@ def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
     """
-    monkeypatch.setattr(growers, "can_replay", lambda training, options: False)
-    monkeypatch.setattr(ForestBags, "add_up_exactly", lambda bags: False)
+    monkeypatch.setattr(growers, "growers_agree", lambda training, options: False)
+    monkeypatch.setattr(ForestBags, "sums_are_exact", lambda bags: False)
     monkeypatch.setattr(loading_time.TIME_WITHOUT_KERNELS, "seconds", 0.0)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda module, name: True)
 

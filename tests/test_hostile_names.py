@@ -239,8 +239,8 @@ def test_data_of_the_shell(shell):
         assert "\x1b" not in text or arguments[0] == "predict"
     rows = list(csv.reader(io.StringIO(shell(*DATA["predict"]), newline="")))
     assert len(rows) == 91
-    guarded = shell(*DATA["predict"], "--spreadsheet")
-    for row in csv.reader(io.StringIO(guarded, newline="")):
+    spreadsheet_safe = shell(*DATA["predict"], "--spreadsheet")
+    for row in csv.reader(io.StringIO(spreadsheet_safe, newline="")):
         assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in row)
     exec(shell(*DATA["python"]), names := {})
     row = {**dict.fromkeys(NAMES, 0.5), f"values {NAMES[1]}": NAMES[2]}

@@ -152,7 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.add or not options.tests:
         page = PAGE.read_text("utf-8")
         head = f"{dated()}, {LIMIT:g} seconds of a processor for a test at most:"
-        page = written(page, [head, "", *lines, "", *runs()], command=COMMAND)
+        total = [*lines[:2], lines[-1]]  # packages are printed only
+        page = written(page, [head, "", *total, "", *runs()], command=COMMAND)
         Path(PAGE).write_text(page, "utf-8")
     share = _share(sum(packages.values(), Counter[str]()), "branches")
     if share < BAR:

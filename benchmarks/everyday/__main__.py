@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,6 @@ from benchmarks.everyday.results import (
     keep,
     markdown,
     read,
-    rows_of,
     seconds_text,
     shown,
     slowest_first,
@@ -253,26 +252,13 @@ def verdicts(bars: Iterable[Bar]) -> list[tuple[str, str, str]]:
 
 
 ASKED_HEADS = ("required", "worst cell", "")
-LINE_HEADS = ("cell", "spinney s", "beside s", "ratio", "beside")
 
 
 def page_text(results: list[Result], machine: dict[str, Any]) -> str:
-    """Return the results as sections of a page."""
-    typed, _ = parts_of(results)
+    """Return the requirements, with their worst cells, as a section of a page."""
     words = f"Measured on: {report.machine_words(machine)}; load {machine['load']}."
     bars = markdown(ASKED_HEADS, verdicts(bars_of(results)), left=3)
-    parts = [words, "### Requirements for everyday tasks", bars]
-    if typed:
-        parts += ["### Lines", markdown(LINE_HEADS, line_rows(typed))]
-    return "\n\n".join(parts)
-
-
-def line_rows(results: Iterable[Result]) -> Iterator[tuple[str, ...]]:
-    """Yield the lines that were run, as rows of a page."""
-    for result, row in ((each, rows_of([each])[0]) for each in results):
-        if not result.missed:
-            name, seconds, _, _, reference, ratio, beside, note = row
-            yield name, seconds, reference, ratio, beside or note
+    return "\n\n".join([words, "### Requirements for everyday tasks", bars])
 
 
 def main(arguments: list[str]) -> None:

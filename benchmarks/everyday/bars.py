@@ -109,7 +109,7 @@ ONE_ROW = "breast cancer, one row"
 SINGLE = tuple(
     f"{table}, {way}, branch"
     for table in BUNDLED
-    for way in ("cart", "cart, loops loaded")
+    for way in ("cart", "cart, kernels loaded")
 )
 ASKED = (
     Asked(
@@ -165,7 +165,7 @@ ASKED = (
         _times(
             "YDF",
             "adult, 800 rows, c4.5",
-            "adult, 800 rows, c4.5, loops loaded",
+            "adult, 800 rows, c4.5, kernels loaded",
             f"adult, c4.5, {PLAIN}",
         ),
     ),

@@ -115,9 +115,9 @@ def lines() -> Iterator[Cell | Command]:
         yield line("default", table, {}, {})
         branch = {"recipe": "cart", "missing_policy": "branch"}
         yield line("cart, branch", table, branch, {})
-        yield line("cart, loops loaded, branch", table, branch, {}, loaded=True)
+        yield line("cart, kernels loaded, branch", table, branch, {}, loaded=True)
     ydf = next(p for p in nominal_trees(800) if p.name == "YDF")
-    for name, loaded in (("c4.5", False), ("c4.5, loops loaded", True)):
+    for name, loaded in (("c4.5", False), ("c4.5, kernels loaded", True)):
         adult = line(name, "adult, 800 rows", {"recipe": "c4.5"}, loaded=loaded)
         yield replace(adult, programs=(ydf, *adult.programs))
     yield line("cart", "diabetes", {"recipe": "cart"}, {})

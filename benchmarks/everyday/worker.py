@@ -21,7 +21,7 @@ from benchmarks.speed.data import AbsentError
 from benchmarks.speed.outcome import OWN
 from benchmarks.speed.programs import Program
 
-from spinney.growth import only_to_predict
+from spinney.growth import prediction_only
 
 __all__ = ["timed", "work"]
 
@@ -56,7 +56,7 @@ def work(
         fit = partial(fitted, program, table.n_classes, cells, labels, more)
         try:
             if cell.loaded and program.name == OWN:
-                with only_to_predict(MANY):
+                with prediction_only(MANY):
                     fit()
             task = one_row_task(fit(), cells, kept=cell.kept) if cell.one_row else fit
             for seconds in timed(task, repeats=repeats, patience=patience):

@@ -94,7 +94,7 @@ ENTRIES: dict[str, dict[str, str]] = {
     "estimator": {"clusters": f"{_CLUSTERING}.estimators:estimator_of"},
     "report": {"clusters": f"{_CLUSTERING}.cluster_report:show_clusters"},
     "kernels": {
-        "optimal trees": f"{_PACKAGE}.optimal.compile_optimal:compile_kernels",
+        "optimal trees": f"{_PACKAGE}.optimal.grow_optimal:compile_kernels",
         "streams": f"{_PACKAGE}.streaming.growing_stream:compile_kernels",
         "clusters": f"{_CLUSTERING}.compile_clusters:compile_kernels",
     },

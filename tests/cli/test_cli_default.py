@@ -53,7 +53,8 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
     )
     (line,) = outcome.err.splitlines()
     assert line.startswith(
-        "spinney: pruned to a single leaf: no split improves the cross-validated error; "
+        "spinney: pruned to a single leaf: no split improves the cross-validated "
+        "error; "
     )
     assert 0 < line.index("--recipe c4.5") < line.index("--pruning none")
     for remedy in (("--pruning", "none"), ("--recipe", "cart")):

@@ -93,9 +93,9 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("--recipe", "auto"), "does not go into a forest"),
         (("--voting", "loud"), "voting"),
         (("-o", "-"), "standard output"),
-        (("--quiet", "--json"), "exclude each other"),
+        (("--quiet", "--json"), "cannot be used with"),
         (("--no-bootstrap", "--permutation-importances"), "leave one out"),
-        (("--no-bootstrap", "--no-replace"), "exclude each other"),
+        (("--no-bootstrap", "--no-replace"), "cannot be used with"),
         (("--n-jobs", "0"), "--n-jobs 0"),
         (("--class-weight", "Iris-rosa=2"), "--class-weight: no class"),
         (("--class-weight", "Iris-setosa=1e308"), "beyond floats"),
@@ -190,9 +190,7 @@ def test_a_forest_is_shown_by_its_most_typical_tree(works):
 def test_importances_by_groups(works):
     given = ("forest", TABLES / "iris.csv", "--target", "class", "--n-estimators", "3")
     out = works(*given, "--grouped-importances", "0.7")
-    assert (
-        "importance of groups of associated attributes\n  sepallength + " in out
-    )
+    assert "importance of groups of associated attributes\n  sepallength + " in out
     data = json.loads(works(*given, "--grouped-importances", "0.9", "--json"))
     groups = [entry["attributes"] for entry in data["grouped_importances"]]
     assert ["petallength", "petalwidth"] in groups

@@ -159,7 +159,9 @@ def test_the_numbers_to_prune_by(works, refused, full):
     limited = works("show", full, "--numbers", "--max-depth", "1").splitlines()
     plain = works("show", full, "--max-depth", "1").splitlines()
     assert [line[4:] for line in limited] == plain
-    assert "--numbers cannot be used with --json" in refused(2, "show", full, "--numbers", "--json")
+    assert "--numbers cannot be used with --json" in refused(
+        2, "show", full, "--numbers", "--json"
+    )
     for command in ("explain", "prune"):
         assert "spinney show --numbers" in " ".join(works(command, "--help").split())
 

@@ -112,7 +112,7 @@ def test_options_that_contradict_each_other(usage, refused, model, melons):
     assert "--node 0 cannot be used with --row" in line
     assert "--row-number 3" in refused(2, "explain", model, "--row-number", 3)
     line = refused(2, "show", model, "--max-depth", 1, "--json")
-    assert "--max-depth 1 and --json" in line
+    assert "--max-depth 1 cannot be used with --json" in line
 
 
 @pytest.mark.parametrize("number", [-1, 99])

@@ -87,9 +87,9 @@ def test_labels_are_written_as_they_are_unless_a_spreadsheet_reads_them(works, g
     assert text.startswith("=cmd\n")
     assert printed(text) == expected
     asked = ("predict", "m.spinney", "t.csv", "--probabilities", "--spreadsheet")
-    guarded = works(*asked)
-    assert guarded.startswith("'=cmd,")
-    assert printed(guarded) == [f"'{label}" for label in expected]
+    spreadsheet_safe = works(*asked)
+    assert spreadsheet_safe.startswith("'=cmd,")
+    assert printed(spreadsheet_safe) == [f"'{label}" for label in expected]
 
 
 def test_negative_numbers_are_no_formulas(works, grown):

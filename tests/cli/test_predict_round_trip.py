@@ -37,7 +37,7 @@ def test_tables(folder, table):
     check_formats(model, str(path), name)
 
 
-@pytest.mark.filterwarnings("ignore:target .* look alike", "ignore:.* as a value in")
+@pytest.mark.filterwarnings("ignore:target .* look alike", "ignore:.* values? in")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_classes(folder, kind):
     classes = HOSTILE[kind]
@@ -138,7 +138,10 @@ def test_what_is_refused(refused, kept):
         (("-o", "out.txt"), "'out.txt' is no known format: use one of .csv, .tsv"),
         (("-o", "out.csv", "--json"), "has the suffix of csv and would hold json"),
         (("-o", "out.parquet.gz"), "leave .gz out"),
-        (("--output-format", "parquet"), "parquet cannot be written to standard output"),
+        (
+            ("--output-format", "parquet"),
+            "parquet cannot be written to standard output",
+        ),
         (("--output-format", "xls"), "'xls' is unknown: known: 'csv', 'tsv'"),
         (("--json", "--output-format", "tsv"), "exclude each other"),
         (("--spreadsheet", "--json"), "--spreadsheet needs CSV or TSV"),

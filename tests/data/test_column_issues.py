@@ -16,7 +16,7 @@ from spinney.data.column_issues import (
 )
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
-from spinney.data.text_formats import CELL_FORMATS, DIGIT, in_python
+from spinney.data.text_formats import CELL_FORMATS, DIGIT, to_python_pattern
 from spinney.errors import SpinneyNote, SpinneyWarning
 
 
@@ -172,7 +172,7 @@ def test_both_kinds_together():
 @settings(max_examples=examples(400))
 def test_what_is_of_some_form_has_a_digit(data, form):
     """So a column of texts without one need not be tried."""
-    pattern = re.compile(in_python(form.pattern), re.ASCII)
+    pattern = re.compile(to_python_pattern(form.pattern), re.ASCII)
     text = data.draw(st.from_regex(pattern, fullmatch=True))
     assert form.matches(text)
     assert DIGIT.search(text)

@@ -6,7 +6,7 @@ import pytest
 
 from spinney.data.declarations import Declarations, declarations_of, parse_values
 from spinney.data.declared_values import (
-    MOST_WITHOUT_ROWS,
+    MAX_UNUSED_VALUES,
     merged_values,
     with_type_values,
 )
@@ -73,9 +73,9 @@ def test_values_as_text_may_have_quotes():
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_type_may_declare_so_many_values_without_rows(more):
     table = read_table({"x": ["a", "b"]})
-    named = [f"n{number}" for number in range(MOST_WITHOUT_ROWS + more)]
+    named = [f"n{number}" for number in range(MAX_UNUSED_VALUES + more)]
     found = with_type_values(table, {"x": named})
-    assert len(found["x"].levels) == 2 + (0 if more else MOST_WITHOUT_ROWS)
+    assert len(found["x"].levels) == 2 + (0 if more else MAX_UNUSED_VALUES)
     assert (len(found.notes), found["x"].declared) == (more, not more)
 
 

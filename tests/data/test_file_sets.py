@@ -166,12 +166,12 @@ def test_numbers_of_any_size_are_numbers(tmp_path, values):
         ({"x": [1], "z": [1]}, r"b\.parquet' has a column 'z' that is not in '.*a\.pa"),
     ],
 )
-@pytest.mark.parametrize("source", ["memory", "duckdb"])
-def test_files_that_differ_are_named(columns, words, source, tmp_path):
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_files_that_differ_are_named(columns, words, engine, tmp_path):
     written(tmp_path / "a.parquet", x=[1])
     written(tmp_path / "b.parquet", **columns)
     with pytest.raises(DataError, match=words):
-        spinney.grow(tmp_path, "x", source=source)
+        spinney.grow(tmp_path, "x", engine=engine)
 
 
 def test_partitions_by_other_keys_are_refused(tmp_path):
@@ -181,15 +181,15 @@ def test_partitions_by_other_keys_are_refused(tmp_path):
         read_table(tmp_path)
 
 
-@pytest.mark.parametrize("source", ["memory", "duckdb"])
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize(
     "folders", [["k=1/k=2"], ["k=1/k=2", "k=1/k=3"], ["k=1", "k=1/j=2/k=2"]]
 )
-def test_a_partition_that_repeats_a_key_is_refused(folders, source, tmp_path):
+def test_a_partition_that_repeats_a_key_is_refused(folders, engine, tmp_path):
     for folder in folders:
         written(tmp_path / folder / "part.parquet", x=[1, 2], t=["a", "b"])
     with pytest.raises(DataError) as told:
-        spinney.grow(tmp_path, "t", source=source)
+        spinney.grow(tmp_path, "t", engine=engine)
     path = tmp_path / next(each for each in folders if each.count("k=") > 1)
     assert str(told.value) == (
         f"{str(path / 'part.parquet')!r} repeats the partition key 'k': rename one of "
@@ -197,18 +197,18 @@ def test_a_partition_that_repeats_a_key_is_refused(folders, source, tmp_path):
     )
 
 
-@pytest.mark.parametrize("source", ["memory", "duckdb"])
-def test_files_of_other_formats_in_a_folder_are_skipped(source, tmp_path):
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_files_of_other_formats_in_a_folder_are_skipped(engine, tmp_path):
     """They are the same files in memory and in an engine."""
-    plain = spinney.grow(weather(tmp_path / "plain"), "play", source=source)
+    plain = spinney.grow(weather(tmp_path / "plain"), "play", engine=engine)
     mixed = weather(tmp_path / "mixed")
     (mixed / "readme.txt").write_text("of the weather")
     (mixed / "inner").mkdir()
     (mixed / "inner" / "notes.md").write_text("of the weather")
-    assert str(spinney.grow(mixed, "play", source=source)) == str(plain)
+    assert str(spinney.grow(mixed, "play", engine=engine)) == str(plain)
     (mixed / "more.csv").write_text("play\nyes\n")
     with pytest.raises(DataError, match=r"files of several formats \(\.csv and \.par"):
-        spinney.grow(mixed, "play", source=source)
+        spinney.grow(mixed, "play", engine=engine)
 
 
 def weather(folder):
@@ -267,8 +267,8 @@ def test_trees_are_the_same_in_memory_and_in_duckdb(pattern, tmp_path):
         written(folder / f"year={year}" / "a.parquet", size=sizes, y=label)
     data = folder / pattern
     (first, second) = (
-        spinney.grow(data, "y", recipe="c4.5", source=source)
-        for source in ("memory", "duckdb")
+        spinney.grow(data, "y", recipe="c4.5", engine=engine)
+        for engine in ("memory", "duckdb")
     )
     assert "year" in str(first)
     assert str(first) == str(second)

@@ -187,9 +187,9 @@ def test_encoding_computes_what_is_needed_and_no_more():
 
 def test_the_columns_behind_a_formula_are_needed_and_not_its_name():
     schema = wide_schema()
-    assert schema.behind([6]) == [0, 1]
-    assert schema.behind([0, 7]) == [0, 1, 2]
-    assert schema.absent(["length"], [6, 7]) == ["width", "outlook"]
+    assert schema.input_columns([6]) == [0, 1]
+    assert schema.input_columns([0, 7]) == [0, 1, 2]
+    assert schema.lacking_columns(["length"], [6, 7]) == ["width", "outlook"]
     with pytest.raises(DataError, match="'width'"):
         schema.encode(table(length=[1.0]), np.array([6]))
 

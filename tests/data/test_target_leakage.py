@@ -11,7 +11,7 @@ from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
 from spinney.data.table import Column
 from spinney.data.target_leakage import (
-    FEWEST_ROWS,
+    MIN_ROWS,
     MOST_CLASSES,
     MOST_NUMBERS,
     MOST_ROWS,
@@ -40,7 +40,7 @@ def note_of(column, **declared):
     return in_words(target_note(column, Declarations(**declared)), str)
 
 
-HALVES = ["a", "b"] * (FEWEST_ROWS // 2)
+HALVES = ["a", "b"] * (MIN_ROWS // 2)
 
 
 def test_a_column_that_is_missing_where_the_target_is_no():
@@ -97,9 +97,9 @@ def test_rows_of_long_tables_are_looked_at_here_and_there():
 
 
 def test_a_number_to_predict():
-    price = [float(each**2) for each in range(FEWEST_ROWS)]
+    price = [float(each**2) for each in range(MIN_ROWS)]
     tax = [0.2 * each for each in price]
-    found = warnings_of({"tax": tax, "t": list(range(FEWEST_ROWS)), "y": price})
+    found = warnings_of({"tax": tax, "t": list(range(MIN_ROWS)), "y": price})
     assert [each.split(":")[0] for each in found] == [
         "column 'tax' alone predicts 'y' with r = 1.000",
         "column 't' alone predicts 'y' with r = 0.968",

@@ -88,7 +88,7 @@ def test_bags(iris):
     for number in range(4):
         counts = bags.counts(number)
         assert counts.sum() == 30
-        assert (bags.out(number) == (counts == 0)).all()
+        assert (bags.out_of_bag(number) == (counts == 0)).all()
         assert model.trees[number].tree.root.weight == 30
     once = ForestClassifier(4, random_state=0, replace=False).fit(X, y)
     bags = once._fitted()._bags(X, y, None)

@@ -259,7 +259,7 @@ def test_fault_42_an_interrupt_ends_a_command(command, interrupts, tmp_path, cap
 
 ENGINES = {
     "binned": lambda rows: grow_binned.grow(rows, RECIPES["cart"]),
-    "ranked": lambda rows: grow_multiway.grow(rows, RECIPES["id3"]),
+    "multiway": lambda rows: grow_multiway.grow(rows, RECIPES["id3"]),
 }
 
 

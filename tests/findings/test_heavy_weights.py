@@ -8,11 +8,11 @@ import pytest
 import spinney
 from spinney.growth import growers, options_of
 from spinney.growth.forest.bags import ForestBags
-from spinney.growth.kernel_weights import suit_kernels
+from spinney.growth.kernel_weights import suits_kernels
 from spinney.recipes import RECIPES
 from spinney.sources.training_data import TableInput, open_source
 
-ADD_UP = ForestBags.add_up_exactly  # before tests/conftest.py
+SUMS_ARE_EXACT = ForestBags.sums_are_exact  # before tests/conftest.py
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,12 @@ def test_loops_decline_weights_that_they_would_round(weights, suit):
     opened = open_source(TableInput(data=data, target="y", weight="w"))
     with opened as rows:
         options = options_of(rows, recipe=RECIPES["cart"])
-        assert suit_kernels(rows.in_memory_rows, options) == suit
+        assert suits_kernels(rows.in_memory_rows, options) == suit
 
 
 @pytest.mark.parametrize("class_weight", [{"c0": 1, "c1": 1e6, "c2": 3}, {"c1": 3.0}])
 def test_a_forest_does_not_depend_on_what_is_loaded(class_weight, monkeypatch):
-    monkeypatch.setattr(ForestBags, "add_up_exactly", ADD_UP)
+    monkeypatch.setattr(ForestBags, "sums_are_exact", SUMS_ARE_EXACT)
     random = np.random.default_rng(0)
     table = {f"x{at}": random.normal(size=40) for at in range(3)}
     table["y"] = [f"c{at}" for at in random.integers(0, 3, 40)]

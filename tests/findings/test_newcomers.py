@@ -57,10 +57,7 @@ def test_the_shell_says_how_many_leaves_the_tree_of_all_rows_has(
     model = spinney.grow(str(path), "high")
     (chosen,) = [each for each in model.recipe_scores_ if each.chosen]
     assert chosen.leaves != model.tree.n_leaves
-    assert (
-        f"on all rows: {model.tree.n_leaves} leaves"
-        in capsys.readouterr().err
-    )
+    assert f"on all rows: {model.tree.n_leaves} leaves" in capsys.readouterr().err
 
 
 def test_the_explorer_shows_a_cut_in_six_digits():
@@ -129,7 +126,10 @@ def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
         return capsys.readouterr().err
 
     words = said("m5", "--max-depth", "2", "--max-leaves", "3")
-    assert "--max-depth 2 and --max-leaves 3 leaves few columns for the linear models" in words
+    assert (
+        "--max-depth 2 and --max-leaves 3 leaves few columns for the linear models"
+        in words
+    )
     assert "limit the tree by --min-samples-leaf instead" in words
     assert "linear models" not in said("m5")
     assert "linear models" not in said("m5", "--max-depth", "2", "--quiet")

@@ -89,7 +89,7 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growers, "PATIENCE", 0)
+        patch.setattr(growers, "MAX_WAIT", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
         patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         patch.setattr(
@@ -120,7 +120,7 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
         options = Options(class_weights=np.array([1.0, 2.5, 0.3])[:n_classes])
     plain = grow_tree(training.source(), recipe, options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growers, "PATIENCE", 0)
+        patch.setattr(growers, "MAX_WAIT", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
         patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
@@ -169,7 +169,7 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=300)
     labels = np.where(cells[:, 0] > 0, "up", "down")
     plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
-    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
     swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     lacking = cells.copy()
     lacking[:, 0] = np.nan
@@ -194,11 +194,11 @@ def correlated(n_rows=200):
 
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
-    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
     monkeypatch.setattr(binned_surrogates, "MAX_KEPT_BYTES", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
-    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
     given, walks = cells.copy(), []
     run = binned_surrogates._SurrogateWalk.run
     monkeypatch.setattr(

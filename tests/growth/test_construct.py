@@ -9,7 +9,7 @@ from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.data.formula import Clause, Conjunction, Difference, Ratio
-from spinney.growth.plain.construct import fringe
+from spinney.growth.plain.construct import fringe_formulas
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -191,10 +191,12 @@ def test_fringe_takes_the_last_two_tests():
     tree = spinney.grow(
         data, "c", recipe="id3", forced_splits={(): "b1"}, max_depth=2
     ).tree
-    for formula in fringe(tree):
+    for formula in fringe_formulas(tree):
         assert 1 in formula.places
         assert len(formula.places) == 2
-    assert fringe(spinney.grow(data, "c", recipe="id3", max_depth=1).tree) == []
+    assert (
+        fringe_formulas(spinney.grow(data, "c", recipe="id3", max_depth=1).tree) == []
+    )
 
 
 @pytest.mark.parametrize("recipe", ["id3", "c4.5", "cart", "chaid"])

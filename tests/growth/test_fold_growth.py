@@ -190,7 +190,7 @@ def test_what_is_said_beside_the_recipe_works(said):
         assert model.score(table) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore:column .* alone tells:UserWarning")
+@pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 @pytest.mark.parametrize("recipe", ["auto", "cart"])
 @pytest.mark.parametrize("target", ["class", "petallength"])
 def test_neither_the_order_of_rows_nor_copies_change_the_tree(recipe, target):

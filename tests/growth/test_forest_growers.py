@@ -17,7 +17,7 @@ from tests.helpers.fuzz import examples
 
 from spinney._support.jit import loading_time
 from spinney.data.schema import Target
-from spinney.growth import growers, only_to_predict
+from spinney.growth import growers, prediction_only
 from spinney.growth.forest import ForestSettings, grow_forest
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags
@@ -25,12 +25,16 @@ from spinney.growth.growers import PLAIN, choose_forest_grower, plain_seconds
 from spinney.output.file.forest_file import ARRAYS
 from spinney.recipes import RECIPES
 
-ADD_UP = ForestBags.add_up_exactly  # as it is before tests turn it off
+SUMS_ARE_EXACT = ForestBags.sums_are_exact  # as it is before tests turn it off
 
 
-def chosen(training, n_trees=100, *, exact=True):
+def chosen(training, n_trees=100, *, is_exact=True):
     return choose_forest_grower(
-        training, BRANCH, tries=1, n_trees=n_trees, exact=lambda: exact
+        training,
+        BRANCH,
+        attributes_per_node=1,
+        n_trees=n_trees,
+        is_exact=lambda: is_exact,
     )
 
 
@@ -47,14 +51,14 @@ def test_few_small_trees_do_without_loops_that_are_not_loaded():
     many = chosen(rows(30))
     assert many.name == "binned"
     assert many.replays
-    with only_to_predict(50):
+    with prediction_only(50):
         assert chosen(rows(30), 2).name == "binned"
 
 
 @pytest.mark.usefixtures("unloaded")
 def test_nobody_waits_for_a_compiler_longer_than_for_a_forest(monkeypatch):
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)
-    each = plain_seconds(rows(30), BRANCH, tries=1)
+    each = plain_seconds(rows(30), BRANCH, attributes_per_node=1)
     as_long = int(loading_time.COMPILING_SECONDS / each)
     assert chosen(rows(30), as_long) is PLAIN
     assert chosen(rows(30), as_long + 2).name == "binned"
@@ -68,7 +72,7 @@ def test_nobody_waits_for_a_compiler_longer_than_for_a_forest(monkeypatch):
 @pytest.mark.usefixtures("unloaded")
 def test_sums_that_round_and_large_trees_are_for_loops_whatever_is_loaded(monkeypatch):
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)
-    for found in (chosen(rows(30), 1, exact=False), chosen(rows(5_000), 1)):
+    for found in (chosen(rows(30), 1, is_exact=False), chosen(rows(5_000), 1)):
         assert found.name == "binned"
         assert not found.replays
 
@@ -94,7 +98,8 @@ def test_sums_of_bags_are_exact_of_counts_and_whole_numbers():
         "numbers": replace(training, schema=numbers, classes=np.arange(50.0) / 7),
     }
     exact = {
-        name: ADD_UP(ForestBags(each, ForestSettings())) for name, each in of.items()
+        name: SUMS_ARE_EXACT(ForestBags(each, ForestSettings()))
+        for name, each in of.items()
     }
     assert [name for name, adds_up in exact.items() if adds_up] == [
         "counts",
@@ -108,7 +113,7 @@ def test_sums_of_bags_are_exact_of_counts_and_whole_numbers():
         ("balanced_subsample", False),
     ):
         weighed = ForestSettings(class_weight=scale)
-        assert ADD_UP(ForestBags(training, weighed)) is expected
+        assert SUMS_ARE_EXACT(ForestBags(training, weighed)) is expected
 
 
 @given(
@@ -123,13 +128,13 @@ def test_trees_are_the_same_to_the_last_bit(
 ):
     if not training.schema.target.is_numeric:
         forest_settings = replace(forest_settings, class_weight=class_weight)
-    assume(ADD_UP(ForestBags(training, forest_settings)))
+    assume(SUMS_ARE_EXACT(ForestBags(training, forest_settings)))
     recipe = RECIPES["cart"].changed(**changes, missing_policy="branch")
     arguments = (training, recipe, forest_settings)
     with patch.object(growing, "choose_forest_grower", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=3)
     with (
-        patch.object(ForestBags, "add_up_exactly", ADD_UP),
+        patch.object(ForestBags, "sums_are_exact", SUMS_ARE_EXACT),
         patch.object(growers, "worth_loading", return_value=True),
     ):
         swift = grow_forest(*arguments, n_trees=3)

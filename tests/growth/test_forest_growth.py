@@ -21,7 +21,7 @@ from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
 from spinney.growth.forest.compact_tree import compact, completed, readable
-from spinney.growth.forest.forest_settings import forest_recipe, tries_of
+from spinney.growth.forest.forest_settings import attributes_per_node, forest_recipe
 from spinney.growth.forest.importances import impurity_importances
 from spinney.growth.forest.interactions import interactions_of
 from spinney.growth.growers import PLAIN
@@ -77,7 +77,7 @@ def twin_of(table, training, recipe, forest_settings, number, tree):
     look = naive_forest.look_with(
         nodes,
         p,
-        tries_of(forest_settings.max_features, p),
+        attributes_per_node(forest_settings.max_features, p),
         tells=recipe.missing_policy == "own-category",
     )
     twin = naive.grow(rows, table.schema, recipe, guide=guide_of(tree), look=look)
@@ -262,7 +262,9 @@ def test_drawn_cuts_are_where_they_are_drawn(table, seed, missing):
     nodes_seed, _ = tree_seeds(seed, 0)
     tree = forest.trees[0].tree
     p = len(table.schema.attributes)
-    look = naive_forest.look_with(nodes_seed, p, tries_of("sqrt", p), tells=False)
+    look = naive_forest.look_with(
+        nodes_seed, p, attributes_per_node("sqrt", p), tells=False
+    )
     here = {0: ((), table.rows)}
     for node in tree:
         path, rows = here[node.number]
@@ -342,7 +344,7 @@ def test_permutation_importances_are_the_growth_of_errors():
     found = model.permutation_importances(rows, classes)
     bags = model._fitted()._bags(rows, classes, None)
     for number, model_of_tree in enumerate(forest.trees):
-        out = np.flatnonzero(bags.out(number))
+        out = np.flatnonzero(bags.out_of_bag(number))
         _, seed = tree_seeds(forest.settings.seed, number)
 
         def errors(cells, tree=model_of_tree.tree, out=out):

@@ -198,7 +198,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
         training = replace(training, classes=np.abs(training.classes))
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growers, "PATIENCE", 0)
+        patch.setattr(growers, "MAX_WAIT", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_COMPETITOR_NODES", 1)
@@ -237,7 +237,7 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
     monkeypatch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
     monkeypatch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 100)
     monkeypatch.setattr(binned_dataset, "SAMPLE_ROWS", 60)
-    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
     assert choose_grower(training, said, Options()).name == "binned"
     plain, swift = grow_tree(training.source(), said), grow_binned.grow(training, said)
     same_tree(plain, swift, same_node)
@@ -383,16 +383,16 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
 def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
     heavy, light, grower, monkeypatch
 ):
-    monkeypatch.setattr(growers, "PATIENCE", 0)
-    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
     rows = rows_of_two_weights(heavy, light)
     assert choose_grower(rows, RECIPES["cart"], Options()).name == grower
-    ranked = grower.replace("binned", "ranked")
+    ranked = grower.replace("binned", "multiway")
     assert choose_grower(rows, RECIPES["c4.5"], Options()).name == ranked
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
     training = four_rows()
     branch = RECIPES["cart"].changed(missing_policy="branch")
     assert choose_grower(training, branch, Options()).name == "binned"
@@ -419,7 +419,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
     said = {"recipe": "cart", "missing_policy": "branch", "max_depth": 4}
     plain = spinney.TreeClassifier(**said).fit(cells, labels)
-    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
     swift = spinney.TreeClassifier(**said).fit(cells, labels)
     assert str(swift) == str(plain)
     assert str(swift.rules()) == str(plain.rules())

@@ -122,7 +122,7 @@ def same(one, other, *, competitors):
 def swift_limits(*, together, competitors):
     """Let the kernels take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
+        patch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
         patch.setattr(multiway_dataset, "COMPETITOR_SHARE", 10**9 if competitors else 1)
         patch.setattr(grow_multiway, "MIN_PARALLEL_ROWS", 10 if together else 10**9)
         patch.setattr(grow_multiway, "n_threads", lambda: 2)
@@ -132,7 +132,7 @@ def swift_limits(*, together, competitors):
 def compiled(training, recipe, *, together, competitors):
     """Grow by the kernels, whatever the size of the table."""
     with swift_limits(together=together, competitors=competitors):
-        assert choose_grower(training, recipe, Options()).name == "ranked"
+        assert choose_grower(training, recipe, Options()).name == "multiway"
         return grow(training, recipe)
 
 
@@ -230,10 +230,10 @@ def test_many_values_and_many_branches(n_rows):
 
 
 def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
     training = four_rows()
     quinlan = RECIPES["c4.5"]
-    assert choose_grower(training, quinlan, Options()).name == "ranked"
+    assert choose_grower(training, quinlan, Options()).name == "multiway"
     for recipe in (
         RECIPES["chaid"],
         quinlan.changed(missing_policy="most-common"),
@@ -262,7 +262,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     likely = (table["x"] > 0) ^ (table["colour"] == "red")
     table["y"] = np.where(likely ^ (random.random(400) < 0.1), "up", "down")
     plain = spinney.grow(table, "y", recipe="c4.5")
-    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
     swift = spinney.grow(table, "y", recipe="c4.5")
     assert str(swift) == str(plain)
     assert str(swift.explain(0)) == str(plain.explain(0))

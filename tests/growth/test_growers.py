@@ -10,7 +10,7 @@ import pytest
 import spinney
 from spinney._support.jit import loading_time
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import growers, only_to_predict
+from spinney.growth import growers, prediction_only
 from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.growers import choose_grower, plain_seconds
 from spinney.growth.growth_options import Options
@@ -19,7 +19,7 @@ from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.sources.training_data import TrainingData
 
-CAN_REPLAY = growers.can_replay  # as it is before tests turn it off
+GROWERS_AGREE = growers.growers_agree  # as it is before tests turn it off
 BRANCH = RECIPES["cart"].changed(missing_policy="branch")
 
 
@@ -44,7 +44,7 @@ def loaded(request, monkeypatch):
 @pytest.fixture
 def replays(monkeypatch):
     """Let the plain learner find what lost where loops grew a small tree."""
-    monkeypatch.setattr(growers, "can_replay", CAN_REPLAY)
+    monkeypatch.setattr(growers, "growers_agree", GROWERS_AGREE)
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)
@@ -140,10 +140,10 @@ def test_loops_are_loaded_once_for_many_trees(loaded):
     each = plain_seconds(training, BRANCH)
     few = int(loading_time.LOADING_SECONDS / each)
     many = few + 2
-    with only_to_predict(few):
+    with prediction_only(few):
         chosen = choose_grower(training, BRANCH, Options()).name
         assert chosen == ("binned" if loaded else "plain")
-    with only_to_predict(many):
+    with prediction_only(many):
         assert choose_grower(training, BRANCH, Options()).name == "binned"
     assert choose_grower(training, BRANCH, Options()).name == "plain"
 
@@ -153,7 +153,7 @@ def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
     monkeypatch.delitem(sys.modules, growers.BINNED_KERNELS[0], raising=False)
     training = rows(300)
     many = int(2 * loading_time.LOADING_SECONDS / plain_seconds(training, BRANCH))
-    with only_to_predict(many):
+    with prediction_only(many):
         assert choose_grower(training, BRANCH, Options()).name == "binned"
         monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)
         assert choose_grower(training, BRANCH, Options()).name == "plain"
@@ -187,7 +187,7 @@ def test_where_a_later_missing_code_goes_by_all_rows_loops_do_not_know(
 def test_splits_that_lost_in_loops_leave_no_rest_of_rounding(
     seed, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(growers, "PATIENCE", -1.0)  # the kernels, however few the rows
+    monkeypatch.setattr(growers, "MAX_WAIT", -1.0)  # the kernels, however few the rows
     draw = np.random.default_rng(seed)
     x = draw.normal(size=1200).round(1)
     y = (x + draw.normal(size=1200)).round(1) * 1e5

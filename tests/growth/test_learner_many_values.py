@@ -17,7 +17,7 @@ def table(n_values: int) -> dict[str, list]:
     }
 
 
-@pytest.mark.filterwarnings("ignore:column .* alone tells:UserWarning")
+@pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 @pytest.mark.parametrize("recipe", ["id3", "c4.5", "cart"])
 def test_too_many_for_a_branch_each(recipe):
     model = spinney.grow(table(MOST_BRANCHES + 1), "y", recipe=recipe)
@@ -32,7 +32,7 @@ def test_too_many_for_a_branch_each(recipe):
     assert model.score(table(MOST_BRANCHES + 1)) == 1.0
 
 
-@pytest.mark.filterwarnings("ignore:column .* alone tells:UserWarning")
+@pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 def test_as_many_as_are_allowed():
     model = spinney.grow(table(MOST_BRANCHES), "y", recipe="id3")
     assert len(model.tree.root.children) == MOST_BRANCHES

@@ -191,7 +191,7 @@ def test_means_do_not_judge_models(pruning):
     means.prune(pruning, **options)
 
 
-@pytest.mark.filterwarnings("ignore:column .* alone tells:UserWarning")
+@pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 @pytest.mark.parametrize("source", ["memory", "duckdb"])
 def test_a_number_far_from_zero_is_a_term(source):
     """Seconds since 1970 within ten minutes: the spread is a tiny share of the size."""

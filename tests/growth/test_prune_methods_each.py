@@ -249,7 +249,9 @@ def test_numbers_by_hand():
 
 def test_methods_that_count_errors_refuse_numbers():
     for name in ("pessimistic", "mdl"):
-        with pytest.raises(ParameterError, match=f"method='{name}' counts errors, and"):
+        with pytest.raises(
+            ParameterError, match=f"pruning='{name}' counts errors, and"
+        ):
             pruned(numbers_tree(), name)
 
 
@@ -298,7 +300,7 @@ def test_costs_in_validation():
     assert found.measure == "cost"
     plain = validate(tree, replace(rows, weights=np.array([1, 2, 3.0])))
     assert plain.loss[[2, 4, 8, 0]].tolist() == [1, 2, 3, 3]
-    assert plain.weight_at[[0, 1, 6]].tolist() == [6, 3, 3]
+    assert plain.weights[[0, 1, 6]].tolist() == [6, 3, 3]
     result = pruned(
         tree,
         "reduced-error",

@@ -140,7 +140,7 @@ def test_an_unpruned_tree_is_that_of_the_first():
     assert model.model_.recipe.criterion == "gini"
 
 
-@pytest.mark.filterwarnings("ignore:column .* alone tells:UserWarning")
+@pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 @pytest.mark.parametrize(
     ("table", "target"), [(shades, "sort"), (colours, "sort"), (line, "y")]
 )

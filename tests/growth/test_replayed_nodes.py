@@ -21,7 +21,7 @@ from spinney.sources.rows import TrainingSet
 from spinney.sources.rows.training_rows import origin_of
 from spinney.sources.training_data import TrainingData
 
-CAN_REPLAY = growers.can_replay  # as it is before tests turn it off
+GROWERS_AGREE = growers.growers_agree  # as it is before tests turn it off
 RECIPES_OF_LOOPS = {
     "cart": RECIPES["cart"].changed(missing_policy="branch"),
     "cart, surrogates": RECIPES["cart"],
@@ -42,7 +42,7 @@ OF_NUMBERS = {
 @pytest.fixture
 def replays(monkeypatch):
     """Let loops grow trees of any size, as if they were loaded."""
-    monkeypatch.setattr(growers, "can_replay", lambda training, options: True)
+    monkeypatch.setattr(growers, "growers_agree", lambda training, options: True)
     monkeypatch.setattr(growers, "worth_loading", lambda *loops, instead: True)
 
 
@@ -108,7 +108,7 @@ def test_every_bit_of_a_node_is_the_plain_learners(name):
             recipe=recipe,
             class_weight=None if broken else class_weight,
         )
-        assert CAN_REPLAY(training, options)
+        assert GROWERS_AGREE(training, options)
         plain, swift = both(training, RECIPES_OF_LOOPS[name], options)
         assert isinstance(swift.nodes, ReplayedNodes)
         assert list(map(seen, swift)) == list(map(seen, plain))
@@ -136,7 +136,7 @@ def test_whole_numbers_give_every_bit_of_a_node_as_well(name):
         origin = 0.0 if recipe.counts_from_zero else origin_of(numbers)
         schema = replace(training.schema, target=Target("y", origin=origin))
         training = replace(training, schema=schema, classes=numbers, weights=weights)
-        assert CAN_REPLAY(training, Options())
+        assert GROWERS_AGREE(training, Options())
         plain, swift = both(training, recipe)
         assert isinstance(swift.nodes, ReplayedNodes)
         assert list(map(seen, swift)) == list(map(seen, plain))

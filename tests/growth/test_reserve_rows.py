@@ -8,7 +8,7 @@ from tests.helpers.fuzz import examples
 
 from spinney import ParameterError
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.prune import reserved
+from spinney.growth.prune import reserve_validation_rows
 from spinney.sources.rows.training_rows import TrainingSet
 
 
@@ -37,10 +37,10 @@ def test_every_class_gives_its_share_in_any_order(rows, share, seed, weighted, o
     def drawn(given_rows):
         numbers, classes, weights = zip(*given_rows, strict=True)
         training = rows_of(numbers, classes, weights if weighted else None)
-        return training, reserved(training, share, seed=seed)
+        return training, reserve_validation_rows(training, share, seed=seed)
 
     training, chosen = drawn(rows)
-    weights, largest = training.own_weights, training.own_weights.max()
+    weights, largest = training.sample_weights, training.sample_weights.max()
     for code in np.unique(training.classes):
         own = training.classes == code
         assert not chosen[own].all()  # one at least is left to grow on
@@ -63,16 +63,19 @@ def test_every_class_gives_its_share_in_any_order(rows, share, seed, weighted, o
 def test_a_third_of_two_classes():
     """Thirds of 6 and 3 rows: two of the first class, one of the second."""
     training = rows_of(range(9), [0] * 6 + [1] * 3)
-    chosen = reserved(training, 1 / 3)
+    chosen = reserve_validation_rows(training, 1 / 3)
     assert np.bincount(training.classes[chosen]).tolist() == [2, 1]
-    assert (reserved(training, 1 / 3) == chosen).all()
-    others = [reserved(training, 1 / 3, seed=seed).tolist() for seed in range(1, 6)]
+    assert (reserve_validation_rows(training, 1 / 3) == chosen).all()
+    others = [
+        reserve_validation_rows(training, 1 / 3, seed=seed).tolist()
+        for seed in range(1, 6)
+    ]
     assert any(other != chosen.tolist() for other in others)
 
 
 def test_numbers_are_drawn_by_quantiles():
     training = rows_of(range(200), np.arange(200.0) ** 2, numeric=True)
-    chosen = reserved(training, 0.3)
+    chosen = reserve_validation_rows(training, 0.3)
     assert chosen.sum() == 60
     assert chosen.reshape(10, 20).sum(axis=1).tolist() == [6] * 10
 
@@ -80,8 +83,8 @@ def test_numbers_are_drawn_by_quantiles():
 def test_an_order_of_numbers_is_enough():
     """Another unit of an attribute reserves the same rows."""
     numbers = np.random.RandomState(0).rand(50)
-    one = reserved(rows_of(numbers, np.arange(50) % 3), 0.4)
-    other = reserved(rows_of(1000 * numbers + 3, np.arange(50) % 3), 0.4)
+    one = reserve_validation_rows(rows_of(numbers, np.arange(50) % 3), 0.4)
+    other = reserve_validation_rows(rows_of(1000 * numbers + 3, np.arange(50) % 3), 0.4)
     assert (one == other).all()
 
 
@@ -90,11 +93,11 @@ def test_what_is_no_share_is_refused(share):
     with pytest.raises(
         ParameterError, match=r"validation_share=.* must be a fraction of"
     ):
-        reserved(rows_of(range(4), [0, 0, 1, 1]), share)
+        reserve_validation_rows(rows_of(range(4), [0, 0, 1, 1]), share)
 
 
 def test_a_share_that_reserves_nothing_is_refused():
     with pytest.raises(ParameterError, match=r"0.01 of 6 rows reserves none that"):
-        reserved(rows_of(range(6), [0, 0, 0, 1, 1, 1]), 0.01)
+        reserve_validation_rows(rows_of(range(6), [0, 0, 0, 1, 1, 1]), 0.01)
     with pytest.raises(ParameterError, match=r"0.5 of 3 rows reserves none that a cla"):
-        reserved(rows_of(range(3), [0, 1, 2]), 0.5)
+        reserve_validation_rows(rows_of(range(3), [0, 1, 2]), 0.5)

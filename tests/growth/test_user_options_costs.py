@@ -108,7 +108,7 @@ def test_an_attribute_is_paid_for_once():
         ({"test_costs": {"Agee": 1}}, "test_costs: .*Agee.*Age"),
         ({"test_costs": {"Age": -1}}, "'Age' costs -1; it must be a number"),
         ({"test_costs": 3}, "must map names to costs"),
-        ({"priors": {"absent": 0.5}}, "must give a share to each class"),
+        ({"priors": {"absent": 0.5}}, "must give a probability to each class"),
         ({"priors": {"absent": 0.5, "present": 0.6}}, "add up to 1.1"),
         (
             {"priors": {"absent": 0.5, "present": 0.5}, "class_weight": "balanced"},

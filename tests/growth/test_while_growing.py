@@ -111,7 +111,7 @@ def parted(name, target):
     rows = rows_in_memory(table, target, None, Declarations(), from_zero=False)
     held = np.arange(len(rows.classes)) % 3 == 0
     valid = rows.take(held)
-    coded = EncodedRows(valid.columns, valid.classes, valid.own_weights)
+    coded = EncodedRows(valid.columns, valid.classes, valid.sample_weights)
     return rows.take(~held), Options(validation=coded)
 
 

@@ -46,7 +46,7 @@ def score_of(labels, weights, mean, share) -> float:
 def naive_scores(training, folds):
     """Return the scores of values, and of rows by the other folds, in plain loops."""
     codes, labels = training.columns[0].tolist(), training.classes.astype(float)
-    weights = training.own_weights
+    weights = training.sample_weights
     known = [row for row, code in enumerate(codes) if code >= 0]
     unit = sum(weights[row] for row in known) / len(known)
     weights = weights / unit
@@ -189,7 +189,7 @@ def test_the_order_does_not_depend_on_rows_or_units(n_classes):
         numbers = np.round(training.classes, 1)  # many means are nearly equal
         training = dataclasses.replace(training, classes=numbers)
     order = np.random.default_rng(3).permutation(len(training.classes))
-    lighter = dataclasses.replace(training, weights=training.own_weights / 10)
+    lighter = dataclasses.replace(training, weights=training.sample_weights / 10)
     expected = with_ordered_categories(training, [CART]).schema.attributes[0].values
     for other in (training.take(order), lighter):
         attribute = with_ordered_categories(other, [CART]).schema.attributes[0]

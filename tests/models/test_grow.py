@@ -20,7 +20,7 @@ from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.training_rows import as_classes, training_set
-from spinney.sources.training_data import OPENING, TableInput, TrainingData
+from spinney.sources.training_data import INPUT_PARAMETERS, TableInput, TrainingData
 
 COLUMNS = {
     "x": [1.0, 2.0, 3.0, 4.0],
@@ -31,7 +31,7 @@ COLUMNS = {
 
 
 def grow(data: object = None, target: str = "y", **options: object) -> Model:
-    names = ("declarations", *OPENING)
+    names = ("declarations", *INPUT_PARAMETERS)
     read = {name: options.pop(name) for name in names if name in options}
     table = TableInput(data=COLUMNS if data is None else data, target=target, **read)
     return grow_from(table, **{"recipe": RECIPES["id3"], **options})

@@ -114,8 +114,8 @@ def grown(table: Any, options: dict[str, Any], *, loops: bool) -> tuple[Any, str
 
     with pytest.MonkeyPatch.context() as patch:
         price = -1.0 if loops else np.inf
-        patch.setattr(growers, "PATIENCE", price)
-        patch.setattr(growers, "PATIENCE_OF_SEVERAL", price)
+        patch.setattr(growers, "MAX_WAIT", price)
+        patch.setattr(growers, "MAX_WAIT_MULTIWAY", price)
         for module in (growers, pipeline, fold_growth):
             patch.setattr(module, "choose_grower", noted)
         tree = spinney.grow(table, "y", **options).tree

@@ -18,7 +18,7 @@ TASKS = [*((name, False) for name in RECIPES), *((name, True) for name in NUMERI
 
 @pytest.mark.parametrize("part", range(10))
 def test_500_streams_end_in_the_tree_of_all_rows(part, monkeypatch):
-    monkeypatch.setattr(incremental_source, "FEW_ROWS", 3)
+    monkeypatch.setattr(incremental_source, "MAX_UNCACHED_ROWS", 3)
     for seed in range(50 * part, 50 * part + 50):
         random = np.random.default_rng([seed, 1])
         name, numeric = TASKS[seed % len(TASKS)]

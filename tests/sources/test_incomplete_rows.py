@@ -62,12 +62,12 @@ def test_a_class_of_incomplete_rows_alone_is_none():
     assert model.tree.schema.target.classes == ("a", "b")
 
 
-@pytest.mark.parametrize("source", ["memory", "duckdb"])
-def test_where_no_row_is_complete_it_is_refused(source, tmp_path):
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_where_no_row_is_complete_it_is_refused(engine, tmp_path):
     table = "x,z,y\n1,,a\n,2,b\n,3,a\n"
     (tmp_path / "t.csv").write_text(table)
     with pytest.raises(DataError, match=r"leaves no row: .* column 'x' lacks most, 2"):
-        spinney.grow(tmp_path / "t.csv", "y", source=source, **OPTIONS)
+        spinney.grow(tmp_path / "t.csv", "y", engine=engine, **OPTIONS)
 
 
 def test_nothing_is_said_where_nothing_is_missing(recwarn):

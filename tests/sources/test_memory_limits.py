@@ -19,14 +19,16 @@ LIMIT = 1000 * MIB
 def test_shares_leave_a_part_of_the_limit():
     for given in ("768MiB", "1GiB", "64GiB"):
         budget = MemoryBudget(given)
-        shares = budget.duckdb + budget.rows + memory_budget.LIBRARIES
+        shares = budget.duckdb + budget.rows + memory_budget.LIBRARY_MEMORY
         assert shares < budget.limit
-        assert budget.duckdb + budget.tables + memory_budget.LIBRARIES < budget.limit
+        assert (
+            budget.duckdb + budget.tables + memory_budget.LIBRARY_MEMORY < budget.limit
+        )
 
 
 def test_a_small_limit_is_that_of_rows_and_not_of_libraries():
     budget = MemoryBudget(4000)
-    assert (budget.rows, budget.limit) == (1000, memory_budget.LEAST_LIMIT)
+    assert (budget.rows, budget.limit) == (1000, memory_budget.MIN_LIMIT)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tests.helpers.fuzz import examples
 
 from spinney.sources import sum_products
 from spinney.sources.rows import row_products
-from spinney.sources.rows.row_products import varying_together
+from spinney.sources.rows.row_products import products_of_parts
 
 
 def by_loops(lines, weights, rows, asked):
@@ -45,7 +45,7 @@ def test_parts_are_as_in_plain_loops(seed, n_parts, most_cells):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_products, "MOST_CELLS", most_cells)
         patch.setattr(row_products, "MOST_PRODUCTS", most_cells)
-        found = varying_together(lines, weights, start, asked)
+        found = products_of_parts(lines, weights, start, asked)
     for part, each in enumerate(found):
         (weight,), (means,), (spreads,) = each.weights, each.means, each.spreads
         assert spreads.shape == (len(asked[part]), len(asked[part]))
@@ -68,9 +68,9 @@ def test_the_sum_of_parts_is_the_whole(seed, n_parts, away):
     start = np.concatenate([[0], n_rows.cumsum()])
     lines = generator.normal(size=(3, start[-1])) + away
     weights = generator.uniform(0.5, 2, start[-1])
-    parts = varying_together(lines, weights, start, [[0, 1, 2]] * n_parts)
+    parts = products_of_parts(lines, weights, start, [[0, 1, 2]] * n_parts)
     found, ends = sum_products(parts), np.array([0, start[-1]])
-    (whole,) = varying_together(lines, weights, ends, [[0, 1, 2]])
+    (whole,) = products_of_parts(lines, weights, ends, [[0, 1, 2]])
     np.testing.assert_allclose(found.weights, whole.weights, rtol=1e-12)
     np.testing.assert_allclose(found.means, whole.means, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.spreads, whole.spreads, rtol=1e-6, atol=1e-6)
@@ -79,6 +79,6 @@ def test_the_sum_of_parts_is_the_whole(seed, n_parts, away):
 def test_far_numbers_keep_their_digits():
     """What is subtracted are the means, not squares of the means."""
     lines = 1e9 + np.array([[0.0, 1.0, 2.0]])
-    (found,) = varying_together(lines, np.ones(3), np.array([0, 3]), [[0]])
+    (found,) = products_of_parts(lines, np.ones(3), np.array([0, 3]), [[0]])
     assert (found.weights, found.means) == ([3.0], [[1e9 + 1]])
     assert found.spreads == [[[2.0]]]

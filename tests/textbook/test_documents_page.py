@@ -25,7 +25,7 @@ NUMBERED = {
     "002": [
         *("hypothesis space", "rectangles", "boolean", "EnjoySport", "Definition 1"),
         *("Definition 2", "DT-construct", "DT-classify", "Size", "error", "costs"),
-        *("Misclassification", "Definitions 8 and 9", "Surprise", "polythetic"),
+        *("Misclassification", "Definitions 8 and 9", "Self-information", "polythetic"),
     ],
     "003": [
         *("149", "Step 5", "6.5", "7.5", "tells rows apart", "Buckets", "n − 1"),

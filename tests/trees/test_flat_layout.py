@@ -353,7 +353,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
 
 
 def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
-    monkeypatch.setattr(growers, "PATIENCE", 0)
+    monkeypatch.setattr(growers, "MAX_WAIT", 0)
     monkeypatch.setitem(MIN_KERNEL_WORK, "predict", 0)
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))

@@ -21,7 +21,7 @@ def in_band(number: float) -> tuple[float, int]:
     return number, band
 
 
-def sample_share(
+def sample_fraction(
     columns: Sequence[Sequence[float | None]], *, codes: Sequence[bool]
 ) -> list[float]:
     """Return the number of each row; the last column is the target."""

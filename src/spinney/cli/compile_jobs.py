@@ -20,7 +20,7 @@ from spinney._support.checks import Progress
 from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney._support.threads import limited_threads, n_threads, run_each
 from spinney.errors import SpinneyError
-from spinney.growth import only_to_predict
+from spinney.growth import prediction_only
 
 ROWS = 2_000
 MANY_ROWS = MIN_KERNEL_WORK["predict"] // 3  # enough steps for compiled kernels
@@ -100,7 +100,7 @@ def all_jobs() -> list[str]:
 
 def run_job(name: str) -> None:
     """Call the kernels of a job, so that they are compiled and stored."""
-    with only_to_predict(ALWAYS_COMPILED), limited_threads(1):
+    with prediction_only(ALWAYS_COMPILED), limited_threads(1):
         (JOBS.get(name) or registry.load("kernels", name))()
 
 

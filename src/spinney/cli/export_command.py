@@ -58,7 +58,7 @@ def export(model: str, **options: Any) -> None:
     Programs run without Spinney. Their first lines list the columns that rows must
     have; docs/exports.md says which results are identical.
     """
-    from spinney.data import columns_named
+    from spinney.data import parse_column_names
     from spinney.models import ALL_KINDS
     from spinney.output import exported
 
@@ -70,7 +70,7 @@ def export(model: str, **options: Any) -> None:
         options["format_"],
         dialect=options["dialect"],
         table=options["table"],
-        keep=columns_named(options["keep"], ()) or None,
+        keep=parse_column_names(options["keep"], ()) or None,
     )
     data = content.encode("utf-8") if isinstance(content, str) else content
     if output is None or output == STANDARD_OUTPUT:

@@ -132,7 +132,7 @@ IMPORTANCES = ("permutation_importances", "grouped_importances")
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, a database, or - for standard input)."""
-    from spinney.growth.forest import find_typical
+    from spinney.growth.forest import find_typical_tree
     from spinney.models import FittedForest, forest_from
 
     output = options["output"]
@@ -160,7 +160,7 @@ def forest(data: str, target: str, **options: Any) -> None:
     if bags is not None:
         rows = bags.training
         n_rows = len(rows.classes)
-        typical = find_typical(grown, rows.columns, n_rows, rows.weights)
+        typical = find_typical_tree(grown, rows.columns, n_rows, rows.weights)
         grown = replace(grown, typical=typical)
     model = FittedForest(grown)
     if output is not None:

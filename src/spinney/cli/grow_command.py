@@ -189,12 +189,12 @@ def _update(data: str | None, options: dict[str, Any]) -> "Model":
         raise ParameterError(msg)
     path = options["update"]
     model: Any = load_model(path, kinds=("tree",))
-    state = update.update_state_of(model.model_, path)
+    state = update.require_update_state(model.model_, path)
     reading = {"format": options["format_"], "encoding": options["encoding"]}
     batch, removed = (
         None
         if rows is None
-        else update.batch_of(
+        else update.update_batch(
             model.read(rows, whole=True, weight=state.weight, **reading), state
         )
         for rows in (data, options["remove"])
@@ -204,7 +204,7 @@ def _update(data: str | None, options: dict[str, Any]) -> "Model":
         limited_threads(options["n_jobs"]),
     ):
         grown: Model = update.update_model(
-            model.model_, batch, removed, going_on=False, progress=progress
+            model.model_, batch, removed, cache_counts=False, progress=progress
         )
     n_before, n_now = len(state.training.classes), grown.fingerprint.n_rows
     say(f"{path} stored {n_before} rows; the new model has {n_now}")

@@ -78,10 +78,10 @@ class RowsOutput:
 
     def _cell_text(self) -> Callable[[Any], str]:
         """Return the writer of cells, guarded for a spreadsheet or a terminal."""
-        from spinney.data.writers import guarded, plain_text, printable_text
+        from spinney.data.writers import plain_text, printable_text, spreadsheet_safe
 
         if self.spreadsheet:
-            return guarded
+            return spreadsheet_safe
         return printable_text if self.path is None and is_terminal() else plain_text
 
 

@@ -16,7 +16,7 @@ OPTIONS = (
     *("criterion", "missing_policy", "max_depth", "max_leaves", "min_samples_leaf"),
     *("pruning", "seed"),
 )
-TYPE_NAMES = {int: "an integer", float: "a number", bool: "true or false"}
+TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def parse_setting(name: str, text: str) -> Any:

@@ -9,18 +9,18 @@ from spinney.data.cells import (
     marker_values,
     parse_number,
     plain_values,
-    refuse_text,
+    text_cell_error,
     warn_of_large_integers,
 )
 from spinney.data.column_issues import (
+    MIN_IDENTIFIER_FRACTION,
     REMOTE_ISSUES,
-    SHARE_OF_IDENTIFIERS,
     X_ISSUES,
     IntegerSummary,
     IssueFacts,
     column_warnings,
     exclude_identifiers,
-    numbers_all_rows,
+    is_row_numbering,
     table_warnings,
     without_identifiers,
 )
@@ -28,12 +28,12 @@ from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import (
     Declarations,
     check_names,
-    check_texts_listed,
-    columns_named,
+    check_text_list,
     declarations_of,
     no_columns_error,
+    parse_column_names,
 )
-from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
+from spinney.data.declared_values import MAX_UNUSED_VALUES, unused_values_note
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.schema import (
     Attribute,
@@ -51,4 +51,4 @@ from spinney.data.target_leakage import (
     training_warnings,
 )
 from spinney.data.text_formats import TextFormat
-from spinney.data.times import SECONDS_OF_A_DAY, TIME_UNITS
+from spinney.data.times import SECONDS_PER_DAY, TIME_UNITS

@@ -77,7 +77,7 @@ class InfiniteCellError(DataError):
     row: int | None = None
 
 
-def refuse_infinity(
+def infinite_cell_error(
     name: str, value: float, *, row: int | None = None
 ) -> InfiniteCellError:
     """Return the error for an infinite number."""
@@ -94,12 +94,12 @@ def refuse_infinity(
     return error
 
 
-def refuse_text(
+def text_cell_error(
     name: str, value: Value, *, declarations: Declarations, row: int | None = None
 ) -> DataError:
     """Return the error for a text in a column declared numeric."""
     if declarations.only is not None:
-        return refuse_text_for_model(name, value, row=row)
+        return model_text_error(name, value, row=row)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
         remedy=phrase(
@@ -119,7 +119,7 @@ def first_unparsable(texts: Sequence[str], formats: Iterable[CellFormat]) -> str
     return next(unparsable, texts[0])
 
 
-def refuse_text_for_model(
+def model_text_error(
     name: str, value: Value, kind: str = "numeric", *, row: int | None = None
 ) -> DataError:
     """Return the error for a text in a column of numbers or dates of a model.
@@ -140,7 +140,7 @@ def refuse_text_for_model(
     )
 
 
-def refuse_level(name: str, value: Value, levels: Iterable[Value]) -> DataError:
+def unknown_level_error(name: str, value: Value, levels: Iterable[Value]) -> DataError:
     """Return the error for a cell that is not a declared level."""
     order = " < ".join(map(str, levels))
     return DataError(
@@ -185,7 +185,7 @@ def numeric_column(
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         first = int(infinite[0])
-        raise refuse_infinity(name, float(values[first]), row=first + 1)
+        raise infinite_cell_error(name, float(values[first]), row=first + 1)
     return Column(name, "numeric", values, unit=unit)
 
 
@@ -234,9 +234,9 @@ def recode_column(
         if is_marker(value, markers):
             continue
         if isinstance(value, float) and np.isinf(value):
-            raise refuse_infinity(name, value)
+            raise infinite_cell_error(name, value)
         if (new := matched_code(value, code_of)) is None:
-            raise refuse_level(name, value, ordered)
+            raise unknown_level_error(name, value, ordered)
         recode[code] = new
     kind: Kind = "nominal" if levels is None else "ordinal"
     return Column(name, kind, recode[codes], ordered)
@@ -405,7 +405,7 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
     if unparsable:
         text = first_unparsable(unparsable, NUMBER_FORMATS)
         row = cells.index(text) + 1
-        raise refuse_text(name, text, declarations=declarations, row=row)
+        raise text_cell_error(name, text, declarations=declarations, row=row)
     if any(
         isinstance(cell, int) and abs(cell) > LARGEST_EXACT_INTEGER for cell in cells
     ):
@@ -416,7 +416,7 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
             dtype=np.float64,
         )
     except OverflowError:
-        raise refuse_infinity(name, np.inf) from None
+        raise infinite_cell_error(name, np.inf) from None
     return numeric_column(name, as_floats, missing=declarations.missing)
 
 
@@ -433,7 +433,7 @@ def _refuse_mixed_times(
     texts = [str(cells[place]) for place in places]
     text = first_unparsable(texts, DATE_AND_TIME_FORMATS)
     kind = "numeric" if numeric else "a date or time"
-    return refuse_text_for_model(name, text, kind, row=places[texts.index(text)] + 1)
+    return model_text_error(name, text, kind, row=places[texts.index(text)] + 1)
 
 
 def _time_column(

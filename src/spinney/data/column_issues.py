@@ -20,9 +20,9 @@ from spinney.data.declarations import Declarations
 from spinney.data.format_inference import LIKELY, SURE, infer_candidates
 from spinney.data.table import Column, Table, Value, with_row
 from spinney.data.unparsable_cells import (
-    FEWEST_NUMBERS,
+    MAX_TRIED,
+    MIN_NUMBERS,
     MOST_NAMED,
-    MOST_TRIED,
     common_format,
     conversion,
     unparsable_cells,
@@ -30,11 +30,11 @@ from spinney.data.unparsable_cells import (
 )
 from spinney.errors import Setting, SpinneyWarning, Text, note, phrase, warn
 
-FEWEST_IDENTIFIERS = 10
-FEWEST_COUNTED = 3  # rows that a column with such a name numbers
+MIN_IDENTIFIERS = 10
+MIN_NUMBERED_ROWS = 3  # rows that a column with such a name numbers
 # In a smaller table, two equal cells are no small share.
-FEWEST_CELLS_WITH_REPEATS = 20
-SHARE_OF_IDENTIFIERS = 0.9
+MIN_CELLS_WITH_REPEATS = 20
+MIN_IDENTIFIER_FRACTION = 0.9
 # Names of columns that number rows, in letters alone, and last words of such names.
 ROW_NUMBER_NAMES = {
     "",
@@ -49,7 +49,7 @@ ROW_NUMBER_NAMES = {
 }
 ROW_NUMBER_NAMES |= {"rowindex", "nummer", "编号", "序号"}
 ROW_NUMBER_WORDS = {"id", "no", "nr", "number"}
-FEWEST_INDICES = 20  # of fewer rows, an index may be one of prices
+MIN_INDEX_ROWS = 20  # of fewer rows, an index may be one of prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class IntegerSummary:
     @property
     def is_consecutive(self) -> bool:
         """Whether the numbers are consecutive, in any order and from any start."""
-        if self.n_rows < FEWEST_COUNTED or self.n_different < self.n_rows:
+        if self.n_rows < MIN_NUMBERED_ROWS or self.n_different < self.n_rows:
             return False
         return self.greatest - self.least == self.n_rows - 1
 
@@ -234,9 +234,9 @@ def nearly_unique(n_different: int, n_known: int) -> bool:
     >>> nearly_unique(18, 19), nearly_unique(18, 20)
     (False, True)
     """
-    if n_different < max(FEWEST_IDENTIFIERS, SHARE_OF_IDENTIFIERS * n_known):
+    if n_different < max(MIN_IDENTIFIERS, MIN_IDENTIFIER_FRACTION * n_known):
         return False
-    return n_different == n_known or n_known >= FEWEST_CELLS_WITH_REPEATS
+    return n_different == n_known or n_known >= MIN_CELLS_WITH_REPEATS
 
 
 def _are_identifiers(values: Sequence[Value]) -> bool:
@@ -247,7 +247,7 @@ def _are_identifiers(values: Sequence[Value]) -> bool:
     """
     if not all(isinstance(value, str) for value in values):
         return False
-    found = infer_candidates(islice(map(str, values), MOST_TRIED))
+    found = infer_candidates(islice(map(str, values), MAX_TRIED))
     return found is None or (found.is_plain and not found.placeholders)
 
 
@@ -262,7 +262,7 @@ def is_row_number_name(name: str, n_rows: float = inf) -> bool:
     (True, False)
     """
     bare, last = _letters_and_last_word(name)
-    is_index = last == "index" and n_rows >= FEWEST_INDICES
+    is_index = last == "index" and n_rows >= MIN_INDEX_ROWS
     return bare in ROW_NUMBER_NAMES or last in ROW_NUMBER_WORDS or is_index
 
 
@@ -289,14 +289,18 @@ def _letters_and_last_word(name: str) -> tuple[str, str]:
 _WORDS = re.compile(r"(?:[^\W\d_a-z]+[a-z]*|[a-z]+)")
 
 
-def numbers_all_rows(column: Column, fewest: int = FEWEST_IDENTIFIERS) -> bool:
+def is_row_numbering(column: Column, fewest: int = MIN_IDENTIFIERS) -> bool:
     """Return whether a column numbers the rows in their order, from 0 or 1.
 
     A column with such a name may do so in any order and from any start; other columns
     need the ``fewest`` rows.
     """
     cells, n_rows = column.cells, len(column.cells)
-    if column.kind != "numeric" or column.unit is not None or n_rows < FEWEST_COUNTED:
+    if (
+        column.kind != "numeric"
+        or column.unit is not None
+        or n_rows < MIN_NUMBERED_ROWS
+    ):
         return False
     if is_row_number_name(column.name, n_rows):
         numbers = IntegerSummary.of(column)
@@ -362,7 +366,7 @@ def _has_unconverted_text(facts: IssueFacts) -> str:
     category; plain numbers that are texts were converted on purpose.
     """
     texts = _texts(facts)
-    found = common_format(texts) if len(texts) >= FEWEST_NUMBERS else None
+    found = common_format(texts) if len(texts) >= MIN_NUMBERS else None
     if found is None:
         return ""
     format, candidates = found
@@ -392,7 +396,7 @@ def _is_row_number(facts: IssueFacts) -> str:
 def _is_unnamed_row_number(facts: IssueFacts) -> str:
     if facts.is_declared or facts.is_row_number or facts.column is None:
         return ""
-    return "numbers the rows" if numbers_all_rows(facts.column) else ""
+    return "numbers the rows" if is_row_numbering(facts.column) else ""
 
 
 def _has_one_value(facts: IssueFacts) -> str:

@@ -166,10 +166,10 @@ def _unfit(text: str, name: str, levels: tuple[str, ...], what: str, least: int)
     return f"names a {what} twice" if len(set(levels)) < len(levels) else ""
 
 
-def columns_named(given: Iterable[str], known: Iterable[str]) -> list[str]:
+def parse_column_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
     """Return the named columns, given one by one or separated by commas.
 
-    >>> columns_named(["id,size", "red, green"], ["id", "size", "red, green"])
+    >>> parse_column_names(["id,size", "red, green"], ["id", "size", "red, green"])
     ['id', 'size', 'red, green']
     """
     known, names = set(known), list[str]()
@@ -279,7 +279,7 @@ def declarations_of(
         "missing_values": missing_values,
     }
     for name, given in lists.items():
-        check_texts_listed(name, given)
+        check_text_list(name, given)
     return Declarations(
         tuple(nominal),
         _levels_of("ordinal", ordinal),
@@ -293,7 +293,7 @@ def declarations_of(
     )
 
 
-def check_texts_listed(name: str, given: Any) -> None:
+def check_text_list(name: str, given: Any) -> None:
     """Refuse what is no list of texts."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise refusal(Setting(name, given), "must be a list of texts, such as ['x']")

@@ -18,7 +18,7 @@ from spinney.data.table import Column, Table, Value, level_order
 from spinney.errors import DataError, Setting, Text, phrase
 
 # So many unused values leave a tree readable.
-MOST_WITHOUT_ROWS = 20
+MAX_UNUSED_VALUES = 20
 
 
 def with_declared_values(table: Table, declarations: Declarations) -> Table:
@@ -63,7 +63,7 @@ def with_values(
     for code, level in enumerate(column.levels):
         new = matched_code(level, code_of)
         if new is None and present[code]:
-            raise refuse_value(column.name, level, levels)
+            raise unknown_value_error(column.name, level, levels)
         codes[code] = -1 if new is None else new
     return replace(column, cells=codes[column.cells], levels=levels, declared=True)
 
@@ -78,7 +78,7 @@ def merged_values(
     return tuple(kept[key] for key in sorted(kept))
 
 
-def refuse_value(name: str, value: Value, values: Iterable[Value]) -> DataError:
+def unknown_value_error(name: str, value: Value, values: Iterable[Value]) -> DataError:
     """Return the error for a cell that is not a declared value."""
     listed = first_of([*map(str, values)], 10)
     return DataError(
@@ -109,10 +109,10 @@ def with_type_values(
         if values and column.kind == "nominal" and from_type:
             declared = _with_values_of_type(column, values, declarations.missing)
             n_without = len(declared.without_rows)
-            if n_without <= MOST_WITHOUT_ROWS:
+            if n_without <= MAX_UNUSED_VALUES:
                 column = declared
             else:
-                notes.append(left_out(column.name, n_without))
+                notes.append(unused_values_note(column.name, n_without))
         made.append(column)
     return replace(table, columns=tuple(made), notes=tuple(notes))
 
@@ -127,7 +127,7 @@ def _with_values_of_type(
     return with_values(column, (*column.levels, *values), markers)
 
 
-def left_out(name: str, n_values: int) -> Text:
+def unused_values_note(name: str, n_values: int) -> Text:
     """Return the note that unused values of a type were dropped."""
     return (
         f"column {name!r}: {n_values} values of its type occur in no row and were "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from spinney.data.schema import Attribute
 
-MOST_CLAUSES = 3
+MAX_CLAUSES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ class Conjunction:
     def __post_init__(self) -> None:
         """Refuse too few, too many, or two clauses about one attribute."""
         _check_places(self.places)
-        if len(self.clauses) > MOST_CLAUSES:
-            msg = f"a conjunction has at most {MOST_CLAUSES} clauses"
+        if len(self.clauses) > MAX_CLAUSES:
+            msg = f"a conjunction has at most {MAX_CLAUSES} clauses"
             raise ParameterError(msg)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from spinney._support.text import first_of, shown, signs_to_ascii, value_text
 from spinney._version import __version__
-from spinney.data.cells import first_unparsable, parse_number, refuse_text_for_model
+from spinney.data.cells import first_unparsable, model_text_error, parse_number
 from spinney.data.formula import Conjunction, Difference, moved
 from spinney.data.table import Column, Kind, Value, factorise
 from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBER_FORMATS, TextFormat
@@ -145,7 +145,7 @@ class Attribute:
         rows = np.flatnonzero(column.cells == code)
         row = int(rows[0]) + first_row if len(rows) else None
         kind = "numeric" if self.unit is None else "a date or time"
-        return refuse_text_for_model(self.name, text, kind, row=row)
+        return model_text_error(self.name, text, kind, row=row)
 
     def _time(self, text: str) -> float | None:
         """Return an ISO date or time, of either form, in this attribute's unit."""
@@ -251,7 +251,7 @@ class Schema:
         msg = f"there is no attribute {name!r}: {did_you_mean(name, self.names)}"
         raise DataError(msg)
 
-    def behind(self, needed: "Iterable[int]") -> list[int]:
+    def input_columns(self, needed: "Iterable[int]") -> list[int]:
         """Return the indices of the columns that attributes are read from, rising."""
         indices: set[int] = set()
         for index in map(int, needed):
@@ -259,10 +259,12 @@ class Schema:
             indices.update((index,) if formula is None else formula.places)
         return sorted(indices)
 
-    def absent(self, present: "Iterable[str]", needed: "Iterable[int]") -> list[str]:
+    def lacking_columns(
+        self, present: "Iterable[str]", needed: "Iterable[int]"
+    ) -> list[str]:
         """Return the columns that needed attributes are read from and a table lacks."""
         present = set(present)
-        names = (self.attributes[index].name for index in self.behind(needed))
+        names = (self.attributes[index].name for index in self.input_columns(needed))
         return [name for name in names if name not in present]
 
     def encode(
@@ -286,14 +288,14 @@ class Schema:
         indices = set(
             range(len(self.attributes)) if needed is None else map(int, needed)
         )
-        absent = self.absent(
+        absent = self.lacking_columns(
             table.names, sorted(indices.difference(map(int, optional)))
         )
         if absent:
             raise missing_columns(absent, table.names)
         present = {column.name: column for column in table.columns}
         columns: list[Any] = [None] * len(self.attributes)
-        for index in self.behind(indices):
+        for index in self.input_columns(indices):
             attribute = self.attributes[index]
             column = present.get(attribute.name)
             columns[index] = (
@@ -353,7 +355,7 @@ class Schema:
         (('y', 'z', 'z − y'), Difference(first=1, second=0))
         """
         wanted = [int(index) for index in needed]
-        kept = sorted({*wanted, *self.behind(wanted)})
+        kept = sorted({*wanted, *self.input_columns(wanted)})
         new_index = {index: new for new, index in enumerate(kept)}
         attributes = []
         for index in kept:

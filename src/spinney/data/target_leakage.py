@@ -26,13 +26,13 @@ from spinney.errors import Setting, SpinneyWarning, Text, phrase
 MOST_CLASSES = 20
 MOST_NAMED = 5  # classes
 MOST_NUMBERS = 30  # different integers that may be classes
-FEWEST_ROWS = 200  # with fewer, one column often predicts a class: petal width in iris
+MIN_ROWS = 200  # with fewer, one column often predicts a class: petal width in iris
 MOST_ROWS = 10_000  # that are examined
 N_BINS = 32
-SHARE_OF_ERRORS = 0.1  # of those of the majority class
-LEAST_CORRELATION = 0.95
-FEWEST_LETTERS = 4  # of a word that may have a typo
-FEWEST_OF_A_CLASS = 10  # rows, beside which a class of one row may be a typo
+MAX_ERROR_FRACTION = 0.1  # of those of the majority class
+MIN_CORRELATION = 0.95
+MIN_LETTERS = 4  # of a word that may have a typo
+MIN_CLASS_ROWS = 10  # rows, beside which a class of one row may be a typo
 TARGET_ISSUES = {kind: ISSUES[kind] for kind in ("unparsable", "similar values")}
 
 
@@ -143,7 +143,7 @@ def leakage_warnings(
 exclude it if it is not known beforehand (ignore=['cured'])
     """
     known = np.flatnonzero(~target.missing)
-    if len(known) < FEWEST_ROWS or len(attributes.columns) < 2:
+    if len(known) < MIN_ROWS or len(attributes.columns) < 2:
         return []
     rows = known
     if len(known) > MOST_ROWS:
@@ -187,7 +187,7 @@ def _class_predictors(
         return  # there is only one class
     for column in columns:
         n_right = _n_predicted(_binned_values(column), classes)
-        if n_rows - n_right <= SHARE_OF_ERRORS * n_errors:
+        if n_rows - n_right <= MAX_ERROR_FRACTION * n_errors:
             yield column.name, n_right / n_rows
 
 
@@ -225,7 +225,7 @@ def _correlated_columns(
     for column in columns:
         if column.kind == "numeric":
             r = float(association_of([column, target]).values[0, 1])
-            if abs(r) >= LEAST_CORRELATION:
+            if abs(r) >= MIN_CORRELATION:
                 yield column.name, r
 
 
@@ -252,7 +252,7 @@ them if they are one
         if counts[code]:
             alike.setdefault(" ".join(text.casefold().split()), []).append(code)
     n_rows = {plain: counts[each].sum() for plain, each in alike.items()}
-    common = [plain for plain in alike if n_rows[plain] >= FEWEST_OF_A_CLASS]
+    common = [plain for plain in alike if n_rows[plain] >= MIN_CLASS_ROWS]
     for plain in [plain for plain in alike if n_rows[plain] == 1]:
         nearest = next((each for each in common if _is_typo(plain, each)), None)
         if nearest is not None:
@@ -280,7 +280,7 @@ def _is_typo(text: str, meant: str) -> bool:
     >>> _is_typo("grade 1", "grade 2"), _is_typo("setossa", "setosa")
     (False, True)
     """
-    if min(len(text), len(meant)) < FEWEST_LETTERS:
+    if min(len(text), len(meant)) < MIN_LETTERS:
         return False
     start = _n_common_letters(text, meant)
     end = _n_common_letters(text[start:][::-1], meant[start:][::-1])

@@ -155,7 +155,7 @@ class NumberFormat:
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(in_python(self.pattern), re.ASCII)
+        return re.compile(to_python_pattern(self.pattern), re.ASCII)
 
     def matches(self, text: str) -> bool:
         """Return whether a text is a number of this format."""
@@ -283,13 +283,13 @@ def normalise_date(text: str) -> str:
     return re.sub(AM_PM_AT_END, r" \1", spaced)
 
 
-def in_python(pattern: str) -> str:
+def to_python_pattern(pattern: str) -> str:
     """Return a pattern of DuckDB as Python writes it."""
     return re.sub(r"\\x\{(\w+)\}", r"\\u\1", pattern)
 
 
 SIGNS = rf"{CURRENCY}|{_SPACE}|[%\s]"
-_SIGNS = re.compile(in_python(SIGNS))
+_SIGNS = re.compile(to_python_pattern(SIGNS))
 
 
 def _date_patterns(separators: str, *parts: str) -> tuple[str, ...]:

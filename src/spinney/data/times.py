@@ -12,7 +12,7 @@ DAY_UNIT = "days since 1970-01-01"
 INSTANT_UNIT = "seconds since 1970-01-01T00:00:00"
 CLOCK_UNIT = "seconds since midnight"
 TIME_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
-SECONDS_OF_A_DAY = 86_400.0
+SECONDS_PER_DAY = 86_400.0
 
 # ISO text, as both Python (with re.ASCII) and DuckDB read patterns.
 DAY_PATTERN = r"\d{4}-\d{2}-\d{2}"
@@ -89,7 +89,7 @@ def converted(numbers: Numbers, unit: str | None, wanted: str | None) -> Numbers
     if unit == wanted:
         return numbers
     if (unit, wanted) == (INSTANT_UNIT, DAY_UNIT):
-        return numbers // SECONDS_OF_A_DAY
+        return numbers // SECONDS_PER_DAY
     if (unit, wanted) == (DAY_UNIT, INSTANT_UNIT):
-        return numbers * SECONDS_OF_A_DAY
+        return numbers * SECONDS_PER_DAY
     return None

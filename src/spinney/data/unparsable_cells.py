@@ -23,10 +23,10 @@ from spinney.data.text_formats import (
 )
 from spinney.errors import PythonOnly, Setting, Text, phrase
 
-SHARE_OF_NUMBERS = 0.9
-FEWEST_NUMBERS = 3  # different ones, beside which a single text is unparsable
+MIN_NUMBER_FRACTION = 0.9
+MIN_NUMBERS = 3  # different ones, beside which a single text is unparsable
 MOST_NAMED = 5
-MOST_TRIED = 200  # values of a column whose format is inferred
+MAX_TRIED = 200  # values of a column whose format is inferred
 
 
 def unparsable_cells(
@@ -47,23 +47,23 @@ def unparsable_cells(
     n_values, n_typed = len(levels), len(levels) - len(texts)
     # Numbers and dates of any format have a digit, which is a fast test.
     most = n_typed + sum(map(bool, map(DIGIT.search, texts)))
-    if most < SHARE_OF_NUMBERS * n_values and most < n_values - 1:
+    if most < MIN_NUMBER_FRACTION * n_values and most < n_values - 1:
         return []
     likely = _likely_format(texts, NUMBER_FORMATS if n_typed else CELL_FORMATS)
     others = [text for text in texts if not likely.can_parse(text)]
     n_numbers = n_values - len(others)
     if not others:
         return []
-    if n_numbers >= SHARE_OF_NUMBERS * n_values:
+    if n_numbers >= MIN_NUMBER_FRACTION * n_values:
         return others
-    if len(others) > 1 or n_numbers < FEWEST_NUMBERS or SURE.issuperset(others):
+    if len(others) > 1 or n_numbers < MIN_NUMBERS or SURE.issuperset(others):
         return []
     return others if is_single(others[0]) else []
 
 
 def _likely_format(texts: Sequence[str], formats: Sequence[CellFormat]) -> CellFormat:
     """Return the format that parses most of some texts."""
-    return max(formats, key=lambda f: sum(map(f.can_parse, islice(texts, MOST_TRIED))))
+    return max(formats, key=lambda f: sum(map(f.can_parse, islice(texts, MAX_TRIED))))
 
 
 def unparsable_remedy(
@@ -112,7 +112,7 @@ def unparsable_remedy(
 
 def common_format(texts: Sequence[str]) -> tuple[CellFormat, FormatCandidates] | None:
     """Return the format of all texts of a column, if one parses them as in a file."""
-    if infer_candidates(texts[:MOST_TRIED]) is None:
+    if infer_candidates(texts[:MAX_TRIED]) is None:
         return None
     candidates = infer_candidates(texts)
     if candidates is None or candidates.is_plain:

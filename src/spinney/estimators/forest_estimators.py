@@ -33,7 +33,7 @@ from spinney.growth.forest import (
     ForestSettings,
     Recipes,
     Trees,
-    Typical,
+    TypicalTree,
     check_enough,
     grow_forest,
     oob_score,
@@ -92,7 +92,7 @@ class ForestEstimator(TableEstimator):
             recipes,
             settings,
             n_trees=self.n_estimators,
-            before=before,
+            existing=before,
             progress=_reporter(self.verbose),
         )
         self._adopt(forest)
@@ -160,9 +160,9 @@ class ForestEstimator(TableEstimator):
         return self.importances().mean
 
     @wraps(FittedForest.typical)
-    def typical(self, X: Any) -> Typical:  # noqa: D102
+    def typical(self, X: Any) -> TypicalTree:  # noqa: D102
         model = self._fitted()
-        typical: Typical = model.typical(X)
+        typical: TypicalTree = model.typical(X)
         self._adopt(model.forest_)
         return typical
 

@@ -134,7 +134,7 @@ class TreeEstimator(TableEstimator):
         if classes is not None:
             rows = self._with_classes(rows, classes)
         update = registry.load("operation", "update")
-        self._adopt_update(update.first_rows(rows, recipe, self._options()))
+        self._adopt_update(update.begin_updates(rows, recipe, self._options()))
         self._settings_of_first = self._settings()
 
     def _options(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class TreeEstimator(TableEstimator):
         schema, gained = self.tree.schema, self.tree.importances
         columns = gained[: schema.n_columns].copy()
         for attribute in range(schema.n_columns, len(gained)):
-            behind = schema.behind([attribute])
+            behind = schema.input_columns([attribute])
             columns[behind] += gained[attribute] / len(behind)
         return columns
 
@@ -226,7 +226,7 @@ class TreeEstimator(TableEstimator):
         return self._fitted().pruning_
 
     @property
-    def sequence_(self) -> "pruning.Sequence | None":
+    def sequence_(self) -> "pruning.PruningSequence | None":
         """The subtrees that cost-complexity pruning chose among."""
         return self._fitted().sequence_
 
@@ -363,7 +363,7 @@ confidence, probability, linear_terms : optional
     recipe_scores_ : tuple of RecipeScore
         How each of the recipes did on rows held out that ``recipe="auto"`` chose
         among; empty where nothing was tried.
-    sequence_ : Sequence
+    sequence_ : PruningSequence
         The subtrees that pruning by cost complexity chose among; None without it.
     validation_rows_ : array of int
         The places of the rows that were reserved to prune by; None if none were, and
@@ -408,7 +408,7 @@ confidence, probability, linear_terms : optional
         By the recipe "hoeffding" none is kept: see ``docs/streams.md``. The tree is the
         one that :meth:`fit` would grow on all rows. What a later call
         counts are its own rows, and those of nodes that ask something else now; see
-        ``docs/incremental.md``, also for recipes that are grown whole each time: the
+        ``docs/incremental.md``, also for recipes grown from scratch each time: the
         default, which folds of all rows choose, is one of them.
 
         Parameters

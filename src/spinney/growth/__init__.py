@@ -13,7 +13,7 @@ from spinney.growth.model import (
 
 if TYPE_CHECKING:
     from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns
-    from spinney.growth.growers import Grower, choose_grower, only_to_predict
+    from spinney.growth.growers import Grower, choose_grower, prediction_only
     from spinney.growth.growth_options import Options
     from spinney.growth.pipeline import grow_and_prune
     from spinney.growth.user_options import (
@@ -28,7 +28,7 @@ __getattr__ = lazy_names(
         "cross_fitting": ("overfitting_columns", "with_constant_columns"),
         "growth_options": ("Options",),
         "pipeline": ("grow_and_prune",),
-        "growers": ("Grower", "choose_grower", "only_to_predict"),
+        "growers": ("Grower", "choose_grower", "prediction_only"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
     },
 )

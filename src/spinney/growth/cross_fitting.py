@@ -42,9 +42,11 @@ MIN_ROWS_PER_VALUE = 10
 DIGITS = 12
 
 
-def has_many_values(attribute: Attribute, *, most: int = MAX_VALUES_UNENCODED) -> bool:
+def has_many_values(
+    attribute: Attribute, *, max_values: int = MAX_VALUES_UNENCODED
+) -> bool:
     """Return whether an attribute is nominal, with more than so many values."""
-    return attribute.kind == "nominal" and len(attribute.values) > most
+    return attribute.kind == "nominal" and len(attribute.values) > max_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,12 @@ def overfitting_columns(
     noise, sparse = [], []
     for index, fit in cross_fits(training):
         codes = training.columns[index]
-        known = codes[codes >= 0]
+        observed = codes[codes >= 0]
         if index in requested:
             continue
         if not fit.is_significant:
             noise.append(index)
-        elif len(known) < MIN_ROWS_PER_VALUE * len(np.unique(known)):
+        elif len(observed) < MIN_ROWS_PER_VALUE * len(np.unique(observed)):
             sparse.append(index)
     return noise, sparse
 
@@ -115,12 +117,12 @@ def folds_of_rows(training: TrainingSet) -> Integers:
     columns: list[NDArray[np.generic]] = [
         cells
         if attribute.kind == "numeric"
-        else np.append(_places_of_texts(attribute), -1)[cells]
+        else np.append(_text_ranks(attribute), -1)[cells]
         for attribute, cells in zip(
             training.schema.attributes, training.columns, strict=True
         )
     ]
-    others = [
+    identifying = [
         cells
         for attribute, cells in zip(training.schema.attributes, columns, strict=True)
         if not has_many_values(attribute)
@@ -129,28 +131,28 @@ def folds_of_rows(training: TrainingSet) -> Integers:
     folds = np.empty(len(order), np.int64)
     folds[order] = np.arange(len(order)) % N_FOLDS
     keys = row_keys((*columns, training.classes))
-    n_different = len(np.unique(keys))
-    n_apart = len(np.unique(row_keys(others))) if others else 1
-    if n_different < len(keys) and 2 * n_apart > n_different:
+    n_distinct = len(np.unique(keys))
+    n_identified = len(np.unique(row_keys(identifying))) if identifying else 1
+    if n_distinct < len(keys) and 2 * n_identified > n_distinct:
         folds = np.unique(keys, return_inverse=True)[1] % N_FOLDS
     return folds
 
 
-def _places_of_texts(attribute: Attribute) -> Integers:
+def _text_ranks(attribute: Attribute) -> Integers:
     texts = [(type(value).__name__, str(value)) for value in attribute.values]
-    places = np.empty(len(texts), np.int64)
-    places[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-    return places
+    ranks = np.empty(len(texts), np.int64)
+    ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    return ranks
 
 
 def cross_fits(
-    training: TrainingSet, *, most: int = MAX_VALUES_UNENCODED
+    training: TrainingSet, *, max_values: int = MAX_VALUES_UNENCODED
 ) -> Iterator[tuple[int, TargetEncoding]]:
     """Give each nominal attribute of more values than so many, with its order."""
     wide = [
         index
         for index, attribute in enumerate(training.schema.attributes)
-        if has_many_values(attribute, most=most)
+        if has_many_values(attribute, max_values=max_values)
     ]
     if wide:
         folds = folds_of_rows(training)
@@ -160,26 +162,26 @@ def cross_fits(
 def cross_fit(training: TrainingSet, index: int, folds: Integers) -> TargetEncoding:
     """Return the values of an attribute in order, and what each row sees of them."""
     cells = training.columns[index]
-    known = np.flatnonzero(cells >= 0)
+    observed = np.flatnonzero(cells >= 0)
     # In an order that does not depend on where rows stand.
-    keys = (training.own_weights, training.classes, folds, cells)
-    known = known[np.lexsort([key[known] for key in keys])]
-    rows = _KnownRows.of(training, index, known, folds[known])
+    keys = (training.sample_weights, training.classes, folds, cells)
+    observed = observed[np.lexsort([key[observed] for key in keys])]
+    rows = _ObservedRows.of(training, index, observed, folds[observed])
     sums = _ValueSums.of(rows)
-    share, direction = sums.share, sums.direction
-    full = np.round(sums.shrunk(share) @ direction, DIGITS)
+    variance_ratio, direction = sums.variance_ratio, sums.direction
+    full = np.round(sums.shrunk(variance_ratio) @ direction, DIGITS)
     order = np.argsort(full, kind="stable")
     levels, sizes = np.unique(full, return_counts=True)
     ends = np.cumsum(sizes) - 1
-    places, gains = np.zeros((2, len(known)))
+    scores_of_rows, gains = np.zeros((2, len(observed)))
     for fold in range(N_FOLDS):
         inside = rows.fold == fold
-        scores = _ValueSums.of(rows.subset(~inside)).shrunk(share)
+        scores = _ValueSums.of(rows.subset(~inside)).shrunk(variance_ratio)
         fold_rows = rows.subset(inside)
-        places[inside] = np.round(scores @ direction, DIGITS)[fold_rows.codes]
+        scores_of_rows[inside] = np.round(scores @ direction, DIGITS)[fold_rows.codes]
         gains[inside] = fold_rows.agreement(scores)
     codes = np.full(len(cells), -1, np.int64)
-    codes[known] = ends[_nearest(levels, places)]
+    codes[observed] = ends[_nearest(levels, scores_of_rows)]
     spread = float(np.sqrt(rows.weights @ gains**2))
     agreement = float(rows.weights @ gains) / spread if spread > 0 else 0.0
     return TargetEncoding(order, EncodedCells(codes, ends), agreement)
@@ -195,7 +197,7 @@ def _nearest(levels: Floats, numbers: Floats) -> Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class _KnownRows:
+class _ObservedRows:
     """Rows of known value: their codes, labels, folds and weights, 1 on average.
 
     Labels are numbers from their mean, or classes; ``mean`` are the class shares.
@@ -210,14 +212,14 @@ class _KnownRows:
 
     @classmethod
     def of(
-        cls, training: TrainingSet, index: int, known: Integers, fold: Integers
-    ) -> "_KnownRows":
+        cls, training: TrainingSet, index: int, observed: Integers, fold: Integers
+    ) -> "_ObservedRows":
         """Return some rows of an attribute."""
         n_values = len(training.schema.attributes[index].values)
-        codes = training.columns[index][known].astype(np.int64)
-        weights = training.own_weights[known]
+        codes = training.columns[index][observed].astype(np.int64)
+        weights = training.sample_weights[observed]
         weights = weights / (weights.mean() if len(weights) else 1.0)
-        labels, target = training.classes[known], training.schema.target
+        labels, target = training.classes[observed], training.schema.target
         if not target.is_numeric:
             mean = np.bincount(labels, weights, target.n_outputs) / max(1, len(labels))
             return cls(n_values, codes, labels, fold, weights, mean)
@@ -231,7 +233,7 @@ class _KnownRows:
         """Whether the labels are classes."""
         return self.labels.dtype.kind != "f"
 
-    def subset(self, mask: NDArray[np.bool_]) -> "_KnownRows":
+    def subset(self, mask: NDArray[np.bool_]) -> "_ObservedRows":
         """Return some of the rows."""
         return replace(
             self,
@@ -263,53 +265,60 @@ class _ValueSums:
     squares: Floats
 
     @classmethod
-    def of(cls, rows: _KnownRows) -> "_ValueSums":
+    def of(cls, rows: _ObservedRows) -> "_ValueSums":
         """Return the sums of some rows."""
-        n, size = rows.n_values, np.bincount(rows.codes, rows.weights, rows.n_values)
+        n_values, size = (
+            rows.n_values,
+            np.bincount(rows.codes, rows.weights, rows.n_values),
+        )
         if not rows.by_class:
-            total = np.bincount(rows.codes, rows.weights * rows.labels, n)
+            total = np.bincount(rows.codes, rows.weights * rows.labels, n_values)
             squares = np.array([[rows.weights @ rows.labels**2]])
             return cls(_floats(total)[:, None], _floats(size), squares)
         n_classes, mean = len(rows.mean), rows.mean
         keys = rows.codes * n_classes + rows.labels
-        total = np.bincount(keys, rows.weights, n * n_classes).reshape(n, n_classes)
-        whole = float(size.sum())
-        squares = whole * (np.diag(mean) - np.outer(mean, mean))
+        total = np.bincount(keys, rows.weights, n_values * n_classes).reshape(
+            n_values, n_classes
+        )
+        total_size = float(size.sum())
+        squares = total_size * (np.diag(mean) - np.outer(mean, mean))
         return cls(_floats(total - size[:, None] * mean), _floats(size), squares)
 
-    def shrunk(self, share: float) -> Floats:
+    def shrunk(self, variance_ratio: float) -> Floats:
         """Return the shrunk mean of each value, from that of all."""
-        if share <= 0:
+        if variance_ratio <= 0:
             return np.zeros_like(self.total)
         size = self.size[:, None]
-        nothing = np.zeros_like(self.total)
+        zeros = np.zeros_like(self.total)
         return _floats(
-            np.divide(self.total, size + 1 / share, out=nothing, where=size > 0)
+            np.divide(self.total, size + 1 / variance_ratio, out=zeros, where=size > 0)
         )
 
     @property
-    def _parts(self) -> tuple[Floats, Floats, int]:
+    def _variances(self) -> tuple[Floats, Floats, int]:
         """Squares between values beyond chance, the variance within, and how many."""
         size = self.size[:, None]
         n_groups = int(np.count_nonzero(size))
         means = np.divide(
             self.total, size, out=np.zeros_like(self.total), where=size > 0
         )
-        between, free = self.total.T @ means, float(size.sum()) - n_groups
+        between, freedom = self.total.T @ means, float(size.sum()) - n_groups
         within = self.squares / max(1.0, float(size.sum()) - 1)
-        if free >= 1:
-            within = (self.squares - between) / free
+        if freedom >= 1:
+            within = (self.squares - between) / freedom
         return between - (n_groups - 1) * within, within, n_groups
 
     @property
-    def share(self) -> float:
+    def variance_ratio(self) -> float:
         """The variance between values over that within: t² / s²."""
-        between, within, n_groups = self._parts
+        between, within, n_groups = self._variances
         if n_groups < 2:
             return 0.0
         n_rows = float(self.size.sum())
-        n_each = (n_rows - float(self.size @ self.size) / n_rows) / (n_groups - 1)
-        excess = float(np.trace(between)) / (n_groups - 1) / n_each
+        mean_group_size = (n_rows - float(self.size @ self.size) / n_rows) / (
+            n_groups - 1
+        )
+        excess = float(np.trace(between)) / (n_groups - 1) / mean_group_size
         noise = float(np.trace(within))
         if excess <= 0:
             return 0.0
@@ -318,7 +327,7 @@ class _ValueSums:
     @property
     def direction(self) -> Floats:
         """The direction in which the scores of values differ most beyond chance."""
-        between, _, _ = self._parts
+        between, _, _ = self._variances
         if len(between) <= 2:
             return _floats(np.eye(len(between))[-1])
         directions = _floats(np.linalg.eigh(between)[1])

@@ -25,7 +25,7 @@ from spinney.errors import Setting, phrase, refusal
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
 from spinney.growth.growth_options import Options
-from spinney.growth.kernel_weights import can_replay, evenly_weighed
+from spinney.growth.kernel_weights import growers_agree, with_summable_weights
 from spinney.growth.multiway.multiway_limits import can_grow_multiway
 from spinney.growth.plain.construct import construct_and_grow
 from spinney.growth.plain.learner import grow_tree
@@ -60,16 +60,15 @@ def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
         ("leaves", numeric and recipe.leaves == "linear", Formulas, "mean"),
         ("pruning", numeric and recipe.fits_models, Formulas, "none"),
     )
-    for name, is_needed, part, instead in needs:
-        if is_needed and not isinstance(source, part):
-            asked, engine = part.__name__.lower(), type(source).__name__
+    for name, is_needed, capability, alternative in needs:
+        if is_needed and not isinstance(source, capability):
+            needed, engine = capability.__name__.lower(), type(source).__name__
             raise refusal(
                 Setting(name, getattr(recipe, name)),
-                f"(recipe {recipe.name!r}) asks for {asked}, which {engine} does not "
-                "answer",
+                f"(recipe {recipe.name!r}) needs {needed}, which {engine} lacks",
                 phrase(
                     "take {}, or read the rows ({})",
-                    Setting(name, instead),
+                    Setting(name, alternative),
                     Setting("engine", "memory"),
                 ),
             )
@@ -96,11 +95,11 @@ def _grow_and_prune_multiway(
     return grow_and_prune(rows.in_memory_rows, recipe, options)
 
 
-def _other_grower(search: str) -> "Grower":
+def _extension_grower(search: str) -> "Grower":
     """Return the grower of a search that an extension has."""
     grow = registry.load("grower", search)
     return Grower(
-        search, lambda rows, recipe, given: grow(rows.in_memory_rows, recipe, given)
+        search, lambda rows, recipe, options: grow(rows.in_memory_rows, recipe, options)
     )
 
 
@@ -133,7 +132,7 @@ class Grower:
 
     def grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         """Return the unpruned tree."""
-        rows = _evenly_weighed(rows)
+        rows = _with_summable_weights(rows)
         tree = self.grows(rows, recipe, options)
         if self.replays:
             copied = _copied(rows)
@@ -144,7 +143,7 @@ class Grower:
         self, rows: TrainingData, recipe: Recipe, options: Options
     ) -> Pruned:
         """Return the tree, pruned as the recipe says if that takes no folds."""
-        rows = _evenly_weighed(rows)
+        rows = _with_summable_weights(rows)
         if recipe.pruning == "error-based" and self.grows_and_prunes is not None:
             result = self.grows_and_prunes(rows, recipe, options)
             if self.replays:
@@ -176,10 +175,10 @@ class Grower:
         class_weights: Floats | None,
     ) -> Tree:
         """Return a tree that this grower grew, counted again on other labels."""
-        rows = _evenly_weighed(rows)
+        rows = _with_summable_weights(rows)
         options = Options(class_weights=class_weights)
-        same = not self.recounts or can_replay(rows.in_memory_rows, options)
-        counted = tree.nodes.recounted(rows.in_memory_rows) if same else None
+        agree = not self.recounts or growers_agree(rows.in_memory_rows, options)
+        counted = tree.nodes.recounted(rows.in_memory_rows) if agree else None
         if counted is not None:
             return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
@@ -195,12 +194,17 @@ class Grower:
         )
 
 
-# In seconds, on a machine of two cores: what the plain learner takes for a cell of a
-# level, and besides for a row, which ends up in a node of few, of numbers alone, and
-# for a level of however few rows; how long somebody waits for all competitors of
-# splits, exactly: of two branches, or of several; and for a tree of a forest, of many.
-PER_CELL, PER_ROW, PER_NUMBER, PER_LEVEL = 0.3e-6, 40e-6, 250e-6, 0.5e-3
-PATIENCE, PATIENCE_OF_SEVERAL, PATIENCE_OF_MANY = 0.5, 0.75, 0.1
+# Seconds that the plain learner takes on a machine of two cores: for a cell of a level;
+# for a row, which ends up in a small node; for a row with a numeric target; and for a
+# level, however few its rows. Then the longest wait for exact competitors: of splits in
+# two, of multiway splits, and for a tree of a forest.
+SECONDS_PER_CELL, SECONDS_PER_ROW, SECONDS_PER_NUMBER, SECONDS_PER_LEVEL = (
+    0.3e-6,
+    40e-6,
+    250e-6,
+    0.5e-3,
+)
+MAX_WAIT, MAX_WAIT_MULTIWAY, MAX_WAIT_FOREST = 0.5, 0.75, 0.1
 
 PLAIN = Grower("plain", _grow_plain)
 BINNED = Grower("binned", _grow_binned)
@@ -210,20 +214,20 @@ BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "run_task")
 MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow_nodes")
 
 # How many trees are grown whose competitors nobody looks at; None otherwise.
-_ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)
+_PREDICTION_ONLY: ContextVar[int | None] = ContextVar("only to predict", default=None)
 
 
 @contextmanager
-def only_to_predict(n_trees: int) -> Iterator[None]:
+def prediction_only(n_trees: int) -> Iterator[None]:
     """Grow so many trees inside this block to predict, and not to look at.
 
     They store no competitors, and kernels are loaded once for all of them.
     """
-    token = _ONLY_TO_PREDICT.set(n_trees)
+    token = _PREDICTION_ONLY.set(n_trees)
     try:
         yield
     finally:
-        _ONLY_TO_PREDICT.reset(token)
+        _PREDICTION_ONLY.reset(token)
 
 
 def choose_grower(
@@ -240,16 +244,16 @@ def choose_grower(
     store all of these exactly; a plain learner that is fast finds them later.
     """
     if recipe.grower.needs_rows:
-        return _other_grower(recipe.search)
+        return _extension_grower(recipe.search)
     if training is None:
         return PLAIN
     plain = plain_seconds(training, recipe)
-    n_trees = _ONLY_TO_PREDICT.get()
+    n_trees = _PREDICTION_ONLY.get()
     if n_trees is not None:
         plain, competitors = plain * n_trees, False
     for grower, kernels, can_grow, patience in (
-        (BINNED, BINNED_KERNELS, can_grow_binned, PATIENCE),
-        (MULTIWAY, MULTIWAY_KERNELS, can_grow_multiway, PATIENCE_OF_SEVERAL),
+        (BINNED, BINNED_KERNELS, can_grow_binned, MAX_WAIT),
+        (MULTIWAY, MULTIWAY_KERNELS, can_grow_multiway, MAX_WAIT_MULTIWAY),
     ):
         quick = plain <= patience
         optional = quick or not competitors  # else kernels grow it anyway
@@ -279,62 +283,66 @@ def _agree_in_bits(grower: Grower, training: TrainingSet, options: Options) -> b
     scaled = options.class_weights is not None
     if grower is MULTIWAY and scaled and lacks_cells(training):
         return False
-    return can_replay(training, options)
+    return growers_agree(training, options)
 
 
 def choose_forest_grower(
     training: TrainingSet,
     recipe: Recipe,
     *,
-    tries: int,
+    attributes_per_node: int,
     n_trees: int,
-    exact: Callable[[], bool],
+    is_exact: Callable[[], bool],
 ) -> Grower:
     """Return the fastest grower for so many trees of a forest.
 
-    At a node they look at ``tries`` attributes. Kernels grow trees that take the plain
-    learner long, and all trees if sums over bags are not ``exact``. So the same rows
-    give the same forest in every process, however many trees are added to it later.
+    Kernels grow trees that take the plain learner long, and all trees if sums over bags
+    are not exact. So the same rows give the same forest in every process, however many
+    trees are added to it later.
     """
     if not can_grow_binned(training, recipe, Options()):
         return PLAIN
-    plain = plain_seconds(training, recipe, tries=tries)
-    if plain > PATIENCE_OF_MANY or not exact():
+    plain = plain_seconds(training, recipe, attributes_per_node=attributes_per_node)
+    if plain > MAX_WAIT_FOREST or not is_exact():
         return BINNED
-    together = n_trees * (_ONLY_TO_PREDICT.get() or 1)
-    if not worth_loading(*BINNED_KERNELS, instead=together * plain):
+    plain_total = n_trees * (_PREDICTION_ONLY.get() or 1)
+    if not worth_loading(*BINNED_KERNELS, instead=plain_total * plain):
         return PLAIN
     return replace(BINNED, replays=True)
 
 
 def plain_seconds(
-    training: TrainingSet, recipe: Recipe, *, tries: int | None = None
+    training: TrainingSet, recipe: Recipe, *, attributes_per_node: int | None = None
 ) -> float:
-    """Return about how many seconds the plain learner takes for the tree of some rows.
+    """Return an estimate of the seconds that the plain learner takes for a tree.
 
-    At a node it looks at all attributes, or at so many ``tries``.
+    A node searches ``attributes_per_node`` attributes, by default all.
     """
     n_rows = len(training.classes)
-    n_attributes = len(training.columns) if tries is None else tries
+    n_attributes = (
+        len(training.columns) if attributes_per_node is None else attributes_per_node
+    )
     n_levels = 1.5 * np.log2(n_rows + 1)
-    per_row = PER_NUMBER if training.schema.target.is_numeric else PER_ROW
+    per_row = (
+        SECONDS_PER_NUMBER if training.schema.target.is_numeric else SECONDS_PER_ROW
+    )
     if recipe.max_depth is not None and recipe.max_depth < n_levels:
-        n_levels, per_row = recipe.max_depth, PER_ROW
-    by_row = n_attributes * n_levels * PER_CELL + per_row
-    return float(n_rows * by_row + n_levels * PER_LEVEL)
+        n_levels, per_row = recipe.max_depth, SECONDS_PER_ROW
+    by_row = n_attributes * n_levels * SECONDS_PER_CELL + per_row
+    return float(n_rows * by_row + n_levels * SECONDS_PER_LEVEL)
 
 
-def _evenly_weighed(rows: TrainingData) -> TrainingData:
+def _with_summable_weights(rows: TrainingData) -> TrainingData:
     """Return rows with weights that all growers add up to the same bits, if any do."""
     if rows.training is None or rows.training.weights is None:
         return rows
-    evenly = evenly_weighed(rows.training)
-    if evenly is rows.training:
+    summable = with_summable_weights(rows.training)
+    if summable is rows.training:
         return rows
-    return replace(rows, training=evenly, counted=None)
+    return replace(rows, training=summable, counted=None)
 
 
 def _copied(rows: TrainingData) -> TrainingData:
     """Return a copy of rows, which the caller may change."""
-    every = np.arange(len(rows.in_memory_rows.classes))
-    return TrainingData(rows.in_memory_rows.take(every))
+    all_rows = np.arange(len(rows.in_memory_rows.classes))
+    return TrainingData(rows.in_memory_rows.take(all_rows))

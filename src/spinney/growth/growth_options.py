@@ -11,11 +11,11 @@ from spinney.trees import SplitCondition
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A plan of splits for a node and those below; an unplanned branch is a leaf."""
+class PlannedSplit:
+    """A node of a complete plan of splits; an unplanned branch is a leaf."""
 
-    question: SplitCondition
-    branches: "tuple[Planned | None, ...]"
+    condition: SplitCondition
+    branches: "tuple[PlannedSplit | None, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Options:
         The test costs of attributes.
     constructed : sequence of Attribute
         Attributes with formulas, which stand after those of the source.
-    draws : NodeSampling, optional
+    sampling : NodeSampling, optional
         What is drawn at each node, where the tree is one of a forest.
     validation : EncodedRows, optional
         Rows to prune by, which the tree is not grown on.
-    plan : Planned, optional
+    plan : PlannedSplit, optional
         The whole tree, if a search has found it: nothing is left to choose.
     on_level : function of int, optional
         Called by the plain learner with the depth of each level that it has searched.
@@ -54,12 +54,12 @@ class Options:
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
-    draws: NodeSampling | None = None
+    sampling: NodeSampling | None = None
     validation: EncodedRows | None = None
-    plan: Planned | None = None
+    plan: PlannedSplit | None = None
     on_level: Callable[[int], object] | None = None
 
-    def priced(self, schema: Schema) -> Schema:
+    def with_costs(self, schema: Schema) -> Schema:
         """Return a schema with the costs of errors and tests."""
         if self.costs is None and not self.prices:
             return schema
@@ -73,12 +73,12 @@ class Options:
         return replace(schema, attributes=attributes, target=target)
 
     @property
-    def every_class_weighs(self) -> bool:
+    def every_class_has_cost(self) -> bool:
         """Whether errors of each class cost something, so that its rows weigh."""
         return self.costs is None or bool(self.costs.sum(axis=0).min() > 0)
 
-    def leave_all_to_recipe(self, schema: Schema) -> bool:
-        """Return whether nothing but weights and costs is given, and columns alone."""
+    def has_only_weights(self, schema: Schema) -> bool:
+        """Return whether only weights and costs are set, and there are no formulas."""
         if self.preference or self.forced or self.prices or self.constructed:
             return False
         return bool(schema.attributes) and schema.n_columns == len(schema.attributes)

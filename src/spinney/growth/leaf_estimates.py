@@ -9,21 +9,21 @@ from spinney.trees import TreeArrays
 
 
 def outputs_of(
-    weights: Floats, target: Target, *, recipe: Recipe, everything: Floats | None
+    weights: Floats, target: Target, *, recipe: Recipe, root_weights: Floats | None
 ) -> Floats:
     """Return what a node predicts: the probability of each class, or the mean.
 
-    ``weights`` may be those of many nodes, a line each. ``everything`` are the weights
-    of all rows, which an m-estimate leans on (Cestnik 1990); Laplace's rule leans on
+    ``weights`` may be those of many nodes, a line each. ``root_weights`` are those of
+    all rows, the prior of an m-estimate (Cestnik 1990); the prior of Laplace's rule is
     one row of each class.
 
     Examples
     --------
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> laplace = RECIPES["c4.5"].changed(probability="laplace")
-    >>> weights, everything = np.array([3.0, 0.0]), np.array([5.0, 9.0])
+    >>> weights, root_weights = np.array([3.0, 0.0]), np.array([5.0, 9.0])
     >>> outputs_of(weights, Target("play", ("no", "yes")), recipe=laplace,
-    ...            everything=everything)
+    ...            root_weights=root_weights)
     array([0.8, 0.2])
     """
     if target.origin is not None:
@@ -32,8 +32,8 @@ def outputs_of(
     if recipe.probability == "laplace":
         return np.asarray((weights + 1) / (total + weights.shape[-1]))
     if recipe.probability == "m-estimate":
-        assert everything is not None
-        prior = recipe.m * everything / everything.sum(axis=-1, keepdims=True)
+        assert root_weights is not None
+        prior = recipe.m * root_weights / root_weights.sum(axis=-1, keepdims=True)
         return np.asarray((weights + prior) / (total + recipe.m))
     return np.asarray(weights / total)
 
@@ -42,20 +42,20 @@ def outputs_of_tree(
     tree: TreeArrays,
     target: Target,
     recipe: Recipe,
-    everything: Floats | None = None,
+    root_weights: Floats | None = None,
 ) -> Floats:
     """Return what each node of a tree, or of several side by side, predicts.
 
-    A node without rows predicts what the node above does. ``everything`` are the
+    A node without rows predicts what the node above does. ``root_weights`` are the
     weights of all rows, if they are not those of the roots.
     """
     weights = np.asarray(tree.weights, dtype=np.float64)
     leans = target.origin is None and recipe.probability == "m-estimate"
-    if everything is None and leans:
+    if root_weights is None and leans:
         roots = np.where(tree.parent < 0, np.arange(len(tree)), 0)
-        everything = weights[np.maximum.accumulate(roots)]
+        root_weights = weights[np.maximum.accumulate(roots)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        outputs = outputs_of(weights, target, recipe=recipe, everything=everything)
+        outputs = outputs_of(weights, target, recipe=recipe, root_weights=root_weights)
     for node in np.flatnonzero(tree.rows == 0):  # parents before their children
         outputs[node] = outputs[tree.parent[node]]
     return outputs

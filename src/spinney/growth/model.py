@@ -13,7 +13,7 @@ from spinney.trees import Tree
 if TYPE_CHECKING:
     from spinney.extensions.incremental.tree_state import TreeState
     from spinney.extensions.streaming import GrowingStream, StreamStats
-    from spinney.growth.prune import Sequence, Steps
+    from spinney.growth.prune import PruningSequence, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class RecipeScore:
         return f"{self.name} (risk {self.risk:.3g} ± {self.deviation:.2g}, {leaves})"
 
 
-def recipe_scores_text(tried: tuple[RecipeScore, ...]) -> str:
+def recipe_scores_text(scores: tuple[RecipeScore, ...]) -> str:
     """Return the recipe that was chosen, and the others, in one line.
 
     >>> cart = RecipeScore("cart", 0.25, 0.013, 12, chosen=True)
@@ -55,13 +55,13 @@ def recipe_scores_text(tried: tuple[RecipeScore, ...]) -> str:
     >>> recipe_scores_text((RecipeScore("c4.5", chosen=True),))
     'a small table: grown by c4.5, not pruned by folds'
     """
-    if all(each.risk is None for each in tried):
-        names = "".join(each.name for each in tried if each.chosen)
+    if all(score.risk is None for score in scores):
+        names = "".join(score.name for score in scores if score.chosen)
         return f"a small table: grown by {names}, not pruned by folds"
-    chosen = "".join(str(each) for each in tried if each.chosen)
-    others = ", ".join(str(each) for each in tried if not each.chosen)
-    risks = [each.risk for each in tried if each.risk is not None]
-    least = all(each.risk == min(risks) for each in tried if each.chosen)
+    chosen = "".join(str(score) for score in scores if score.chosen)
+    others = ", ".join(str(score) for score in scores if not score.chosen)
+    risks = [score.risk for score in scores if score.risk is not None]
+    least = all(score.risk == min(risks) for score in scores if score.chosen)
     why = "" if least else "; of nearly equal risks the fewest leaves win"
     return f"chosen by folds: {chosen}; also tried: {others}{why}"
 
@@ -123,10 +123,10 @@ class Model:
     steps : Steps, optional
         What pruning did while the model was made; None if that is not known. Files
         store neither it nor ``sequence``, ``validation_rows`` and ``stream_stats``.
-    sequence : Sequence, optional
+    sequence : PruningSequence, optional
         The subtrees that cost-complexity pruning chose among.
-    recipe_scores : tuple of Tried
-        How each way to grow did, if the recipe chose among several.
+    recipe_scores : tuple of RecipeScore
+        The error of each candidate, if the recipe chose among several.
     validation_rows : array of int, optional
         The positions of rows that were reserved to prune by.
     member : Member, optional
@@ -141,7 +141,7 @@ class Model:
     recipe: Recipe
     fingerprint: Fingerprint
     steps: "Steps | None" = field(default=None, compare=False, repr=False)
-    sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
+    sequence: "PruningSequence | None" = field(default=None, compare=False, repr=False)
     recipe_scores: tuple[RecipeScore, ...] = field(
         default=(), compare=False, repr=False
     )

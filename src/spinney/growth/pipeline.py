@@ -24,19 +24,19 @@ def grow_and_prune(
     growth: "FoldGrowth | None" = None,
     grower: Grower | None = None,
     *,
-    grown: Callable[[], object] = lambda: None,
+    on_tree: Callable[[], object] = lambda: None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.
 
     Where folds are asked for, ``growth`` has those of the rows that there are already.
-    Else the ``grower`` grows it, by default the fastest, and ``grown`` is called.
+    Else the ``grower`` grows it, by default the fastest, and ``on_tree`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
         from spinney.growth.folds import FoldGrowth, RowCopies
 
         if growth is None:
             copied = RowCopies(rows.in_memory_rows)
-            growth = FoldGrowth(copied, recipe, options, grown=grown)
+            growth = FoldGrowth(copied, recipe, options, on_tree=on_tree)
         result = growth.grow_and_prune()
     else:
         grower = grower or choose_grower(rows.training, recipe, options)
@@ -44,7 +44,7 @@ def grow_and_prune(
             result = Pruned(grower.grow(rows, recipe, options), Steps(()))
         else:
             result = grower.grow_and_prune(rows, recipe, options)
-        grown()
+        on_tree()
     schema = result.tree.schema
     if schema.target.is_numeric and recipe.fits_models:
         modelled = with_models(result.tree, rows, recipe=recipe)

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -59,20 +60,16 @@ class ReplayedNodes(LazyNodes):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)  # they were shown before
             regrown = self.replay()
-        one, other = regrown.arrays, self.arrays
-        same = len(one) == len(other) and all(
-            np.array_equal(getattr(one, name), getattr(other, name))
+        replayed, grown = regrown.arrays, self.arrays
+        agree = len(replayed) == len(grown) and all(
+            np.array_equal(getattr(replayed, name), getattr(grown, name))
             for name in ("parent", "attribute")
         )
-        return regrown if same else self.grown
+        return regrown if agree else self.grown
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep no rows in a copy or a pickle."""
-        return _nodes_of, (self._regrown,)
-
-
-def _nodes_of(tree: Tree) -> LazyNodes:
-    return tree.nodes
+        return attrgetter("nodes"), (self._regrown,)
 
 
 def replayed(tree: Tree, replay: Callable[[], Tree]) -> Tree:
@@ -90,19 +87,19 @@ def counted_in_order(
     arrays, terms = tree.arrays, _terms(training, class_weights)
     sums = np.zeros((len(arrays), terms.shape[1]))
     for entries in flatten(tree).visits(training.columns, len(terms)):
-        for column, own in enumerate(terms.T):
-            parts = own[entries.rows] * entries.weights
-            sums[:, column] += np.bincount(entries.nodes, parts, len(arrays))
+        for column, column_terms in enumerate(terms.T):
+            amounts = column_terms[entries.rows] * entries.weights
+            sums[:, column] += np.bincount(entries.nodes, amounts, len(arrays))
     counted = replace(arrays, weights=sums)
     outputs = outputs_of_tree(counted, tree.schema.target, recipe)
     counted = replace(counted, outputs=outputs)
-    every = np.arange(len(arrays))
-    return Tree(tree.schema, RenumberedNodes(counted, tree.schema, tree.nodes, every))
+    places = np.arange(len(arrays))
+    return Tree(tree.schema, RenumberedNodes(counted, tree.schema, tree.nodes, places))
 
 
 def _terms(training: TrainingSet, class_weights: Floats | None) -> Floats:
     """Return what each row adds to a node: its weight by class, or its moments."""
-    weights, target = training.weighed(class_weights).own_weights, training.classes
+    weights, target = training.weighed(class_weights).sample_weights, training.classes
     origin = training.schema.target.origin
     if origin is None:
         terms = np.zeros((len(target), training.schema.n_classes))

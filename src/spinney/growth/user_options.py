@@ -25,7 +25,7 @@ from spinney.sources.rows import LARGEST_TOTAL, check_total
 from spinney.sources.training_data import TrainingData
 from spinney.trees import SplitCondition, parse_condition
 
-LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they are
+MIN_FACTOR = 1e-300  # whose inverse is a float: nodes show their rows as they are
 
 
 def options_of(
@@ -49,15 +49,17 @@ def options_of(
         root = rows.source.root()
         scale = _class_weights(class_weight, schema, root.weights)
         if priors is not None:
-            scale = _from_priors(priors, schema, root.weights, class_weight)
+            scale = _factors_from_priors(priors, schema, root.weights, class_weight)
         if scale is not None and root.rows.sum() <= MOST_NUMBERS:
             scale = summable(scale, [root.weights])  # as ``growth/kernel_weights.py``
     return Options(
         class_weights=scale,
-        preference=() if tie_break_order is None else _places(tie_break_order, schema),
-        forced={} if forced_splits is None else _forced(forced_splits, schema),
-        costs=None if cost_matrix is None else _costs(cost_matrix, schema),
-        prices={} if test_costs is None else _prices(test_costs, schema),
+        preference=()
+        if tie_break_order is None
+        else _attribute_indices(tie_break_order, schema),
+        forced={} if forced_splits is None else _forced_splits(forced_splits, schema),
+        costs=None if cost_matrix is None else _cost_array(cost_matrix, schema),
+        prices={} if test_costs is None else _test_costs(test_costs, schema),
         validation=validation,
     )
 
@@ -72,10 +74,10 @@ def refuse_without_classes(parameter: str, target: Target) -> None:
         )
 
 
-def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
-    """Return the costs in the order of the classes; each must cost something.
+def _cost_array(cost_matrix: Costs, schema: Schema) -> Floats:
+    """Return the costs in the order of the classes.
 
-    Except that a class that is the only one is never missed.
+    Each class needs an error with a cost, unless it is the only class.
     """
     refuse_without_classes("cost_matrix", schema.target)
     costs = cost_array(cost_matrix, schema.target.classes)
@@ -97,8 +99,8 @@ def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
     return costs
 
 
-def _prices(test_costs: Mapping[str, float], schema: Schema) -> dict[int, float]:
-    """Return what it costs to ask for attributes, by their indices."""
+def _test_costs(test_costs: Mapping[str, float], schema: Schema) -> dict[int, float]:
+    """Return the costs of testing attributes, by their indices."""
     if not isinstance(test_costs, Mapping):
         raise refusal(
             Setting("test_costs", test_costs),
@@ -116,7 +118,7 @@ def _prices(test_costs: Mapping[str, float], schema: Schema) -> dict[int, float]
     return prices
 
 
-def _from_priors(
+def _factors_from_priors(
     priors: Mapping[Value, float], schema: Schema, totals: Floats, class_weight: Any
 ) -> Floats:
     """Return class weights that give the classes these prior probabilities."""
@@ -130,18 +132,18 @@ def _from_priors(
     if not isinstance(priors, Mapping) or len(priors) != schema.n_classes:
         classes = ", ".join(repr(label) for label in schema.target.classes)
         raise refusal(
-            Setting("priors", priors), "must give a share to each class", classes
+            Setting("priors", priors), "must give a probability to each class", classes
         )
-    shares = _by_class(priors, schema.target, "priors")
-    if not np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6):
+    probabilities = _by_class(priors, schema.target, "priors")
+    if not np.isclose(probabilities.sum(), 1.0, rtol=0, atol=1e-6):
         raise refusal(
             Setting("priors", priors),
-            f"add up to {shares.sum():g}",
+            f"add up to {probabilities.sum():g}",
             "they must add up to 1",
         )
     with np.errstate(over="ignore"):
-        scale = np.asarray(shares * totals.sum() / totals)
-    return in_bounds(scale, totals, "priors")
+        factors = np.asarray(probabilities * totals.sum() / totals)
+    return checked_class_weights(factors, totals, "priors")
 
 
 def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
@@ -160,8 +162,8 @@ def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
             )
 
 
-def _places(names: Sequence[str], schema: Schema) -> list[int]:
-    """Return the attributes that win ties, by their indices."""
+def _attribute_indices(names: Sequence[str], schema: Schema) -> list[int]:
+    """Return the indices of the attributes that win ties."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise refusal(
             Setting("tie_break_order", names),
@@ -170,25 +172,21 @@ def _places(names: Sequence[str], schema: Schema) -> list[int]:
     return [_index(name, schema, "tie_break_order") for name in names]
 
 
-def _forced(
+def _forced_splits(
     forced_splits: Mapping[Any, str | SplitCondition], schema: Schema
 ) -> dict[tuple[str, ...], int | SplitCondition]:
-    """Return what nodes are to ask, by their paths."""
+    """Return the forced attributes or conditions, by the paths of their nodes."""
     if not isinstance(forced_splits, Mapping):
         raise refusal(
             Setting("forced_splits", forced_splits),
             "must map paths to names, such as {(): 'texture'}",
         )
     return {
-        _path(path): _question(asked, schema) for path, asked in forced_splits.items()
+        _path(path): condition
+        if isinstance(condition, SplitCondition)
+        else parse_condition(condition, schema, "forced_splits")
+        for path, condition in forced_splits.items()
     }
-
-
-def _question(asked: Any, schema: Schema) -> int | SplitCondition:
-    """Return what a node is to ask: an attribute, or a question as it was written."""
-    if isinstance(asked, SplitCondition):
-        return asked
-    return parse_condition(asked, schema, "forced_splits")
 
 
 def _index(name: Any, schema: Schema, parameter: str) -> int:
@@ -216,79 +214,81 @@ def _path(path: Any) -> tuple[str, ...]:
 
 
 def _class_weights(
-    given: Mapping[Value, float] | str | None, schema: Schema, totals: Floats
+    class_weight: Mapping[Value, float] | str | None, schema: Schema, totals: Floats
 ) -> Floats | None:
     """Return what each class's weight is multiplied by."""
-    if given is None:
+    if class_weight is None:
         return None
     refuse_without_classes("class_weight", schema.target)
-    weights = class_weights_of(given, schema.target)
+    weights = class_weights_of(class_weight, schema.target)
     if weights == "balanced":
-        return in_bounds(balanced_weights(totals), totals, "class_weight")
+        return checked_class_weights(balanced_weights(totals), totals, "class_weight")
     if not isinstance(weights, dict):
-        raise _no_class_weights(given)
-    return in_bounds(np.array(list(weights.values())), totals, "class_weight")
+        raise _no_class_weights(class_weight)
+    return checked_class_weights(
+        np.array(list(weights.values())), totals, "class_weight"
+    )
 
 
 def class_weights_of(
-    given: Mapping[Value, float] | str | None, target: Target
+    class_weight: Mapping[Value, float] | str | None, target: Target
 ) -> dict[int, float] | str | None:
     """Return class weights by code, 1 where none is given; a name, or None, as it is.
 
     >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
     {0: 3.0, 1: 1.0}
     """
-    if given is None or isinstance(given, str):
-        return given
-    if not isinstance(given, Mapping):
-        raise _no_class_weights(given)
-    return dict(enumerate(_by_class(given, target, "class_weight").tolist()))
+    if class_weight is None or isinstance(class_weight, str):
+        return class_weight
+    if not isinstance(class_weight, Mapping):
+        raise _no_class_weights(class_weight)
+    return dict(enumerate(_by_class(class_weight, target, "class_weight").tolist()))
 
 
-def _no_class_weights(given: object) -> ParameterError:
+def _no_class_weights(class_weight: object) -> ParameterError:
     return refusal(
-        Setting("class_weight", given),
+        Setting("class_weight", class_weight),
         "must be a dict of weights by class, 'balanced' or None",
     )
 
 
 def balanced_weights(totals: Floats) -> Floats:
-    """Return what makes the classes that are there equal in weight; 1 for others."""
+    """Return factors that make the occurring classes equal in weight; 1 for others."""
     present = totals > 0
     with np.errstate(over="ignore"):
         balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
     return np.where(present, balanced, 1.0)
 
 
-def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
-    """Return what classes are multiplied by, or refuse what no float can add up."""
+def checked_class_weights(factors: Floats, totals: Floats, parameter: str) -> Floats:
+    """Return the factors of class weights; refuse those whose sums exceed floats."""
     with np.errstate(over="ignore"):
-        total = float((scale * totals).sum())
-    if not (np.isfinite(scale).all() and total <= LARGEST_TOTAL):
+        total = float((factors * totals).sum())
+    if not (np.isfinite(factors).all() and total <= LARGEST_TOTAL):
         raise ParameterError(
             Setting(parameter),
             f" makes the weights of all rows add up to {total:g}, and products of them "
             "are beyond floats",
             remedy=f"scale them down, to at most {LARGEST_TOTAL:g} together",
         )
-    return scale
+    return factors
 
 
-def _by_class(given: Mapping[Value, float], target: Target, parameter: str) -> Floats:
+def _by_class(numbers: Mapping[Value, float], target: Target, parameter: str) -> Floats:
     """Return one number above 0 for each class; 1 where none is given."""
-    labels = tuple(x.item() if isinstance(x, np.generic) else x for x in given)
+    labels = tuple(x.item() if isinstance(x, np.generic) else x for x in numbers)
     column = Column(target.name, "nominal", np.arange(len(labels)), labels)
     weights = np.ones(len(target.classes))
     for label, code in zip(labels, target.encode(column), strict=True):
         if code < 0:
-            known = map(value_text, target.classes)
-            remedy = did_you_mean(value_text(label), known)
+            classes = map(value_text, target.classes)
+            remedy = did_you_mean(value_text(label), classes)
             msg = f": no class {label!r}"
             raise ParameterError(Setting(parameter), msg, remedy=remedy)
-        weight = given[label]
-        if not LEAST_SCALE <= as_real(weight) < np.inf:
-            tiny = 0 < as_real(weight) < LEAST_SCALE
-            least = f"of at least {LEAST_SCALE:g}" if tiny else "above 0"
+        weight = numbers[label]
+        if not MIN_FACTOR <= as_real(weight) < np.inf:
+            tiny = 0 < as_real(weight) < MIN_FACTOR
+            least = f"of at least {MIN_FACTOR:g}" if tiny else "above 0"
             msg = f": {label!r} has {weight!r}; it must be a number {least}"
             raise ParameterError(Setting(parameter), msg)
         weights[code] = weight

@@ -20,7 +20,7 @@ from spinney.sources.rows import (
     HashedTrainingSet,
     SampleableRows,
     hash_mixing,
-    sample_share,
+    sample_fraction,
 )
 from spinney.sources.training_data import TrainingData
 
@@ -41,7 +41,7 @@ def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
             rows.root().n_rows, rows.schema.target
         )
         if share is not None:
-            draw = sample_share(share, hash_mixing(recipe.seed))
+            draw = sample_fraction(share, hash_mixing(recipe.seed))
             options["validation"] = encoded_rows(rows.fetch_sample(draw)[0])
             rows = rows.subset(draw.others)
     with limited_threads(arguments.get("n_jobs")), opened_rows(rows) as opened:

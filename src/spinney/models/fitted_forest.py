@@ -24,7 +24,7 @@ from spinney.growth.forest import (
     ForestSettings,
     Recipes,
     Trees,
-    Typical,
+    TypicalTree,
     check_enough,
     forest_leaves,
     forest_outputs,
@@ -152,7 +152,7 @@ class FittedForest(FittedTable):
 
     # Questioning
 
-    def typical(self, X: Any) -> Typical:
+    def typical(self, X: Any) -> TypicalTree:
         """Return which tree agrees most with the forest on some rows, and how far.
 
         Of classes ``agreement`` is the share of rows of which both say the same, of
@@ -165,7 +165,7 @@ class FittedForest(FittedTable):
         >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
         >>> model = spinney.grow_forest(shop, "sold", n_estimators=5)
         >>> model.typical(shop)
-        Typical(number=0, agreement=1.0, rows=6)
+        TypicalTree(number=0, agreement=1.0, rows=6)
         >>> print(model.trees[0])
         sold  (6: no 3 (50 %), yes 3 (50 %))
         ├── size ≤ 3.5 → no  (3: no 3 (100 %))
@@ -175,9 +175,9 @@ class FittedForest(FittedTable):
         if not n_rows:
             msg = "X has no rows: give it at least one"
             raise DataError(msg)
-        return self._keep_typical(forests.find_typical(forest, columns, n_rows))
+        return self._keep_typical(forests.find_typical_tree(forest, columns, n_rows))
 
-    def _keep_typical(self, typical: Typical) -> Typical:
+    def _keep_typical(self, typical: TypicalTree) -> TypicalTree:
         self.forest_ = replace(self._grown(), typical=typical)
         return typical
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from spinney.extensions.rulesets import RuleSet
     from spinney.extensions.streaming import GrowingStream, StreamStats
-    from spinney.growth.prune import Sequence, Steps
+    from spinney.growth.prune import PruningSequence, Steps
     from spinney.output import Rules
     from spinney.output.explain import (
         AttributeExplanation,
@@ -85,7 +85,7 @@ class FittedTree(TreeDisplay):
         return self._grown().steps
 
     @property
-    def sequence_(self) -> "Sequence | None":
+    def sequence_(self) -> "PruningSequence | None":
         """The subtrees that cost-complexity pruning chose among."""
         return self._grown().sequence
 
@@ -176,7 +176,7 @@ class FittedTree(TreeDisplay):
         costs = np.zeros(len(tree))
         for node in tree.leaves:
             asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
-            columns = tree.schema.behind(asked)
+            columns = tree.schema.input_columns(asked)
             costs[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
         return np.asarray(self.decision_path(X) @ costs)
 
@@ -490,7 +490,7 @@ class FittedTree(TreeDisplay):
         rows: grown with ``keep_rows=True``, or fitted by ``partial_fit``. The first
         update counts them all; those after it count the rows that came or left, at the
         nodes on their way, and all rows of a node where it asks something else now. See
-        ``docs/incremental.md`` for the recipes that are grown whole each time.
+        ``docs/incremental.md`` for the recipes that are grown from scratch each time.
 
         Parameters
         ----------
@@ -519,11 +519,11 @@ class FittedTree(TreeDisplay):
         """
         update = registry.load("operation", "update")
         model = self._grown()
-        kept = update.update_state_of(model)
+        kept = update.require_update_state(model)
         batch, gone = (
             None
             if rows is None
-            else update.batch_of(
+            else update.update_batch(
                 self.read(
                     rows,
                     whole=True,

@@ -238,7 +238,7 @@ def grow_model(
         choice, used = _choose(used, candidates, options, trees)
     trees.expect(1 + _n_fold_trees(choice, options))
     result = grow_and_prune(
-        used, choice.recipe, options, choice.growth, grower, grown=trees.grown
+        used, choice.recipe, options, choice.growth, grower, on_tree=trees.grown
     )
     trees.finish()
     return _finished(split, choice, result, ccp_alpha)
@@ -261,7 +261,7 @@ def _finished(
         split.rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        recipe_scores=choice.tried,
+        recipe_scores=choice.scores,
         validation_rows=split.positions,
     )
 
@@ -318,7 +318,7 @@ def _choose(
     folds = next(iter(candidates.values())).folds
     trees.expect(len(tables) * n_tried * (folds + 1))
     choices = [
-        choose_recipe(table.in_memory_rows, candidates, options, grown=trees.grown)
+        choose_recipe(table.in_memory_rows, candidates, options, on_tree=trees.grown)
         for table in tables
     ]
     best = min(range(len(tables)), key=lambda index: choices[index].risk)
@@ -332,7 +332,7 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
     recipe, growth = choice.recipe, choice.growth
     if recipe.pruning != "cost-complexity" or options.validation is not None:
         return 0
-    return 0 if growth is not None and growth.known_folds is not None else recipe.folds
+    return 0 if growth is not None and growth.grown_folds is not None else recipe.folds
 
 
 def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingData]:

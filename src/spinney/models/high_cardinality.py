@@ -1,7 +1,7 @@
 """Nominal columns of many values with few rows each: splits on them overfit."""
 
 from spinney._support.text import first_of
-from spinney.data import SHARE_OF_IDENTIFIERS, Schema
+from spinney.data import MIN_IDENTIFIER_FRACTION, Schema
 from spinney.errors import Setting, Text, phrase, warn
 from spinney.growth import Model
 from spinney.trees.predict import flatten
@@ -38,10 +38,10 @@ def warn_of_high_cardinality(
     found = high_cardinality_columns(schema, model.fingerprint.n_rows)
     if not found:
         return
-    asked = schema.behind(flatten(model.tree).arrays.asked)
+    asked = schema.input_columns(flatten(model.tree).arrays.asked)
     columns = [schema.attributes[index].name for index in asked]
     # One that nearly numbers the rows has been told of as an identifier.
-    most = SHARE_OF_IDENTIFIERS * model.fingerprint.n_rows
+    most = MIN_IDENTIFIER_FRACTION * model.fingerprint.n_rows
     names = [name for name, n in found.items() if name in columns and n < most]
     if not names:
         return

@@ -270,7 +270,7 @@ def growth_on(
 ) -> FoldGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
     options = options_of(TrainingData(rows), recipe=recipe, **grown_with)
-    return FoldGrowth(RowCopies(rows), recipe, options, grown=counted.grown)
+    return FoldGrowth(RowCopies(rows), recipe, options, on_tree=counted.grown)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | SplitCondition]:

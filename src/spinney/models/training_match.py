@@ -12,7 +12,7 @@ from spinney.growth import Model
 from spinney.growth.plain import CountedNode, counted_node, send_down
 from spinney.output.explain import GivenRows, RowNumbers, checked_node
 from spinney.recipes import Recipe
-from spinney.sources.rows import TrainingSet, are_complete, numbered_rows
+from spinney.sources.rows import TrainingSet, are_complete, rows_with_positions
 from spinney.trees import Node, Tree
 
 CLOSE = 1e-9
@@ -31,7 +31,9 @@ def recode_training_rows(
     They are coded by its schema; their positions in the table come with them. Of a
     forest all recipes leave out the same rows, so that any of them will do.
     """
-    training, positions = numbered_rows(schema, table, y=y, sample_weight=sample_weight)
+    training, positions = rows_with_positions(
+        schema, table, y=y, sample_weight=sample_weight
+    )
     if not recipe.drops_rows:
         return training, positions
     kept = are_complete(training)
@@ -105,7 +107,7 @@ def _numbers(
     training: TrainingSet,
 ) -> RowNumbers:
     """Return the numbers of some rows in the table that was given."""
-    parts = weights / training.own_weights[rows]
+    parts = weights / training.sample_weights[rows]
     whole = bool((parts > 1 - CLOSE).all())
     return RowNumbers(
         text,

@@ -10,9 +10,13 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema, Table, Target
 from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth.prune import EncodedRows, check_share, reserved
+from spinney.growth.prune import (
+    EncodedRows,
+    check_validation_share,
+    reserve_validation_rows,
+)
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
-from spinney.sources.rows import TrainingSet, known_rows
+from spinney.sources.rows import TrainingSet, usable_rows
 from spinney.sources.training_data import TableInput, TrainingData
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
@@ -92,7 +96,7 @@ def split_validation(
 
 def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> ValidationSplit:
     """Reserve a fraction of the rows in memory, drawn by their contents."""
-    check_share(share)
+    check_validation_share(share)
     if rows.is_remote:
         raise refusal(
             Setting("validation_share", share),
@@ -104,7 +108,7 @@ def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> Validati
             ),
         )
     training = rows.in_memory_rows
-    chosen = reserved(training, share, seed=recipe.seed)
+    chosen = reserve_validation_rows(training, share, seed=recipe.seed)
     validation, training = training.take(chosen), training.take(~chosen)
     positions = validation.places
     if positions is None:
@@ -115,7 +119,7 @@ def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> Validati
 
 def encoded_rows(rows: TrainingSet) -> EncodedRows:
     """Return rows of a training set as rows to prune by."""
-    return EncodedRows(rows.columns, rows.classes, rows.own_weights)
+    return EncodedRows(rows.columns, rows.classes, rows.sample_weights)
 
 
 def remote_validation_share(
@@ -127,7 +131,7 @@ def remote_validation_share(
     rows. For numbers it is m5, which needs none.
     """
     if given is not None:
-        check_share(given)
+        check_validation_share(given)
 
     def share(n_rows: int, target: Target) -> float | None:
         by_folds = recipe.tries and "pruning" not in recipe.given
@@ -188,7 +192,7 @@ def _encoded_table(
     ``needed`` and ``optional`` are the attributes that ``Schema.encode`` asks for.
     """
     target = schema.target
-    table, weights, _ = known_rows(table, target.name, weight)
+    table, weights, _ = usable_rows(table, target.name, weight)
     return EncodedRows(
         schema.encode(table, needed, optional=optional),
         target.encode(table[target.name]),

@@ -100,7 +100,7 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
     ) -> None:
         self.tree, self.name, self.rows = tree, name, rows
         self.measure = judged.measure
-        self.weight, self.as_leaf = judged.weight_at, judged.loss
+        self.weight, self.as_leaf = judged.weights, judged.loss
         self.as_subtree = sums_below(tree, judged.loss)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What a recipe is: every choice of the learner as data."""
+"""The Recipe: every choice of the learner as data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -68,177 +68,162 @@ class Recipe:
     Parameters
     ----------
     name : str
-        What the user types.
+        The name of the recipe.
     criterion : {"gain", "gain_ratio", "gini", "misclassification", "chi_square", \
 "g", "mdl", "c_sep", "twoing", "hellinger"} or function of a CountTable
-        What a good split is; see :mod:`spinney.trees.criteria`. A function is given the
+        The measure of a split; see :mod:`spinney.trees.criteria`. A function gets the
         counts of one split, a line for each branch that has rows, and returns a
-        number, the higher the better.
+        number; higher is better.
     grouping : {"multiway", "binary", "ordered", "merge"}
-        How a nominal attribute branches: one branch for each value, two subsets, two
-        parts of the order that the mean of a numeric target gives its values over all
-        rows (M5P), or groups that CHAID merges; see
-        :mod:`spinney.search.chaid.merge_values`. But for the last, numeric and ordinal
-        attributes get a threshold; to be merged, numbers are put into 10 buckets of
-        equal frequency unless ``buckets`` says otherwise.
+        How a nominal attribute branches: one branch per value, two subsets, two parts
+        of the values ordered by mean target (M5P), or merged groups (CHAID); see
+        :mod:`spinney.search.chaid.merge_values`. Numeric and ordinal attributes get a
+        threshold, except with "merge": numbers are then divided into 10 buckets of
+        equal frequency unless ``buckets`` is set.
     missing_policy : {"fractional", "most-common", "own-category", "branch", "mean", \
 "surrogate", "drop"}
-        What a missing value means; see :mod:`spinney.search.missing_values`.
+        How missing values are treated; see :mod:`spinney.search.missing_values`.
     numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
 "poisson"} or function
-        What a good split is where the target is a number; a function is given the
-        moments Σw, Σwy, Σwy². Changing ``criterion`` changes it too.
+        The measure of a split for a numeric target; a function gets the moments Σw,
+        Σwy, Σwy². Changing ``criterion`` changes it too.
     buckets : {"equal-width", "equal-frequency", "k-means", "entropy-mdl"}, optional
-        How numbers are put into buckets, once for all rows; see
-        :mod:`spinney.search.buckets`. Then cuts are made between buckets only, and a
-        multiway split has one branch per bucket.
+        How numbers are discretised before growing; see :mod:`spinney.search.buckets`.
+        Thresholds then lie between buckets, and a multiway split has one branch per
+        bucket.
     n_buckets : int
-        How many buckets, at most 100,000; "entropy-mdl" finds its own number.
+        Number of buckets, at most 100,000; "entropy-mdl" finds its own number.
     alpha_merge : float
         For "merge": values whose difference has a larger p are merged.
     alpha_resplit : float
-        For "merge": a merged group is taken apart where p is smaller than this, which
-        is below ``alpha_merge``; 0 leaves all whole.
+        For "merge": a merged group with a smaller p is split again; below
+        ``alpha_merge``, 0 for never.
     exhaustive : bool
-        For "merge": down to two groups, and back to the most significant stage.
+        For "merge": merge down to two groups and take the most significant stage.
     alpha_split : float, optional
-        Where the criterion is a test: the largest p of a split.
+        For a test as criterion: the largest p of a split.
     max_depth : int, optional
-        The longest path, in questions.
+        Maximum depth of the tree.
     max_leaves : int, optional
-        The most leaves; the split that gains most over all rows comes first, unless
-        all splits are sought together.
+        Maximum number of leaves; the split with the largest gain over all rows comes
+        first, unless all splits are optimised together.
     min_samples_split : float
-        The least weight that a node needs to be split; below 1, a share of the weight
-        of all rows.
+        Minimum weight of a node to split; below 1, a fraction of the total weight.
     min_samples_leaf : float
-        The least weight that two branches of a split need each (Quinlan's rule;
-        for two branches it means both); below 1, a share of the weight of all rows.
-        1 asks only that they are not empty.
+        Minimum weight of at least two branches of a split (Quinlan's rule); below 1,
+        a fraction of the total weight. With 1, branches only must not be empty.
     min_weight_fraction_leaf : float
-        The same limit, always a share of the weight of all rows.
+        The same limit, always as a fraction of the total weight.
     min_gain : float
-        The least gain of a split. 0 allows splits that gain nothing by
-        themselves, as the textbook algorithm does. 1e-6, which C4.5 takes for
-        nothing, is a share of the root's variance where the target is a number.
+        Minimum gain of a split. 0 allows splits without gain, as the textbook
+        algorithm does. C4.5 has 1e-6, which for a numeric target is a fraction of the
+        root's variance.
     mdl_correction : bool
-        Whether the gain of a threshold, where it is counted in bits, is reduced by
-        log₂(thresholds tried) / weight of the node: the cost of saying which one
-        was taken (Quinlan 1996).
+        Whether log₂(candidate thresholds) / weight of the node is subtracted from the
+        gain of a threshold (Quinlan 1996).
     min_cut_share : float
-        The least weight of both sides of a threshold as a share of the average
-        weight of a class; no more than 25, no less than ``min_samples_leaf``.
-        C4.5 has 0.1. Only where the target has classes.
+        Minimum weight on both sides of a threshold, as a fraction of the average
+        weight of a class; at most 25, at least min_samples_leaf. C4.5 has 0.1. Only
+        for classes.
     min_step : float
-        How far apart two neighbouring numbers must be for a threshold between them;
-        C4.5 has 0.00001. It is not asked of a column whose values span less than
-        1000 steps: that one is measured in another unit.
+        Minimum difference of two numbers for a threshold between them; C4.5 has
+        0.00001. It does not apply to a column whose range is below 1000 steps.
     thresholds : {"midpoint", "observed"}
-        Whether a threshold is the midpoint of its neighbours, or the greatest value
-        of the whole training table that is not above it (C4.5).
+        Threshold between two numbers: their midpoint, or the greatest value of the
+        training table that is not above it (C4.5).
     pruning : {"none", "collapse", "error-based", "cost-complexity", "pessimistic", \
 "mdl", "simplify", "adjusted-error", "reduced-error", "pre-pruning"}
-        What is done to the grown tree. Nothing; subtrees that make no fewer training
-        errors than a leaf become one; that, and C4.5's pruning by the errors to be
-        expected; CART's by weakest links, cross-validated; and others, see
-        :mod:`spinney.growth.prune`. "reduced-error" and "pre-pruning" go by rows that
-        the tree is not grown on, from the bottom up when it is grown, and from the top
-        down while it grows; such rows choose for "cost-complexity" too, if there are
-        any. Of these, numbers know "cost-complexity", "simplify", "reduced-error" and
-        "pre-pruning" only, which go by means and so not with linear leaves; the others
-        leave them as they are where a named recipe brings them, and are refused where a
-        user asks for them. For numbers alone there is M5's "adjusted-error": each node
-        against the branches below it, by errors that grow with the number of terms.
+        Pruning method; see :mod:`spinney.growth.prune`. The method "collapse" removes
+        subtrees that make no fewer training errors than a leaf; "error-based" also uses
+        C4.5's expected errors; "cost-complexity" cross-validates CART's weakest links.
+        Methods "reduced-error" and "pre-pruning" need a validation set, which
+        "cost-complexity" uses too, if there is one. A numeric target supports
+        "cost-complexity", "simplify", "reduced-error" and "pre-pruning", without
+        linear leaves, and M5's "adjusted-error". Other methods of a named recipe have
+        no effect on it, and are refused if you set them.
     folds : int
-        For "cost-complexity": how many folds choose among the subtrees.
+        For "cost-complexity": number of folds.
     rule : {"1-se", "half-se", "minimum"}
-        For "cost-complexity": how far from the least risk, in standard errors, a
-        smaller tree may be.
+        For "cost-complexity": the smallest subtree within one or half a standard error
+        of the least error, or the least error itself.
     forest : float
-        The share of a forest's guesses in the labels that the tree grows on; see
+        Weight of a forest's predictions in the labels that the tree is grown on; see
         :mod:`spinney.growth.folds.teacher`.
     seed : int
-        Of the folds and of a forest, at most 4294967295.
+        Random seed of folds and of the teaching forest, at most 4294967295.
     confidence : float
-        The confidence level of error-based pruning, at most 0.5; less prunes more.
+        Confidence level of error-based pruning, at most 0.5; smaller values prune more.
     raising : bool
-        Whether error-based pruning may put a node's largest branch in its place.
+        Whether error-based pruning may replace a node by its largest branch (subtree
+        raising).
     probability : {"frequency", "laplace", "m-estimate"}
-        What a node predicts of each class: its share; (weight + 1) / (all + number
-        of classes); or (weight + m · share among all rows) / (all + m). The last
-        two pull small leaves towards the even, or the whole table's, distribution.
+        Class probabilities of a node: proportions; (weight + 1) / (all + number of
+        classes); or (weight + m · overall proportion) / (all + m). The last two shrink
+        small leaves towards the uniform, or the overall, distribution.
     m : float
-        The weight of the whole table's distribution in an m-estimate.
+        Weight of the overall distribution in an m-estimate.
     min_branch_share : float
-        The share of their node's weight that two branches need to exceed each; M5P
-        has 0.2, and 0 asks for nothing.
+        Fraction of the node's weight that at least two branches must exceed; M5P has
+        0.2.
     min_deviation : float
-        The least standard deviation of a numeric target at a node to split, as a
-        share of that of all rows; M5 has 0.05.
+        Minimum standard deviation of a numeric target at a node to split, as a
+        fraction of that of all rows; M5 has 0.05.
     leaves : {"mean", "linear", "adaptive"}
-        What a leaf of a numeric target predicts: the mean of its rows, or a linear
-        model of the attributes that were asked below it before pruning; see
-        :mod:`spinney.growth.model_trees.m5`. "adaptive" is for classes by "hoeffding":
-        as long as rows come, a leaf tells by naive Bayes where that was right more
-        often than its counts; see
+        Prediction of a leaf: the mean of its rows, or for a numeric target a linear
+        model of the attributes of the splits below it before pruning; see
+        :mod:`spinney.growth.model_trees.m5`. With "adaptive", for "hoeffding", a leaf
+        uses naive Bayes during the stream if that was more accurate; see
         :mod:`spinney.extensions.streaming.kernels.naive_bayes`.
     smoothing : float
-        The weight with which the nodes above a leaf join in its number, in rows; M5
-        has 15.
+        Weight, in rows, of the models above a leaf in its prediction; M5 has 15.
     linear_terms : int
-        The most terms of a linear combination of numbers that a node may ask about;
-        0 for none. See :mod:`spinney.search.oblique.directions`.
+        Maximum terms of a linear combination in a split; 0 for none. See
+        :mod:`spinney.search.oblique.directions`.
     linear_penalty : float
-        By how much more, for each further term, a combination must beat the best
-        single attribute, as a share of its merit; see
+        How much better a combination must be than the best attribute, per further
+        term, as a fraction of its merit; see
         :mod:`spinney.search.oblique.combinations`.
     construct : int
-        The most attributes to make of others before growing: differences, ratios
+        Maximum number of attributes to construct before growing: differences, ratios
         and conjunctions; see :mod:`spinney.growth.plain.construct`.
     surrogates : int
-        With ``missing_policy="surrogate"``: the most that a node keeps.
+        With ``missing_policy="surrogate"``: maximum number of surrogates per node.
     reuse_attributes : bool
-        Whether an attribute may be asked about again below a node that has asked about
-        it: numbers at another cut, subsets of values. A branch a value leaves nothing
-        to ask in any case.
+        Whether an attribute may split again below its own split, at another threshold
+        or subset. A split with a branch per value uses an attribute up in any case.
     search : {"greedy", "optimal", "hoeffding"}
-        Whether each node takes the split that is best for it, or all splits are sought
-        together: the best of all trees of this ``max_depth``, 5 at most, and of
-        ``max_leaves``; see :mod:`spinney.extensions.optimal`. Or rows are seen once, in
-        their order, and a leaf asks what has proven best on those that came to it; see
-        :mod:`spinney.extensions.streaming`.
+        How splits are chosen: each node takes its best split; all splits are optimised
+        together, to a max_depth of at most 5; or leaves split during a stream. See
+        :mod:`spinney.extensions.optimal` and :mod:`spinney.extensions.streaming`.
     objective : {"loss", "leaves", "path_length"}
-        For "optimal": what the best tree has least of. "loss" are its errors, or what
-        they cost, and among trees of the same loss it is leaves; "leaves" and
-        "path_length", the questions that all rows are asked, are of trees without an
-        error that could be avoided.
+        For "optimal": minimise the training loss, then leaves; or, among trees without
+        avoidable errors, the number of leaves or the external path length.
     leaf_price : float
-        For "optimal": what a leaf costs, in the weight of wrong rows, or in squares
-        where the target is a number; below 1, a share of the weight, or squares, of all
-        rows.
+        For "optimal": cost of a leaf, in weight of misclassified rows, or in squared
+        error; below 1, a fraction of the total.
     time_limit : float, optional
         For "optimal": seconds after which the best tree found is taken, with a bound
-        on what a better one could save.
+        on the least loss.
     delta : float
-        For "hoeffding": the chance that a question which has proven best is not.
+        For "hoeffding": probability that the best split so far is not the best.
     grace_period : int
-        For "hoeffding": how many rows come to a leaf between two looks at its counts.
+        For "hoeffding": rows per leaf between two checks for a split.
     tie_threshold : float
         For "hoeffding": once Hoeffding's bound is below this, in the unit of the gain,
-        questions are equally good, and the best so far is taken.
+        the best split so far is taken.
     max_active_leaves : int
-        For "hoeffding": the most leaves that count at a time, which is what bounds the
-        memory; those that get most rows wrong.
+        For "hoeffding": maximum number of leaves that count, which bounds the memory.
+        Those with the most errors count.
     drift : bool
-        For "hoeffding": whether nodes watch the errors below them, and begin anew where
+        For "hoeffding": whether nodes monitor the errors below them and start again if
         these rise; see :mod:`spinney.extensions.streaming.kernels.detect_drift`.
     tries : tuple of str
-        The ways to grow among which folds of the rows choose; see
-        :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it
-        says itself.
+        Candidates among which cross-validation chooses; see
+        :data:`spinney.recipes.named_recipes.TRIALS`. If empty, the recipe grows as it
+        is.
     given : frozenset of str
-        The settings that were changed by hand: they are refused where they have no
-        effect, see :mod:`spinney.recipes.needs`.
+        Settings that the user changed. They are refused where they have no effect, see
+        :mod:`spinney.recipes.needs`.
 
     Examples
     --------

@@ -11,16 +11,15 @@ from inspect import getdoc
 from spinney.recipes.recipe import Recipe
 
 RECIPE_TEXTS = {
-    "id3": "Quinlan 1986: gain, one branch for each value, no pruning",
-    "c4.5": "Quinlan 1993, as J48: gain ratio, pruned by the errors to be expected",
-    "cart": "Breiman et al. 1984: Gini, two branches, surrogates; not pruned",
-    "chaid": "Kass 1980: tests of significance, values merged that do not differ",
-    "auto": "what folds of the rows choose: cart by gini or gain, or c4.5; of numbers "
-    "m5 or cart",
-    "optimal": "the tree of least training error of all trees of depth 3, proven",
-    "hoeffding": "Domingos and Hulten 2000: rows are seen once and not kept, a branch "
-    "for each value",
-    "m5": "Quinlan 1992, as M5P: linear models at the leaves; for numbers only",
+    "id3": "Quinlan 1986: information gain, one branch per value, no pruning",
+    "c4.5": "Quinlan 1993, as J48: gain ratio, error-based pruning",
+    "cart": "Breiman et al. 1984: Gini index, two branches, surrogates; not pruned",
+    "chaid": "Kass 1980: significance tests, merged values",
+    "auto": "best of cart by gini, cart by gain and c4.5 by cross-validation; for "
+    "regression, of m5 and cart",
+    "optimal": "the tree with the least training error of depth 3, proven",
+    "hoeffding": "Domingos and Hulten 2000: data streams; each row is learned once",
+    "m5": "Quinlan 1992, as M5P: linear models at the leaves; regression only",
 }
 
 
@@ -29,7 +28,7 @@ def setting_texts() -> dict[str, str]:
     """Return what each field of a recipe is: the first sentence of its description.
 
     >>> setting_texts()["min_gain"]
-    'The least gain of a split'
+    'Minimum gain of a split'
     """
     texts: dict[str, str] = {}
     for head, body in _entries():

@@ -384,8 +384,8 @@ def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
 
 def test_cost(attribute: int, schema: Schema, paid: Collection[int]) -> float:
     """Return what it costs to ask for an attribute, but for what was paid above."""
-    known = set(schema.behind(paid))
-    columns = schema.behind([attribute])
+    known = set(schema.input_columns(paid))
+    columns = schema.input_columns([attribute])
     return sum(schema.attributes[index].cost for index in columns if index not in known)
 
 

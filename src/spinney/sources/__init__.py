@@ -16,8 +16,8 @@ from spinney.sources.base import (
     TermRequest,
     Totals,
     are_pure,
+    as_formula_source,
+    register_formulas,
     sum_products,
     tables_of,
-    take_formulas,
-    with_formulas,
 )

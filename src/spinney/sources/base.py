@@ -135,7 +135,7 @@ class Products:
         )
 
 
-def joined_products(parts: Sequence[Products]) -> Products:
+def join_products(parts: Sequence[Products]) -> Products:
     """Return the products of the groups of several as those of one."""
     return Products(
         np.concatenate([part.weights for part in parts]),
@@ -306,16 +306,16 @@ class Source(Counts, Surrogates, Formulas, Protocol):
     """A source that answers all questions."""
 
 
-def with_formulas(source: Counts) -> Formulas:
+def as_formula_source(source: Counts) -> Formulas:
     """Return a source as one that knows formulas, which it must."""
     assert isinstance(source, Formulas)
     return source
 
 
-def take_formulas(source: Counts, schema: Schema) -> None:
+def register_formulas(source: Counts, schema: Schema) -> None:
     """Let the attributes of a tree's schema that have formulas stand in a source."""
     for index in range(schema.n_columns, len(schema.attributes)):
-        with_formulas(source).extend(index, schema.attributes[index])
+        as_formula_source(source).extend(index, schema.attributes[index])
 
 
 def tables_of(
@@ -331,7 +331,7 @@ def tables_of(
     return answers
 
 
-def batches_of_terms(
+def term_batches(
     requests: Sequence[TermRequest], most: int
 ) -> Iterator[list[TermRequest]]:
     """Divide requests so that those of one batch have few terms together.

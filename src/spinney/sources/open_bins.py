@@ -76,14 +76,14 @@ def keys_of(intervals: Sequence[Interval], numbers: Floats) -> Floats:
     return keys
 
 
-def parts_of_bins(n_rows: Integers) -> Integers:
+def count_bin_parts(n_rows: Integers) -> Integers:
     """Return into how many parts to divide bins of so many rows.
 
     Those that are as many as the rows list the values.
 
-    >>> parts_of_bins(np.array([3, 1_000_000, 5_000])).tolist()
+    >>> count_bin_parts(np.array([3, 1_000_000, 5_000])).tolist()
     [3, 64, 64]
-    >>> parts_of_bins(np.array([3, 1_000, 5_000])).tolist()
+    >>> count_bin_parts(np.array([3, 1_000, 5_000])).tolist()
     [3, 1000, 5000]
     """
     if n_rows.sum() <= MOST_LINES:
@@ -101,7 +101,7 @@ def intervals_of(batch: TableBatch, opened: NDArray[np.bool_]) -> OpenIntervals:
     assert batch.low is not None
     lines = np.flatnonzero(opened)
     n_rows = batch.rows[lines].sum(axis=1)
-    parts, owner = parts_of_bins(n_rows), batch.owner[lines]
+    parts, owner = count_bin_parts(n_rows), batch.owner[lines]
     first = np.ones(len(lines), dtype=bool)
     first[1:] = (np.diff(lines) > 1) | (np.diff(owner) > 0)
     start = np.flatnonzero(first)
@@ -121,7 +121,7 @@ def intervals_of(batch: TableBatch, opened: NDArray[np.bool_]) -> OpenIntervals:
     return answer
 
 
-def are_listed(intervals: OpenIntervals) -> bool:
+def are_single_values(intervals: OpenIntervals) -> bool:
     """Return whether all intervals are opened to their values."""
     return not any(
         interval.parts
@@ -175,7 +175,7 @@ def openable_tables(
             check(batch, lines)
         intervals = intervals_of(batch, lines)
         finer = with_opened(batch, lines, inside(intervals))
-        if are_listed(intervals):
+        if are_single_values(intervals):
             return BinnedTables(finer)
         return openable_tables(finer, inside, check)
 

@@ -108,9 +108,9 @@ def test_no_cut_leaves_enough_on_both_sides(finer_bins, statements, tmp_path):
     assert sum("k0" in text for text in statements) <= 3
 
 
-@pytest.mark.parametrize("max_rows_in_memory", [30, 1000])
-def test_postgres_has_bins_too(max_rows_in_memory, finer_bins, postgres, monkeypatch):
-    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_memory)
+@pytest.mark.parametrize("max_rows_in_bytes", [30, 1000])
+def test_postgres_has_bins_too(max_rows_in_bytes, finer_bins, postgres, monkeypatch):
+    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_bytes)
     columns = rows_of(3, missing=0.05)
     options = {"recipe": RECIPES["fractional"], "max_depth": 4}
     expected = spinney.grow(columns, "y", **options).tree

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.extensions.databases.test_bins import rows_of
 from tests.sources.tables_away import placed
-from tests.twins.naive_hash import sample_share as naive_numbers
+from tests.twins.naive_hash import sample_fraction as naive_numbers
 
 from spinney.extensions.partitions import hashed_partitions
 from spinney.sources import ROOT
@@ -15,7 +15,7 @@ from spinney.sources.rows import (
     HashedTrainingSet,
     hash_mixing,
     sample_bag,
-    sample_share,
+    sample_fraction,
 )
 from spinney.sources.rows.row_hashing import BANDS, band_of, least_of_band, rank_copies
 from spinney.sources.rows.sampleable_rows import BYTES
@@ -58,7 +58,7 @@ def hashed(place, columns, folder, request, target="y"):
 def rows_query(rows, numbers):
     """Return rows as sorted lines: cells, class, weight and number."""
     cells = [np.nan_to_num(c.astype(float), nan=-9.0) for c in rows.columns]
-    lines = zip(*cells, rows.classes, rows.own_weights, numbers, strict=True)
+    lines = zip(*cells, rows.classes, rows.sample_weights, numbers, strict=True)
     return sorted(tuple(map(float, line)) for line in lines)
 
 
@@ -68,7 +68,7 @@ def test_numbers_and_draws_are_those_of_memory(place, target, tmp_path, request)
     columns = table_of(1)
     if target == "third":
         columns["third"] = [0.5 if cell is None else cell for cell in columns["third"]]
-    half = sample_share(0.5, hash_mixing(3))
+    half = sample_fraction(0.5, hash_mixing(3))
     bag = sample_bag(1.0, hash_mixing(1, 2), replace=True)
     scale = np.array([1.0, 3.0, 0.5]) if target == "y" else None
     answers = []
@@ -113,7 +113,7 @@ def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request
     assert np.abs(np.sort(naive) - np.arange(150) / 150).max() < 0.15
     for place in PLACES:
         with hashed(place, columns, tmp_path, request) as rows:
-            for draw in sample_share(0.5), sample_share(0.5).others:
+            for draw in sample_fraction(0.5), sample_fraction(0.5).others:
                 _, numbers = rows.fetch_sample(draw)
                 drawn = [bool(times) for times in draw.of(np.array(naive))]
                 assert sorted(numbers.tolist()) == sorted(compress(naive, drawn))
@@ -136,7 +136,7 @@ def test_numbers_by_their_bands():
 
 def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     columns = table_of(3)
-    everything = sample_share(1.0)
+    everything = sample_fraction(1.0)
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 20)
     answers = []
     for size in (10, 1000):
@@ -184,10 +184,10 @@ def test_nothing_is_left_behind_by_draws(tmp_path, request):
     columns = table_of(4)
     with hashed("duckdb", columns, tmp_path, request) as rows:
         before = list(rows._engine._kept)
-        with rows.sampled_source(sample_share(0.7, hash_mixing(1))) as source:
+        with rows.sampled_source(sample_fraction(0.7, hash_mixing(1))) as source:
             source.root()
             assert len(rows._engine._kept) > len(before)
         assert rows._engine._kept == before
-        with pytest.raises(KeyError), rows.sampled_source(sample_share(0.7)):
+        with pytest.raises(KeyError), rows.sampled_source(sample_fraction(0.7)):
             raise KeyError(ROOT)
         assert rows._engine._kept == before

@@ -26,8 +26,8 @@ C45 = spinney.Recipe.named("c4.5").changed(raising=False)
 
 @pytest.fixture(autouse=True)
 def plain_learner_of_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growers, "PATIENCE", np.inf)
-    monkeypatch.setattr(growers, "PATIENCE_OF_SEVERAL", np.inf)
+    monkeypatch.setattr(growers, "MAX_WAIT", np.inf)
+    monkeypatch.setattr(growers, "MAX_WAIT_MULTIWAY", np.inf)
 
 
 @pytest.mark.parametrize(

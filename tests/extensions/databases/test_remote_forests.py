@@ -192,9 +192,7 @@ def test_rows_to_ask_need_room(tmp_path, request):
     columns = table_of(3)
     for place in ("postgres", "parts"):
         with placed(place, columns, tmp_path, request) as (data, how):
-            words = (
-                "shrinkage=None is chosen by about 24 out-of-bag rows, and 0 have room"
-            )
+            words = "shrinkage=None is chosen by about 24 out-of-bag rows, and 0 fit"
             with pytest.raises(ParameterError, match=words) as refused:
                 spinney.grow_forest(data, "y", memory_limit=0, **how)
             assert refused.value.parameter == "shrinkage"

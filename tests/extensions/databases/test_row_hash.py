@@ -8,7 +8,7 @@ from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.database_tables import in_postgres
 from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
-from tests.twins.naive_hash import sample_share
+from tests.twins.naive_hash import sample_fraction
 
 import spinney
 from spinney.errors import ParameterError
@@ -73,7 +73,9 @@ def test_they_are_those_of_the_naive_twin(reserved, tmp_path):
     names = ("first", "second", "third", "few", "y")
     labels = sorted(set(columns["y"]))
     columns["y"] = [labels.index(label) for label in columns["y"]]
-    shares = sample_share([columns[name] for name in names], codes=[False] * 4 + [True])
+    shares = sample_fraction(
+        [columns[name] for name in names], codes=[False] * 4 + [True]
+    )
     chosen = [at for at, share in enumerate(shares) if share < 0.3]
     cells = [
         tuple(-9.0 if columns[n][at] is None else columns[n][at] for n in names[:-1])
@@ -107,7 +109,7 @@ def test_numbers_are_spread_evenly():
         ([random.integers(0, 3, 1000).tolist()], [True]),
         ([np.exp(3 * random.normal(size=1000)).tolist()], [False]),
     ):
-        shares = np.sort(sample_share(columns, codes=codes))
+        shares = np.sort(sample_fraction(columns, codes=codes))
         assert np.abs(shares - np.arange(1000) / 1000).max() < 0.06
 
 

@@ -21,8 +21,8 @@ from spinney.testing import assert_same_tree
 
 
 @pytest.fixture
-def every_node_keeps_tables(monkeypatch):
-    monkeypatch.setattr(incremental_source, "FEW_ROWS", 0)
+def every_node_stores_tables(monkeypatch):
+    monkeypatch.setattr(incremental_source, "MAX_UNCACHED_ROWS", 0)
 
 
 def rows_of(columns):
@@ -35,7 +35,7 @@ def batch_of(columns):
     return Batch(table.without(("y",)), table["y"])
 
 
-def after(first, added, recipe, removed=None):
+def check_update(first, added, recipe, removed=None):
     """Return the tree of rows and a batch, and how it was grown; checked."""
     rows = rows_of(first)
     start = IncrementalGrower(join_rows(rows, None, None))
@@ -70,27 +70,27 @@ def test_what_a_batch_changes_is_what_is_counted():
     ]
     recipe = RECIPES["cart"]
     one = {"a": [100.0], "b": ["p"], "y": ["low"]}
-    _, start, again = after(first, one, recipe)
+    _, start, again = check_update(first, one, recipe)
     # Tables of two attributes, and how one agrees with the other.
     assert again.n_counted <= 20
     assert start.n_counted >= 3 * n_rows
     ten = {"a": [100.0] * 10, "b": ["p"] * 10, "y": ["low"] * 10}
-    _, _, more = after(first, ten, recipe)
+    _, _, more = check_update(first, ten, recipe)
     assert more.n_counted == 10 * again.n_counted
     # A row of another class in a leaf: its rows are counted, and nobody else's.
     other = {"a": [900.0], "b": ["p"], "y": ["low"]}
-    _, _, stale = after(first, other, recipe)
+    _, _, stale = check_update(first, other, recipe)
     at_leaf = sum(a > 500 for a in first["a"])
     assert at_leaf < stale.n_counted < 8 * at_leaf < start.n_counted + 8 * at_leaf
 
 
-def test_thresholds_of_all_rows_move_at_nodes_without_changes(every_node_keeps_tables):
+def test_thresholds_of_all_rows_move_at_nodes_without_changes(every_node_stores_tables):
     """C4.5 cuts at the greatest value of the whole table below the middle."""
     first = {"side": ["l"] * 8 + ["r"] * 8, "x": [1.0, 1, 1, 1, 5, 5, 5, 5] * 2}
     first["y"] = ["a"] * 4 + ["b"] * 4 + ["b"] * 4 + ["c"] * 4
     recipe = Recipe.named("c4.5").changed(pruning="none", mdl_correction=False)
     added = {"side": ["r"], "x": [2.0], "y": ["b"]}
-    tree, _, _ = after(first, added, recipe)
+    tree, _, _ = check_update(first, added, recipe)
     thresholds = {
         getattr(node.split, "threshold", None)
         for node in tree
@@ -99,35 +99,35 @@ def test_thresholds_of_all_rows_move_at_nodes_without_changes(every_node_keeps_t
     assert 2.0 in thresholds - {None}
 
 
-def test_limits_that_are_shares_reach_nodes_without_changes(every_node_keeps_tables):
+def test_limits_that_are_shares_reach_nodes_without_changes(every_node_stores_tables):
     first = {"side": ["l"] * 10 + ["r"] * 10, "x": [1.0, 1, 2, 2, 2] * 4}
     first["y"] = ["a", "a", "b", "b", "b"] * 2 + ["c"] * 10
     recipe = Recipe.named("cart").changed(min_samples_leaf=0.19)
     added = {"side": ["r"] * 8, "x": [1.0] * 8, "y": ["c"] * 8}
-    small, _, _ = after(
+    small, _, _ = check_update(
         first, {name: cells[:1] for name, cells in added.items()}, recipe
     )
-    tree, _, _ = after(first, added, recipe)
+    tree, _, _ = check_update(first, added, recipe)
     assert len(tree) < len(small)
 
 
-def test_new_values_and_classes_push_codes_up(every_node_keeps_tables):
+def test_new_values_and_classes_push_codes_up(every_node_stores_tables):
     first = {"b": ["d", "f"] * 6, "x": [1.0, 2, 3, 4, 5, 6] * 2, "y": ["n", "p"] * 6}
     added = {"b": ["a", "e", "z"], "x": [1.0, 9, 9], "y": ["m", "o", "n"]}
     for name in ("id3", "cart"):
-        tree, _, _ = after(first, added, RECIPES[name])
+        tree, _, _ = check_update(first, added, RECIPES[name])
         assert tree.schema.target.classes == ("m", "n", "o", "p")
         assert tree.schema.attributes[0].values == ("a", "d", "e", "f", "z")
 
 
-def test_what_the_last_row_takes_with_it(every_node_keeps_tables):
+def test_what_the_last_row_takes_with_it(every_node_stores_tables):
     first = {"b": ["d", "f", "g"] * 4, "x": [1.0, 2, 3, 4] * 3}
     first["y"] = ["n", "p", "q"] * 4
     added = {"b": ["d"], "x": [1.0], "y": ["p"]}
     lines = zip(*first.values(), strict=True)
     gone = [line for line in lines if line[0] == "g"]
     removed = dict(zip(first, map(list, zip(*gone, strict=True)), strict=True))
-    tree, _, _ = after(first, added, RECIPES["id3"], removed)
+    tree, _, _ = check_update(first, added, RECIPES["id3"], removed)
     assert tree.schema.target.classes == ("n", "p")
     assert tree.schema.attributes[0].values == ("d", "f")
 
@@ -251,7 +251,7 @@ def test_a_number_that_is_the_same_in_all_rows_that_stay_is_a_leaf():
     assert left.tree.root.is_leaf
 
 
-def test_numbers_that_come_are_measured_from_near_their_mean(every_node_keeps_tables):
+def test_numbers_that_come_are_measured_from_near_their_mean(every_node_stores_tables):
     table = {"b": [1, 2, 3, 4], "y": [1.0, 2.0, 1.5, 3.0]}
     model = spinney.grow(table, "y", recipe="cart", keep_rows=True)
     more = {"b": [5, 6, 7, 8, 9], "y": [1e9, 1e9 + 1, 1e9 + 3, 1e9, 1e9 + 2]}
@@ -286,7 +286,7 @@ def test_values_that_were_declared_are_all():
 def test_a_tree_that_was_cut_keeps_no_rows():
     table = {"x": [1, 2, 3, 4], "y": ["a", "b", "a", "b"]}
     model = spinney.grow(table, "y", recipe="id3", keep_rows=True)
-    with pytest.raises(ParameterError, match="keeps counts of its 4 rows and not"):
+    with pytest.raises(ParameterError, match="does not store its 4 rows"):
         model.prune(nodes=[0]).updated(table)
 
 
@@ -297,7 +297,7 @@ def test_recipes_that_are_grown_whole_say_why():
     ]
 
 
-def test_tables_of_very_many_rows_are_not_kept(monkeypatch):
+def test_tables_of_very_many_rows_are_not_stored(monkeypatch):
     from spinney.extensions.incremental import update_model
 
     shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}

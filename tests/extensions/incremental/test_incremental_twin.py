@@ -163,10 +163,10 @@ streams = st.tuples(
 
 
 @pytest.fixture(autouse=True, scope="module")
-def small_nodes_keep_tables() -> Any:
-    few, incremental_source.FEW_ROWS = incremental_source.FEW_ROWS, 3
+def small_nodes_store_tables() -> Any:
+    few, incremental_source.MAX_UNCACHED_ROWS = incremental_source.MAX_UNCACHED_ROWS, 3
     yield
-    incremental_source.FEW_ROWS = few
+    incremental_source.MAX_UNCACHED_ROWS = few
 
 
 @given(st.sampled_from(sorted(RECIPES)), streams, steps)

@@ -16,7 +16,7 @@ from spinney.errors import DataError, ParameterError
 from spinney.extensions.optimal import search_problem
 from spinney.extensions.optimal.feature_columns import FeatureColumn
 from spinney.extensions.optimal.kernels.layout import Family
-from spinney.extensions.optimal.objectives import objective_of
+from spinney.extensions.optimal.objectives import make_objective
 from spinney.extensions.optimal.row_losses import RowLosses
 from spinney.extensions.optimal.search_problem import (
     make_problem,
@@ -187,13 +187,11 @@ def test_a_search_is_refused_by_all_the_memory_of_its_rooms(most_leaves, monkeyp
     )
     problem = problem._replace(sizes=sizes_up_to(most_leaves))
     n_bytes = 3 * sum(array.nbytes for array in workspace_for(problem, 5))
-    monkeypatch.setattr(search_problem, "MOST_BYTES", n_bytes)
+    monkeypatch.setattr(search_problem, "MAX_BYTES", n_bytes)
     refuse_size(problem, 5, 3)
-    monkeypatch.setattr(search_problem, "MOST_BYTES", n_bytes - 1)
+    monkeypatch.setattr(search_problem, "MAX_BYTES", n_bytes - 1)
     fewer = "rows or attributes" if most_leaves is None else "rows, attributes or leav"
-    with pytest.raises(
-        DataError, match=f"2 columns .* 100 rows .*: take fewer {fewer}"
-    ):
+    with pytest.raises(DataError, match=f"2 columns .* 100 rows .*: use fewer {fewer}"):
         refuse_size(problem, 5, 3)
 
 
@@ -227,7 +225,7 @@ def test_a_bound_on_questions_is_no_more_than_their_exact_sum(data):
     losses = RowLosses(*kinds, weights.min(), is_exact=False)
     recipe = Recipe.named("optimal").changed(objective="path_length")
     columns = [FeatureColumn(0, np.arange(len(weights)))]
-    objective = objective_of(recipe, losses, columns, 3)
+    objective = make_objective(recipe, losses, columns, 3)
     path_cost = data.draw(st.permutations(objective.path_cost.tolist()))
     bound = objective.least + sum(2 * each for each in path_cost)  # rounded at each sum
     exact = 2 * sum(map(Fraction, weights.tolist()))

@@ -191,13 +191,13 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
         family = Family.PAIR if n_classes == 2 else Family.LABELS
         most = losses.max(axis=1)
     found = []
-    most_small = data.draw(st.sampled_from([0, search_problem.MOST_SMALL]))
+    max_work = data.draw(st.sampled_from([0, search_problem.MAX_SMALL_WORK]))
     for ranks in (flags, numbers):
         rows = sums, most + depth * path_cost
         problem = make_problem(
             ranks, *rows, family=family, leaf_cost=leaf_cost, path_cost=path_cost
         )
-        with patch.object(search_problem, "MOST_SMALL", most_small):
+        with patch.object(search_problem, "MAX_SMALL_WORK", max_work):
             best = search_trees(problem, depth, max_leaves=limit)
         found.append((len(problem.n_ones), best))
     (n_flagged, by_flags), (n_cut, by_cuts) = found
@@ -456,7 +456,7 @@ def test_no_time_at_all_leaves_the_best_question_where_leaves_are_limited():
     assert model.tree.certificate.loss == 0
 
 
-def losses_of_rows(*, is_exact=True, unavoidable_loss=0.0):
+def make_losses(*, is_exact=True, unavoidable_loss=0.0):
     ones = np.ones(20)
     sums = np.ones((20, 1))
     return RowLosses(
@@ -469,7 +469,7 @@ def loss_and_bound(loss, bound, n_leaves, *, leaf_cost=0.0, **kinds):
     paid = max(leaf_cost, TIE_BREAK)
     objective = Objective("loss", paid, leaf_cost, np.zeros(20))
     found = loss + paid * n_leaves, bound
-    return objective.certify_loss(losses_of_rows(**kinds), found, n_leaves, 8)
+    return objective.certify_loss(make_losses(**kinds), found, n_leaves, 8)
 
 
 def test_a_bound_holds_of_trees_of_more_leaves():

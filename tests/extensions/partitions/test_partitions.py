@@ -20,9 +20,9 @@ from spinney.extensions.partitions import (
     partition_facts,
     partitioned_source,
 )
-from spinney.extensions.partitions.executors import InThisProcess, added_up
+from spinney.extensions.partitions.executors import InThisProcess, sum_results
 from spinney.sources import ROOT, TableRequest, open_bins
-from spinney.sources.rows.sampleable_rows import ColumnRoles, Wanted
+from spinney.sources.rows.sampleable_rows import ColumnRoles, RemoteOptions
 from spinney.sources.training_data import open_data
 from spinney.testing import check_source
 
@@ -73,18 +73,18 @@ def test_bins_that_are_opened_to_finer_ones(recipe, few_bins, monkeypatch):
     recipe=st.sampled_from(sorted(RECIPES)),
     seed=st.integers(0, 1000),
     missing=st.sampled_from([0.0, 0.1, 0.5]),
-    max_rows_in_memory=st.sampled_from([20, 100, 10_000]),
+    max_rows_in_bytes=st.sampled_from([20, 100, 10_000]),
 )
 @settings(
     max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@example(recipe="fractional", seed=24, missing=0.1, max_rows_in_memory=10_000)
+@example(recipe="fractional", seed=24, missing=0.1, max_rows_in_bytes=10_000)
 def test_bins_of_any_table(
-    recipe, seed, missing, max_rows_in_memory, few_bins, monkeypatch
+    recipe, seed, missing, max_rows_in_bytes, few_bins, monkeypatch
 ):
-    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_memory)
+    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_bytes)
     monkeypatch.setattr(open_bins, "MOST_PARTS", 4)
     columns = rows_of(seed, missing=missing, n_rows=200)
     options = {"recipe": RECIPES[recipe], "weight": "w", "max_depth": 5}
@@ -266,10 +266,10 @@ def test_what_is_lost_is_made_again_and_nothing_is_counted_twice(
 def test_sums_do_not_depend_on_who_is_ready_first():
     numbers = [0.1 * 3**power for power in range(11)]
     executor = InThisProcess()
-    total = added_up(executor, numbers, lambda *each: sum(each))
+    total = sum_results(executor, numbers, lambda *each: sum(each))
     four = [sum(numbers[start : start + 4]) for start in (0, 4, 8)]
     assert total == sum(four)
-    assert added_up(executor, [7], sum) == 7
+    assert sum_results(executor, [7], sum) == 7
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -310,7 +310,7 @@ def test_dask(monkeypatch):
 class AsIfFar(InThisProcess):
     """Runs everything here, and says that it is elsewhere."""
 
-    is_far = True
+    has_latency = True
 
 
 @pytest.mark.parametrize("reserves", [None, 0.3])
@@ -318,7 +318,7 @@ class AsIfFar(InThisProcess):
 def test_few_rows_come_where_every_question_travels(reserves, hashed):
     columns = rows_of(4, missing=0.1, n_rows=90)
     roles = ColumnRoles("y", "w", Declarations())
-    wanted = Wanted(reserves and (lambda *_: reserves), 7, hashed, 2**30)
+    wanted = RemoteOptions(reserves and (lambda *_: reserves), 7, hashed, 2**30)
     here, away = (
         open_partitions.count_partitions(executor, in_arrow(columns), roles, wanted)
         for executor in (AsIfFar(), InThisProcess())
@@ -334,7 +334,7 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
     elif hashed:
         assert here.sampleable.fingerprint() == away.sampleable.fingerprint()
     for room in (0, 2**10):
-        little = Wanted(None, 7, hashed, room)
+        little = RemoteOptions(None, 7, hashed, room)
         far = open_partitions.count_partitions(
             AsIfFar(), in_arrow(columns), roles, little
         )
@@ -346,7 +346,7 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
     roles = ColumnRoles("y", "w", Declarations(numeric=("first",)))
     partitions = in_arrow(columns)
     source = open_partitions.count_partitions(
-        InThisProcess(), partitions, roles, Wanted()
+        InThisProcess(), partitions, roles, RemoteOptions()
     ).source
     stack = source.binned([TableRequest(ROOT, (0,))], [120]).batch
     assert stack.low is not None
@@ -382,9 +382,9 @@ def test_a_cluster_listens_on_the_loopback_address_only():
         assert {address.ip for address in new} == {"127.0.0.1"}
 
 
-@pytest.mark.parametrize("source", [None, "dask", "memory"])
-def test_a_frame_of_dask_is_a_table_by_itself(source):
+@pytest.mark.parametrize("engine", [None, "dask", "memory"])
+def test_a_frame_of_dask_is_a_table_by_itself(engine):
     frame = type("DataFrame", (), {"__module__": "dask.dataframe.core"})()
     words = "table='orders' is that of a database: leave it out"
     with pytest.raises(ParameterError, match=words):
-        spinney.grow(frame, "y", table="orders", source=source)
+        spinney.grow(frame, "y", table="orders", engine=engine)

@@ -71,7 +71,7 @@ def table_of(rows):
 def learned(rows, chosen, batch_size, rank_every=7):
     """Return a stream that has learned rows, and what each was taken for."""
     recipe = Recipe.named("hoeffding").changed(**chosen)
-    stream, before, told = None, None, []
+    stream, before, predicted = None, None, []
     for start in range(0, len(rows), batch_size):
         table, weights = table_of(rows[start : start + batch_size])
         attributes = table.without(("y",))
@@ -88,9 +88,9 @@ def learned(rows, chosen, batch_size, rank_every=7):
             given_rows = joined.rows
         classes = given_rows.schema.target.classes
         labels = stream.learn(given_rows)
-        told += [None if code < 0 else classes[code] for code in labels]
+        predicted += [None if code < 0 else classes[code] for code in labels]
         before = given_rows.take(slice(0, 0))
-    return stream, told
+    return stream, predicted
 
 
 def naive(rows, chosen, rank_every=7):
@@ -101,7 +101,7 @@ def naive(rows, chosen, rank_every=7):
     return twin, [twin.learn(*row) for row in rows]
 
 
-def asked(tree, schema):
+def split_facts(tree, schema):
     """Return what nodes ask and leaves hold, in printing order."""
     nodes = []
     for node in tree:
@@ -117,7 +117,7 @@ def asked(tree, schema):
     return nodes
 
 
-def asked_by(twin):
+def twin_facts(twin):
     """Return the same of the twin."""
     names = ("x", "hue", "sky", "size")
     return [
@@ -134,9 +134,9 @@ def test_the_tree_is_that_of_the_twin_however_rows_are_batched(drawn, batch_size
     rows, chosen = drawn
     twin, expected = naive(rows, chosen)
     for size in (batch_size, len(rows)):
-        stream, told = learned(rows, chosen, size)
-        assert told == expected
-        assert asked(stream.tree(), stream.schema) == asked_by(twin)
+        stream, predicted = learned(rows, chosen, size)
+        assert predicted == expected
+        assert split_facts(stream.tree(), stream.schema) == twin_facts(twin)
         assert stream.learned.n_changes == twin.n_changes
 
 
@@ -238,7 +238,7 @@ def test_it_is_a_model_like_any_other(tmp_path):
     assert "no question has proven best" in str(
         TreeClassifier("hoeffding").fit(table, np.roll(flag, 1)).explain(0)
     )
-    with pytest.raises(ParameterError, match="has not what it counted"):
+    with pytest.raises(ParameterError, match="without the counts of its leaves"):
         loaded.updated({**table, "y": flag})
 
 
@@ -270,13 +270,13 @@ def test_a_file_is_learned_in_batches(tmp_path, monkeypatch):
     path.write_text("\n".join(lines) + "\n", "utf-8")
     whole = spinney.grow(path, "y", recipe="hoeffding", engine="memory")
     monkeypatch.setattr("spinney.extensions.streaming.stream_model.BATCH_ROWS", 90)
-    told = []
+    predicted = []
     model = spinney.grow(
-        path, "y", recipe="hoeffding", progress=lambda *each: told.append(each)
+        path, "y", recipe="hoeffding", progress=lambda *each: predicted.append(each)
     )
     assert str(model) == str(whole)
     assert model.stream_stats_ == whole.stream_stats_
-    assert told[-1] == (6, 7)
+    assert predicted[-1] == (6, 7)
     assert model.updated(path).stream_stats_.n_rows == 1000
     with pytest.raises(ParameterError, match="older than its stream"):
         model.updated(path)

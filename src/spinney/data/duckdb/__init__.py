@@ -4,11 +4,11 @@ from spinney.data.duckdb.columns import (
     RawColumn,
     SqlColumn,
     column_of,
+    column_type_error,
     described_column,
     first_line,
+    invalid_cell_error,
     is_relation,
-    refuse_type,
-    refused_cell,
     selected,
     translated_errors,
 )

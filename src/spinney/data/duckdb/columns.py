@@ -17,16 +17,20 @@ from numpy.typing import NDArray
 
 from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
+    infinite_cell_error,
     numeric_column,
     recode_column,
-    refuse_infinity,
-    refuse_level,
-    refuse_text,
+    text_cell_error,
     typed_levels,
+    unknown_level_error,
     warn_of_large_integers,
 )
 from spinney.data.declarations import Declarations, check_names, no_columns_error
-from spinney.data.declared_values import merged_values, refuse_value, with_type_values
+from spinney.data.declared_values import (
+    merged_values,
+    unknown_value_error,
+    with_type_values,
+)
 from spinney.data.duckdb.sql_text import (
     Family,
     number_expression,
@@ -202,14 +206,14 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
     identity = str(kind.id)
     family = _FAMILIES.get(identity)
     if family is None or str(kind) == "JSON":
-        raise refuse_type(name, str(kind))
+        raise column_type_error(name, str(kind))
     is_wide = identity in _WIDE_INTEGERS
     values: Any = kind.children[0][1] if identity == "enum" else ()
     quoted = quote_identifier(column)
     return RawColumn(name, quoted, family, str(kind), is_wide, tuple(values))
 
 
-def refuse_type(name: str, kind: str) -> DataError:
+def column_type_error(name: str, kind: str) -> DataError:
     """Return the error for a column of a type without a family."""
     msg = f"column {name!r} has type {kind}, which is neither text, a number nor a date"
     remedy = "exclude it ({}) or select a field of it"
@@ -263,7 +267,7 @@ def _check_texts(
         if cell is None:
             continue
         row = _first_row(relation, texts[name], str(cell)) if in_order else None
-        raise refuse_text(name, str(cell), declarations=declarations, row=row)
+        raise text_cell_error(name, str(cell), declarations=declarations, row=row)
 
 
 def _first_row(relation: "DuckDBPyRelation", text: str, cell: str) -> int:
@@ -284,7 +288,7 @@ def _check_cells(
     answers = aggregate(relation, tests)
     for column in columns:
         if (cell := answers[column.name]) is not None:
-            raise refused_cell(column, str(cell))
+            raise invalid_cell_error(column, str(cell))
     large = {
         column.name: f"bool_or({column.expression} IS NOT NULL AND ("
         f"{raw.quoted} > {LARGEST_EXACT_INTEGER} OR "
@@ -352,12 +356,14 @@ def _refused(raw: RawColumn, column: SqlColumn) -> str:
     return "NULL"
 
 
-def refused_cell(column: SqlColumn, cell: str) -> DataError:
+def invalid_cell_error(column: SqlColumn, cell: str) -> DataError:
     """Return the error for an invalid cell."""
     if column.levels:
-        refuse = refuse_level if column.kind == "ordinal" else refuse_value
+        refuse = (
+            unknown_level_error if column.kind == "ordinal" else unknown_value_error
+        )
         return refuse(column.name, column.value(cell), column.levels)
-    return refuse_infinity(column.name, float(cell))
+    return infinite_cell_error(column.name, float(cell))
 
 
 def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:

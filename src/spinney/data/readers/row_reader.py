@@ -59,13 +59,13 @@ class RowReader:
     @cached_property
     def columns(self) -> list[int]:
         """The ascending indices of the attributes to read, without formulas."""
-        return self.schema.behind(self.needed)
+        return self.schema.input_columns(self.needed)
 
     @cached_property
     def _plans(self) -> tuple[tuple[str, bool, dict[Any, float]], ...]:
         """The name of each column, whether it has plain numbers, and cached cells."""
         required = [index for index in self.needed if index not in self.optional]
-        lacking = set(self.columns).difference(self.schema.behind(required))
+        lacking = set(self.columns).difference(self.schema.input_columns(required))
         plans = []
         for index in self.columns:
             attribute = self.schema.attributes[index]

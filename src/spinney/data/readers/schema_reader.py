@@ -10,7 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
-from spinney.data.declarations import Declarations, NoKnownColumnError, columns_named
+from spinney.data.declarations import (
+    Declarations,
+    NoKnownColumnError,
+    parse_column_names,
+)
 from spinney.data.readers.batches import BatchColumn, TableBatches, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
@@ -46,7 +50,7 @@ def read_with_schema(
     """
     source = data, format, encoding, TextFormat.from_setting(text_format)
     columns = _Columns(schema, needed, optional, may_be_empty, also, target, *source)
-    with columns.said_by_the_model():
+    with columns.model_errors():
         table = read_table(
             data, declarations=columns.declared, format=format, encoding=encoding
         )
@@ -93,7 +97,7 @@ def read_batches_with_schema(
     columns = _Columns(schema, needed, optional, may_be_empty, also, False, *source)
     declared = [columns.declared, *([columns.as_text(keep)] if keep else [])]
     with (
-        columns.said_by_the_model(),
+        columns.model_errors(),
         table_batches(
             data, *declared, n_rows=n_rows, format=format, encoding=encoding
         ) as (reading, *others),
@@ -147,7 +151,7 @@ class _Columns:
         and each has the name by which the model knows it.
         """
         known = self.declared.only or ()
-        only = None if keep == "all" else (*keep, *columns_named(keep, ()), *known)
+        only = None if keep == "all" else (*keep, *parse_column_names(keep, ()), *known)
         return Declarations(
             nominal=tuple(dict.fromkeys(known)),
             only=only,
@@ -160,7 +164,7 @@ class _Columns:
         if keep == "all":
             return reading.columns
         found = {column.name: column for column in reading.columns}
-        names = columns_named(keep, found)
+        names = parse_column_names(keep, found)
         for name in names:
             if name not in found:
                 remedy = did_you_mean(name, self.names() or reading.names)
@@ -189,7 +193,7 @@ class _Columns:
         return [index for index in self.needed if index not in self.optional]
 
     @contextmanager
-    def said_by_the_model(self) -> Iterator[None]:
+    def model_errors(self) -> Iterator[None]:
         """Say what is amiss as the model does, which knows what is to be there."""
         try:
             yield
@@ -198,7 +202,7 @@ class _Columns:
             remedy = f"{UNBOUNDED}; fix that cell, or remove the row"
             raise DataError(*error.args, where, remedy=remedy) from None
         except NoKnownColumnError as error:
-            lacking = self.schema.behind(self.required)
+            lacking = self.schema.input_columns(self.required)
             if not lacking:
                 raise
             absent = [self.schema.attributes[index].name for index in lacking]
@@ -206,7 +210,7 @@ class _Columns:
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks a column."""
-        absent = self.schema.absent(names, self.required)
+        absent = self.schema.lacking_columns(names, self.required)
         if absent:
             raise self._missing(absent, self.names() or names)
 
@@ -222,7 +226,7 @@ def reading_declarations(
     Only the columns that the tree asks about matter, and the ``target`` if it is to be
     looked at; where it asks about none, any table will do.
     """
-    asked = [schema.attributes[index] for index in schema.behind(needed)]
+    asked = [schema.attributes[index] for index in schema.input_columns(needed)]
     if not asked:
         return Declarations(missing=schema.markers)
     truth = schema.target
@@ -262,7 +266,7 @@ def unseen_values(
 ) -> dict[str, list[Value]]:
     """Return the values of a table that a schema has not seen, by attribute asked."""
     levels: dict[str, list[Value]] = {}
-    for index in schema.behind(asked):
+    for index in schema.input_columns(asked):
         attribute = schema.attributes[index]
         if attribute.name not in table.names:
             continue

@@ -14,9 +14,9 @@ from spinney.data.declarations import Declarations
 from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.reading_notes import ReadingNotes
 
-MOST_TITLE_LINES = 20
+MAX_TITLE_LINES = 20
 MOST_SHOWN = 4  # names in a warning
-SHARE_OF_CELLS = 2 / 3  # of the names of a header that looks like a row
+MIN_CELL_FRACTION = 2 / 3  # of the names of a header that looks like a row
 # The name that pandas gives to an index that it wrote and read.
 PANDAS_INDEX = "Unnamed: 0"
 
@@ -79,7 +79,7 @@ def find_header(
 def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
     """Return the number of title lines above the header."""
     first = next(number for number, cells in enumerate(records) if cells)
-    for number, cells in enumerate(records[: MOST_TITLE_LINES + 1]):
+    for number, cells in enumerate(records[: MAX_TITLE_LINES + 1]):
         if width == 1 or len(cells) not in (width, width - 1):
             continue
         several = len(list(filter(None, cells))) > 1
@@ -145,7 +145,7 @@ def _is_like_a_row(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
             n_cells += bool(name.strip()) and name in known
         elif not counted:
             n_cells += all(parse_number(cell) is not None for cell in known)
-    return n_cells >= SHARE_OF_CELLS * len(names)
+    return n_cells >= MIN_CELL_FRACTION * len(names)
 
 
 def _has_numbers(records: Sequence[Sequence[str]]) -> bool:

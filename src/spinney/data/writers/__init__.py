@@ -4,11 +4,11 @@ from spinney.data.writers.delimited_text import (
     Batch,
     Field,
     RowStream,
-    guarded,
     json_form,
     json_objects,
     plain_text,
     printable_text,
+    spreadsheet_safe,
     text_rows,
 )
 from spinney.data.writers.output_formats import (

@@ -54,7 +54,7 @@ def distinct_names(names: Iterable[str], *, by_case: bool = True) -> list[str]:
     return list(distinct.values())
 
 
-def texts_of(cells: Sequence[Any], text: Callable[[Any], str]) -> list[str]:
+def convert_cells(cells: Sequence[Any], text: Callable[[Any], str]) -> list[str]:
     """Return the text of each cell; equal cells are converted once."""
     kinds = set(map(type, cells))
     if kinds <= {str, type(None), bool}:
@@ -68,11 +68,11 @@ def plain_text(cell: Any) -> str:
     return "" if cell is None else value_text(cell)
 
 
-def guarded(cell: Any) -> str:
+def spreadsheet_safe(cell: Any) -> str:
     """Return a cell as text that no spreadsheet takes for a formula.
 
-    >>> guarded("=1+1"), guarded("-1"), guarded(-1.5), guarded("good")
-    ("'=1+1", '-1', '-1.5', 'good')
+    >>> [spreadsheet_safe(cell) for cell in ("=1+1", "-1", -1.5, "good")]
+    ["'=1+1", '-1', '-1.5', 'good']
     """
     text = plain_text(cell)
     risky = isinstance(cell, str) and text.startswith(_FORMULA) and not _number(text)
@@ -140,7 +140,7 @@ def _delimited_lines(
     # The header waits for the first rows: they may be refused.
     head = _line(list(map(cell, rows.names)), delimiter)
     for batch in rows.batches:
-        columns = [texts_of(cells, cell) for cells in batch]
+        columns = [convert_cells(cells, cell) for cells in batch]
         lines = (_line(row, delimiter) for row in zip(*columns, strict=True))
         yield head + "".join(lines)
         head = ""
@@ -171,5 +171,5 @@ def json_form(names: Iterable[str]) -> str:
 
 def json_objects(batch: Batch, form: str) -> Iterator[str]:
     """Yield the rows of a batch as JSON, each in a form that its cells fill."""
-    columns = [texts_of(cells, json_text) for cells in batch]
+    columns = [convert_cells(cells, json_text) for cells in batch]
     return (form % row for row in zip(*columns, strict=True))

@@ -179,9 +179,9 @@ def tell_notes(report: ClusterReport, *, quiet: bool) -> None:
 
 def _identifies(column: "Column") -> str | None:
     """Return why a column looks like an identifier, or None."""
-    from spinney.data import numbers_all_rows
+    from spinney.data import is_row_numbering
 
-    if numbers_all_rows(column, fewest=5):
+    if is_row_numbering(column, fewest=5):
         return "numbers the rows"
     n_rows, n_names = len(column.cells), len(column.levels)
     if n_rows <= 2 or column.missing.any() or column.kind != "nominal":

@@ -5,7 +5,7 @@ from typing import Any
 
 from spinney._support.checks import Progress, check_progress
 from spinney._support.keyed_random import seed_of
-from spinney.data import TextFormat, Value, check_texts_listed
+from spinney.data import TextFormat, Value, check_text_list
 from spinney.errors import ParameterError, did_you_mean
 from spinney.extensions.clustering.estimators import (
     KMeans,
@@ -77,7 +77,7 @@ connection, table, memory_limit, format, encoding, text_format
     [1.5, 10.5]
     """
     table_input = TableInput.of(locals())
-    check_texts_listed("columns", columns)
+    check_text_list("columns", columns)
     check_progress(progress)
     for name in settings:
         if name not in (known := Plan.further()):

@@ -32,7 +32,7 @@ from spinney.extensions.databases.engines.sqlite_engine import (
 )
 from spinney.extensions.databases.expressions import table as table_named
 from spinney.extensions.databases.open_sql import rows_in_duckdb, rows_in_engine
-from spinney.sources.rows.sampleable_rows import ColumnRoles, RemoteData, Wanted
+from spinney.sources.rows.sampleable_rows import ColumnRoles, RemoteData, RemoteOptions
 
 CHANGES = (
     exp.Insert,
@@ -58,7 +58,7 @@ class DatabaseTable:
 def opened_rows(
     data: Any,
     roles: ColumnRoles,
-    wanted: Wanted,
+    wanted: RemoteOptions,
     *,
     engine: str,
     connection: Any = None,
@@ -79,7 +79,7 @@ def opened_rows(
 
 @contextmanager
 def _source_in_database(
-    at: DatabaseTable, roles: ColumnRoles, wanted: Wanted
+    at: DatabaseTable, roles: ColumnRoles, wanted: RemoteOptions
 ) -> Iterator[RemoteData]:
     with open_engine(at) as engine:
         columns, cells = engine_columns(engine, roles.declared)

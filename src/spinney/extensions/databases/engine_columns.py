@@ -18,16 +18,16 @@ from spinney.data import (
     marker_numbers,
     no_columns_error,
     parse_number,
-    refuse_text,
+    text_cell_error,
     warn_of_large_integers,
 )
 from spinney.data.duckdb import (
     RawColumn,
     SqlColumn,
     column_of,
+    column_type_error,
     described_column,
-    refuse_type,
-    refused_cell,
+    invalid_cell_error,
 )
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
 from spinney.extensions.databases.expressions import (
@@ -58,7 +58,7 @@ def engine_columns(
         raise no_columns_error(declarations, [raw.name for raw in every])
     for raw in raws:
         if raw.family is None:
-            raise refuse_type(raw.name, raw.type)
+            raise column_type_error(raw.name, raw.type)
     columns = [_described(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
@@ -148,7 +148,7 @@ def _check_texts(
         for statement, _ in grouped_statements(engine, relation, ["c0"], value="text"):
             for text in texts(engine.fetch(statement)[-1]):
                 if text is not None and parse_number(text) is None:
-                    raise refuse_text(raw.name, text, declarations=declarations)
+                    raise text_cell_error(raw.name, text, declarations=declarations)
 
 
 def _checked(
@@ -181,7 +181,7 @@ def _checked(
     for at, (raw, each) in enumerate(zip(raws, columns, strict=True)):
         n_known, odd, n_large = answers[3 * at : 3 * at + 3]
         if odd is not None:
-            raise refused_cell(
+            raise invalid_cell_error(
                 each, odd if isinstance(odd, str) else _number_digits(odd)
             )
         if n_large and raw.is_wide and each.kind == "numeric":

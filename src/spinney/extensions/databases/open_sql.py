@@ -64,14 +64,14 @@ from spinney.extensions.databases.sql_schema import (
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Totals
 from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.row_hashing import sample_share
+from spinney.sources.rows.row_hashing import sample_fraction
 from spinney.sources.rows.sampleable_rows import (
     ColumnRoles,
     HashedTrainingSet,
     RemoteData,
-    Wanted,
-    check_reserved_share,
-    max_rows_in_memory,
+    RemoteOptions,
+    check_reserved_fraction,
+    max_rows_in_bytes,
 )
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
@@ -81,13 +81,13 @@ from spinney.sources.rows.training_rows import (
     check_classes,
     check_numbers,
     check_texts,
-    missing_targets,
+    missing_targets_warning,
 )
 
 
 @contextmanager
 def rows_in_duckdb(
-    opened: OpenRelation, roles: ColumnRoles, wanted: Wanted
+    opened: OpenRelation, roles: ColumnRoles, wanted: RemoteOptions
 ) -> Iterator[RemoteData]:
     """Give the rows of a relation."""
     relation = selected(opened.relation, opened.columns)
@@ -113,7 +113,7 @@ def rows_in_engine(
     cells: Mapping[str, exp.Expr],
     columns: Sequence[SqlColumn],
     roles: ColumnRoles,
-    wanted: Wanted,
+    wanted: RemoteOptions,
     *,
     markers: tuple[str, ...] = (),
     text_format: TextFormat | None = None,
@@ -143,7 +143,7 @@ def rows_in_engine(
     schema = schema_of(clean, classes, seen, markers=markers, text_format=text_format)
     coded, most = (
         coded_rows(clean, schema, seen),
-        max_rows_in_memory(wanted.room, schema),
+        max_rows_in_bytes(wanted.room, schema),
     )
     reserved = None
     if n_known > most:
@@ -179,7 +179,7 @@ def rows_in_engine(
 
 
 def _read(
-    engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: Wanted
+    engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: RemoteOptions
 ) -> tuple[RemoteData, Totals]:
     """Return rows that have room, read once, and their totals."""
     lines = FetchedRows.read(engine.fetch(rows_query(coded, schema)), schema)
@@ -201,19 +201,23 @@ def _keep_with_hashes(
 
 
 def _reserve(
-    engine: SqlEngine, coded: exp.Select, schema: Schema, share: float, wanted: Wanted
+    engine: SqlEngine,
+    coded: exp.Select,
+    schema: Schema,
+    share: float,
+    wanted: RemoteOptions,
 ) -> tuple[exp.Select, TrainingSet]:
     """Return the select of the rows that are left, and those that are reserved."""
     base = _keep_with_hashes(engine, coded, schema, wanted.seed)
-    draw, names = sample_share(share), cells_of(schema)
+    draw, names = sample_fraction(share), cells_of(schema)
     lines, left = (
         select(map(column, names), sampled_rows(table(base), names, [each]))
         for each in (draw, draw.others)
     )
     (n_reserved,) = engine.line(select([count_all()], lines.copy()))
     (n_left,) = engine.line(select([count_all()], left.copy()))
-    most = max_rows_in_memory(wanted.room, schema)
-    check_reserved_share(share, n_reserved, n_reserved + n_left, most)
+    most = max_rows_in_bytes(wanted.room, schema)
+    check_reserved_fraction(share, n_reserved, n_reserved + n_left, most)
     reserved = FetchedRows.read(engine.fetch(rows_query(lines, schema)), schema)
     return left, reserved.training(schema)
 
@@ -301,7 +305,7 @@ def _check_known_classes(rows: TrainingQuery) -> int:
         msg = "the table has no rows: give it at least two"
         raise DataError(msg)
     if 0 < known < n_rows:
-        warn(missing_targets(rows.target.name, n_rows - known, n_rows))
+        warn(missing_targets_warning(rows.target.name, n_rows - known, n_rows))
     return known
 
 

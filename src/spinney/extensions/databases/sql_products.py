@@ -33,7 +33,7 @@ from spinney.sources.base import Products
 from spinney.trees import Term
 
 # So many terms have about 1300 products: as much as one statement should hold.
-MOST_IN_STATEMENT = 50
+MAX_TERMS_PER_STATEMENT = 50
 
 
 def term_expression(term: Term, *, is_numeric: bool) -> exp.Expr:

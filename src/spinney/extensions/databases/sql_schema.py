@@ -8,7 +8,7 @@ import numpy as np
 from sqlglot import exp
 
 from spinney.data import (
-    MOST_WITHOUT_ROWS,
+    MAX_UNUSED_VALUES,
     Attribute,
     Column,
     Schema,
@@ -16,8 +16,8 @@ from spinney.data import (
     TextFormat,
     Value,
     factorise,
-    left_out,
     level_order,
+    unused_values_note,
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
@@ -38,9 +38,9 @@ from spinney.extensions.databases.grouped import grouped_statements
 from spinney.sources.rows.training_rows import NO_TARGET
 from spinney.sources.rows.weight_checks import (
     WEIGHTS,
-    check_least,
+    check_least_weight,
     check_weight_kind,
-    nothing_weighs,
+    zero_weights_error,
 )
 
 
@@ -150,7 +150,7 @@ def check_weights(rows: TrainingQuery) -> None:
             Setting("weight"), f" {weight.name!r} has {odd}", remedy=WEIGHTS
         )
     if lightest is not None:
-        check_least(float(lightest))
+        check_least_weight(float(lightest))
 
 
 def count_classes(rows: TrainingQuery) -> tuple[int, int]:
@@ -195,7 +195,7 @@ def seen_values(rows: TrainingQuery) -> SeenValues:
     target = seen.pop("class")
     if not target:
         if rows.target.name == NO_TARGET:
-            raise nothing_weighs(rows.weight.name if rows.weight else None)
+            raise zero_weights_error(rows.weight.name if rows.weight else None)
         msg = f"target {rows.target.name!r}: every cell is missing, or has no weight"
         raise DataError(msg)
     nominal = {
@@ -257,8 +257,8 @@ def schema_of(
 def _sorted(column: SqlColumn, values: set[Value]) -> tuple[Value, ...]:
     declared = values.union(column.levels)
     n_without = len(declared) - len(values)
-    if column.of_type and n_without > MOST_WITHOUT_ROWS:
-        note(left_out(column.name, n_without))
+    if column.of_type and n_without > MAX_UNUSED_VALUES:
+        note(unused_values_note(column.name, n_without))
     else:
         values = declared
     return tuple(sorted(values, key=level_order))

@@ -49,7 +49,7 @@ from spinney.extensions.databases.query_results import (
     rows_query,
 )
 from spinney.extensions.databases.sql_products import (
-    MOST_IN_STATEMENT,
+    MAX_TERMS_PER_STATEMENT,
     products_of,
     selected,
     sums,
@@ -65,9 +65,9 @@ from spinney.sources.base import (
     TableRequest,
     TermRequest,
     Totals,
-    batches_of_terms,
+    term_batches,
 )
-from spinney.sources.open_bins import OpenIntervals, are_listed, openable_tables
+from spinney.sources.open_bins import OpenIntervals, are_single_values, openable_tables
 from spinney.trees import CountTable, Route, TableBatch, Term
 
 Lines = exp.Query | exp.Table
@@ -262,7 +262,7 @@ class SqlSource:
                 self._engine, relation, by_node
             ),
             joined=True,
-            ranges=None if are_listed(intervals) else ends,
+            ranges=None if are_single_values(intervals) else ends,
         )
         return list(parts)
 
@@ -337,7 +337,7 @@ class SqlSource:
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, a statement for some at once."""
         varying: dict[int, Products] = {}
-        for batch in batches_of_terms(requests, MOST_IN_STATEMENT):
+        for batch in term_batches(requests, MAX_TERMS_PER_STATEMENT):
             all_terms = tuple(dict.fromkeys(t for r in batch for t in r.terms))
             nodes = [request.node for request in batch]
             answers = self._varying(nodes, all_terms, complete=batch[0].complete)

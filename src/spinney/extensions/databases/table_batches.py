@@ -19,7 +19,7 @@ from spinney.trees import TableBatch
 
 LINE, CLASS = 260, 32
 """Bytes of a line while its table is counted and searched, and more for each class."""
-MOST_IN_BINS = 6
+MAX_BINNED_CLASSES = 6
 """Numbers are counted in bins for at most so many classes (``search.bin_bounds``)."""
 
 Wanted = Sequence[tuple[int, Sequence[int]]]
@@ -126,7 +126,7 @@ class TableWorkspace:
         limit = self.budget.limit_for_tables(n_lines * self.n_bytes)
         target = self.schema.target
         other = phrase("leave the column out ({})", Setting("ignore", [name]))
-        if not target.is_numeric and target.n_outputs <= MOST_IN_BINS:
+        if not target.is_numeric and target.n_outputs <= MAX_BINNED_CLASSES:
             settings = Setting("recipe", "cart"), Setting("missing_policy", "branch")
             other = phrase("count numbers in bins ({}, {})", *settings)
         return ParameterError(

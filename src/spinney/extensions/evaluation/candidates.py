@@ -15,7 +15,7 @@ from spinney.recipes import (
     default_recipe,
     refuse_uncommon,
 )
-from spinney.sources.training_data import DECLARING, OPENING
+from spinney.sources.training_data import DECLARATION_PARAMETERS, INPUT_PARAMETERS
 
 # CART pruned by cross-validation; the recipe alone is not pruned.
 PRUNED = (
@@ -37,7 +37,7 @@ Recipes = (
 )
 
 # Parameters of reading, the same for all candidates.
-READING_PARAMETERS = ("data", "target", *DECLARING, *OPENING)
+READING_PARAMETERS = ("data", "target", *DECLARATION_PARAMETERS, *INPUT_PARAMETERS)
 # Parameters of grow without those of reading.
 GROW_PARAMETERS = (
     *COMMON_SETTINGS,

@@ -21,8 +21,8 @@ from spinney.sources.rows import (
     check_classes,
     check_numbers,
     check_roles,
-    known_rows,
     report_column_issues,
+    usable_rows,
 )
 from spinney.sources.training_data import TableInput, table_of_rows
 
@@ -63,7 +63,7 @@ def rows_of(table_input: TableInput) -> EvaluationRows:
     declarations = table_input.declarations
     check_roles(target, weight, declarations)
     read = table_of_rows(table_input)
-    rows, weights, places = known_rows(read, target, weight)
+    rows, weights, places = usable_rows(read, target, weight)
     if not rows.n_rows:
         msg = "no row has a positive weight and a known target"
         raise DataError(msg)

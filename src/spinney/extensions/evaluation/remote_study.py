@@ -37,7 +37,7 @@ from spinney.sources.rows import (
     SampleableRows,
     hash_mixing,
     sample_fold,
-    sample_share,
+    sample_fraction,
 )
 from spinney.sources.training_data import open_source
 from spinney.trees.predict import flatten, outputs
@@ -127,7 +127,7 @@ class RemoteStudy:
                 start = seconds_without_loading()
                 predicted = predict(rows.columns, len(rows.classes))
                 predict_seconds += seconds_without_loading() - start
-                known = rows.classes, rows.own_weights, classes
+                known = rows.classes, rows.sample_weights, classes
                 model_target = model.schema.target
                 splits.append(
                     tested_rows(*known, target=model_target, outputs=predicted)
@@ -151,7 +151,7 @@ def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
     for repeat in range(1, scheme.repeats + 1):
         mixing = hash_mixing(scheme.seed, repeat)
         if scheme.holdout is not None:
-            yield repeat, 1, sample_share(float(scheme.holdout), mixing)
+            yield repeat, 1, sample_fraction(float(scheme.holdout), mixing)
             continue
         for fold in range(scheme.n_folds):
             yield repeat, fold + 1, sample_fold(fold, scheme.n_folds, mixing)

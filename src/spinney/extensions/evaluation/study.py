@@ -47,8 +47,12 @@ from spinney.extensions.evaluation.measures import (
 )
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
 from spinney.extensions.evaluation.splits import Scheme, Split, choose_folds, splits_of
-from spinney.growth import only_to_predict
-from spinney.sources.training_data import DECLARING, OPENING, TableInput
+from spinney.growth import prediction_only
+from spinney.sources.training_data import (
+    DECLARATION_PARAMETERS,
+    INPUT_PARAMETERS,
+    TableInput,
+)
 from spinney.trees import labels_of
 
 Task = TypeVar("Task")
@@ -163,7 +167,7 @@ class PreparedStudy:
 
         with limited_threads(None):  # an interrupt ends all threads
             if memory:
-                with only_to_predict(len(tasks) * len(self.candidates)):
+                with prediction_only(len(tasks) * len(self.candidates)):
                     self._warm_up(tasks[-1])
             results = run_tasks(tasks, self.candidates, prepare, self.progress)
         # AUC is undefined over all rows, because it would rank probabilities of
@@ -246,7 +250,7 @@ def run_tasks(
     """
     results: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(candidates)
-    with only_to_predict(total):
+    with prediction_only(total):
         for task_number, task in enumerate(tasks):
             measure_candidate = prepare(task)
             for candidate_number, candidate in enumerate(candidates):
@@ -345,7 +349,9 @@ def study_of(
     cost_matrix = settings.pop("cost_matrix", None)
     seed = seed_of(settings.pop("random_state", None), 0)
     scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
-    table = TableInput.of(given("data", "target", *DECLARING, *OPENING))
+    table = TableInput.of(
+        given("data", "target", *DECLARATION_PARAMETERS, *INPUT_PARAMETERS)
+    )
     refuse_seed(settings)
     uses_defaults = recipes is None
     if recipes is None:

@@ -39,7 +39,7 @@ from spinney.extensions.pictures.node_histograms import BINS, Histogram, node_hi
 from spinney.growth import Model
 from spinney.growth.forest import (
     Forest,
-    find_typical,
+    find_typical_tree,
     forest_leaves,
     impurity_importances,
     trees_by_similarity,
@@ -242,7 +242,7 @@ def _forest_data(
         columns = schema.encode(table, forest.needed)
         leaves = forest_leaves(forest, columns, table.n_rows)
         if typical is None and table.n_rows:
-            typical = find_typical(forest, columns, table.n_rows)
+            typical = find_typical_tree(forest, columns, table.n_rows)
     order = trees_by_similarity(importances)
     if typical is not None:
         order = np.append(typical.number, order[order != typical.number])

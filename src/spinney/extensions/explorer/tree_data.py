@@ -12,7 +12,7 @@ from spinney.extensions.pictures.branch_labels import MOST_DIGITS, digits_apart
 from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.growth.prune import (
     EncodedRows,
-    Sequence,
+    PruningSequence,
     leaf_risks,
     sequence_of,
     validated,
@@ -156,14 +156,14 @@ def sequence_data(tree: Tree, rows: EncodedRows | None = None) -> dict[str, Any]
     }
 
 
-def record_data(record: Sequence | None) -> dict[str, Any] | None:
+def record_data(record: PruningSequence | None) -> dict[str, Any] | None:
     """Return the errors by which a tree was just pruned; None where none are known."""
     if record is None or record.judged_by is None:
         return None
     return {**_judged_data(record), "by": record.judged_by}
 
 
-def _judged_data(sequence: Sequence) -> dict[str, Any]:
+def _judged_data(sequence: PruningSequence) -> dict[str, Any]:
     """Return the leaves of subtrees with their mean errors and the spread of these."""
     errors, deviations = sequence.mean_errors()
     return {

@@ -171,10 +171,10 @@ class _Writer:
         self, schema: Schema, needed: Sequence[int], optional: Sequence[int] = ()
     ) -> None:
         self.schema = schema
-        behind, attributes = schema.behind(needed), schema.attributes
+        behind, attributes = schema.input_columns(needed), schema.attributes
         formulas = [i for i in needed if attributes[i].formula is not None]
         self.cells = {index: at for at, index in enumerate((*behind, *formulas))}
-        required = schema.behind(set(needed) - {*optional})
+        required = schema.input_columns(set(needed) - {*optional})
         self.columns = tuple(
             _column(attributes[i], schema.markers, optional=i not in required)
             for i in behind

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import frexp
 
 from spinney._support.text import ascii_lower
-from spinney.data import SECONDS_OF_A_DAY, Value
+from spinney.data import SECONDS_PER_DAY, Value
 from spinney.extensions.exports.portable import refuse_to_say
 
 DEFAULT_DIALECT = "duckdb"
@@ -280,7 +280,7 @@ def _sqlite_seconds(text: str) -> str:
     return f"({whole} * 1000000 + {micros}) / 1e6"
 
 
-_SQLITE_DAY = f"strftime('%s', substr({{0}}, 1, 10)) / {SECONDS_OF_A_DAY}"
+_SQLITE_DAY = f"strftime('%s', substr({{0}}, 1, 10)) / {SECONDS_PER_DAY}"
 _SQLITE_CLOCK = "('1970-01-01 ' || {0})"
 _SQLITE_DATES = "as text such as 2026-11-18 10:30:00 without a time zone, or as {}"
 _SQLITE_TIMES = {

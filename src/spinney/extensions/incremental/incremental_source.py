@@ -15,9 +15,9 @@ search would find it again (``Search.finds_same_splits``).
 The arrays of a state never change, so that one state can be updated twice.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +27,17 @@ from spinney._support.segments import starts_of
 from spinney.extensions.incremental.table_change import (
     Change,
     WeighedRows,
+    apply_change,
     are_numeric,
     changed_tables,
     difference,
-    in_columns,
-    joined_members,
-    of_node,
-    relaid,
-    with_branches,
+    one_hot_counts,
+    pad_branches,
+    recode_classes,
+    select_tables,
 )
 from spinney.extensions.incremental.tree_state import (
-    ChildrenBefore,
+    ChildMatcher,
     NodeState,
     TreeState,
 )
@@ -47,14 +47,17 @@ from spinney.sources import ROOT, AgreementRequest, TableRequest, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
 from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
 
-FEW_ROWS = 32  # of a node that stores no tables
+MAX_UNCACHED_ROWS = 32  # the most rows of a node that stores no tables
 MAX_CHANGED = 0.5  # the fraction of a node's rows beyond which it is stale
 NO_ATTRIBUTE = -1  # that of the totals: a table of one value that all rows have
 
 
+_Request = TypeVar("_Request", TableRequest, AgreementRequest)
+
+
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A node while the tree grows again."""
+    """A node while the tree is regrown."""
 
     before: NodeState | None
     change: Change
@@ -71,7 +74,7 @@ class _Node:
         """Its rows."""
         if self.now is None:
             assert self.before is not None
-            self.now = joined_members(self.before.members, self.change)
+            self.now = apply_change(self.before.members, self.change)
         return self.now
 
     @property
@@ -99,14 +102,14 @@ class IncrementalSource:
     def __init__(self, joined: JoinedRows, earlier: TreeState | None) -> None:
         rows = joined.rows
         self.schema, self._joined, self._earlier = rows.schema, joined, earlier
-        self._weights = rows.own_weights
-        self._all = rows.source()
+        self._weights = rows.sample_weights
+        self._all_rows = rows.source()
         self._numbers: Floats | None = None
         if self.schema.target.origin is not None:
             self._numbers = np.asarray(rows.classes - self.schema.target.origin)
         self.n_counted = 0
         self._search: Search | None = None
-        self._same: tuple[Search, bool, bool] | None = None
+        self._comparison: tuple[Search, bool, bool] | None = None
         self._levels: dict[int, Any] = {}
         self._total: TableBatch | None = None
         self._nodes: dict[int, _Node] = {}
@@ -116,16 +119,16 @@ class IncrementalSource:
         """Start with the root and its rows."""
         joined = self._joined
         if self._earlier is None:
-            now = self._weighed(joined.staying)
+            now = self._with_weights(joined.staying)
             self._nodes = {ROOT: _Node(None, Change(), now)}
             return
         n_rows, gone = len(joined.rows.classes), joined.removed
         new = np.arange(joined.n_before, n_rows)
-        added = self._weighed(np.setdiff1d(new, gone, assume_unique=True))
-        removed = self._weighed(gone[gone < joined.n_before])
+        added = self._with_weights(np.setdiff1d(new, gone, assume_unique=True))
+        removed = self._with_weights(gone[gone < joined.n_before])
         self._nodes = {ROOT: _Node(self._earlier.root, Change(added, removed))}
 
-    def _weighed(self, rows: Integers) -> WeighedRows:
+    def _with_weights(self, rows: Integers) -> WeighedRows:
         return WeighedRows(rows, self._weights[rows])
 
     # Counting
@@ -143,7 +146,7 @@ class IncrementalSource:
         """Return what rows add to the line of their value: by class, or moments."""
         if self._numbers is None:
             classes = self._joined.rows.classes[rows]
-            return in_columns(classes, weights, self.schema.n_classes)
+            return one_hot_counts(classes, weights, self.schema.n_classes)
         numbers = self._numbers[rows]
         first = weights * numbers
         moments = np.stack([weights, first, first * numbers], axis=1)
@@ -166,9 +169,9 @@ class IncrementalSource:
         if old is None:
             weights, rows = self._amounts(node.members.rows[:0], np.zeros(0))
             none = np.zeros((1, weights.shape[1])), np.zeros((1, rows.shape[1]), int)
-            node_of, attribute = np.array([0]), np.array([NO_ATTRIBUTE])
+            numbers, attribute = np.array([0]), np.array([NO_ATTRIBUTE])
             start, values = np.array([0, 0]), np.zeros(0)
-            old = TableBatch(node_of, attribute, start, values, weights, rows, *none)
+            old = TableBatch(numbers, attribute, start, values, weights, rows, *none)
             change = Change(node.members)
         batch, n_counted = changed_tables(
             old,
@@ -182,49 +185,55 @@ class IncrementalSource:
         return batch
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, in one batch."""
+        """Yield the tables of all requests, in one batch."""
         parts, to_count = [], []
         for number, request in enumerate(requests):
             node = self._nodes[request.node]
             if node.tables is None:
-                node.tables = self._changed(node, request.attributes)
+                node.tables = self._changed_tables(node, request.attributes)
             if node.tables is None:
                 to_count.append((number, request))
             else:
-                parts.append(of_node(node.tables, request.attributes, number))
-        if to_count:
-            own = [request for _, request in to_count]
-            counted = joined_batches(self._part(own).tables(own))
-            for at, (number, request) in enumerate(to_count):
-                own_tables = counted.take(np.flatnonzero(counted.node == at))
-                parts.append(of_node(own_tables, request.attributes, number))
-                node = self._nodes[request.node]
-                whole = not node.attributes or node.attributes == request.attributes
-                if whole and len(node.members) > FEW_ROWS:
-                    node.tables = parts[-1]
+                parts.append(select_tables(node.tables, request.attributes, number))
+        for request, batch in self._count(to_count, MemorySource.tables):
+            parts.append(batch)
+            node = self._nodes[request.node]
+            whole = not node.attributes or node.attributes == request.attributes
+            if whole and len(node.members) > MAX_UNCACHED_ROWS:
+                node.tables = batch
         yield joined_batches(parts)
 
-    def _part(
+    def _count(
+        self,
+        numbered: "Sequence[tuple[int, _Request]]",
+        count: "Callable[[MemorySource, Sequence[_Request]], Iterable[TableBatch]]",
+    ) -> "Iterator[tuple[_Request, TableBatch]]":
+        """Yield numbered requests, with tables counted from the rows of their nodes."""
+        if not numbered:
+            return
+        requests = [request for _, request in numbered]
+        counted = joined_batches(count(self._source_of(requests), requests))
+        for index, (number, request) in enumerate(numbered):
+            batch = counted.take(np.flatnonzero(counted.node == index))
+            yield request, select_tables(batch, request.attributes, number)
+
+    def _source_of(
         self, requests: "Sequence[TableRequest | AgreementRequest]"
     ) -> MemorySource:
         """Return a source of the rows of some nodes alone."""
         members = [self._nodes[request.node].members for request in requests]
-        start = starts_of(np.array([len(each) for each in members], dtype=np.int64))
-        rows = np.concatenate([each.rows for each in members])
-        part = self._joined.rows.take(rows).source()
-        part.assign_rows(
-            {
-                request.node: (np.arange(start[at], start[at + 1]), each.weights)
-                for at, (request, each) in enumerate(
-                    zip(requests, members, strict=True)
-                )
-            }
-        )
-        pairs = zip(requests, members, strict=True)
-        self.n_counted += sum(len(r.attributes) * len(own) for r, own in pairs)
+        ends = np.cumsum([len(rows) for rows in members])
+        source = self._joined.rows.take(np.concatenate([m.rows for m in members]))
+        part, assigned = source.source(), {}
+        for request, rows, end in zip(requests, members, ends, strict=True):
+            assigned[request.node] = np.arange(end - len(rows), end), rows.weights
+            self.n_counted += len(request.attributes) * len(rows)
+        part.assign_rows(assigned)
         return part
 
-    def _changed(self, node: _Node, attributes: tuple[int, ...]) -> TableBatch | None:
+    def _changed_tables(
+        self, node: _Node, attributes: tuple[int, ...]
+    ) -> TableBatch | None:
         """Return the stored tables of a node after its changes, if there are any."""
         before = node.before
         if before is None or before.tables is None:
@@ -236,7 +245,7 @@ class IncrementalSource:
             return batch
         if len(node.change) > MAX_CHANGED * len(node.members):
             return None
-        batch = of_node(batch, attributes, 0)
+        batch = select_tables(batch, attributes, 0)
         batch, n_counted = changed_tables(
             batch, node.change, node.members, self._cells, self._amounts
         )
@@ -252,14 +261,14 @@ class IncrementalSource:
         attribute = batch.attribute[batch.owner]
         for index, codes in enumerate(joined.codes):
             if codes is not None:
-                own = attribute == index
-                values[own] = mapped(values[own].astype(np.int64), codes)
+                lines = attribute == index
+                values[lines] = mapped(values[lines].astype(np.int64), codes)
         weights, rows = batch.weights, batch.rows
         missing, missing_rows = batch.missing, batch.missing_rows
         if joined.classes is not None:
             n_classes = self.schema.n_classes
             weights, rows, missing, missing_rows = (
-                relaid(part, joined.classes, n_classes)
+                recode_classes(part, joined.classes, n_classes)
                 for part in (weights, rows, missing, missing_rows)
             )
         stays = (values >= 0) | are_numeric(self.schema, attribute)
@@ -278,8 +287,8 @@ class IncrementalSource:
     # Surrogates
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, value × branch, in one batch."""
-        most = max((request.split.n_branches for request in requests), default=0)
+        """Yield the tables of all requests, value × branch, in one batch."""
+        width = max((request.split.n_branches for request in requests), default=0)
         parts, to_count = [], []
         for number, request in enumerate(requests):
             node = self._nodes[request.node]
@@ -288,24 +297,19 @@ class IncrementalSource:
                 to_count.append((number, request))
             else:
                 node.agreement = request.split, batch
-                batch = of_node(batch, request.attributes, number)
-                parts.append(with_branches(batch, most))
-        if to_count:
-            own = [request for _, request in to_count]
-            counted = joined_batches(self._part(own).agreements(own))
-            for at, (number, request) in enumerate(to_count):
-                own_tables = counted.take(np.flatnonzero(counted.node == at))
-                batch = of_node(own_tables, request.attributes, number)
-                node = self._nodes[request.node]
-                if len(node.members) > FEW_ROWS and request.split.n_branches == most:
-                    node.agreement = request.split, batch
-                parts.append(with_branches(batch, most))
+                batch = select_tables(batch, request.attributes, number)
+                parts.append(pad_branches(batch, width))
+        for request, batch in self._count(to_count, MemorySource.agreements):
+            node, split = self._nodes[request.node], request.split
+            if len(node.members) > MAX_UNCACHED_ROWS and split.n_branches == width:
+                node.agreement = split, batch
+            parts.append(pad_branches(batch, width))
         yield joined_batches(parts)
 
     def _changed_agreement(
         self, node: _Node, request: AgreementRequest
     ) -> TableBatch | None:
-        """Return how attributes agreed with a split, after what changed at its node."""
+        """Return the stored agreement of attributes with a split, after the changes."""
         before, split = node.before, request.split
         if before is None or before.agreement is None or self._joined.is_recoded:
             return None
@@ -319,11 +323,11 @@ class IncrementalSource:
         n_branches = split.n_branches
 
         def amounts(rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
-            branches = self._all.split_branches(split, rows)
+            branches = self._all_rows.split_branches(split, rows)
             branches = np.where(branches < 0, n_branches, branches)
-            return in_columns(branches, weights, n_branches + 1)
+            return one_hot_counts(branches, weights, n_branches + 1)
 
-        batch = of_node(batch, request.attributes, 0)
+        batch = select_tables(batch, request.attributes, 0)
         batch, n_counted = changed_tables(
             batch, node.change, node.members, self._cells, amounts
         )
@@ -332,7 +336,7 @@ class IncrementalSource:
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        self._all.assign_rows(
+        self._all_rows.assign_rows(
             {
                 node: (members.rows, members.weights)
                 for node, _ in routes
@@ -340,8 +344,8 @@ class IncrementalSource:
             }
         )
         self.n_counted += sum(len(self._nodes[node].members) for node, _ in routes)
-        tables = self._all.routed(routes)
-        self._all.release(node for node, _ in routes if node != ROOT)
+        tables = self._all_rows.routed(routes)
+        self._all_rows.release(node for node, _ in routes if node != ROOT)
         return tables
 
     # Sending rows
@@ -358,13 +362,13 @@ class IncrementalSource:
         parent = self._nodes[node]
         parent.route, parent.children = route, dict(children)
         if self._splits_as_before(parent, route):
-            sent = self._sent_changes(parent, route, children)
+            sent = self._send_changes(parent, route, children)
         else:
-            sent = self._sent_rows(parent, route, children)
+            sent = self._send_rows(parent, route, children)
         self._nodes.update(sent)
 
     def _splits_as_before(self, node: _Node, route: Route) -> bool:
-        """Return whether rows that stayed go where they went, none of them divided."""
+        """Return whether the rows that stayed go to the same branches, undivided."""
         before = node.before
         if before is None or before.route is None or self._joined.is_recoded:
             return False
@@ -379,56 +383,56 @@ class IncrementalSource:
             for batch in (before.tables, node.tables)
         )
 
-    def _sent_changes(
+    def _send_changes(
         self, parent: _Node, route: Route, children: Mapping[int, int]
     ) -> dict[int, _Node]:
         """Return children with their earlier states, and their part of the changes."""
         assert parent.before is not None
         change, nodes = parent.change, {}
         added_branch, removed_branch = (
-            self._all.route_branches(route, each.rows) if len(each) else each.rows
-            for each in (change.added, change.removed)
+            self._all_rows.route_branches(route, part.rows) if len(part) else part.rows
+            for part in (change.added, change.removed)
         )
         for branch, child in children.items():
             before = parent.before.children.get(branch)
             if before is None:  # a leaf, without a state
                 only = {branch: child}
-                nodes.update(self._sent_rows(parent, route, only, matched=False))
+                nodes.update(self._send_rows(parent, route, only, match=False))
                 continue
-            own = change
+            in_branch = change
             if len(change):
-                own = Change(
+                in_branch = Change(
                     change.added.take(added_branch == branch),
                     change.removed.take(removed_branch == branch),
                 )
-            nodes[child] = _Node(before, own)
+            nodes[child] = _Node(before, in_branch)
         return nodes
 
-    def _sent_rows(
+    def _send_rows(
         self,
         parent: _Node,
         route: Route,
         children: Mapping[int, int],
         *,
-        matched: bool = True,
+        match: bool = True,
     ) -> dict[int, _Node]:
-        """Return children with their rows, each the one that had most of them before.
+        """Return children with their rows, and the state that had most of them.
 
-        Only children with a state are ``matched``.
+        Without ``match`` they have no state.
         """
         members, nodes = parent.members, {}
-        branches = self._all.route_branches(route, members.rows)
+        branches = self._all_rows.route_branches(route, members.rows)
         is_missing = branches < 0
         children_before = (
-            parent.before.children if matched and parent.before is not None else {}
+            parent.before.children if match and parent.before is not None else {}
         )
-        matcher = ChildrenBefore(children_before)
+        matcher = ChildMatcher(children_before)
         for branch, child in children.items():
             in_branch, weights = branches == branch, members.weights
             if is_missing.any():
-                share = route.split.shares[branch]
-                weights = np.where(is_missing, weights * share, weights)
-                in_branch = in_branch | (is_missing & (share > 0))
+                fraction = route.split.shares[branch]
+                weights = np.where(is_missing, weights * fraction, weights)
+                in_branch = in_branch | (is_missing & (fraction > 0))
             now = WeighedRows(members.rows[in_branch], weights[in_branch])
             before = matcher.find(now)
             change = Change() if before is None else difference(before.members, now)
@@ -438,7 +442,7 @@ class IncrementalSource:
         return nodes
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Do nothing: the nodes are the state for the next tree."""
+        """Do nothing: the nodes are the state of the next update."""
 
     # The cache of outcomes
 
@@ -446,45 +450,40 @@ class IncrementalSource:
         self, node: int, attributes: tuple[int, ...], search: Search
     ) -> NodeOutcome | None:
         """Return the cached outcome of a node, if a search would find it again."""
-        own_node = self._nodes[node]
-        if (
-            self._earlier is None
-            or not own_node.is_as_before
-            or self._joined.is_recoded
-        ):
+        current = self._nodes[node]
+        before = current.before
+        if before is None or not current.is_as_before or self._joined.is_recoded:
             return None
-        assert own_node.before is not None
-        outcome = own_node.before.outcome
-        if outcome is None or own_node.before.attributes != attributes:
+        outcome = before.outcome
+        if outcome is None or before.attributes != attributes:
             return None
-        same, rewritten = self._compared(search)
-        if not same:
+        finds_same, has_moved = self._compare_search(search)
+        if not finds_same:
             return None
-        if rewritten:
-            outcome = self._rewritten(outcome, search)
+        if has_moved:
+            outcome = self._with_new_thresholds(outcome, search)
         if outcome is not None:
-            own_node.attributes, own_node.outcome = attributes, outcome
-            own_node.tables, own_node.agreement = (
-                own_node.before.tables,
-                own_node.before.agreement,
-            )
+            current.attributes, current.outcome = attributes, outcome
+            current.tables, current.agreement = before.tables, before.agreement
         return outcome
 
-    def _compared(self, search: Search) -> tuple[bool, bool]:
-        """Return whether a search finds what the earlier one did, and writes it so."""
-        if self._same is None or self._same[0] is not search:
+    def _compare_search(self, search: Search) -> tuple[bool, bool]:
+        """Return whether a search finds the same splits, and if thresholds move."""
+        if self._comparison is None or self._comparison[0] is not search:
             earlier = None if self._earlier is None else self._earlier.search
-            prices = any(attribute.cost for attribute in self.schema.attributes)
-            same = rewritten = False
-            if earlier is not None and not prices:
-                same = search.finds_same_splits(earlier, self.schema)
-                if same and search.recipe.thresholds == "observed":
-                    rewritten = not _same_values(earlier, search)
-            self._same = search, same, rewritten
-        return self._same[1:]
+            has_costs = any(attribute.cost for attribute in self.schema.attributes)
+            finds_same = has_moved = False
+            if earlier is not None and not has_costs:
+                finds_same = search.finds_same_splits(earlier, self.schema)
+                if finds_same and search.recipe.thresholds == "observed":
+                    has_moved = not _have_same_values(earlier, search)
+            self._comparison = search, finds_same, has_moved
+        return self._comparison[1:]
 
-    def _rewritten(self, outcome: NodeOutcome, search: Search) -> NodeOutcome | None:
-        """Return an outcome with its thresholds by the rows now."""
+    def _with_new_thresholds(
+        self, outcome: NodeOutcome, search: Search
+    ) -> NodeOutcome | None:
+        """Return an outcome with its thresholds by the present rows."""
         decision = rewritten_decision(outcome.decision, search, self._levels)
         if decision is None or outcome.route is None:
             return None if decision is None else replace(outcome, decision=decision)
@@ -502,8 +501,8 @@ class IncrementalSource:
         search: Search,
     ) -> None:
         """Store the outcome of a node."""
-        own_node = self._nodes[node]
-        own_node.attributes, own_node.outcome = attributes, outcome
+        current = self._nodes[node]
+        current.attributes, current.outcome = attributes, outcome
         self._search = search
 
     def tree_state(self) -> TreeState:
@@ -511,29 +510,28 @@ class IncrementalSource:
         joined = self._joined
         places = np.zeros(len(joined.rows.classes), dtype=np.int64)
         places[joined.staying] = np.arange(len(joined.staying))
-        moved = bool(len(joined.removed))
-        done: dict[int, NodeState] = {}
+        states: dict[int, NodeState] = {}
         for number in sorted(self._nodes, reverse=True):  # children before parents
             node = self._nodes[number]
             members = node.members
-            if moved:
+            if len(joined.removed):
                 members = WeighedRows(places[members.rows], members.weights)
-            done[number] = NodeState(
+            states[number] = NodeState(
                 members,
                 node.attributes,
                 node.outcome,
                 node.tables,
                 node.agreement,
                 node.route,
-                {branch: done[child] for branch, child in node.children.items()},
+                {branch: states[child] for branch, child in node.children.items()},
             )
-        return TreeState(done[ROOT], self._search, self._totals())
+        return TreeState(states[ROOT], self._search, self._totals())
 
 
-def _same_values(one: Search, other: Search) -> bool:
-    """Return whether all rows have the same values, as they had."""
-    values = other.root_summary.observed
+def _have_same_values(earlier: Search, search: Search) -> bool:
+    """Return whether two searches observed the same values of all attributes."""
+    values = search.root_summary.observed
     return all(
-        np.array_equal(own, values[index])
-        for index, own in one.root_summary.observed.items()
+        np.array_equal(observed, values[index])
+        for index, observed in earlier.root_summary.observed.items()
     )

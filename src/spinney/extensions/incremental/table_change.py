@@ -27,7 +27,7 @@ Amounts = Callable[[Integers, Floats], tuple[Floats, Integers]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedRows:
-    """The rows of a node, rising, and their weights there."""
+    """The rows of a node in rising order, and their weights there."""
 
     rows: Integers
     weights: Floats
@@ -56,7 +56,7 @@ class Change:
         return len(self.added) + len(self.removed)
 
 
-def joined_members(before: WeighedRows, change: Change) -> WeighedRows:
+def apply_change(before: WeighedRows, change: Change) -> WeighedRows:
     """Return the rows of a node after a change."""
     if not len(change):
         return before
@@ -69,16 +69,16 @@ def joined_members(before: WeighedRows, change: Change) -> WeighedRows:
 
 def difference(before: WeighedRows, after: WeighedRows) -> Change:
     """Return the change between the rows of a node before and after."""
-    at = np.searchsorted(before.rows, after.rows)
-    inside = at < len(before)
-    same = np.zeros(len(after), dtype=bool)
-    where = at[inside]
-    same[inside] = (before.rows[where] == after.rows[inside]) & (
-        before.weights[where] == after.weights[inside]
+    places = np.searchsorted(before.rows, after.rows)
+    inside = places < len(before)
+    is_equal = np.zeros(len(after), dtype=bool)
+    matches = places[inside]
+    is_equal[inside] = (before.rows[matches] == after.rows[inside]) & (
+        before.weights[matches] == after.weights[inside]
     )
     stayed = np.zeros(len(before), dtype=bool)
-    stayed[at[same]] = True
-    return Change(after.take(~same), before.take(~stayed))
+    stayed[places[is_equal]] = True
+    return Change(after.take(~is_equal), before.take(~stayed))
 
 
 def changed_tables(
@@ -106,9 +106,9 @@ def changed_tables(
             if whole:
                 part.add(gone, -minus, -minus_rows)
             else:
-                counted += part.count_again(index, gone, now, cells, amounts)
+                counted += part.recount(index, gone, now, cells, amounts)
         lines.append(part.without_empty())
-    return _stacked(batch, lines), counted
+    return _join_lines(batch, lines), counted
 
 
 def is_whole(amounts: Floats) -> bool:
@@ -139,33 +139,32 @@ class _Lines:
         )
 
     def add(self, values: Floats, weights: Floats, rows: Integers) -> None:
-        """Add rows to the lines of their values, which are made where there are none.
+        """Add rows to the lines of their values; new values get new lines.
 
-        What has left the schema, −∞, is on no line any more.
+        Values that are no longer in the schema, −∞, have no line.
         """
-        known = values > -np.inf
-        missing = np.isnan(values)
+        present, missing = values > -np.inf, np.isnan(values)
         if missing.any():
-            at = np.zeros(np.count_nonzero(missing), dtype=np.int64)
-            np.add.at(self.missing[None], at, weights[missing])
-            np.add.at(self.missing_rows[None], at, rows[missing])
-        values, weights, rows = values[known], weights[known], rows[known]
+            line = np.zeros(np.count_nonzero(missing), dtype=np.int64)
+            np.add.at(self.missing[None], line, weights[missing])
+            np.add.at(self.missing_rows[None], line, rows[missing])
+        values, weights, rows = values[present], weights[present], rows[present]
         if not len(values):
             return
         new = np.setdiff1d(values, self.values)
         if len(new):
-            at = np.searchsorted(self.values, new)
-            self.values = np.insert(self.values, at, new)
-            self.weights = np.insert(self.weights, at, 0.0, axis=0)
-            self.rows = np.insert(self.rows, at, 0, axis=0)
+            places = np.searchsorted(self.values, new)
+            self.values = np.insert(self.values, places, new)
+            self.weights = np.insert(self.weights, places, 0.0, axis=0)
+            self.rows = np.insert(self.rows, places, 0, axis=0)
         line = np.searchsorted(self.values, values)
         np.add.at(self.weights, line, weights)
         np.add.at(self.rows, line, rows)
 
-    def count_again(
+    def recount(
         self, index: int, gone: Floats, now: WeighedRows, cells: Cells, amounts: Amounts
     ) -> int:
-        """Count the lines again that rows have left; return how many were counted."""
+        """Count the lines of removed rows from scratch; return the number of rows."""
         values = cells(index, now.rows)
         touched = np.isin(values, gone)
         if np.isnan(gone).any():
@@ -173,9 +172,9 @@ class _Lines:
             self.missing[:], self.missing_rows[:] = 0, 0
         lines = np.isin(self.values, gone)
         self.weights[lines], self.rows[lines] = 0, 0
-        own = now.take(touched)
-        self.add(values[touched], *amounts(own.rows, own.weights))
-        return len(own)
+        counted = now.take(touched)
+        self.add(values[touched], *amounts(counted.rows, counted.weights))
+        return len(counted)
 
     def without_empty(self) -> "_Lines":
         """Return the lines that have rows."""
@@ -191,7 +190,7 @@ class _Lines:
         )
 
 
-def _stacked(batch: TableBatch, lines: Sequence[_Lines]) -> TableBatch:
+def _join_lines(batch: TableBatch, lines: Sequence[_Lines]) -> TableBatch:
     counts = np.array([len(part.values) for part in lines], dtype=np.int64)
     return TableBatch(
         batch.node,
@@ -205,20 +204,22 @@ def _stacked(batch: TableBatch, lines: Sequence[_Lines]) -> TableBatch:
     )
 
 
-def in_columns(
+def one_hot_counts(
     columns: Integers, weights: Floats, n_columns: int
 ) -> tuple[Floats, Integers]:
-    """Return a line for each row, its weight in its column; none below column 0."""
-    known = np.flatnonzero(columns >= 0)
+    """Return the weight and the count of each row in its column; -1 is none."""
+    cells = np.flatnonzero(columns >= 0), columns[columns >= 0]
     amounts = np.zeros((len(columns), n_columns))
-    amounts[known, columns[known]] = weights[known]
+    amounts[cells] = weights[cells[0]]
     rows = np.zeros((len(columns), n_columns), dtype=np.int64)
-    rows[known, columns[known]] = 1
+    rows[cells] = 1
     return amounts, rows
 
 
-def relaid(counts: NDArray[Any], classes: Integers, n_classes: int) -> NDArray[Any]:
-    """Return counts by class in the columns of the classes now."""
+def recode_classes(
+    counts: NDArray[Any], classes: Integers, n_classes: int
+) -> NDArray[Any]:
+    """Return counts by class in the order of the present classes."""
     new = np.zeros((len(counts), n_classes), dtype=counts.dtype)
     stays = classes >= 0
     new[:, classes[stays]] = counts[:, stays]
@@ -231,23 +232,24 @@ def are_numeric(schema: Schema, attributes: Integers) -> NDArray[np.bool_]:
     return kinds[attributes]
 
 
-def of_node(batch: TableBatch, attributes: tuple[int, ...], number: int) -> TableBatch:
-    """Return the tables of some attributes, as those of a node of this number."""
-    wanted = np.flatnonzero(np.isin(batch.attribute, attributes))
-    batch = batch.take(wanted)
+def select_tables(
+    batch: TableBatch, attributes: tuple[int, ...], number: int
+) -> TableBatch:
+    """Return the tables of some attributes, with the number of their node."""
+    batch = batch.take(np.flatnonzero(np.isin(batch.attribute, attributes)))
     return replace(batch, node=np.full(len(batch), number))
 
 
-def with_branches(batch: TableBatch, most: int) -> TableBatch:
-    """Return tables by branch with so many columns, the last column staying last."""
-    lacking = most + 1 - batch.weights.shape[1]
-    if lacking <= 0:
+def pad_branches(batch: TableBatch, n_branches: int) -> TableBatch:
+    """Return tables by branch with more columns before the last one."""
+    n_added = n_branches + 1 - batch.weights.shape[1]
+    if n_added <= 0:
         return batch
-    at = [batch.weights.shape[1] - 1] * lacking
+    places = [batch.weights.shape[1] - 1] * n_added
     return replace(
         batch,
-        weights=np.insert(batch.weights, at, 0.0, axis=1),
-        rows=np.insert(batch.rows, at, 0, axis=1),
-        missing=np.insert(batch.missing, at, 0.0, axis=1),
-        missing_rows=np.insert(batch.missing_rows, at, 0, axis=1),
+        weights=np.insert(batch.weights, places, 0.0, axis=1),
+        rows=np.insert(batch.rows, places, 0, axis=1),
+        missing=np.insert(batch.missing, places, 0.0, axis=1),
+        missing_rows=np.insert(batch.missing_rows, places, 0, axis=1),
     )

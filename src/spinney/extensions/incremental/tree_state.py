@@ -51,7 +51,7 @@ class TreeState:
     totals: TableBatch
 
 
-class ChildrenBefore:
+class ChildMatcher:
     """Finds the earlier child that had most of some rows."""
 
     def __init__(self, children: Mapping[int, NodeState]) -> None:
@@ -66,9 +66,9 @@ class ChildrenBefore:
         """Return the child that had most of them, None if none had any."""
         if not len(self._rows):
             return None
-        at = np.searchsorted(self._rows, members.rows)
-        at = np.minimum(at, len(self._rows) - 1)
-        owner = self._owner[at[self._rows[at] == members.rows]]
+        places = np.searchsorted(self._rows, members.rows)
+        places = np.minimum(places, len(self._rows) - 1)
+        owner = self._owner[places[self._rows[places] == members.rows]]
         if not len(owner):
             return None
         return self._children[int(np.bincount(owner).argmax())]

@@ -32,7 +32,6 @@ from spinney.sources.rows import (
     check_numbers,
     join_rows,
     moved_target,
-    row_weights,
 )
 from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
@@ -43,164 +42,161 @@ def update_model(
     batch: Batch | None,
     removed: Batch | None = None,
     *,
-    going_on: bool = True,
+    cache_counts: bool = True,
     progress: Progress | None = None,
 ) -> Model:
     """Return the model of its rows with those of a batch, and without those removed.
 
-    ``going_on`` stores count tables for further batches; without it the fastest
+    ``cache_counts`` stores count tables for further batches; without it the fastest
     grower grows the tree.
     """
-    state = update_state_of(model)
+    state = require_update_state(model)
     if state.stream is not None:
         if removed is not None:
-            msg = "a stream keeps no rows, so that none can be removed"
-            raise ParameterError(msg, remedy="grow by another recipe, such as 'c4.5'")
-        usable = _usable(batch, state)
-        return (
-            model
-            if usable is None
-            else registry.load("operation", "stream").learn_batch(model, usable)
-        )
-    joined = join_rows(state.training, _usable(batch, state), _usable(removed, state))
-    return _grow_joined(joined, state, going_on=going_on, progress=progress)
+            msg = "a stream stores no rows, so none can be removed"
+            raise ParameterError(msg, remedy="use another recipe, such as 'c4.5'")
+        usable = _drop_unusable_rows(batch, state)
+        if usable is None:
+            return model
+        learned: Model = registry.load("operation", "stream").learn_batch(model, usable)
+        return learned
+    added, removed = (_drop_unusable_rows(part, state) for part in (batch, removed))
+    joined = join_rows(state.training, added, removed)
+    return _grow_joined(joined, state, cache_counts=cache_counts, progress=progress)
 
 
 def _grow_joined(
     joined: JoinedRows,
     state: UpdateState,
     *,
-    going_on: bool = True,
+    cache_counts: bool = True,
     progress: Progress | None = None,
 ) -> Model:
     """Return the model of joined rows, from the state of an earlier tree if it can."""
-    again = None
-    whole = why_updated_from_scratch(state)
-    _refuse_rows(joined, whole=whole is not None)
-    joined, tree = _measured(joined, state), state.tree
+    grower = None
+    from_scratch = why_updated_from_scratch(state) is not None
+    _refuse_rows(joined, from_scratch=from_scratch)
+    joined, tree = _move_target_origin(joined, state), state.tree
     if joined.rows.schema.target.origin != state.training.schema.target.origin:
         tree = None
     rows = joined.rows.take(joined.staying) if len(joined.removed) else joined.rows
-    if tree is None and going_on:
-        going_on = can_cache_counts(rows, state.recipe)
-    if whole is None and going_on:
-        again = IncrementalGrower(joined, tree)
+    if tree is None and cache_counts:
+        cache_counts = can_cache_counts(rows, state.recipe)
+    if cache_counts and not from_scratch:
+        grower = IncrementalGrower(joined, tree)
     model = grow_model(
         TrainingData(rows),
         recipe=state.recipe,
-        grower=None if again is None else again.grower,
+        grower=None if grower is None else grower.grower,
         progress=progress,
         **state.given,
     )
-    grown = None if again is None else again.tree_state
-    return replace(model, update_state=replace(state, training=rows, tree=grown))
+    tree = None if grower is None else grower.tree_state
+    return replace(model, update_state=replace(state, training=rows, tree=tree))
 
 
-def update_state_of(model: Model, path: str | None = None) -> UpdateState:
+def require_update_state(model: Model, path: str | None = None) -> UpdateState:
     """Return the update state of a model, from a path; refuse a model without one."""
     if model.update_state is not None:
         return model.update_state
     name = "the model" if path is None else path
     if model.recipe.grower.streams:
-        msg = f"{name} is the tree of a stream as it was, and has not what it counted"
-        raise ParameterError(
-            msg, remedy="go on with the estimator that learns it, by partial_fit"
-        )
+        msg = f"{name} is a past tree of a stream, without the counts of its leaves"
+        raise ParameterError(msg, remedy="continue with the estimator's partial_fit")
     msg = (
-        f"{name} keeps counts of its {model.fingerprint.n_rows} rows and not the rows, "
-        "so that none can be added or removed"
+        f"{name} does not store its {model.fingerprint.n_rows} rows, so none can be "
+        "added or removed"
     )
-    raise ParameterError(
-        msg,
-        remedy=phrase("grow it with {}", Setting("keep_rows", True)),
-    )
+    remedy = phrase("grow it with {}", Setting("keep_rows", True))
+    raise ParameterError(msg, remedy=remedy)
 
 
 def why_updated_from_scratch(state: UpdateState) -> str | None:
     """Return why an update grows a model from scratch; None if it does not."""
-    recipe, given = state.recipe, state.given
-    if given.get("validation_share") is not None:
-        return "a share of all rows is reserved to prune by"
-    if given.get("ccp_alpha") is not None:
+    recipe, options = state.recipe, state.given
+    if options.get("validation_share") is not None:
+        return "a fraction of all rows is the validation set for pruning"
+    if options.get("ccp_alpha") is not None:
         recipe = replace(recipe, pruning="none", tries=())
     return why_from_scratch(recipe)
 
 
-def batch_of(table: Table, state: UpdateState) -> Batch:
-    """Return a batch of a table that holds its target, and its weights if any."""
-    target, weight = state.training.schema.target.name, state.weight
-    weights = None if weight is None else row_weights(table[weight])
-    return Batch(table.without((target, weight or "")), table[target], weights)
+def update_batch(table: Table, state: UpdateState) -> Batch:
+    """Return a batch of a table with the target and the weights of a model."""
+    return Batch.of(table, state.training.schema.target.name, state.weight)
 
 
-def _usable(batch: Batch | None, state: UpdateState) -> Batch | None:
+def _drop_unusable_rows(batch: Batch | None, state: UpdateState) -> Batch | None:
     """Return a batch without the rows that growing drops.
 
     They have no weight, or lack a cell and the recipe drops such rows.
     """
     if batch is None:
         return None
-    counts = np.ones(batch.table.n_rows, bool)
+    usable = np.ones(batch.table.n_rows, bool)
     if batch.weights is not None:
-        counts &= batch.weights > 0
+        usable &= batch.weights > 0
     if state.recipe.drops_rows:
         names = state.training.schema.names
         for column in batch.table.columns:
             if column.name in names:
-                counts &= ~column.missing
-    if counts.all():
+                usable &= ~column.missing
+    if usable.all():
         return batch
-    weights = None if batch.weights is None else batch.weights[counts]
-    return Batch(batch.table.take(counts), batch.target.take(counts), weights)
+    weights = None if batch.weights is None else batch.weights[usable]
+    return Batch(batch.table.take(usable), batch.target.take(usable), weights)
 
 
-def _measured(joined: JoinedRows, state: UpdateState) -> JoinedRows:
+def _move_target_origin(joined: JoinedRows, state: UpdateState) -> JoinedRows:
     """Return rows with the origin of a numeric target near its mean."""
     schema = joined.rows.schema
     if state.recipe.counts_from_zero:
         return joined
     staying, rows = joined.staying, joined.rows
     target = moved_target(
-        schema.target, rows.classes[staying], rows.own_weights[staying]
+        schema.target, rows.classes[staying], rows.sample_weights[staying]
     )
     if target is None:
         return joined
     return replace(joined, rows=replace(rows, schema=replace(schema, target=target)))
 
 
-def _refuse_rows(joined: JoinedRows, *, whole: bool) -> None:
+def _refuse_rows(joined: JoinedRows, *, from_scratch: bool) -> None:
     """Refuse rows that no tree can be grown on; one class makes a tree of one leaf.
 
-    Where folds are drawn or the tree is searched as a whole, numbers must be two.
+    A tree from scratch, for which folds are drawn, needs two different targets.
     """
     rows, staying = joined.rows, joined.staying
     if not len(staying):
         msg = "no row is left: a model needs at least one"
-        raise DataError(msg, remedy="remove fewer, or add others")
+        raise DataError(msg, remedy="remove fewer rows, or add some")
     target, classes = rows.schema.target, rows.classes[staying]
     if target.is_numeric:
         weights = None if rows.weights is None else rows.weights[staying]
         facts = NumberFacts.of(classes, weights)
-        if whole or not (facts.constant or facts.n_rows == 1):
+        if from_scratch or not (facts.constant or facts.n_rows == 1):
             check_numbers(target.name, facts)
         elif not facts.finite:
             check_numbers(target.name, replace(facts, n_rows=2))
         return
     present = np.unique(classes)
-    if whole or len(present) > 1:
+    if from_scratch or len(present) > 1:
         check_classes(target, present, len(staying))
 
 
-def first_rows(
-    rows: TrainingSet, recipe: Recipe, given: dict[str, Any], weight: str | None = None
+def begin_updates(
+    rows: TrainingSet,
+    recipe: Recipe,
+    options: dict[str, Any],
+    weight: str | None = None,
 ) -> Model:
     """Return the model of a first batch, ready for updates."""
     if recipe.grower.streams:
         stream = registry.load("operation", "stream")
-        first: Model = stream.begin_stream(rows, recipe, given, weight)
+        first: Model = stream.begin_stream(rows, recipe, options, weight)
         return first
     joined = join_rows(rows, None, None)
-    return _grow_joined(joined, UpdateState(rows, recipe, given, weight))
+    return _grow_joined(joined, UpdateState(rows, recipe, options, weight))
 
 
 @dataclass(slots=True)
@@ -223,12 +219,12 @@ class IncrementalGrower:
 
     @property
     def grower(self) -> Grower:
-        """The engine that grows the tree; then ``tree_state`` is that of the tree."""
-        return Grower("kept", self._grow)
+        """The grower; after it has run, ``tree_state`` is that of the new tree."""
+        return Grower("incremental", self._grow)
 
     def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         weights = rows.in_memory_rows.weights
-        joined, earlier = _weighed(self.joined, weights, self.tree_state)
+        joined, earlier = _with_weights(self.joined, weights, self.tree_state)
         source = IncrementalSource(joined, earlier)
         with TIME_WITHOUT_KERNELS.running():
             tree = grow_tree(source, recipe, options)
@@ -236,7 +232,7 @@ class IncrementalGrower:
         return tree
 
 
-def _weighed(
+def _with_weights(
     joined: JoinedRows, weights: Floats | None, earlier: TreeState | None
 ) -> tuple[JoinedRows, TreeState | None]:
     """Return joined rows with these weights of the rows that stay.
@@ -246,15 +242,15 @@ def _weighed(
     """
     if weights is None:
         return joined, earlier
-    own = joined.rows.own_weights.copy()
+    all_weights = joined.rows.sample_weights.copy()
     if earlier is not None:
-        own[earlier.root.members.rows] = earlier.root.members.weights
-    before = own[joined.staying]
-    own[joined.staying] = weights
+        all_weights[earlier.root.members.rows] = earlier.root.members.weights
+    before = all_weights[joined.staying]
+    all_weights[joined.staying] = weights
     old = joined.staying < joined.n_before
     if not np.array_equal(before[old], weights[old]):
         earlier = None
-    return replace(joined, rows=replace(joined.rows, weights=own)), earlier
+    return replace(joined, rows=replace(joined.rows, weights=all_weights)), earlier
 
 
 # The most seconds that the plain learner may take to count all rows. Beyond that,
@@ -277,15 +273,16 @@ def why_from_scratch(recipe: Recipe) -> str | None:
 
     >>> why_from_scratch(Recipe.named("id3"))
     >>> why_from_scratch(Recipe.named("auto"))
-    'folds of all rows choose among its ways to grow'
+    'cross-validation on all rows chooses the recipe'
     """
+    by_rows = recipe.pruning in ("reduced-error", "pre-pruning")
     reasons = (
-        (bool(recipe.tries), "folds of all rows choose among its ways to grow"),
-        (recipe.grower.seeks_whole_trees, "all splits are sought together"),
+        (bool(recipe.tries), "cross-validation on all rows chooses the recipe"),
+        (recipe.grower.seeks_whole_trees, "all splits are optimised together"),
         (recipe.forest > 0, "a forest of all rows smooths the labels"),
-        (recipe.pruning == "cost-complexity", "trees of folds choose how to prune"),
-        (recipe.pruning in ("reduced-error", "pre-pruning"), "it is pruned by rows"),
-        (recipe.construct > 0, "attributes are made by what a whole tree asks"),
-        (recipe.linear_terms > 1, "combinations of numbers are fitted to rows"),
+        (recipe.pruning == "cost-complexity", "cross-validation chooses the pruning"),
+        (by_rows, "the tree is pruned on a validation set"),
+        (recipe.construct > 0, "a first tree of all rows constructs attributes"),
+        (recipe.linear_terms > 1, "linear combinations are fitted to all rows"),
     )
     return next((reason for holds, reason in reasons if holds), None)

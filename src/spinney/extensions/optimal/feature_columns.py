@@ -23,33 +23,32 @@ from spinney.sources.rows import TrainingSet
 from spinney.trees import SplitCondition
 
 # The most values of a nominal attribute whose subsets are all tried: 63 splits.
-MOST_IN_SUBSETS = 7
-MOST_CELLS = 1 << 27
+MAX_SUBSET_VALUES = 7
+MAX_CELLS = 1 << 27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureColumn:
     """An ordered column of an attribute, with the rank of each row.
 
-    ``values`` are those of the ranks, ``codes`` the nominal values of rank 0. ``known``
-    says which rows have a value, ``missing`` is the side of the others.
+    ``values`` are those of the ranks, ``codes`` the nominal values of rank 0.
+    ``present`` says which rows have a value, ``missing`` is the side of the others.
     """
 
     attribute: int
     ranks: Integers
     values: NDArray[Any] | None = None
     codes: tuple[int, ...] = ()
-    known: NDArray[np.bool_] | None = None
+    present: NDArray[np.bool_] | None = None
     missing: int | None = None
 
-    def question(self, rows: Integers, upto: int) -> tuple[SplitCondition, bool]:
+    def condition(self, rows: Integers, rank: int) -> tuple[SplitCondition, bool]:
         """Return the split of a node's rows at a rank, and whether it is reversed.
 
-        If all known values are on one side, the split is on missing values.
+        If all values are on one side, the split is on missing values.
         """
-        known = rows if self.known is None else rows[self.known[rows]]
-        ranks = self.ranks[known]
-        left, right = ranks[ranks <= upto], ranks[ranks > upto]
+        ranks = self.ranks[rows if self.present is None else rows[self.present[rows]]]
+        left, right = ranks[ranks <= rank], ranks[ranks > rank]
         if not len(left) or not len(right):
             return SplitCondition(self.attribute, cut=np.inf, missing=1), not len(left)
         if self.values is None:
@@ -66,10 +65,10 @@ def feature_columns(training: TrainingSet) -> list[FeatureColumn]:
     columns = dict[bytes, FeatureColumn]()
     pairs = zip(training.schema.attributes, training.columns, strict=True)
     for index, (attribute, cells) in enumerate(pairs):
-        for column in _columns_of(index, attribute, cells):
-            most = column.ranks.max()
-            if most:  # one that falls where another rises has the same cuts
-                key = min(column.ranks.tobytes(), (most - column.ranks).tobytes())
+        for column in _attribute_columns(index, attribute, cells):
+            largest = column.ranks.max()
+            if largest:  # the reverse of a column has the same cuts
+                key = min(column.ranks.tobytes(), (largest - column.ranks).tobytes())
                 columns.setdefault(key, column)
     return list(columns.values())
 
@@ -81,7 +80,7 @@ def _refuse_many_values(training: TrainingSet) -> None:
         if attribute.kind != "nominal":
             continue
         n_values = len(np.unique(cells))
-        if n_values > MOST_IN_SUBSETS and 2 * n_values * len(cells) > MOST_CELLS:
+        if n_values > MAX_SUBSET_VALUES and 2 * n_values * len(cells) > MAX_CELLS:
             msg = (
                 f"column {shown(attribute.name)!r} has {n_values} values in "
                 f"{len(cells)} rows, too many for optimal trees: exclude it, or use a "
@@ -97,11 +96,11 @@ def single_value_attributes(training: TrainingSet) -> tuple[str, ...]:
         attribute.name
         for attribute, cells in pairs
         if attribute.kind == "nominal"
-        and len(np.unique(cells[cells >= 0])) > MOST_IN_SUBSETS
+        and len(np.unique(cells[cells >= 0])) > MAX_SUBSET_VALUES
     )
 
 
-def _columns_of(
+def _attribute_columns(
     index: int, attribute: Attribute, cells: NDArray[Any]
 ) -> Iterator[FeatureColumn]:
     """Yield the columns of one attribute."""
@@ -109,43 +108,42 @@ def _columns_of(
         yield from _subsets(index, cells)
         return
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
-    known = ~np.isnan(numbers) if attribute.kind == "numeric" else numbers >= 0
-    values, places = distinct(numbers[known])
+    present = ~np.isnan(numbers) if attribute.kind == "numeric" else numbers >= 0
+    values, ranks_of_present = distinct(numbers[present])
     if not len(values):
         return
-    ranks = np.zeros(len(cells), np.int64)
-    if known.all():
-        ranks[known] = places
-        yield FeatureColumn(index, ranks, values)
+    if present.all():
+        yield FeatureColumn(index, ranks_of_present, values)
         return
-    ranks[known] = places + 1
-    yield FeatureColumn(index, ranks, values, known=known, missing=0)
+    ranks = np.zeros(len(cells), np.int64)
+    ranks[present] = ranks_of_present + 1
+    yield FeatureColumn(index, ranks, values, present=present, missing=0)
     ranks = np.full(len(cells), len(values))
-    ranks[known] = places
-    yield FeatureColumn(index, ranks, values, known=known, missing=1)
+    ranks[present] = ranks_of_present
+    yield FeatureColumn(index, ranks, values, present=present, missing=1)
 
 
 def _subsets(index: int, cells: NDArray[Any]) -> Iterator[FeatureColumn]:
     """Yield the columns of a nominal attribute; -1 is a missing value."""
     codes = np.unique(np.asarray(cells, dtype=np.int64)).tolist()
-    lacks = codes[0] < 0
-    whole = len(codes) - lacks <= MOST_IN_SUBSETS
-    for left in _all_subsets(codes) if whole else _single_values(codes):
+    has_missing = codes[0] < 0
+    tries_all = len(codes) - has_missing <= MAX_SUBSET_VALUES
+    for left in _all_subsets(codes) if tries_all else _single_values(codes):
         yield FeatureColumn(
             index,
             (~np.isin(cells, left)).astype(np.int64),
             codes=tuple(code for code in left if code >= 0),
-            known=np.asarray(cells) >= 0 if lacks else None,
-            missing=int(-1 not in left) if lacks else None,
+            present=np.asarray(cells) >= 0 if has_missing else None,
+            missing=int(-1 not in left) if has_missing else None,
         )
 
 
 def _all_subsets(codes: list[int]) -> Iterator[tuple[int, ...]]:
     """Yield all binary partitions of codes, each as the part with the first code."""
-    first, *others = codes
-    for size in range(len(others)):
-        for rest in combinations(others, size):
-            yield first, *rest
+    first, *rest = codes
+    for size in range(len(rest)):
+        for subset in combinations(rest, size):
+            yield first, *subset
 
 
 def _single_values(codes: list[int]) -> Iterator[tuple[int, ...]]:

@@ -16,9 +16,9 @@ from spinney.extensions.optimal.feature_columns import (
     feature_columns,
     single_value_attributes,
 )
-from spinney.extensions.optimal.objectives import Objective, objective_of
+from spinney.extensions.optimal.objectives import Objective, make_objective
 from spinney.extensions.optimal.row_losses import RowLosses, row_losses
-from spinney.growth.growth_options import Options, Planned
+from spinney.growth.growth_options import Options, PlannedSplit
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
@@ -33,23 +33,25 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     _refuse_options(options)
     losses, columns = row_losses(training, options), feature_columns(training)
     depth = recipe.max_depth or 0
-    objective = objective_of(recipe, losses, columns, depth)
-    found = _search(losses, columns, objective, recipe, depth)
-    if objective.ceiling is not None and found.loss >= objective.ceiling:
-        raise _unreachable_objective(recipe, depth, proven=found.bound >= found.loss)
+    objective = make_objective(recipe, losses, columns, depth)
+    best = _search(losses, columns, objective, recipe, depth)
+    if objective.ceiling is not None and best.loss >= objective.ceiling:
+        raise _unreachable_objective(recipe, depth, proven=best.bound >= best.loss)
     rows = np.arange(len(training.classes))
-    plan, source = _plan_of(found.tree, columns, rows), training.source()
-    single = replace(recipe, max_leaves=None, max_depth=0 if plan is None else depth)
-    tree = grow_tree(source, single, replace(options, plan=plan))
+    plan, source = _forced_plan(best.tree, columns, rows), training.source()
+    unlimited = replace(recipe, max_leaves=None, max_depth=0 if plan is None else depth)
+    tree = grow_tree(source, unlimited, replace(options, plan=plan))
+    searched = best.loss, best.bound
     if objective.name == "loss":
-        most = min(2**depth, recipe.max_leaves or len(rows), len(rows))
-        both = found.loss, found.bound
-        loss, bound = objective.certify_loss(losses, both, tree.n_leaves, most)
+        max_leaves = min(2**depth, recipe.max_leaves or len(rows), len(rows))
+        loss, bound = objective.certify_loss(
+            losses, searched, tree.n_leaves, max_leaves
+        )
     else:
         count = float(tree.n_leaves)
         if objective.name == "path_length":
             count = tree.weighted_external_path_length
-        loss, bound = objective.certify_count(losses, (found.loss, found.bound), count)
+        loss, bound = objective.certify_count(losses, searched, count)
     certificate = Certificate(
         loss,
         bound,
@@ -80,7 +82,7 @@ def _search(
     problem = make_problem(
         np.array([column.ranks for column in columns]),
         losses.sums,
-        losses.most + depth * objective.path_cost,
+        losses.max_increase + depth * objective.path_cost,
         family=losses.family,
         leaf_cost=objective.leaf_cost,
         path_cost=objective.path_cost,
@@ -114,31 +116,38 @@ def _unreachable_objective(
     )
 
 
-def _plan_of(
+def _forced_plan(
     tree: "SplitTree | None", columns: list[FeatureColumn], rows: Integers
-) -> Planned | None:
-    """Return the questions of a tree of splits over these rows."""
+) -> PlannedSplit | None:
+    """Return the forced splits of a tree of cuts over these rows."""
     if tree is None:
         return None
     column = columns[tree.cut.column]
-    left = column.ranks[rows] <= tree.cut.rank
-    question, turned = column.question(rows, tree.cut.rank)
-    one = _plan_of(tree.left, columns, rows[left])
-    two = _plan_of(tree.right, columns, rows[~left])
-    return Planned(question, (two, one) if turned else (one, two))
+    is_left = column.ranks[rows] <= tree.cut.rank
+    condition, is_reversed = column.condition(rows, tree.cut.rank)
+    left = _forced_plan(tree.left, columns, rows[is_left])
+    right = _forced_plan(tree.right, columns, rows[~is_left])
+    return PlannedSplit(condition, (right, left) if is_reversed else (left, right))
 
 
 def _refuse_options(options: Options) -> None:
     """Refuse options that an optimal search does not have."""
-    given = {
+    unsupported = {
         "tie_break_order": options.preference,
         "forced_splits": options.forced,
         "attribute_costs": options.prices,
     }
-    for name, value in given.items():
+    for name, value in unsupported.items():
         if value:
             raise refusal(
                 Setting(name),
                 " has no effect on optimal trees",
                 "remove it, or use a greedy recipe such as 'cart'",
             )
+
+
+def compile_kernels() -> None:
+    """Compile and cache the kernels, for ``spinney compile``."""
+    from spinney.cli.compile_jobs import grow_example_tree
+
+    grow_example_tree(np.float64, "optimal")

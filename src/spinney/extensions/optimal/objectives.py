@@ -40,16 +40,16 @@ class Objective:
     ceiling: float | None = None
 
     def certify_count(
-        self, losses: RowLosses, found: tuple[float, float], count: float
+        self, losses: RowLosses, searched: tuple[float, float], count: float
     ) -> tuple[float, float]:
         """Return a tree's number of leaves or path length, and its lower bound.
 
-        ``found`` are the loss and the bound of the search. Whole numbers are rounded
+        ``searched`` are the loss and the bound of the search. Whole numbers are rounded
         up, others lowered by the rounding of sums.
         """
-        if found[1] >= found[0]:
+        if searched[1] >= searched[0]:
             return count, count
-        bound = found[1] - 2 * losses.rounding
+        bound = searched[1] - 2 * losses.rounding
         least = max(0.0, (bound - self.least) / self.unit)
         whole = bool(np.all(losses.weights == np.rint(losses.weights)))
         if self.name == "leaves" or whole:
@@ -59,41 +59,48 @@ class Objective:
     def certify_loss(
         self,
         losses: RowLosses,
-        found: tuple[float, float],
+        searched: tuple[float, float],
         n_leaves: int,
-        most_leaves: int,
+        max_leaves: int,
     ) -> tuple[float, float]:
         """Return a tree's loss, and its lower bound.
 
-        ``found`` are both with the costs of leaves. A better tree may have any number
-        of leaves, so the bound is lowered by the cost of the most leaves that the user
-        did not set. With a user's cost it is that of as many leaves, perhaps below 0.
+        ``searched`` are both with the costs of leaves. A better tree may have any
+        number of leaves. So the bound is lowered by the cost of ``max_leaves`` that the
+        user did not set. With a user's cost it is that of as many leaves, perhaps below
+        0.
         """
-        loss = max(0.0, found[0] - self.leaf_cost * n_leaves) + losses.unavoidable_loss
-        if found[1] >= found[0]:
+        loss = max(0.0, searched[0] - self.leaf_cost * n_leaves)
+        loss += losses.unavoidable_loss
+        if searched[1] >= searched[0]:
             return loss, loss
-        unnamed = (self.leaf_cost - self.user_cost) * most_leaves
-        bound = max(0.0, found[1] - unnamed - losses.rounding)
+        tie_costs = (self.leaf_cost - self.user_cost) * max_leaves
+        bound = max(0.0, searched[1] - tie_costs - losses.rounding)
         if losses.is_exact and not self.user_cost:
             bound = losses.resolution * ceil(bound / losses.resolution - 1e-6)
         bound += losses.unavoidable_loss - self.user_cost * n_leaves
         return loss, min(loss, bound)
 
 
-def objective_of(
+def make_objective(
     recipe: Recipe, losses: RowLosses, columns: Sequence[FeatureColumn], depth: int
 ) -> Objective:
     """Return the objective of a recipe, in the numbers of the search."""
-    smallest, nothing = losses.resolution * TIE_BREAK, np.zeros(len(losses.most))
+    tie_cost, no_costs = (
+        losses.resolution * TIE_BREAK,
+        np.zeros(len(losses.max_increase)),
+    )
     if recipe.objective == "loss":
         leaf_cost = recipe.leaf_price * (
             losses.whole if 0 < recipe.leaf_price < 1 else 1.0
         )
-        return Objective("loss", max(leaf_cost, smallest), leaf_cost, nothing)
-    least = losses.loss_of_groups(_indistinguishable_groups(columns, len(losses.most)))
+        return Objective("loss", max(leaf_cost, tie_cost), leaf_cost, no_costs)
+    least = losses.loss_of_groups(
+        _indistinguishable_groups(columns, len(losses.max_increase))
+    )
     ceiling = least + losses.resolution / 2
     if recipe.objective == "leaves":
-        return Objective("leaves", smallest, 0.0, nothing, smallest, least, ceiling)
+        return Objective("leaves", tie_cost, 0.0, no_costs, tie_cost, least, ceiling)
     # All path costs are less than the difference of two losses; with a power of two
     # sums of whole weights are exact.
     unit = 2.0 ** floor(log2(losses.resolution / (4 * max(depth, 1) * losses.whole)))

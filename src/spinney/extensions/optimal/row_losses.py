@@ -22,26 +22,26 @@ class RowLosses:
     family : Family
         How the loss of a leaf follows from sums.
     sums : array of shape (rows, numbers)
-        What is added up, as the family says.
-    most : array of shape (rows,)
-        By how much a row can raise the loss of any tree at most.
+        The numbers that are summed in a leaf, by family.
+    max_increase : array of shape (rows,)
+        The most that a row can add to the loss of any tree.
     weights : array of shape (rows,)
-        What each row weighs.
-    unavoidable : float
-        What rows cost whatever they are called; it is in no sum.
+        The weights of the rows.
+    unavoidable_loss : float
+        The loss of all rows under their best labels, which is in no sum.
     whole : float
-        What a price below 1 is a share of: the weight of all rows, or the squares of
+        The unit of a leaf price below 1: the weight of all rows, or the squares of
         their numbers about the mean.
-    step : float
-        What two trees differ by, if their losses do: those of rows are multiples of
-        it. Where there is no such number, what is taken for none.
-    in_steps : bool
-        Whether losses are multiples of the step.
+    resolution : float
+        The least difference of two losses: all are multiples of it, or differences
+        below it are negligible.
+    is_exact : bool
+        Whether losses are multiples of the resolution.
     """
 
     family: Family
     sums: Floats
-    most: Floats
+    max_increase: Floats
     weights: Floats
     unavoidable_loss: float
     whole: float
@@ -51,7 +51,9 @@ class RowLosses:
     @property
     def rounding(self) -> float:
         """The largest rounding error of a sum of losses."""
-        return float(len(self.most) * np.finfo(np.float64).eps * self.most.sum())
+        return float(
+            len(self.max_increase) * np.finfo(np.float64).eps * self.max_increase.sum()
+        )
 
     @property
     def loss_in_leaf(self) -> float:
@@ -75,7 +77,7 @@ class RowLosses:
 def row_losses(training: TrainingSet, options: Options) -> RowLosses:
     """Return the losses of training rows: by class and cost, or squared."""
     weighed = training.weighed(options.class_weights)
-    weights = weighed.own_weights
+    weights = weighed.sample_weights
     if training.schema.target.is_numeric:
         return _moments(np.asarray(training.classes, dtype=np.float64), weights)
     n_classes = training.schema.n_classes
@@ -83,21 +85,21 @@ def row_losses(training: TrainingSet, options: Options) -> RowLosses:
     losses = weights[:, None] * np.asarray(costs).T[np.asarray(training.classes)]
     smallest = losses.min(axis=1)
     losses = losses - smallest[:, None]
-    most = losses.max(axis=1)
+    max_increase = losses.max(axis=1)
     pair = n_classes == 2
     return RowLosses(
         Family.PAIR if pair else Family.LABELS,
         losses[:, :1] - losses[:, 1:] if pair else losses,
-        most,
+        max_increase,
         weights,
         float(smallest.sum()),
         float(weights.sum()),
-        *_add_to_lanes(losses),
+        *_resolution(losses),
     )
 
 
-def _add_to_lanes(losses: Floats) -> tuple[float, bool]:
-    """Return the number of which losses are multiples, or a small one and False."""
+def _resolution(losses: Floats) -> tuple[float, bool]:
+    """Return the number that losses are multiples of, or a small one and False."""
     if not losses.any():
         return 1.0, True
     least = float(losses[losses > 0].min())

@@ -11,7 +11,7 @@ from spinney.errors import DataError
 from spinney.extensions.optimal.kernels.binary_depth_two import FLAG_LINES, FLAG_SUMS
 from spinney.extensions.optimal.kernels.layout import (
     LANES,
-    MOST_ROOT_BOUNDS,
+    MAX_ROOT_BOUNDS,
     Family,
     Problem,
     Workspace,
@@ -19,19 +19,17 @@ from spinney.extensions.optimal.kernels.layout import (
 from spinney.extensions.optimal.kernels.losses_by_size import END_LINES
 
 DEEPEST = 5
-MOST_BYTES = 4 << 30
-MOST_BINARY = 1024  # whose pairs are counted
-MOST_SMALL = 1 << 26  # pairs of flags whose sums are looked at: a tenth of a second
+MAX_BYTES = 4 << 30
+MAX_FLAGS = 1024  # the most flags whose pairs are counted
+MAX_SMALL_WORK = 1 << 26  # the most sums of pairs for one thread: a tenth of a second
 
-_BinaryFeatures = tuple[
-    NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]
-]
+_Flags = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 def make_problem(
     ranks: NDArray[Any],
     sums: Floats,
-    most: Floats,
+    max_increase: Floats,
     *,
     family: Family,
     leaf_cost: float,
@@ -43,14 +41,14 @@ def make_problem(
     flags = _binary_features(ranks)
     n_orders = 1 if len(flags[0]) else len(ranks)
     order = np.argsort(ranks[:n_orders], axis=1, kind="stable").astype(np.int32)
-    path_cost = np.zeros(len(most)) if path_cost is None else path_cost
+    path_cost = np.zeros(len(max_increase)) if path_cost is None else path_cost
     return Problem(
         ranks,
         order,
-        _lasts(ranks, order),
+        _mark_last(ranks, order),
         np.ascontiguousarray(sums, dtype=np.float64),
         np.ascontiguousarray(path_cost, dtype=np.float64),
-        np.ascontiguousarray(most, dtype=np.float64),
+        np.ascontiguousarray(max_increase, dtype=np.float64),
         np.array([leaf_cost, least]),
         sizes_up_to(None),
         np.array([family, LANES], np.int64),
@@ -68,18 +66,14 @@ def sizes_up_to(max_leaves: int | None) -> Integers:
     return np.array([*(min(max_leaves, 2**depth) for depth in depths), 1])
 
 
-def _binary_features(ranks: NDArray[Any]) -> _BinaryFeatures:
-    """Return the binary features of each row and their number, if all are binary.
-
-    A feature is the rarer value of a column. Then follow the places of features in
-    chains, the ends of chains, and which features stand for rank 0.
-    """
+def _binary_features(ranks: NDArray[Any]) -> _Flags:
+    """Return the arrays of a problem from ``ones`` to ``inverted``."""
     n_flags, n_rows = ranks.shape
-    if n_flags > MOST_BINARY or ranks.max(initial=0) > 1:
+    if n_flags > MAX_FLAGS or ranks.max(initial=0) > 1:
         nothing = np.zeros(0, np.int32)
         return np.zeros((0, 0), np.int32), nothing, nothing, nothing, nothing
-    turned = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
-    has = ranks != turned[:, None]
+    inverted = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
+    has = ranks != inverted[:, None]
     chains = _chains(has)
     starts = np.cumsum([0, *map(len, chains)])
     places, ends = np.empty((2, n_flags), np.int32)
@@ -88,10 +82,10 @@ def _binary_features(ranks: NDArray[Any]) -> _BinaryFeatures:
     levels = np.array([has[chain].sum(axis=0) for chain in chains])
     n_ones = (levels > 0).sum(axis=0).astype(np.int32)
     ones = np.zeros((n_rows, n_ones.max(initial=0)), np.int32)
-    rows, own = np.nonzero(levels.T)
-    last = starts[own] + levels[own, rows] - 1
+    rows, chain = np.nonzero(levels.T)
+    last = starts[chain] + levels[chain, rows] - 1
     ones[rows, np.arange(len(rows)) - (np.cumsum(n_ones) - n_ones)[rows]] = last
-    return ones, n_ones, places, ends, turned
+    return ones, n_ones, places, ends, inverted
 
 
 def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
@@ -99,26 +93,26 @@ def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
     bits, n_rows = np.packbits(has, axis=1), has.sum(axis=1)
     chains, lacking = list[list[int]](), np.empty_like(bits)
     for flag in np.argsort(-n_rows, kind="stable").tolist():
-        outside = (lacking[: len(chains)] & bits[flag]).any(axis=1)
-        around = np.flatnonzero(~outside)
-        if len(around):
-            at = min(around.tolist(), key=lambda chain: n_rows[chains[chain][-1]])
-            chains[at].append(flag)
+        contains = ~(lacking[: len(chains)] & bits[flag]).any(axis=1)
+        candidates = np.flatnonzero(contains).tolist()
+        if candidates:
+            chain = min(candidates, key=lambda index: n_rows[chains[index][-1]])
+            chains[chain].append(flag)
         else:
-            at = len(chains)
+            chain = len(chains)
             chains.append([flag])
-        lacking[at] = ~bits[flag]
+        lacking[chain] = ~bits[flag]
     return chains
 
 
 def is_small(problem: Problem) -> bool:
-    """Return whether depth three is too fast for threads to pay."""
+    """Return whether the search of depth three is too short for threads."""
     n_flags = len(problem.places)
     if not n_flags:
         return False
     n_ones = problem.n_ones[problem.order[0]].astype(np.int64)
     pairs = n_flags**2 + int((n_ones**2).sum()) // 4
-    return n_flags * len(problem.numbers) * pairs <= MOST_SMALL
+    return n_flags * len(problem.addends) * pairs <= MAX_SMALL_WORK
 
 
 def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
@@ -130,12 +124,12 @@ def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
     if family == Family.PAIR:
         return np.ascontiguousarray(sums.T), np.maximum(0.0, -sums[:, 0])
     if family == Family.LABELS:
-        dearest = sums.max(axis=1)
-        return np.ascontiguousarray(sums.T - dearest), dearest
+        largest = sums.max(axis=1)
+        return np.ascontiguousarray(sums.T - largest), largest
     return np.ascontiguousarray(sums[:, :2].T), np.ascontiguousarray(sums[:, 2])
 
 
-def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
+def _mark_last(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
     """Return which rows, in the order of a column, are the last of their value."""
     sorted_ranks = np.take_along_axis(ranks[: len(order)], order, axis=1)
     last = np.zeros(order.shape, np.uint8)
@@ -145,30 +139,17 @@ def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
 
 def restrict(problem: Problem, inside: NDArray[Any], max_leaves: int | None) -> Problem:
     """Return the problem of some rows."""
-    kept = inside[problem.order]
-    order = problem.order[kept].reshape(len(kept), -1)
-    return problem._replace(
-        order=order,
-        last=_lasts(problem.rank, order),
-        sizes=sizes_up_to(max_leaves),
-    )
+    selected = inside[problem.order]
+    order = problem.order[selected].reshape(len(selected), -1)
+    is_last, sizes = _mark_last(problem.rank, order), sizes_up_to(max_leaves)
+    return problem._replace(order=order, is_last=is_last, sizes=sizes)
 
 
 def workspace_for(problem: Problem, depth: int) -> Workspace:
     """Return the workspace for trees of a depth."""
-    arrays = {
-        name: np.zeros(shape, kind)
-        for name, (kind, *shape) in _shapes(problem, depth).items()
-    }
+    shapes = _shapes(problem, depth)
+    arrays = {name: np.zeros(shape, kind) for name, (kind, *shape) in shapes.items()}
     return Workspace(**arrays)
-
-
-def n_bytes_of_workspace(problem: Problem, depth: int) -> int:
-    """Return the size of the workspace for trees of a depth."""
-    return sum(
-        np.dtype(kind).itemsize * prod(shape)
-        for kind, *shape in _shapes(problem, depth).values()
-    )
 
 
 def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
@@ -177,40 +158,40 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
     n_all, n_numbers = problem.sums.shape
     n = n_numbers + (problem.family[0] == Family.PAIR)
     is_binary = len(problem.n_ones) > 0
-    n_savings, n_flags = len(problem.numbers), n_columns if is_binary else 0
+    n_savings, n_flags = len(problem.addends), n_columns if is_binary else 0
     n_orders, n_cuts = (1, 0) if is_binary else (n_columns, n_rows)
     levels, deep, entries = max(depth, 2) + 1, max(depth, 1), n_entries(problem)
     end = END_LINES, entries
-    n_bounds = 2 if is_binary else MOST_ROOT_BOUNDS
+    n_bounds = 2 if is_binary else MAX_ROOT_BOUNDS
     return {
         "order": (np.int32, deep, 2, n_orders, n_rows),
-        "last": (np.uint8, deep, 2, n_orders, n_rows),
+        "is_last": (np.uint8, deep, 2, n_orders, n_rows),
         "side": (np.uint8, n_all),
         "budget": (np.float64, levels, entries),
         "best": (np.float64, levels, entries),
         "goal": (np.float64, levels, entries),
         "shallow": (np.float64, levels, entries),
-        "least": (np.float64, levels, entries),
+        "excluded_bound": (np.float64, levels, entries),
         "intervals": (np.int64, levels, n_cuts + LANES, 2),
         "ends": (np.float64, levels, n_cuts + LANES, 2, *end),
-        "rims": (np.float64, levels, 2, *end),
-        "taken": (np.float64, levels, 3, *end),
+        "outer_ends": (np.float64, levels, 2, *end),
+        "current": (np.float64, levels, 3, *end),
         "cuts": (np.int64, levels, n_cuts),
-        "weight": (np.float64, levels, n_cuts),
+        "cumulative_weight": (np.float64, levels, n_cuts),
         "bounds": (np.float64, levels, n_bounds, 2, n_columns, entries),
-        "upto": (np.float64, n_cuts, n + 1),
+        "cumulative": (np.float64, n_cuts, n + 1),
         "totals": (np.float64, levels, n + 1),
-        "picks": (np.int64, LANES, 3),
-        "pick_ends": (np.float64, LANES, 3, *end),
+        "picked": (np.int64, LANES, 3),
+        "picked_ends": (np.float64, LANES, 3, *end),
         "lanes": (np.float64, (8 + 4 * n) * LANES + 10 * LANES),
         "pairs": (np.float64, 2 if depth > 2 else 1, n_savings, n_flags, n_flags),
         "singles": (np.float64, n_savings, n_flags),
         "flag_totals": (np.float64, 2, n_savings),
         "flag_sums": (np.float64, 2, FLAG_SUMS, n_flags + 1),
-        "flag_saved": (np.float64, FLAG_LINES, n_flags),
-        "counted": (np.int64, 3),
-        "weights": (np.float64, levels, n_flags, n_flags),
-        "seen": (np.float64, levels, n_flags, *end),
+        "flag_savings": (np.float64, FLAG_LINES, n_flags),
+        "count_state": (np.int64, 3),
+        "pair_weights": (np.float64, levels, n_flags, n_flags),
+        "solved_ends": (np.float64, levels, n_flags, *end),
         "flag_order": (np.int64, levels, 2, n_flags),
     }
 
@@ -222,8 +203,11 @@ def n_entries(problem: Problem) -> int:
 
 def refuse_size(problem: Problem, depth: int, n_workspaces: int) -> None:
     """Refuse a search that needs too much memory."""
-    n_bytes = n_workspaces * n_bytes_of_workspace(problem, depth)
-    if n_bytes > MOST_BYTES:
+    n_bytes = n_workspaces * sum(
+        np.dtype(kind).itemsize * prod(shape)
+        for kind, *shape in _shapes(problem, depth).values()
+    )
+    if n_bytes > MAX_BYTES:
         n_columns, n_rows = len(problem.rank), problem.order.shape[1]
         limited = problem.sizes[-1] > 0
         leaves = f" and up to {n_entries(problem)} leaves" if limited else ""

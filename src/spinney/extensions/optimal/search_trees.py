@@ -40,7 +40,7 @@ from spinney.extensions.optimal.search_problem import (
 
 N_PARALLEL = 4
 POLL_SECONDS = 0.05  # seconds between two looks at the clock
-ROUNDING = 1e-9  # sums of the same rows differ by less, as a share of all
+ROUNDING = 1e-9  # sums of the same rows differ by less, as a fraction of all
 ProgressCallback = Callable[[float, float], None]
 """Called with the loss of the best tree so far, and a lower bound."""
 
@@ -85,17 +85,13 @@ def search_trees(
     Trees of a loss of ``ceiling`` or more do not count; without others it is the loss.
     The time limit in seconds starts with a first, greedy tree, after kernels are
     loaded.
-    tell : function, optional
-        Is told how far the search has come.
     """
     if max_leaves is not None and max_leaves < 2**depth:
         depth = min(depth, max_leaves - 1)
         problem = problem._replace(sizes=sizes_up_to(max_leaves))
-    leaf_cost = float(
-        problem.leaf_cost[0]
-    )  # of the first leaf, which no question makes
-    most = MAX_LOSS if ceiling is None else ceiling - leaf_cost
-    search = _TreeSearch(problem, depth, on_progress, most)
+    leaf_cost = float(problem.leaf_cost[0])  # of the first leaf, which no split adds
+    max_loss = MAX_LOSS if ceiling is None else ceiling - leaf_cost
+    search = _TreeSearch(problem, depth, on_progress, max_loss)
     _run_interruptibly(
         partial(search.begin, timed=time_limit is not None), None, problem.stop
     )
@@ -113,18 +109,18 @@ def _run_interruptibly(
     def do() -> None:
         try:
             work()
-        except BaseException as failure:  # noqa: BLE001 - who waits raises it
+        except BaseException as failure:  # noqa: BLE001 - the waiting thread raises it
             failures.append(failure)
 
     if time_limit == 0:
         stop[0] = 1
-    until = None if time_limit is None else monotonic() + time_limit
+    deadline = None if time_limit is None else monotonic() + time_limit
     thread = Thread(target=copy_context().run, args=(do,), name=THREAD_NAME)
     thread.start()
     try:
         while thread.is_alive():
             thread.join(POLL_SECONDS)
-            if until is not None and monotonic() >= until:
+            if deadline is not None and monotonic() >= deadline:
                 stop[0] = 1
     except BaseException:
         stop[0] = 1
@@ -153,13 +149,11 @@ class _TreeSearch:
         self.cost = float(problem.leaf_cost[0] + problem.path_cost.sum())
         self.loss, self.bound = ceiling, 0.0
         self.root: _Root | None = None
-        self.start: SplitTree | None = None  # if there is no root that is better
-        self.first: tuple[SplitTree | None, float] = (
-            None,
-            MAX_LOSS,
-        )  # if time ends early
-        self.left: list[tuple[float, int, _CutInterval]] = []
-        self.number = len(problem.rank)
+        self.rootless_tree: SplitTree | None = None  # the best tree without a root
+        # The result if the time ends early.
+        self.greedy: tuple[SplitTree | None, float] = None, MAX_LOSS
+        self.heap: list[_HeapEntry] = []
+        self.n_pushed = len(problem.rank)
         entries = n_entries(problem)
         self.shallow = np.zeros(entries)
         self.bounds = np.zeros((len(problem.rank), entries))
@@ -170,15 +164,15 @@ class _TreeSearch:
         for depth in range(min(1, self.depth) + 1):
             self._search_small(work, depth)
         if timed and self.depth > 1 and not self.problem.sizes[-1]:
-            self.first = _lookahead_tree(self.problem, work, self.depth, 1)
+            self.greedy = _lookahead_tree(self.problem, work, self.depth, 1)
         self.workspaces.put(work)
 
     def run(self) -> None:
         """Find the best tree, or return the greedy one at the time limit."""
         self._search_depths()
-        tree, loss = self.first
+        tree, loss = self.greedy
         if self.problem.stop[0] and loss < self.loss:
-            self.loss, self.root, self.start = loss, None, tree
+            self.loss, self.root, self.rootless_tree = loss, None, tree
             self.bound = min(self.bound, loss)
 
     def _search_depths(self) -> None:
@@ -195,7 +189,7 @@ class _TreeSearch:
         self.workspaces.put(work)
         for depth in range(4 if is_small(self.problem) else 3, self.depth + 1):
             if not self._search_root(depth):
-                least = self.left[0][0] + self.cost if depth == self.depth else 0.0
+                least = self.heap[0][0] + self.cost if depth == self.depth else 0.0
                 self.bound = min(self.loss, least)
                 return
             # Bounds by root are of the depth before; losses of this depth have bounds.
@@ -204,10 +198,10 @@ class _TreeSearch:
 
     def _search_small(self, work: Workspace, depth: int) -> bool:
         """Search all trees of a small depth; return whether the search finished."""
-        wanted = np.full(len(self.shallow), MAX_LOSS)
+        budget = np.full(len(self.shallow), MAX_LOSS)
         if depth > 2:
-            wanted = _budget_for_largest(self.problem, depth, self.loss, len(wanted))
-        losses, question, bounds = _search_all_rows(self.problem, work, depth, wanted)
+            budget = _budget_for_largest(self.problem, depth, self.loss, len(budget))
+        losses, split, bounds = _search_all_rows(self.problem, work, depth, budget)
         if depth and self.problem.stop[0]:
             return False
         n = int(self.problem.sizes[depth])
@@ -215,7 +209,7 @@ class _TreeSearch:
         self.shallow[n:] = self.shallow[n - 1]
         if losses[n - 1] < self.loss:
             self.loss = float(losses[n - 1])
-            self.root = question.root(self.problem, depth, self.loss)
+            self.root = split.root(self.problem, depth, self.loss)
         return True
 
     def _try_lookahead(self, work: Workspace) -> None:
@@ -224,7 +218,7 @@ class _TreeSearch:
             return
         tree, loss = _lookahead_tree(self.problem, work, self.depth, 2)
         if loss < self.loss and not self.problem.stop[0]:
-            self.loss, self.root, self.start = loss, None, tree
+            self.loss, self.root, self.rootless_tree = loss, None, tree
 
     @property
     def goal(self) -> float:
@@ -233,50 +227,38 @@ class _TreeSearch:
 
     def _search_root(self, depth: int) -> bool:
         """Search all cuts of the root; return whether the search finished."""
-        self.left = self._intervals(depth)
-        while self.left:
-            if self.left[0][0] >= self.goal:
-                break
-            taken = [heappop(self.left) for _ in range(min(N_PARALLEL, len(self.left)))]
-            ends = self._solve_middles(depth, [each[2] for each in taken])
+        self.heap = heap = self._intervals(depth)
+        while heap and heap[0][0] < self.goal:
+            entries = [heappop(heap) for _ in range(min(N_PARALLEL, len(heap)))]
+            intervals = [interval for _, _, interval in entries]
+            ends = run_all(partial(self._solve_sides, depth, one) for one in intervals)
             if self.problem.stop[0]:
-                for each in taken:  # they have no result
-                    heappush(self.left, each)
+                for entry in entries:  # they have no result
+                    heappush(heap, entry)
                 return False
-            self._update_best(depth, [each[2] for each in taken], ends)
+            self._update_best(depth, intervals, ends)
             if self.on_progress is not None:
-                bound = self.left[0][0] if self.left else self.goal
+                bound = heap[0][0] if heap else self.goal
                 self.on_progress(self.loss, bound + self.cost)
         self.bound = self.loss
         return True
 
-    def _intervals(self, depth: int) -> list[tuple[float, int, "_CutInterval"]]:
+    def _intervals(self, depth: int) -> list["_HeapEntry"]:
         """Return the heap with one interval of all cuts per column."""
-        sizes, left = _size_pairs(self.problem, depth), []
+        sizes = _size_pairs(self.problem, depth)
         no_rows, nothing = np.zeros_like(self.shallow), np.zeros_like(self.bounds)
-        total = float(self.problem.most.sum())
+        total = float(self.problem.max_increase.sum())
         first = _CutBounds(0.0, no_rows, self.shallow, (nothing, self.bounds))
         last = _CutBounds(total, self.shallow, no_rows, (self.bounds, nothing))
-        promising = np.argsort(self.bounds[:, -1], kind="stable")
-        of_columns = _cuts_of(self.problem)
-        for column in promising.tolist():
-            cuts, weights = of_columns[column]
+        cuts_by_column, heap = _cuts_by_column(self.problem), list[_HeapEntry]()
+        for column in np.argsort(self.bounds[:, -1], kind="stable").tolist():
+            cuts, weights = cuts_by_column[column]
             if len(cuts):
-                left.append(_CutInterval(column, cuts, weights, first, last, sizes))
-        found = [each.without_excluded(self.goal) for each in left]
-        heap = [
-            (one.bound, number, one)
-            for number, one in enumerate(found)
-            if one is not None
-        ]
+                whole = _CutInterval(column, cuts, weights, first, last, sizes)
+                if (interval := whole.without_excluded(self.goal)) is not None:
+                    heap.append((interval.bound, len(heap), interval))
         heapify(heap)
         return heap
-
-    def _solve_middles(
-        self, depth: int, intervals: list["_CutInterval"]
-    ) -> list["_CutBounds"]:
-        """Solve the middle cut of each interval, in threads."""
-        return run_all(partial(self._solve_sides, depth, each) for each in intervals)
 
     def _update_best(
         self, depth: int, intervals: list["_CutInterval"], ends: list["_CutBounds"]
@@ -287,60 +269,53 @@ class _TreeSearch:
             best = int((left + right).argmin())
             if left[best] + right[best] < BELOW * self.goal:
                 self.loss = float(left[best] + right[best]) + self.cost
-                rank = _rank_at(
-                    self.problem, interval.column, interval.cuts[interval.middle]
-                )
-                sides, n_left = (left[best], right[best]), interval.sizes[0][best]
-                self.root = _Root(depth, interval.column, rank, sides, n_left)
+                column, position = interval.column, interval.cuts[interval.middle]
+                rank = _rank_of_position(self.problem, column, position)
+                sides, left_entry = (left[best], right[best]), interval.sizes[0][best]
+                self.root = _Root(depth, column, rank, sides, left_entry)
         for interval, end in zip(intervals, ends, strict=True):
-            for part in interval.split_at(end):
-                without_excluded = part.without_excluded(self.goal)
-                if without_excluded is not None:
-                    self.number += 1
-                    heappush(
-                        self.left,
-                        (without_excluded.bound, self.number, without_excluded),
-                    )
+            for half in interval.split_at(end):
+                if (part := half.without_excluded(self.goal)) is not None:
+                    self.n_pushed += 1
+                    heappush(self.heap, (part.bound, self.n_pushed, part))
 
     def _solve_sides(self, depth: int, interval: "_CutInterval") -> "_CutBounds":
         """Return the losses of both sides of an interval's middle cut."""
-        work = self.workspaces.get()
-        at = interval.middle
-        losses, bounds = interval.losses_at(at), interval.bounds_at(at)
+        work, middle = self.workspaces.get(), interval.middle
+        losses, bounds = interval.middle_bounds(), interval.middle_bounds_by_root()
         budget = _budget_for_largest(self.problem, depth, self.goal, len(self.shallow))
-        cut = np.array([interval.column, interval.cuts[at]])
+        cut = np.array([interval.column, interval.cuts[middle]])
         _solver_for(self.problem)(
             self.problem, work, depth, cut, budget, losses, bounds, np.empty(0)
         )
         self.workspaces.put(work)
-        weight = float(interval.weights[at])
+        weight = float(interval.weights[middle])
         return _CutBounds(weight, losses[LEFT], losses[RIGHT], (bounds[0], bounds[1]))
 
     def tree(self) -> SplitTree | None:
         """Return the best tree, whose subtrees are solved once more."""
         if self.root is None:
-            return self.start
-        self.workspaces = SimpleQueue()  # which are done with, and may be large
-        return _rebuild(
-            self.problem, workspace_for(self.problem, self.depth), self.root
-        )
+            return self.rootless_tree
+        self.workspaces = SimpleQueue()  # frees their memory
+        work = workspace_for(self.problem, self.depth)
+        return _rebuild(self.problem, work, self.root)
 
 
 def _size_pairs(problem: Problem, depth: int) -> tuple[Integers, Integers]:
     """Return the entries of both sides for the tree of the most leaves."""
     n, step = int(problem.sizes[depth - 1]), int(problem.sizes[-1])
-    most = int(problem.sizes[depth]) - 1 - step
-    left = np.arange(min(n, most + 1))
-    return left, np.minimum(most - left, n - 1)
+    last = int(problem.sizes[depth]) - 1 - step
+    left = np.arange(min(n, last + 1))
+    return left, np.minimum(last - left, n - 1)
 
 
 def _budget_for_largest(
     problem: Problem, depth: int, budget: float, width: int
 ) -> Floats:
     """Return a budget for the tree of the most leaves alone."""
-    wanted = np.full(width, NO_BUDGET)
-    wanted[problem.sizes[depth] - 1] = budget
-    return wanted
+    budgets = np.full(width, NO_BUDGET)
+    budgets[problem.sizes[depth] - 1] = budget
+    return budgets
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +326,7 @@ class _Root:
     column: int
     rank: int
     sides: tuple[float, float]
-    n_left: int
+    left_entry: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,14 +335,14 @@ class _RootSplit:
 
     column: int
     position: int
-    n_left: int
+    left_entry: int
 
     def root(self, problem: Problem, depth: int, loss: float) -> _Root | None:
         """Return it as the root of a tree; None for a leaf."""
         if self.column < 0:
             return None
-        rank = _rank_at(problem, self.column, self.position)
-        return _Root(depth, self.column, rank, (loss, loss), self.n_left)
+        rank = _rank_of_position(problem, self.column, self.position)
+        return _Root(depth, self.column, rank, (loss, loss), self.left_entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,19 +377,20 @@ class _CutInterval:
         """The index of the cut to solve next."""
         return len(self.cuts) // 2
 
-    def losses_at(self, at: int) -> Floats:
-        """Return lower bounds on both sides of a cut, as kernels take them."""
-        weight, losses = self.weights[at], np.zeros((END_LINES, len(self.first.left)))
+    def middle_bounds(self) -> Floats:
+        """Return lower bounds on both sides of the middle cut, as kernels take them."""
+        weight = self.weights[self.middle]
+        losses = np.zeros((END_LINES, len(self.first.left)))
         left = self.last.left - (self.last.weight - weight)
         right = self.first.right - (weight - self.first.weight)
         losses[LEFT] = np.maximum(self.first.left, left)
         losses[RIGHT] = np.maximum(self.last.right, right)
         return losses
 
-    def bounds_at(self, at: int) -> Floats:
-        """Return lower bounds on both sides of a cut, by the column of their root."""
-        before = self.last.weight - self.weights[at]
-        after = self.weights[at] - self.first.weight
+    def middle_bounds_by_root(self) -> Floats:
+        """Return the bounds of both sides by the column of their root."""
+        before = self.last.weight - self.weights[self.middle]
+        after = self.weights[self.middle] - self.first.weight
         return np.array(
             [
                 np.maximum(self.first.bounds[0], self.last.bounds[0] - before),
@@ -424,29 +400,32 @@ class _CutInterval:
 
     def without_excluded(self, best: float) -> "_CutInterval | None":
         """Return the cuts that may beat the best tree, if any."""
-        one, two = self.sizes
+        i, j = self.sizes
         before = (self.last.weight - self.weights)[:, None]
         after = (self.weights - self.first.weight)[:, None]
-        left = np.maximum(self.last.left[one] - before, self.first.left[one])
-        right = np.maximum(self.first.right[two] - after, self.last.right[two])
+        left = np.maximum(self.last.left[i] - before, self.first.left[i])
+        right = np.maximum(self.first.right[j] - after, self.last.right[j])
         bounds = (left + right).min(axis=1)
-        kept = np.flatnonzero(bounds < best)
-        if not len(kept):
+        promising = np.flatnonzero(bounds < best)
+        if not len(promising):
             return None
-        part = slice(kept[0], kept[-1] + 1)
+        part = slice(promising[0], promising[-1] + 1)
         return replace(self, cuts=self.cuts[part], weights=self.weights[part])
 
     def split_at(self, end: _CutBounds) -> list["_CutInterval"]:
         """Return the intervals on both sides of the solved middle."""
-        upto, after = slice(self.middle), slice(self.middle + 1, None)
-        parts = []
-        for part, ends in ((upto, (self.first, end)), (after, (end, self.last))):
-            cuts, weights = self.cuts[part], self.weights[part]
-            if len(cuts):
-                parts.append(
-                    _CutInterval(self.column, cuts, weights, *ends, self.sizes)
-                )
-        return parts
+        before, after = slice(self.middle), slice(self.middle + 1, None)
+        left = replace(
+            self, cuts=self.cuts[before], weights=self.weights[before], last=end
+        )
+        right = replace(
+            self, cuts=self.cuts[after], weights=self.weights[after], first=end
+        )
+        return [part for part in (left, right) if len(part.cuts)]
+
+
+_HeapEntry = tuple[float, int, _CutInterval]
+"""A lower bound, a number that breaks ties, and the interval."""
 
 
 def _solver_for(problem: Problem) -> Callable[..., None]:
@@ -459,48 +438,48 @@ def _search_all_rows(
 ) -> tuple[Floats, _RootSplit, Floats]:
     """Return the least losses by size, the root of the largest tree, and bounds."""
     entries = len(budget)
-    found = np.empty(3 + entries)
+    result = np.empty(3 + entries)
     end = np.zeros((END_LINES, entries))
     bounds = np.zeros((2, len(problem.rank), entries))
     cut = np.array([-1, 0])
-    _solver_for(problem)(problem, work, depth, cut, budget, end, bounds, found)
-    return found[3:], _RootSplit(*map(int, found[:3])), bounds[0]
+    _solver_for(problem)(problem, work, depth, cut, budget, end, bounds, result)
+    return result[3:], _RootSplit(*map(int, result[:3])), bounds[0]
 
 
 def _lookahead_tree(
     problem: Problem, work: Workspace, depth: int, ahead: int
 ) -> tuple[SplitTree | None, float]:
     """Return the tree whose nodes are roots of optimal trees of depth ``ahead``."""
-    wanted = np.full(work.best.shape[1], MAX_LOSS)
-    losses, question, _ = _search_all_rows(problem, work, min(depth, ahead), wanted)
-    root = question.root(problem, depth, float(losses[0]))
+    budget = np.full(work.best.shape[1], MAX_LOSS)
+    losses, split, _ = _search_all_rows(problem, work, min(depth, ahead), budget)
+    root = split.root(problem, depth, float(losses[0]))
     if root is None or problem.stop[0]:
         return None, float(losses[0])
     loss = float(problem.leaf_cost[0] + problem.path_cost[problem.order[0]].sum())
     branches = []
     for side in _sides(problem, root):
-        branch, more = _lookahead_tree(side, work, depth - 1, ahead)
+        branch, branch_loss = _lookahead_tree(side, work, depth - 1, ahead)
         branches.append(branch)
-        loss += more
+        loss += branch_loss
     return SplitTree(Cut(root.column, root.rank), *branches), loss
 
 
-def _cuts_of(problem: Problem) -> list[tuple[Integers, Floats]]:
+def _cuts_by_column(problem: Problem) -> list[tuple[Integers, Floats]]:
     """Return the positions of the cuts of each column, and the weights up to them."""
     if not len(problem.n_ones):
-        weights = np.cumsum(problem.most[problem.order], axis=1)
-        found = map(np.flatnonzero, problem.last)
-        return [(cuts, own[cuts]) for cuts, own in zip(found, weights, strict=True)]
+        weights = np.cumsum(problem.max_increase[problem.order], axis=1)
+        cuts = map(np.flatnonzero, problem.is_last)
+        return [(part, line[part]) for part, line in zip(cuts, weights, strict=True)]
     zeros = problem.rank == 0
-    weights = np.where(zeros, problem.most, 0.0).sum(axis=1)
-    there = zeros.any(axis=1) & ~zeros.all(axis=1)
+    weights = np.where(zeros, problem.max_increase, 0.0).sum(axis=1)
+    n_cuts = (zeros.any(axis=1) & ~zeros.all(axis=1)).astype(int)
     return [
-        (np.zeros(int(has), np.int64), weights[at : at + int(has)])
-        for at, has in enumerate(there)
+        (np.zeros(n, np.int64), weights[column : column + n])
+        for column, n in enumerate(n_cuts)
     ]
 
 
-def _rank_at(problem: Problem, column: int, position: int) -> int:
+def _rank_of_position(problem: Problem, column: int, position: int) -> int:
     """Return the rank of a position; a binary feature has rank 0 on the left."""
     if len(problem.n_ones):
         return 0
@@ -512,7 +491,7 @@ def _sides(problem: Problem, root: _Root) -> tuple[Problem, Problem]:
     inside = problem.rank[root.column] <= root.rank
     limits: tuple[int | None, int | None] = None, None
     if problem.sizes[-1]:
-        limits = root.n_left + 1, n_entries(problem) - root.n_left - 1
+        limits = root.left_entry + 1, n_entries(problem) - root.left_entry - 1
     return restrict(problem, inside, limits[0]), restrict(problem, ~inside, limits[1])
 
 
@@ -520,14 +499,15 @@ def _rebuild(problem: Problem, work: Workspace, root: _Root) -> SplitTree:
     """Return the tree below the optimal root."""
     depth, width = root.depth - 1, work.best.shape[1]
     branches: list[SplitTree | None] = []
-    for own, most in zip(_sides(problem, root), root.sides, strict=True):
-        if own.sizes[-1] and n_entries(own) == 1:  # a leaf is all that is left
+    rounding = ROUNDING * float(problem.max_increase.sum())
+    for side, loss in zip(_sides(problem, root), root.sides, strict=True):
+        if side.sizes[-1] and n_entries(side) == 1:  # only a leaf is allowed
             branches.append(None)
             continue
-        # What is lost is below what is wanted, also where it is added up otherwise.
-        most = np.nextafter(most + ROUNDING * float(problem.most.sum()), MAX_LOSS)
-        wanted = _budget_for_largest(own, depth, most, width)
-        losses, question, _ = _search_all_rows(own, work, depth, wanted)
-        under = question.root(own, depth, float(losses[own.sizes[depth] - 1]))
-        branches.append(None if under is None else _rebuild(own, work, under))
+        # The loss must be below the budget in any order of additions.
+        limit = float(np.nextafter(loss + rounding, MAX_LOSS))
+        budget = _budget_for_largest(side, depth, limit, width)
+        losses, split, _ = _search_all_rows(side, work, depth, budget)
+        below = split.root(side, depth, float(losses[side.sizes[depth] - 1]))
+        branches.append(None if below is None else _rebuild(side, work, below))
     return SplitTree(Cut(root.column, root.rank), *branches)

@@ -25,7 +25,7 @@ class OnDask:
     client : distributed.Client
     """
 
-    is_far = True
+    has_latency = True
 
     def __init__(self, client: Any) -> None:
         self._client = client

@@ -16,7 +16,7 @@ class Executor(Protocol):
     """Runs functions, perhaps elsewhere."""
 
     @property
-    def is_far(self) -> bool:
+    def has_latency(self) -> bool:
         """Whether each request takes a while, so that few rows are better fetched."""
         ...
 
@@ -32,7 +32,7 @@ class Executor(Protocol):
 class InThisProcess:
     """Runs everything at once, here: a handle is the result itself."""
 
-    is_far = False
+    has_latency = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a function."""
@@ -43,7 +43,7 @@ class InThisProcess:
         return handle
 
 
-def added_up(
+def sum_results(
     executor: Executor, handles: Sequence[Any], add: Callable[..., Any]
 ) -> Any:
     """Return the sum of all results, along a tree of which the client sees the root.

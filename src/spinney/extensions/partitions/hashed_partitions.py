@@ -20,7 +20,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Fingerprint, Schema
 from spinney.extensions.partitions.encoded_partition import EncodedPartition
-from spinney.extensions.partitions.executors import Executor, added_up, plus
+from spinney.extensions.partitions.executors import Executor, plus, sum_results
 from spinney.extensions.partitions.partitioned_source import PartitionedSource
 from spinney.sources.base import ROOT, Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
@@ -134,7 +134,7 @@ class HashedPartitions:
         partitions = [
             self._executor.submit(sums_in_part, p, points) for p in self._partitions
         ]
-        total: ClusterSums = added_up(self._executor, partitions, plus)
+        total: ClusterSums = sum_results(self._executor, partitions, plus)
         return total
 
     def subset(self, *draws: HashSample) -> SampleableRows:
@@ -146,7 +146,7 @@ class HashedPartitions:
         check_rows_fit(self.take(draws).root().n_rows, self.most_rows)
         pairs = zip(self._partitions, self._numbers, strict=True)
         partitions = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
-        fetched: tuple[TrainingSet, Floats] = added_up(
+        fetched: tuple[TrainingSet, Floats] = sum_results(
             self._executor, partitions, joined
         )
         return fetched
@@ -155,12 +155,12 @@ class HashedPartitions:
 def all_rows(executor: Executor, partitions: Sequence[Any]) -> TrainingSet:
     """Return the rows of all partitions, here."""
     handles = [executor.submit(rows_in, partition) for partition in partitions]
-    rows: TrainingSet = added_up(executor, handles, joined_rows)
+    rows: TrainingSet = sum_results(executor, handles, joined_rows)
     return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowSums:
+class RowHashSums:
     """The s of the rows of a partition, and their weights."""
 
     sums: Floats
@@ -186,14 +186,16 @@ class HashSlice:
 
 def sums_of(
     partition: EncodedPartition, ranges: Mapping[int, Range], seed: int
-) -> RowSums:
+) -> RowHashSums:
     """Return the s of the rows of a partition."""
     columns, classes, weights = partition.source.rows
     schema = partition.source.schema
-    return RowSums(cell_hash_sums(schema, columns, classes, ranges, seed=seed), weights)
+    return RowHashSums(
+        cell_hash_sums(schema, columns, classes, ranges, seed=seed), weights
+    )
 
 
-def slice_of(rows: RowSums, slice_: int, n_slices: int) -> HashSlice:
+def slice_of(rows: RowHashSums, slice_: int, n_slices: int) -> HashSlice:
     """Return the counts of a partition in a slice."""
     inside = rows.inside(slice_, n_slices)
     sums, weights = rows.sums[inside], rows.weights[inside]
@@ -227,7 +229,7 @@ def rows_before(*slices: HashSlice) -> list[Integers]:
     return [before[owner == place] for place in range(len(slices))]
 
 
-def numbered(rows: RowSums, *before: Integers) -> Floats:
+def numbered(rows: RowHashSums, *before: Integers) -> Floats:
     """Return the hashes of the rows of a partition, by the copies before it."""
     copies = np.empty(len(rows.sums), np.int64)
     for slice_, earlier in enumerate(before):
@@ -285,7 +287,7 @@ def joined_rows(*partitions: TrainingSet) -> TrainingSet:
     """Return the rows of several partitions."""
     weights = None
     if any(partition.weights is not None for partition in partitions):
-        weights = np.concatenate([partition.own_weights for partition in partitions])
+        weights = np.concatenate([partition.sample_weights for partition in partitions])
     columns = zip(*(partition.columns for partition in partitions), strict=True)
     return replace(
         partitions[0],

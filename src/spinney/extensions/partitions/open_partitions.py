@@ -37,8 +37,8 @@ from spinney.extensions.partitions.encoded_partition import (
 from spinney.extensions.partitions.executors import (
     Executor,
     InThisProcess,
-    added_up,
     plus,
+    sum_results,
 )
 from spinney.extensions.partitions.hashed_partitions import HashedPartitions, all_rows
 from spinney.extensions.partitions.partition_facts import ColumnFacts, PartitionFacts
@@ -54,17 +54,17 @@ from spinney.sources.rows import (
     check_total,
 )
 from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.row_hashing import sample_share
+from spinney.sources.rows.row_hashing import sample_fraction
 from spinney.sources.rows.sampleable_rows import (
     ColumnRoles,
     HashedTrainingSet,
     RemoteData,
-    Wanted,
-    check_reserved_share,
-    max_rows_in_memory,
+    RemoteOptions,
+    check_reserved_fraction,
+    max_rows_in_bytes,
 )
-from spinney.sources.rows.training_rows import TrainingSet, missing_targets
-from spinney.sources.rows.weight_checks import check_least, nothing_weighs
+from spinney.sources.rows.training_rows import TrainingSet, missing_targets_warning
+from spinney.sources.rows.weight_checks import check_least_weight, zero_weights_error
 
 NUMBERS_IN_MEMORY = 1 << 20
 """About how many different numbers are counted in memory at once."""
@@ -76,7 +76,7 @@ FEW_ROWS = 200_000
 def opened_rows(
     data: Any,
     roles: ColumnRoles,
-    wanted: Wanted,
+    wanted: RemoteOptions,
     *,
     engine: str,
     connection: Any = None,
@@ -149,7 +149,10 @@ def _no_file(path: str) -> DataError:
 
 
 def count_partitions(
-    executor: Executor, partitions: Sequence[Any], roles: ColumnRoles, wanted: Wanted
+    executor: Executor,
+    partitions: Sequence[Any],
+    roles: ColumnRoles,
+    wanted: RemoteOptions,
 ) -> RemoteData:
     """Return partitions as a source, with the fingerprint of their rows."""
     first = roles if roles.identifiers else replace(roles, complete=False)
@@ -178,8 +181,8 @@ def count_partitions(
         executor.submit(code_rows, partition, schema, edges, few) for partition in read
     ]
     share = wanted.share(facts.n_rows, target)
-    most = max_rows_in_memory(wanted.room, schema)
-    comes = executor.is_far and facts.n_rows <= min(FEW_ROWS, most)
+    most = max_rows_in_bytes(wanted.room, schema)
+    comes = executor.has_latency and facts.n_rows <= min(FEW_ROWS, most)
     if comes and share is None:
         return _in_memory(all_rows(executor, encoded), wanted)
     if share is None and not wanted.sampleable:
@@ -191,10 +194,10 @@ def count_partitions(
     )
     if share is None:
         return _counted(hashed.source, sampleable=hashed)
-    draw = sample_share(share)
+    draw = sample_fraction(share)
     left = hashed.take([draw.others])
     n_reserved = facts.n_rows - left.root().n_rows
-    check_reserved_share(share, n_reserved, facts.n_rows, most)
+    check_reserved_fraction(share, n_reserved, facts.n_rows, most)
     reserved = hashed.fetch_sample(draw)[0]
     if comes:
         return _in_memory(
@@ -203,7 +206,7 @@ def count_partitions(
     return _counted(left, reserved=reserved)
 
 
-def _in_memory(rows: TrainingSet, wanted: Wanted, **others: Any) -> RemoteData:
+def _in_memory(rows: TrainingSet, wanted: RemoteOptions, **others: Any) -> RemoteData:
     """Return fetched rows, with their fingerprint."""
     totals = rows.source().root()
     _check_labels(rows.schema.target, totals)
@@ -218,7 +221,7 @@ def _read(
     """Return the loaded partitions, and the facts of all of them."""
     read = [executor.submit(read_rows, partition, roles) for partition in partitions]
     handles = [executor.submit(attrgetter("facts"), partition) for partition in read]
-    return read, added_up(executor, handles, plus)
+    return read, sum_results(executor, handles, plus)
 
 
 def _without_identifiers(
@@ -277,7 +280,7 @@ def _whole_numbers(
                 executor.submit(different_numbers, partition, *question_)
                 for partition in read
             ]
-            numbers = added_up(executor, facts_of_columns, united_numbers)
+            numbers = sum_results(executor, facts_of_columns, united_numbers)
             n_different += len(numbers)
             is_whole &= _are_whole(numbers)
     if not (is_whole and column.n_known):
@@ -326,18 +329,18 @@ def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
         )
         raise DataError(msg)
     if facts.n_classless:
-        warn(missing_targets(roles.target, facts.n_classless, facts.n_read))
+        warn(missing_targets_warning(roles.target, facts.n_classless, facts.n_read))
     if roles.complete:
         lacking = {each.name: each.n_lacking for each in _attributes(facts, roles)}
         n_rows = facts.n_rows + facts.n_incomplete
         note_incomplete(facts.n_incomplete, n_rows, lacking, weight=facts.lost)
     if not facts.n_rows:
         if roles.target == NO_TARGET:
-            raise nothing_weighs(roles.weight)
+            raise zero_weights_error(roles.weight)
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
     check_total(facts.weight)
-    check_least(facts.least)
+    check_least_weight(facts.least)
 
 
 def target_of_partitions(facts: PartitionFacts, roles: ColumnRoles) -> Target:

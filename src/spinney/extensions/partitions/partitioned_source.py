@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data import Attribute, Schema
-from spinney.extensions.partitions.executors import Executor, added_up
+from spinney.extensions.partitions.executors import Executor, sum_results
 from spinney.extensions.partitions.partition_tables import (
     Move,
     PartitionTables,
@@ -101,7 +101,7 @@ class PartitionedSource:
             ranges = [
                 executor.submit(ranges_at, partition) for partition in self._partitions
             ]
-            self._ranges = added_up(executor, ranges, united_ranges)
+            self._ranges = sum_results(executor, ranges, united_ranges)
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -138,7 +138,7 @@ class PartitionedSource:
             self._standing = [submit(moved, *pair, moves) for pair in pairs]
             pairs = list(zip(self._partitions, self._standing, strict=True))
         handles = [submit(question, *pair, *arguments) for pair in pairs]
-        return added_up(self._executor, handles, add)
+        return sum_results(self._executor, handles, add)
 
     def _tables(
         self, question: Callable[..., PartitionTables], *arguments: Any

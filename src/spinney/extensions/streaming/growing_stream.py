@@ -16,8 +16,12 @@ from spinney.extensions.streaming.kernels.layout import (
     Stream,
     StreamRows,
 )
-from spinney.extensions.streaming.stream_arrays import new_stream, recoded, with_space
-from spinney.extensions.streaming.stream_nodes import tree_of
+from spinney.extensions.streaming.stream_arrays import (
+    new_stream,
+    recode_stream,
+    with_space,
+)
+from spinney.extensions.streaming.stream_nodes import snapshot_tree
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.sources.rows import JoinedRows, TrainingSet
@@ -26,19 +30,16 @@ from spinney.trees import Tree
 MAX_VALUES = 1000
 """The most values of a nominal attribute: a leaf counts each by class."""
 
-NOT_GIVEN: tuple[Any, ...] = (None, (), [], {})
 
-
-def refuse_options(given: Mapping[str, Any]) -> None:
-    """Refuse options that need all rows at once, or rows again."""
-    for name, value in given.items():
-        if value in NOT_GIVEN or callable(value):
-            continue
-        raise refusal(
-            Setting(name, value),
-            "needs all rows at once, and recipe 'hoeffding' sees one after another",
-            "leave it out, or take another recipe, such as 'c4.5'",
-        )
+def refuse_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that need all rows at once, or more than one pass."""
+    for name, value in options.items():
+        if value not in (None, (), [], {}) and not callable(value):
+            raise refusal(
+                Setting(name, value),
+                "needs all rows at once, and recipe 'hoeffding' sees one after another",
+                "remove it, or use another recipe, such as 'c4.5'",
+            )
 
 
 def refuse_many_values(schema: Schema) -> None:
@@ -47,12 +48,11 @@ def refuse_many_values(schema: Schema) -> None:
         if attribute.kind == "nominal" and len(attribute.values) > MAX_VALUES:
             name, n_values = attribute.name, len(attribute.values)
             msg = (
-                f"column {name!r} has {n_values} values so far, and a stream counts "
-                f"{MAX_VALUES} of a column at most"
+                f"column {name!r} has {n_values} values so far, and a stream counts at "
+                f"most {MAX_VALUES}"
             )
-            raise DataError(
-                msg, remedy=("leave it out (", Setting("ignore", [name]), ")")
-            )
+            remedy = ("exclude it (", Setting("ignore", [name]), ")")
+            raise DataError(msg, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,14 @@ class StreamStats:
         return self.n_right / self.n_rows if self.n_rows else 0.0
 
     def __str__(self) -> str:
-        told = "each predicted before it was learned"
-        right = f"{self.n_rows} rows, {told}: {percent_text(self.accuracy, 1)} right"
+        right = percent_text(self.accuracy, 1)
+        text = (
+            f"{self.n_rows} rows, each predicted before it was learned: {right} right"
+        )
         if not self.n_changes:
-            return right
+            return text
         times = "once" if self.n_changes == 1 else f"{self.n_changes} times"
-        return f"{right}; {times} errors rose, and a part of the tree began anew"
+        return f"{text}; {times} errors rose, and a part of the tree was reset"
 
 
 @dataclass(slots=True, eq=False)
@@ -90,8 +92,8 @@ class GrowingStream:
     Parameters
     ----------
     schema : Schema
-        The attributes and classes. Values and classes that come later are sorted in, so
-        that their order is that of a reader of all rows.
+        The attributes and classes. Later values and classes are sorted in, so that
+        their order is that of a reader of all rows.
     recipe : Recipe
         Its ``search`` is "hoeffding".
     """
@@ -113,9 +115,9 @@ class GrowingStream:
         from spinney.extensions.streaming.kernels.learn import learn_rows
 
         batch = StreamRows(
-            cells_of(rows.columns, len(rows.classes)),
+            encode_cells(rows.columns, len(rows.classes)),
             np.ascontiguousarray(rows.classes, np.int64),
-            np.ascontiguousarray(rows.own_weights, np.float64),
+            np.ascontiguousarray(rows.sample_weights, np.float64),
             np.zeros(len(rows.classes), np.int64),
         )
         stream = self._stream
@@ -131,7 +133,7 @@ class GrowingStream:
         from spinney.extensions.streaming.kernels.learn import find_leaves
         from spinney.extensions.streaming.kernels.naive_bayes import predict_rows
 
-        cells, leaves = cells_of(columns, n_rows), np.zeros(n_rows, np.int64)
+        cells, leaves = encode_cells(columns, n_rows), np.zeros(n_rows, np.int64)
         outputs = np.zeros((n_rows, self.schema.n_classes))
         find_leaves(self._stream, cells, leaves)
         predict_rows(self._stream, cells, leaves, outputs)
@@ -141,7 +143,7 @@ class GrowingStream:
         """Take over the codes of rows that may bring new values and classes."""
         schema = joined.rows.schema
         refuse_many_values(schema)
-        self._stream = recoded(self._stream, schema, joined.codes, joined.classes)
+        self._stream = recode_stream(self._stream, schema, joined.codes, joined.classes)
         self.schema = schema
 
     @property
@@ -161,11 +163,11 @@ class GrowingStream:
 
     def tree(self) -> Tree:
         """Return the tree as it is; it does not change when further rows come."""
-        return tree_of(self._stream, self.schema, self.recipe)
+        return snapshot_tree(self._stream, self.schema, self.recipe)
 
 
-def cells_of(columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
-    """Return numbers and codes, a line for each row; NaN where a cell is missing."""
+def encode_cells(columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
+    """Return numbers and codes, rows × columns; NaN for missing cells."""
     cells = np.empty((n_rows, len(columns)))
     for a, column in enumerate(columns):
         cells[:, a] = column
@@ -176,7 +178,7 @@ def cells_of(columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
 
 def grow_tree(rows: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     """Return the tree of rows in memory, learned once each, in their order."""
-    del options  # options that a stream does not take are refused before
+    del options  # those that a stream does not have are refused before
     stream = GrowingStream(rows.schema, recipe)
     stream.learn(rows)
     return stream.tree()

@@ -22,10 +22,10 @@ KINDS = {"numeric": layout.NUMBER, "ordinal": layout.ORDINAL, "nominal": layout.
 CRITERIA = {"gain": layout.ENTROPY, "gini": layout.GINI}
 RANKED_AFTER = 10_000  # rows between two rankings of leaves
 NO_LIMIT = np.iinfo(np.int64).max // 2
-FEW = 16
+INITIAL_SIZE = 16
 
 
-def columns_of(schema: Schema) -> StreamColumns:
+def stream_columns(schema: Schema) -> StreamColumns:
     """Return the kinds and lines of the attributes."""
     kind = np.array([KINDS[a.kind] for a in schema.attributes], np.int64)
     sizes = [
@@ -41,30 +41,24 @@ def columns_of(schema: Schema) -> StreamColumns:
 
 def new_stream(schema: Schema, recipe: Recipe) -> Stream:
     """Return the stream of an empty tree: one active leaf."""
-    columns, n_classes = columns_of(schema), schema.n_classes
+    columns, n_classes = stream_columns(schema), schema.n_classes
     state = np.zeros(layout.STATE_SIZE, np.int64)
     state[layout.N_NODES] = state[layout.N_LEAVES] = 1
     depth = NO_LIMIT if recipe.max_depth is None else recipe.max_depth
     leaves = NO_LIMIT if recipe.max_leaves is None else recipe.max_leaves
     assert isinstance(recipe.criterion, str)
     limits = np.zeros(9, np.int64)
-    limits[layout.GRACE_PERIOD], limits[layout.MAX_ACTIVE_LEAVES] = (
-        recipe.grace_period,
-        recipe.max_active_leaves,
-    )
+    limits[layout.GRACE_PERIOD] = recipe.grace_period
+    limits[layout.MAX_ACTIVE_LEAVES] = recipe.max_active_leaves
     limits[layout.MAX_DEPTH], limits[layout.MAX_LEAVES] = depth, leaves
     limits[layout.CRITERION] = CRITERIA[recipe.criterion]
-    limits[layout.MAX_BRANCHES], limits[layout.RANK_EVERY] = (
-        _most_branches(columns),
-        RANKED_AFTER,
-    )
-    limits[layout.DETECTS_DRIFT], limits[layout.IS_ADAPTIVE] = (
-        recipe.drift,
-        recipe.leaves == "adaptive",
-    )
+    limits[layout.MAX_BRANCHES] = _max_branches(columns)
+    limits[layout.RANK_EVERY] = RANKED_AFTER
+    limits[layout.DETECTS_DRIFT] = recipe.drift
+    limits[layout.IS_ADAPTIVE] = recipe.leaves == "adaptive"
     stream = Stream(
         columns,
-        _nodes(FEW, n_classes),
+        _nodes(INITIAL_SIZE, n_classes),
         _slots(0, columns, n_classes, limits),
         _workspace(n_classes, recipe.grace_period),
         state,
@@ -72,14 +66,14 @@ def new_stream(schema: Schema, recipe: Recipe) -> Stream:
         np.array([-np.log(recipe.delta), recipe.tie_threshold]),
     )
     stream = with_space(stream)
-    state[layout.N_FREE] -= 1  # whose slot is empty as it is
+    state[layout.N_FREE] -= 1  # for the root; a new slot is empty
     stream.nodes.slot[0] = stream.slots.free[state[layout.N_FREE]]
     stream.nodes.attribute[0] = layout.LEAF
     stream.nodes.label[0] = stream.nodes.parent[0] = -1
     return stream
 
 
-def _most_branches(columns: StreamColumns) -> int:
+def _max_branches(columns: StreamColumns) -> int:
     nominal = columns.n_lines[columns.kind == layout.NOMINAL]
     return int(max(2, nominal.max(initial=2)))
 
@@ -90,7 +84,7 @@ def _nodes(size: int, n_classes: int) -> StreamNodes:
     }
     parts |= {"cut": np.zeros(size), "weights": np.zeros((size, n_classes))}
     parts |= {"errors": np.zeros((size, 6)), "correct": np.zeros((size, 2))}
-    parts["branch_of"] = np.zeros(FEW, np.int64)
+    parts["branch_by_code"] = np.zeros(INITIAL_SIZE, np.int64)
     return StreamNodes(**parts)
 
 
@@ -121,7 +115,7 @@ def _workspace(n_classes: int, grace: int) -> StreamWorkspace:
 
 
 def _larger(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array of so many lines, the first of them as they were."""
+    """Return an array with more lines, of which the new ones are 0."""
     larger = np.zeros((size, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
@@ -129,50 +123,44 @@ def _larger(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 def with_space(stream: Stream) -> Stream:
     """Return a stream with space for another split, doubling full arrays."""
-    lacking = stream.state[layout.N_NODES] + stream.limits[layout.MAX_BRANCHES]
-    if lacking > len(stream.nodes.attribute):
+    n_needed = int(stream.limits[layout.MAX_BRANCHES])
+    if stream.state[layout.N_NODES] + n_needed > len(stream.nodes.attribute):
         stream = _without_removed(stream)
     nodes, slots, state = stream.nodes, stream.slots, stream.state
-    counting, most = (
-        int(stream.limits[layout.MAX_ACTIVE_LEAVES]),
-        int(stream.limits[layout.MAX_BRANCHES]),
-    )
-    if state[layout.N_NODES] + most > len(nodes.attribute):
-        size = 2 * (len(nodes.attribute) + most)
+    if state[layout.N_NODES] + n_needed > len(nodes.attribute):
+        size = 2 * (len(nodes.attribute) + n_needed)
         larger = {
             name: _larger(array, size)
             for name, array in nodes._asdict().items()
-            if name != "branch_of"
+            if name != "branch_by_code"
         }
         nodes = nodes._replace(**larger)
-    if state[layout.N_CODES] + most > len(nodes.branch_of):
-        codes = _larger(nodes.branch_of, 2 * (len(nodes.branch_of) + most))
-        nodes = nodes._replace(branch_of=codes)
-    n_slots = len(slots.n_rows)
-    if state[layout.N_FREE] < most and n_slots < counting:
-        size = min(2 * n_slots + most, counting)
+    n_codes = len(nodes.branch_by_code)
+    if state[layout.N_CODES] + n_needed > n_codes:
+        codes = _larger(nodes.branch_by_code, 2 * (n_codes + n_needed))
+        nodes = nodes._replace(branch_by_code=codes)
+    n_slots, max_slots = len(slots.n_rows), int(stream.limits[layout.MAX_ACTIVE_LEAVES])
+    n_free = state[layout.N_FREE]
+    if n_free < n_needed and n_slots < max_slots:
+        size = min(2 * n_slots + n_needed, max_slots)
         slots = StreamSlots(*(_larger(array, size) for array in slots))
-        # The first to be taken is that of the lowest number.
-        fresh = np.arange(size - 1, n_slots - 1, -1)
-        slots.free[len(fresh) : len(fresh) + state[layout.N_FREE]] = slots.free[
-            : state[layout.N_FREE]
-        ]
-        slots.free[: len(fresh)] = fresh
-        state[layout.N_FREE] += len(fresh)
+        added = np.arange(size - 1, n_slots - 1, -1)  # the last is taken first
+        slots.free[: len(added) + n_free] = np.append(added, slots.free[:n_free])
+        state[layout.N_FREE] += len(added)
     return stream._replace(nodes=nodes, slots=slots)
 
 
 def _without_removed(stream: Stream) -> Stream:
     """Return a stream without removed nodes, if they are half of all."""
     nodes, state = stream.nodes, stream.state
-    lives = nodes.attribute[: state[layout.N_NODES]] != layout.REMOVED
-    remaining = np.flatnonzero(lives)
+    is_live = nodes.attribute[: state[layout.N_NODES]] != layout.REMOVED
+    remaining = np.flatnonzero(is_live)
     n_remaining = len(remaining)
-    if 2 * n_remaining > len(lives):
+    if 2 * n_remaining > len(is_live):
         return stream
-    number = np.cumsum(lives) - 1
+    number = np.cumsum(is_live) - 1
     parts = nodes._asdict()
-    codes = parts.pop("branch_of")
+    codes = parts.pop("branch_by_code")
     moved = {
         name: _larger(array[remaining], len(array)) for name, array in parts.items()
     }
@@ -181,13 +169,13 @@ def _without_removed(stream: Stream) -> Stream:
     above[:] = number[above]
     child[is_inner] = number[child[is_inner]]
     state[layout.N_NODES] = n_remaining
-    nodes = StreamNodes(**moved, branch_of=codes)
+    nodes = StreamNodes(**moved, branch_by_code=codes)
     columns = stream.columns
-    same = [None] * len(columns.kind)
-    return stream._replace(nodes=_with_codes(nodes, state, columns, columns, same))
+    unchanged = [None] * len(columns.kind)
+    return stream._replace(nodes=_with_codes(nodes, state, columns, columns, unchanged))
 
 
-def recoded(
+def recode_stream(
     stream: Stream,
     schema: Schema,
     codes: Sequence[Integers | None],
@@ -195,18 +183,18 @@ def recoded(
 ) -> Stream:
     """Return a stream in the codes of a schema with more values, or classes.
 
-    ``codes`` and ``classes`` give the new code of each; None if none changed.
+    ``codes`` and ``classes`` are the new code of each; None if none changed.
     """
     if classes is None and all(new is None for new in codes):
         return stream
-    old, new = stream.columns, columns_of(schema)
+    old, new = stream.columns, stream_columns(schema)
     n_classes, n_before = schema.n_classes, stream.nodes.weights.shape[1]
     to = np.arange(n_before) if classes is None else classes
     lines = np.zeros(int((old.n_lines + 1).sum()), np.int64)
-    for a, by in enumerate(codes):
+    for a, new_codes in enumerate(codes):
         first, n_lines = int(old.first[a]), int(old.n_lines[a])
-        own = np.arange(n_lines) if by is None else by
-        lines[first : first + n_lines] = new.first[a] + own
+        places = np.arange(n_lines) if new_codes is None else new_codes
+        lines[first : first + n_lines] = new.first[a] + places
         lines[first + n_lines] = new.first[a] + new.n_lines[a]
     slots, nodes = stream.slots, stream.nodes
     wide = _slots(len(slots.n_rows), new, n_classes, stream.limits)
@@ -227,7 +215,7 @@ def recoded(
     nodes = nodes._replace(weights=weights, label=label)
     nodes = _with_codes(nodes, stream.state, old, new, codes)
     limits = stream.limits.copy()
-    limits[layout.MAX_BRANCHES] = _most_branches(new)
+    limits[layout.MAX_BRANCHES] = _max_branches(new)
     work = _workspace(n_classes, int(limits[layout.GRACE_PERIOD]))
     return stream._replace(
         columns=new, nodes=nodes, slots=slots, work=work, limits=limits
@@ -244,16 +232,16 @@ def _with_codes(
     """Return nodes with the branches of values by their new codes."""
     live = slice(0, state[layout.N_NODES])
     by_value = (nodes.attribute[live] >= 0) & (nodes.codes[live] >= 0)
-    parts, where, start = [np.zeros(0, np.int64)], nodes.codes.copy(), 0
+    parts, starts, start = [np.zeros(0, np.int64)], nodes.codes.copy(), 0
     for node in np.flatnonzero(by_value):
         a = int(nodes.attribute[node])
-        own = np.full(int(new.n_lines[a]), -1, np.int64)
-        first, by = int(nodes.codes[node]), codes[a]
-        before = nodes.branch_of[first : first + int(old.n_lines[a])]
-        own[slice(0, len(before)) if by is None else by] = before
-        parts.append(own)
-        where[node] = start
-        start += len(own)
+        branches = np.full(int(new.n_lines[a]), -1, np.int64)
+        first, new_codes = int(nodes.codes[node]), codes[a]
+        before = nodes.branch_by_code[first : first + int(old.n_lines[a])]
+        branches[slice(0, len(before)) if new_codes is None else new_codes] = before
+        parts.append(branches)
+        starts[node] = start
+        start += len(branches)
     state[layout.N_CODES] = start
-    branch_of = np.concatenate([*parts, np.zeros(FEW, np.int64)])
-    return nodes._replace(codes=where, branch_of=branch_of)
+    branch_by_code = np.concatenate([*parts, np.zeros(INITIAL_SIZE, np.int64)])
+    return nodes._replace(codes=starts, branch_by_code=branch_by_code)

@@ -1,4 +1,4 @@
-"""A model that learns from batches of rows, which are not kept."""
+"""A model that learns from batches of rows, which are not stored."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from spinney._support.checks import Progress
-from spinney.data import Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import table_batches
 from spinney.errors import ParameterError
@@ -18,22 +17,20 @@ from spinney.sources.rows import (
     TrainingSet,
     check_roles,
     join_rows,
-    row_weights,
     rows_in_memory,
-    warn_of_one_answer,
+    warn_of_constant_target,
 )
 from spinney.sources.training_data import TableInput, engine_of
 
-# Some megabytes.
-BATCH_ROWS = 50_000
+BATCH_ROWS = 50_000  # some megabytes
 
 
 def is_streamed(data: Any, engine: str | None) -> bool:
     """Return whether a table is read in batches: a file or a relation."""
     if engine is not None:
         return False
-    named = isinstance(data, (str, os.PathLike)) and engine_of(data) is None
-    return named or is_relation(data)
+    is_file = isinstance(data, (str, os.PathLike)) and engine_of(data) is None
+    return is_file or is_relation(data)
 
 
 def stream_from(
@@ -41,20 +38,20 @@ def stream_from(
     *,
     recipe: Recipe,
     progress: Progress | None = None,
-    **given: Any,
+    **options: Any,
 ) -> Model:
-    """Learn a table that holds its target, some rows at a time, each row once.
+    """Learn a table with its target in batches, each row once.
 
     ``progress`` is called with the number of batches so far, and one more.
     """
     data, target, weight = table_input.data, table_input.target, table_input.weight
     declarations = table_input.declarations
     check_roles(target, weight, declarations)
-    refuse_options(given)
+    refuse_options(options)
     model: Model | None = None
     reading = {"format": table_input.format, "encoding": table_input.encoding}
-    with table_batches(data, declarations, n_rows=BATCH_ROWS, **reading) as (found,):
-        for number, table in enumerate(found.tables):
+    with table_batches(data, declarations, n_rows=BATCH_ROWS, **reading) as (batches,):
+        for number, table in enumerate(batches.tables):
             if model is None:
                 rows = rows_in_memory(
                     table,
@@ -67,47 +64,44 @@ def stream_from(
                 )
                 model = begin_stream(rows, recipe, {}, weight)
             else:
-                model = learn_batch(model, _batch_of(table, target, weight))
+                model = learn_batch(model, Batch.of(table, target, weight))
             if progress is not None:
                 progress(number + 1, number + 2)
     assert model is not None  # a table without rows is refused by its reader
     classes = model.schema.target.classes
     if len(classes) == 1:
-        warn_of_one_answer(target, f"class, {classes[0]!r}", model.fingerprint.n_rows)
+        warn_of_constant_target(
+            target, f"class, {classes[0]!r}", model.fingerprint.n_rows
+        )
     return model
-
-
-def _batch_of(table: Table, target: str, weight: str | None) -> Batch:
-    weights = None if weight is None else row_weights(table[weight])
-    return Batch(table.without((target, weight or "")), table[target], weights)
 
 
 def begin_stream(
     rows: TrainingSet,
     recipe: Recipe,
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
     weight: str | None = None,
 ) -> Model:
     """Return the model of a first batch, which stores its counts, and no rows."""
     recipe.refuse_target(numeric=rows.schema.target.is_numeric)
-    refuse_options(given)
+    refuse_options(options)
     stream = GrowingStream(rows.schema, recipe)
     stream.learn(rows)
     state = UpdateState(rows.take(slice(0, 0)), recipe, {}, weight, stream=stream)
-    return _model_of(state)
+    return _make_model(state)
 
 
 def learn_batch(model: Model, batch: Batch) -> Model:
-    """Return the model with the rows of a batch learned after those before.
+    """Return the model after a further batch.
 
-    The counts belong to the new model: the old one can learn no more.
+    The counts belong to the new model: the old one cannot learn further rows.
     """
     state, stream = model.update_state, stream_of(model)
     assert state is not None
     joined = join_rows(state.training, batch, None)
     stream.recode(joined)
     stream.learn(joined.rows)
-    return _model_of(replace(state, training=joined.rows.take(slice(0, 0))))
+    return _make_model(replace(state, training=joined.rows.take(slice(0, 0))))
 
 
 def stream_of(model: Model) -> GrowingStream:
@@ -116,12 +110,12 @@ def stream_of(model: Model) -> GrowingStream:
     stream = model.update_state.stream
     assert stream is not None
     if stream.learned.n_rows != model.fingerprint.n_rows:
-        msg = "this model is older than its stream, which has gone on"
-        raise ParameterError(msg, remedy="go on with the latest")
+        msg = "this model is older than its stream, which learned further rows"
+        raise ParameterError(msg, remedy="use the latest model")
     return stream
 
 
-def _model_of(state: UpdateState) -> Model:
+def _make_model(state: UpdateState) -> Model:
     stream = state.stream
     assert stream is not None
     return Model(

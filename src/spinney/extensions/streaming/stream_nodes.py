@@ -1,8 +1,8 @@
 """The tree of a stream at some moment, as an ordinary tree.
 
 An inner node has the rows of its leaves. The rows that it counted before its split are
-in its children, by its table; those inherited from its parent are in none, for their
-branches are unknown. So the counts of a tree add up, and are of fewer rows than the
+in its children, by its table. Those inherited from its parent are in none, because
+their branches are unknown. So the counts of a tree add up, for fewer rows than the
 stream had.
 """
 
@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
 from spinney.extensions.streaming.kernels import layout
-from spinney.extensions.streaming.kernels.layout import (
-    Stream,
-    StreamNodes,
-)
+from spinney.extensions.streaming.kernels.layout import Stream, StreamNodes
 from spinney.growth.forest import CompactNodes
 from spinney.recipes import Recipe
 from spinney.trees import (
@@ -33,16 +30,16 @@ from spinney.trees import (
 )
 
 
-def tree_of(stream: Stream, schema: Schema, recipe: Recipe) -> Tree:
+def snapshot_tree(stream: Stream, schema: Schema, recipe: Recipe) -> Tree:
     """Return the tree that a stream has grown so far; further rows do not change it."""
     parts = stream.nodes._asdict()
-    codes = parts.pop("branch_of")[: stream.state[layout.N_CODES]].copy()
+    codes = parts.pop("branch_by_code")[: stream.state[layout.N_CODES]].copy()
     live = {
         name: part[: stream.state[layout.N_NODES]].copy()
         for name, part in parts.items()
     }
     return Tree(
-        schema, StreamedNodes(StreamNodes(**live, branch_of=codes), schema, recipe)
+        schema, StreamedNodes(StreamNodes(**live, branch_by_code=codes), schema, recipe)
     )
 
 
@@ -56,7 +53,7 @@ class StreamedNodes(LazyNodes):
 
     @cached_property
     def _compact(self) -> CompactNodes:
-        arrays = arrays_of_stream(self.grown, self.schema, self.recipe)
+        arrays = tree_arrays(self.grown, self.schema, self.recipe)
         return CompactNodes(arrays, self.schema, self.recipe)
 
     def _arrays(self) -> TreeArrays:
@@ -67,7 +64,7 @@ class StreamedNodes(LazyNodes):
         return self._compact.candidates(number)
 
 
-def arrays_of_stream(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeArrays:
+def tree_arrays(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeArrays:
     """Return nodes in printing order, with the rows of all below them."""
     order, parent = _printing_order(live)
     inner = live.attribute[order] >= 0
@@ -78,7 +75,7 @@ def arrays_of_stream(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeA
     listed = np.where(by_value, values[live.attribute[order]], 0)
     starts = [live.codes[node] for node in order[by_value]]
     tables = [
-        live.branch_of[start : start + size]
+        live.branch_by_code[start : start + size]
         for start, size in zip(starts, listed[by_value], strict=True)
     ]
     return TreeArrays(
@@ -108,12 +105,12 @@ def _printing_order(nodes: StreamNodes) -> tuple[Integers, Integers]:
 
 
 def _sums_below(
-    own: NDArray[Any], parent: Integers, inner: NDArray[np.bool_]
+    leaf_values: NDArray[Any], parent: Integers, inner: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Return for each node the sum over its leaves, or its own if it is one."""
-    sums = own.copy()
+    """Return the sum over the leaves of each node; a leaf has its value."""
+    sums = leaf_values.copy()
     sums[inner] = 0
-    for node in range(len(parent) - 1, 0, -1):  # children stand after their parents
+    for node in range(len(parent) - 1, 0, -1):  # children follow their parents
         sums[parent[node]] += sums[node]
     return sums
 
@@ -121,15 +118,15 @@ def _sums_below(
 def _gains(
     weights: Floats, parent: Integers, inner: NDArray[np.bool_], recipe: Recipe
 ) -> Floats:
-    """Return the gain of each node on the rows that it shows."""
+    """Return the gain of each split on the rows of its leaves."""
     impurity = recipe.measure(numeric=False).impurity
     assert impurity is not None
     sizes = weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        own = np.where(sizes > 0, impurity(weights) * sizes, 0.0)
-    below = np.zeros(len(own))
-    np.add.at(below, parent[1:], own[1:])
-    gains = np.where(inner & (sizes > 0), own - below, 0.0)
+        impurities = np.where(sizes > 0, impurity(weights) * sizes, 0.0)
+    below = np.zeros(len(impurities))
+    np.add.at(below, parent[1:], impurities[1:])
+    gains = np.where(inner & (sizes > 0), impurities - below, 0.0)
     return np.maximum(gains / np.where(sizes > 0, sizes, 1.0), 0.0)
 
 
@@ -140,7 +137,7 @@ def _reasons(
     inner: NDArray[np.bool_],
     recipe: Recipe,
 ) -> NDArray[np.int8]:
-    """Return why leaves are leaves: most have not seen enough to decide."""
+    """Return why leaves are leaves: most have too few rows to decide."""
     none, undecided, pure, empty, deep = reason_codes(
         None, Reason.UNDECIDED, Reason.PURE, Reason.EMPTY, Reason.DEPTH
     )

@@ -7,7 +7,7 @@ import numpy as np
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.growth_options import Options
-from spinney.growth.kernel_weights import suit_kernels
+from spinney.growth.kernel_weights import suits_kernels
 from spinney.recipes import Recipe
 from spinney.search import UNBOUNDED_SETTINGS, policy_named
 from spinney.trees.criteria import Criterion
@@ -40,16 +40,16 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
-    if not suit_kernels(training, options):
+    if not suits_kernels(training, options):
         return False
-    if not options.every_class_weighs:
+    if not options.every_class_has_cost:
         return False
     if criterion.average and not (
         options.costs is None
         and _all_count(training.weighed(options.class_weights), criterion)
     ):
         return False
-    if not options.leave_all_to_recipe(schema):
+    if not options.has_only_weights(schema):
         return False
     if not (recipe.bucketing is None or _can_bucket(recipe)):
         return False

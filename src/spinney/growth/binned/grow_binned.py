@@ -105,7 +105,7 @@ def typical_values(training: "TrainingSet") -> Floats:
     """Return the typical value of each attribute; no cell is missing."""
     return np.array(
         [
-            typical_value(cells, training.own_weights, attribute.kind)
+            typical_value(cells, training.sample_weights, attribute.kind)
             for cells, attribute in zip(
                 training.columns, training.schema.attributes, strict=True
             )
@@ -144,7 +144,7 @@ def grow(
     counts become the weights of the rows.
     """
     options = options or Options()
-    schema, class_weights = options.priced(training.schema), options.class_weights
+    schema, class_weights = options.with_costs(training.schema), options.class_weights
     weighed, altered = training.weighed(class_weights), None
     if options.costs is not None:
         altered = altered_priors(weighed.source().root().weights, options.costs)

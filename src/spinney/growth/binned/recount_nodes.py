@@ -89,7 +89,7 @@ class _RowCounter:
     ) -> None:
         self.cells = cells_of(training.schema.attributes, training.columns)
         self.classes, self.width = training.classes, training.schema.n_classes
-        self.weights, n_rows = training.own_weights, len(training.classes)
+        self.weights, n_rows = training.sample_weights, len(training.classes)
         self.rows = np.arange(n_rows, dtype=np.uint32)
         self.spans = np.zeros((len(records.ints), 2), np.int64)
         self.spans[0] = 0, n_rows

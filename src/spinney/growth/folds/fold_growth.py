@@ -103,7 +103,7 @@ class FoldGrowth:
         if not given.
     grown : function
         Called after each tree.
-    known_folds : sequence of (mask, Tree), optional
+    grown_folds : sequence of (mask, Tree), optional
         The folds of the recipe with their unpruned trees, if they have been grown.
     """
 
@@ -111,8 +111,8 @@ class FoldGrowth:
     recipe: Recipe
     options: Options
     max_held_out: int | None = None
-    grown: Callable[[], object] = lambda: None
-    known_folds: FoldTrees | None = None
+    on_tree: Callable[[], object] = lambda: None
+    grown_folds: FoldTrees | None = None
 
     @property
     def training(self) -> TrainingSet:
@@ -138,13 +138,13 @@ class FoldGrowth:
         labels = None
         if self.labels is not None:  # those of a row are the mean of its copies'
             order = self.rows.order
-            copied, twins = order.places, order.twins
-            counts = np.bincount(copied, minlength=len(twins))
+            row_of_copy, equal_row = order.places, order.twins
+            counts = np.bincount(row_of_copy, minlength=len(equal_row))
             sums = np.zeros((len(counts), *self.labels.shape[1:]))
-            np.add.at(sums, copied, self.labels)
-            labels = np.asarray((sums[twins].T / counts[twins]).T)
+            np.add.at(sums, row_of_copy, self.labels)
+            labels = np.asarray((sums[equal_row].T / counts[equal_row]).T)
         tree = self._grow_tree(self.training, labels)
-        self.grown()
+        self.on_tree()
         return tree
 
     def _grow_tree(
@@ -175,7 +175,7 @@ class FoldGrowth:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
         tree = self._grow_tree(self.copies.take(mask), labels, competitors=False)
-        self.grown()
+        self.on_tree()
         return tree
 
     def regrow(self, mask: Mask) -> Tree:
@@ -188,7 +188,7 @@ class FoldGrowth:
         tree = self._with_possible_splits(
             lambda growth: grow_and_prune(rows, growth.recipe, growth.options).tree
         )
-        self.grown()
+        self.on_tree()
         return tree
 
     def _with_possible_splits(self, grow: Callable[["FoldGrowth"], Tree]) -> Tree:
@@ -222,10 +222,10 @@ class FoldGrowth:
     def cross_validation_rows(self, folds: Integers) -> CrossValidationRows:
         """Return the copies, and the trees of all folds but one."""
         training, scale = self.copies, self.options.class_weights
-        weights = training.own_weights
+        weights = training.sample_weights
         if scale is not None:
             weights = weights * scale[training.classes]
-        trees = self.known_folds or (
+        trees = self.grown_folds or (
             (held_out, self.regrow(~held_out)) for held_out in self.held_out(folds)
         )
         return CrossValidationRows(training.columns, training.classes, weights, trees)

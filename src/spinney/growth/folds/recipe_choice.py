@@ -19,7 +19,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
-from spinney.growth.growers import only_to_predict
+from spinney.growth.growers import prediction_only
 from spinney.growth.growth_options import Options
 from spinney.growth.model import RecipeScore
 from spinney.growth.prune.cost_complexity import Mask, cross_validated
@@ -36,24 +36,24 @@ MIN_ROWS_FOR_FOLDS = 30
 # little better, and model trees take long.
 MAX_COMPARED, MAX_COMPARED_NUMBERS = 2000, 500
 # How many standard errors above the least error a candidate of fewer leaves may be.
-INDIFFERENT = 0.5
+MAX_STANDARD_ERRORS = 0.5
 # So many held-out rows suffice to prune: a default must not take long.
 MAX_HELD_OUT = 10_000
 # The loss of a row if a linear model goes beyond floats.
-WORST_LOSS = 1e280
+MAX_LOSS = 1e280
 
 
 class RecipeChoice(NamedTuple):
     """A recipe, the scores of all candidates, and the growth if folds chose it."""
 
     recipe: Recipe
-    tried: tuple[RecipeScore, ...] = ()
+    scores: tuple[RecipeScore, ...] = ()
     growth: FoldGrowth | None = None
 
     @property
     def risk(self) -> float:
         """The held-out error of the chosen candidate; 0 if nothing was tried."""
-        return next((each.risk or 0.0 for each in self.tried if each.chosen), 0.0)
+        return next((score.risk or 0.0 for score in self.scores if score.chosen), 0.0)
 
 
 def choose_recipe(
@@ -61,13 +61,13 @@ def choose_recipe(
     candidates: Mapping[str, Recipe],
     options: Options,
     *,
-    grown: Callable[[], object] = lambda: None,
+    on_tree: Callable[[], object] = lambda: None,
 ) -> RecipeChoice:
     """Return one of the candidates, and the scores of all; a single one is not tried.
 
     A large table compares them on some of its rows; a small one does not, unless a user
-    sets folds. ``grown`` is called after each tree: one for each fold, and one more, of
-    each candidate.
+    sets folds. ``on_tree`` is called after each tree: each candidate grows one for each
+    fold, and one more.
     """
     first, *others = candidates.values()
     if not others or len(training.classes) < 2:
@@ -76,25 +76,25 @@ def choose_recipe(
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
                 return RecipeChoice(recipe, (RecipeScore(name, chosen=True),))
-    numeric, copied = training.schema.target.is_numeric, RowCopies(training)
-    rows = copied.sample(MAX_COMPARED_NUMBERS if numeric else MAX_COMPARED)
+    numeric, copies = training.schema.target.is_numeric, RowCopies(training)
+    rows = copies.sample(MAX_COMPARED_NUMBERS if numeric else MAX_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
-    tried, growths = list[RecipeScore](), list[FoldGrowth]()
-    with only_to_predict(n_trees), warnings.catch_warnings():
+    scores, growths = list[RecipeScore](), list[FoldGrowth]()
+    with prediction_only(n_trees), warnings.catch_warnings():
         # Warnings about a recipe come when the tree of all rows grows.
         warnings.simplefilter("ignore", SpinneyWarning)
         for name, recipe in candidates.items():
-            growths.append(FoldGrowth(rows, recipe, options, grown=grown))
-            tried.append(_score(name, growths[-1]))
-    chosen = _choose(tried)
-    tried[chosen] = replace(tried[chosen], chosen=True)
-    growth, known_folds = growths[chosen], None
-    if rows is copied and growth.recipe.pruning == "cost-complexity":
-        known_folds = growth.fold_trees
+            growths.append(FoldGrowth(rows, recipe, options, on_tree=on_tree))
+            scores.append(_score(name, growths[-1]))
+    chosen = _smallest_of_best(scores)
+    scores[chosen] = replace(scores[chosen], chosen=True)
+    growth, grown_folds = growths[chosen], None
+    if rows is copies and growth.recipe.pruning == "cost-complexity":
+        grown_folds = growth.fold_trees
     growth = replace(
-        growth, rows=copied, max_held_out=MAX_HELD_OUT, known_folds=known_folds
+        growth, rows=copies, max_held_out=MAX_HELD_OUT, grown_folds=grown_folds
     )
-    return RecipeChoice(growth.recipe, tuple(tried), growth)
+    return RecipeChoice(growth.recipe, tuple(scores), growth)
 
 
 def _is_small(training: TrainingSet) -> bool:
@@ -105,13 +105,13 @@ def _is_small(training: TrainingSet) -> bool:
     return n_rows < MIN_ROWS_FOR_FOLDS
 
 
-def _choose(tried: Sequence[RecipeScore]) -> int:
+def _smallest_of_best(scores: Sequence[RecipeScore]) -> int:
     """Return the index of the fewest leaves among candidates of nearly least error."""
-    errors = np.array([each.risk for each in tried], np.float64)
-    deviations = np.array([each.deviation for each in tried], np.float64)
-    leaves = np.array([each.leaves for each in tried], np.int64)
+    errors = np.array([score.risk for score in scores], np.float64)
+    deviations = np.array([score.deviation for score in scores], np.float64)
+    leaves = np.array([score.leaves for score in scores], np.int64)
     best = int(np.argmin(errors))
-    nearly_least = errors <= errors[best] + INDIFFERENT * deviations[best]
+    nearly_least = errors <= errors[best] + MAX_STANDARD_ERRORS * deviations[best]
     return int(np.argmin(np.where(nearly_least, leaves, leaves.max() + 1)))
 
 
@@ -123,7 +123,7 @@ def _score(name: str, growth: FoldGrowth) -> RecipeScore:
     losses = np.zeros(len(rows.targets))
     for mask in growth.held_out(growth.folds):
         losses[mask] = _losses(growth.finished(~mask), growth.copies, mask, costs)
-    losses = np.nan_to_num(losses, nan=WORST_LOSS, posinf=WORST_LOSS)
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
     weights = rows.weights / rows.weights.sum()
     # Squares of squares of large numbers would be beyond floats, but not in this unit.
     unit = float(losses.max()) or 1.0
@@ -164,12 +164,12 @@ def _losses(
     """Return the loss of each held-out row: 1, a cost or a square."""
     columns = [cells[mask] for cells in copies.columns]
     columns = tree.schema.completed(columns, flatten(tree).gathered)
-    true = copies.classes[mask]
-    predicted = outputs(flatten(tree), columns, len(true))
+    true_classes = copies.classes[mask]
+    predicted = outputs(flatten(tree), columns, len(true_classes))
     if copies.schema.target.is_numeric:
-        return np.asarray((predicted[:, 0] - true) ** 2)
+        return np.asarray((predicted[:, 0] - true_classes) ** 2)
     matrix = costs_of(tree.schema.target, costs)
     labels = labels_of(predicted, matrix)
     if matrix is None:
-        return np.asarray(labels != true, dtype=np.float64)
-    return np.asarray(matrix[labels, true])
+        return np.asarray(labels != true_classes, dtype=np.float64)
+    return np.asarray(matrix[labels, true_classes])

@@ -45,20 +45,22 @@ def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":
     if training.schema.target.is_numeric:
         return replace(training, classes=labels)
     rows, classes = np.nonzero(labels)
-    weights = labels[rows, classes] * training.own_weights[rows]
+    weights = labels[rows, classes] * training.sample_weights[rows]
     return replace(training.take(rows), classes=classes, weights=weights)
 
 
-def smoothed_labels(training: "TrainingSet", share: float, seed: int) -> Floats:
+def smoothed_labels(training: "TrainingSet", forest_weight: float, seed: int) -> Floats:
     """Return the smoothed label of each row: class probabilities, or a number.
 
     Probabilities below 2 % are dropped, so that a row counts at few classes.
     """
     predicted = _out_of_bag_predictions(training, seed)
     if training.schema.target.is_numeric:
-        return np.asarray((1 - share) * training.classes + share * predicted)
-    own = np.eye(training.schema.n_classes)[training.classes]
-    labels = (1 - share) * own + share * predicted
+        return np.asarray(
+            (1 - forest_weight) * training.classes + forest_weight * predicted
+        )
+    one_hot = np.eye(training.schema.n_classes)[training.classes]
+    labels = (1 - forest_weight) * one_hot + forest_weight * predicted
     labels[labels < MIN_PROBABILITY] = 0.0
     return np.asarray(labels / labels.sum(axis=1, keepdims=True))
 
@@ -90,8 +92,8 @@ def _out_of_bag_predictions(training: "TrainingSet", seed: int) -> Floats:
     if numeric:
         predicted = votes.ravel() * width + low
         return np.asarray(np.where(n_trees == 0, training.classes, predicted))
-    own = np.eye(training.schema.n_classes)[training.classes]
-    return np.asarray(np.where(n_trees[:, None] == 0, own, votes))
+    one_hot = np.eye(training.schema.n_classes)[training.classes]
+    return np.asarray(np.where(n_trees[:, None] == 0, one_hot, votes))
 
 
 def _for_forest(training: "TrainingSet") -> "TrainingSet":
@@ -112,9 +114,9 @@ def _for_forest(training: "TrainingSet") -> "TrainingSet":
     for attribute, cells in zip(schema.attributes, training.columns, strict=True):
         numbers = [cells]
         if attribute.kind == "numeric":
-            known = ~np.isnan(cells)
+            observed = ~np.isnan(cells)
             ranks = np.full(len(cells), np.nan)
-            ranks[known] = np.unique(cells[known], return_inverse=True)[1]
+            ranks[observed] = np.unique(cells[observed], return_inverse=True)[1]
             numbers = [ranks]
         elif len(attribute.values) > max_values[attribute.kind]:
             numbers = _as_numbers(attribute, cells)

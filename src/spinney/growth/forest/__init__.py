@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from spinney._support.lazy_names import lazy_names
 from spinney.growth.forest.compact_tree import CompactNodes, compact
-from spinney.growth.forest.forest import Forest, Trees, Typical
+from spinney.growth.forest.forest import Forest, Trees, TypicalTree
 from spinney.growth.forest.forest_settings import (
     HASH,
     ForestSettings,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         outlier_scores,
         proximity_blocks,
     )
-    from spinney.growth.forest.typical_tree import find_typical
+    from spinney.growth.forest.typical_tree import find_typical_tree
     from spinney.growth.forest.wide_categories import with_ordered_categories
 
 __getattr__ = lazy_names(
@@ -59,7 +59,7 @@ __getattr__ = lazy_names(
         ),
         "interactions": ("Interactions", "interactions_of"),
         "proximities": ("nearest", "outlier_scores", "proximity_blocks"),
-        "typical_tree": ("find_typical",),
+        "typical_tree": ("find_typical_tree",),
         "wide_categories": ("with_ordered_categories",),
     },
 )

@@ -29,8 +29,8 @@ from spinney._support.seed_sequences import (
 )
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.forest.forest_settings import HASH, ForestSettings
-from spinney.growth.kernel_weights import add_up_in_bags
-from spinney.growth.user_options import balanced_weights, in_bounds
+from spinney.growth.kernel_weights import bag_sums_agree
+from spinney.growth.user_options import balanced_weights, checked_class_weights
 from spinney.sources.rows import (
     HashedTrainingSet,
     HashSample,
@@ -39,7 +39,7 @@ from spinney.sources.rows import (
     hash_mixing,
     row_hashes,
     sample_bag,
-    sample_share,
+    sample_fraction,
 )
 
 
@@ -65,13 +65,13 @@ MAX_COPIES = 2**32  # NumPy draws among so many by half a word
 # as on average: the chance is one in 256!.
 MAX_TIMES_MEAN = 256
 
-SEEDS_AT_ONCE = 128  # trees whose seeds take as long as those of one
+SEEDS_PER_BLOCK = 128  # trees whose seeds take as long as those of one
 
 SAMPLE_SIZE = 5_000  # rows, about, of an out-of-bag sample of remote rows
 _SAMPLE_SEED = hash_mixing(SAMPLE_SIZE)
 
 
-def bag_draw(settings: ForestSettings, number: int, n_rows: int) -> HashSample:
+def bag_sample(settings: ForestSettings, number: int, n_rows: int) -> HashSample:
     """Return how the bag of a tree is drawn by the hashes of rows."""
     rate = settings.bag_size(n_rows) / n_rows
     mixing = hash_mixing(tree_seeds(settings.seed, number)[1])
@@ -93,7 +93,7 @@ def check_scale(settings: ForestSettings, sums: Floats) -> None:
     if settings.class_weight != "balanced_subsample":
         scale = class_scale(settings, sums)
         if scale is not None:
-            in_bounds(scale, sums, "class_weight")
+            checked_class_weights(scale, sums, "class_weight")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags 
     if rows.most_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
         return None
     training, hashes = rows.fetch_sample(
-        sample_share(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
+        sample_fraction(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
     )
     sample = SampledRows(hashes, n_rows, totals.weights, totals.weight)
     return ForestBags(training, settings, sample)
@@ -131,12 +131,12 @@ def bags_in_memory(
     return ForestBags(rows.training, settings, sample)
 
 
-def no_room_for_sample(rows: SampleableRows) -> ParameterError:
+def sample_refusal(rows: SampleableRows) -> ParameterError:
     """Return the refusal to choose a shrinkage without an out-of-bag sample."""
     return refusal(
         Setting("shrinkage", None),
-        f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.most_rows} have "
-        "room in memory",
+        f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.most_rows} fit "
+        "in memory",
         phrase(
             "give one ({}), or raise {}",
             Setting("shrinkage", 0),
@@ -164,7 +164,7 @@ class ForestBags:
         n_copies = len(self.training.classes)
         if self.copies is not None:
             n_copies = len(self.copies.places)
-        return float(self.training.own_weights.sum()) / n_copies
+        return float(self.training.sample_weights.sum()) / n_copies
 
     @cached_property
     def copies(self) -> Copies | None:
@@ -172,8 +172,8 @@ class ForestBags:
         if not self.settings.bootstrap:
             return None
         if self.settings.bootstrap == HASH:
-            every = np.arange(len(self.training.classes))
-            return Copies(every, None, every)
+            all_rows = np.arange(len(self.training.classes))
+            return Copies(all_rows, None, all_rows)
         cells = (*self.training.columns, self.training.classes)
         return row_copies(cells, self.training.weights, ranked=False)
 
@@ -199,7 +199,7 @@ class ForestBags:
             return None
         return self.settings.bag_size(len(copies.places)) * copies.weight
 
-    def add_up_exactly(self) -> bool:
+    def sums_are_exact(self) -> bool:
         """Return whether sums over the rows of any bag are exact, in whatever order."""
         if self.settings.class_weight == "balanced_subsample":
             return False
@@ -210,7 +210,7 @@ class ForestBags:
             max_copies = int(np.bincount(copies.places).max())
             max_times = ceil(MAX_TIMES_MEAN * rate) * max_copies
         rows = replace(self.training, weights=self.base)
-        return add_up_in_bags(rows, self.class_weights(), max_times)
+        return bag_sums_agree(rows, self.class_weights(), max_times)
 
     @cached_property
     def _seed_blocks(self) -> dict[int, tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
@@ -221,14 +221,14 @@ class ForestBags:
         nodes = np.empty(len(numbers), np.uint64)
         words = np.empty((len(numbers), 4), np.uint64)
         for place, number in enumerate(numbers):
-            block, at = divmod(number, SEEDS_AT_ONCE)
+            block, index = divmod(number, SEEDS_PER_BLOCK)
             if block not in self._seed_blocks:
-                first = block * SEEDS_AT_ONCE
-                trees = range(first, first + SEEDS_AT_ONCE)
+                first = block * SEEDS_PER_BLOCK
+                trees = range(first, first + SEEDS_PER_BLOCK)
                 seeds = _seeds_of_trees(self.settings.seed, trees)
                 self._seed_blocks[block] = seeds[:, 0], generator_words(seeds[:, 1])
             block_nodes, block_words = self._seed_blocks[block]
-            nodes[place], words[place] = block_nodes[at], block_words[at]
+            nodes[place], words[place] = block_nodes[index], block_words[index]
         return nodes, words
 
     def node_seeds(self, numbers: range) -> NDArray[np.uint64]:
@@ -286,11 +286,11 @@ class ForestBags:
         return counts.astype(np.uint32).reshape(len(numbers), n_copies)
 
     def _drawn_by_hash(self, numbers: range) -> NDArray[np.uint32]:
-        n_all = self.sample.n_rows if self.sample else len(self.training.classes)
+        n_rows = self.sample.n_rows if self.sample else len(self.training.classes)
         drawn = np.empty((len(numbers), len(self.training.classes)), np.uint32)
         for bag, number in zip(drawn, numbers, strict=True):
-            bag[:] = bag_draw(self.settings, number, n_all).of(self._hashes)
-            if len(bag) == n_all and not bag.any():
+            bag[:] = bag_sample(self.settings, number, n_rows).of(self._hashes)
+            if len(bag) == n_rows and not bag.any():
                 bag[:] = 1
         return drawn
 
@@ -300,7 +300,7 @@ class ForestBags:
             return self.sample.hashes
         return row_hashes(self.training)
 
-    def out(self, number: int) -> NDArray[np.bool_]:
+    def out_of_bag(self, number: int) -> NDArray[np.bool_]:
         """Return the out-of-bag rows of a tree, whose twins are out too, as a mask."""
         copies = self.copies
         counts = self.counts(number)
@@ -317,7 +317,7 @@ class ForestBags:
             return class_scale(self.settings, np.zeros(n_classes))
         if setting == "balanced" and self.sample is not None:
             return class_scale(self.settings, self.sample.weights)
-        weights = self.training.own_weights
+        weights = self.training.sample_weights
         if setting == "balanced_subsample":
             if counts is None:
                 raise refusal(

@@ -63,30 +63,32 @@ def best_shrinkage(
     shrinkages = tuple(sample.unit * factor for factor in SHRINKAGES)
     truth = training.classes[rows]
     output = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
-    columns = subset(training.grown_columns, rows)
-    votes_of_run = _compiled_votes if compiled else _plain_votes
+    columns = subset(training.training_columns, rows)
+    sum_votes = _compiled_votes if compiled else _plain_votes
 
-    def vote(run: range) -> tuple[Floats, Integers]:
-        out = sample.out_of_bag(run)
-        votes = votes_of_run(forest, run, columns, out, output, shrinkages)
+    def vote(numbers: range) -> tuple[Floats, Integers]:
+        out = sample.out_of_bag(numbers)
+        votes = sum_votes(forest, numbers, columns, out, output, shrinkages)
         return votes, out.sum(axis=1)
 
     # Runs of trees do not depend on the threads, and so neither does the sum.
-    parts = run_each([partial(vote, run) for run in _runs(forest)], at_once=threads)
+    parts = run_each(
+        [partial(vote, numbers) for numbers in _runs(forest)], at_once=threads
+    )
     n_trees = np.sum([n_voters for _, n_voters in parts], axis=0)
-    known = n_trees > 0
-    if not known.any():
+    has_votes = n_trees > 0
+    if not has_votes.any():
         return 0.0
-    votes = np.sum([votes for votes, _ in parts], axis=0)[known]
-    n_voters = n_trees[known][:, None]
+    votes = np.sum([votes for votes, _ in parts], axis=0)[has_votes]
+    n_voters = n_trees[has_votes][:, None]
     weights = _weights(bags)[rows]
     if bags.copies is not None and bags.copies.weight is not None:
-        weights = weights / training.own_weights[rows]  # copies repeat it by weight
+        weights = weights / training.sample_weights[rows]  # copies repeat it by weight
     if numeric:
-        loss = (votes / n_voters - truth[known][:, None]) ** 2
+        loss = (votes / n_voters - truth[has_votes][:, None]) ** 2
     else:
         loss = -np.log((votes + 0.5 / forest.n_outputs) / (n_voters + 0.5))
-    losses = np.average(loss, axis=0, weights=weights[known])
+    losses = np.average(loss, axis=0, weights=weights[has_votes])
     least = losses.min()
     best = int(np.flatnonzero(losses <= least + TOLERANCE * abs(least))[0])
     return shrinkages[best]
@@ -133,25 +135,27 @@ def _compiled_votes(
 
     trees = forest.members[numbers.start : numbers.stop]
     recipes = [forest.recipe_of(number) for number in numbers]
-    whole, target = trees.whole, forest.schema.target
-    used = np.flatnonzero(np.bincount(whole.attribute[whole.inner], minlength=1))
-    column_of = np.full(len(columns) + 1, -1, np.int32)  # at -1, that of leaves
-    column_of[used] = np.arange(len(used))
-    paths = Paths(
-        whole.parent,
-        column_of[whole.attribute],
-        whole.cut,
-        whole.fallback_branch,
-        whole.listed,
-        whole.branches,
-        whole.cuts,
-        np.stack(whole.starts, axis=1),
-        outputs_of_trees(whole, target, recipes),
-        step_factors(whole.weight(target), shrinkages),
-        np.empty((2, len(whole) + 1), np.int64),
+    arrays, target = trees.whole, forest.schema.target
+    split_columns = np.flatnonzero(
+        np.bincount(arrays.attribute[arrays.inner], minlength=1)
     )
-    cells = np.empty((len(out), len(used)))
-    gather(columns, used, slice(None), cells)
+    column_of = np.full(len(columns) + 1, -1, np.int32)  # at -1, that of leaves
+    column_of[split_columns] = np.arange(len(split_columns))
+    paths = Paths(
+        arrays.parent,
+        column_of[arrays.attribute],
+        arrays.cut,
+        arrays.fallback_branch,
+        arrays.listed,
+        arrays.branches,
+        arrays.cuts,
+        np.stack(arrays.starts, axis=1),
+        outputs_of_trees(arrays, target, recipes),
+        step_factors(arrays.weight(target), shrinkages),
+        np.empty((2, len(arrays) + 1), np.int64),
+    )
+    cells = np.empty((len(out), len(split_columns)))
+    gather(columns, split_columns, slice(None), cells)
     total, divided = np.zeros((len(out), len(shrinkages))), np.zeros(len(out), np.bool_)
     add_paths(paths, trees.roots, cells, out, output, total, divided)
     rows = np.flatnonzero(divided)
@@ -169,5 +173,5 @@ def _weights(bags: ForestBags) -> Floats:
     if settings.class_weight == "balanced_subsample":
         bags = replace(bags, settings=replace(settings, class_weight="balanced"))
     scale = bags.class_weights()
-    weights = training.own_weights
+    weights = training.sample_weights
     return weights if scale is None else weights * scale[training.classes]

@@ -99,12 +99,12 @@ def outputs_of_trees(
     """Return the outputs of each node, by the estimate of its tree's recipe."""
     outputs = outputs_of_tree(tree, target, recipes[0])
     estimates = [(recipe.probability, recipe.m) for recipe in recipes]
-    others = set(estimates) - {estimates[0]}
-    number = np.cumsum(tree.parent < 0) - 1  # of the tree that a node is of
-    for estimate in others:
-        own = np.array([each == estimate for each in estimates])[number]
+    other_estimates = set(estimates) - {estimates[0]}
+    tree_number = np.cumsum(tree.parent < 0) - 1  # of the tree that a node is of
+    for estimate in other_estimates:
+        has_estimate = np.array([other == estimate for other in estimates])[tree_number]
         recipe = recipes[estimates.index(estimate)]
-        outputs[own] = outputs_of_tree(tree, target, recipe)[own]
+        outputs[has_estimate] = outputs_of_tree(tree, target, recipe)[has_estimate]
     return outputs
 
 
@@ -174,8 +174,10 @@ class CompactNodes(LazyNodes):
         counts.missing_rows[0] += int(self.tree.rows[number]) - counted
         gain = float(self.tree.gain[number])
         criterion = self.recipe.measure(numeric=numeric)
-        known = not (n_missing and split.missing is None)
-        return (_counted(split, counts, gain, criterion, known=known),), 0
+        gain_is_known = not (n_missing and split.missing is None)
+        return (
+            _counted(split, counts, gain, criterion, gain_is_known=gain_is_known),
+        ), 0
 
 
 def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
@@ -185,24 +187,29 @@ def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
     the heaviest class, so that all add up.
     """
     rows = (weights > 0).astype(np.int64)
-    few = rows.sum(axis=1) > totals  # parts of rows
-    rows[few] = 0
+    too_few = rows.sum(axis=1) > totals  # parts of rows
+    rows[too_few] = 0
     rows[np.arange(len(rows)), weights.argmax(axis=1)] += totals - rows.sum(axis=1)
     return rows
 
 
 def _counted(
-    split: Split, counts: CountTable, gain: float, criterion: Criterion, *, known: bool
+    split: Split,
+    counts: CountTable,
+    gain: float,
+    criterion: Criterion,
+    *,
+    gain_is_known: bool,
 ) -> Candidate:
-    """Return a split with its merit; a gain that is not ``known`` is counted too."""
+    """Return a split with its merit, and with its gain if that is not known."""
     branches = branch_table(counts, split)
-    if not known:
+    if not gain_is_known:
         gain = float(criterion.gain(branches))
     if criterion.per is not None:
         merit = float(ratio_of(np.asarray(gain), criterion.per(branches)))
     else:
-        same = criterion.merit is criterion.gain
-        merit = gain if same else float(criterion.merit(branches))
+        is_gain = criterion.merit is criterion.gain
+        merit = gain if is_gain else float(criterion.merit(branches))
     p_value = math.exp(-merit) if criterion.chance else None
     return Candidate(split, counts, gain, merit, p_value=p_value)
 
@@ -218,8 +225,10 @@ def _counts(
     if isinstance(split, Groups):
         values = np.array([group[0] if group else -1 for group in split.groups])
     else:
-        given = [split.threshold] if isinstance(split, Threshold) else split.cuts
-        cuts = np.where(np.isfinite(given), given, 0.0)  # ∞ asks whether it is known
+        thresholds = [split.threshold] if isinstance(split, Threshold) else split.cuts
+        cuts = np.where(
+            np.isfinite(thresholds), thresholds, 0.0
+        )  # ∞ asks whether it is known
         if ordinal:
             cuts = np.floor(cuts).astype(np.int64)
         after = cuts[-1] + 1 if ordinal else np.nextafter(cuts[-1], np.inf)

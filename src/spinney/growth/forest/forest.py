@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Typical:
+class TypicalTree:
     """The tree that agrees most with its forest, and the number of rows compared.
 
     ``agreement`` is the fraction of rows for which both predict the same class; for
@@ -52,7 +52,7 @@ class Forest:
     shrinkage : float
         The shrinkage of leaves in votes; see
         :mod:`spinney.growth.forest.choose_shrinkage`.
-    typical : Typical, optional
+    typical : TypicalTree, optional
         The tree to look at first, if known; see
         :mod:`spinney.growth.forest.typical_tree`.
     """
@@ -63,7 +63,7 @@ class Forest:
     settings: ForestSettings
     members: PackedTrees
     shrinkage: float = 0.0
-    typical: Typical | None = None
+    typical: TypicalTree | None = None
 
     def __len__(self) -> int:
         """Return the number of trees."""
@@ -194,7 +194,7 @@ class Trees(Sequence[Made], Generic[Made]):
     def __getitem__(self, number: int | slice) -> Made | tuple[Made, ...]:
         """Return a tree, or some."""
         if isinstance(number, slice):
-            return tuple(self.make(each) for each in self.forest.numbers[number])
+            return tuple(self.make(index) for index in self.forest.numbers[number])
         try:
             return self.make(self.forest.numbers[number])
         except IndexError:

@@ -18,11 +18,11 @@ from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.forest.bags import (
     ForestBags,
-    bag_draw,
+    bag_sample,
     bags_in_memory,
     check_scale,
     class_scale,
-    no_room_for_sample,
+    sample_refusal,
     sampled_bags,
     tree_seeds,
 )
@@ -32,10 +32,10 @@ from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.forest_settings import (
     HASH,
     ForestSettings,
+    attributes_per_node,
     check_enough,
     forest_recipes,
     recipes_of,
-    tries_of,
 )
 from spinney.growth.forest.wide_categories import (
     with_encoded_columns,
@@ -69,16 +69,16 @@ def grow_forest(
     settings: ForestSettings,
     *,
     n_trees: int,
-    before: Forest | None = None,
-    sampled: ForestBags | None = None,
+    existing: Forest | None = None,
+    sample_bags: ForestBags | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
     """Grow trees, each on its own bag of the rows, several at once.
 
     Trees take several recipes in turn. The same seed gives the same forest for any
-    number of threads. ``before`` is the same forest with fewer trees, which stay.
-    ``sampled`` is the out-of-bag sample of hashed rows, drawn if not given, which
+    number of threads. ``existing`` is the same forest with fewer trees, which stay.
+    ``sample_bags`` is the out-of-bag sample of hashed rows, drawn if not given, which
     chooses the shrinkage.
     """
     numeric = rows.schema.target.is_numeric
@@ -88,10 +88,10 @@ def grow_forest(
     check_enough(n_trees, tree_recipes)
     fingerprint = rows.fingerprint()
     n_grown = 0
-    if before is not None:
-        _check_before(before, n_trees, fingerprint, tree_recipes, settings)
-        n_grown = len(before)
-    sample = _out_of_bag_sample(rows, settings, sampled)
+    if existing is not None:
+        _check_existing(existing, n_trees, fingerprint, tree_recipes, settings)
+        n_grown = len(existing)
+    sample = _out_of_bag_sample(rows, settings, sample_bags)
     growers = _growers(rows, tree_recipes, settings, sample, n_trees - n_grown)
     # An engine takes one request at a time.
     is_remote = isinstance(growers[0].bags, RemoteBags)
@@ -117,9 +117,9 @@ def grow_forest(
             done=report,
         )
     by_number = [numbers for _, numbers in runs]
-    if before is not None:
-        by_number, parts = [range(n_grown), *by_number], [before.members, *parts]
-    members = _in_order(by_number, parts)
+    if existing is not None:
+        by_number, parts = [range(n_grown), *by_number], [existing.members, *parts]
+    members = _joined_by_number(by_number, parts)
     forest = Forest(rows.schema, tree_recipes, fingerprint, settings, members)
     shrinkage = settings.shrinkage or 0.0  # 0 without out-of-bag rows
     if sample is not None:
@@ -132,16 +132,16 @@ def grow_forest(
 def _out_of_bag_sample(
     rows: TrainingSet | SampleableRows,
     settings: ForestSettings,
-    sampled: ForestBags | None,
+    sample_bags: ForestBags | None,
 ) -> OutOfBagSample | None:
     """Return the rows that choose the shrinkage, if the settings leave it open."""
     if settings.shrinkage is not None or not settings.bootstrap:
         return None
     if settings.bootstrap == HASH:
         hashed = HashedTrainingSet(rows) if isinstance(rows, TrainingSet) else rows
-        bags = sampled or sampled_bags(hashed, settings)
+        bags = sample_bags or sampled_bags(hashed, settings)
         if bags is None:
-            raise no_room_for_sample(hashed)
+            raise sample_refusal(hashed)
     else:
         assert isinstance(rows, TrainingSet)
         bags = ForestBags(rows, settings)
@@ -165,22 +165,22 @@ def _growers(
         bags = sample.bags
     shared = BagsInMemory(bags, sample)
     numbered = with_levels_as_numbers(shared.rows)
-    growers = list[TreeGrower]()
+    tree_growers = list[TreeGrower]()
     for recipe in recipes:
-        can_compile, engine = _can_compile(shared, recipe, numbered), PLAIN
+        can_compile, grower = _can_compile(shared, recipe, numbered), PLAIN
         if can_compile:
-            engine = choose_forest_grower(
+            grower = choose_forest_grower(
                 numbered,
                 recipe,
-                tries=shared.tries,
+                attributes_per_node=shared.attributes_per_node,
                 n_trees=-(-n_trees // len(recipes)),
-                exact=bags.add_up_exactly,
+                is_exact=bags.sums_are_exact,
             )
-        if engine is PLAIN:
-            growers.append(TreeGrower(shared, recipe, spares_kernels=can_compile))
+        if grower is PLAIN:
+            tree_growers.append(TreeGrower(shared, recipe, spares_kernels=can_compile))
         else:
-            growers.append(KernelGrower(shared, recipe, numbered, engine))
-    return growers
+            tree_growers.append(KernelGrower(shared, recipe, numbered, grower))
+    return tree_growers
 
 
 def _runs(
@@ -195,7 +195,9 @@ def _runs(
     return sorted(runs, key=lambda run: run[1].start)
 
 
-def _in_order(runs: Sequence[range], parts: Sequence[PackedTrees]) -> PackedTrees:
+def _joined_by_number(
+    runs: Sequence[range], parts: Sequence[PackedTrees]
+) -> PackedTrees:
     """Return the trees of runs, ordered by their numbers."""
     if all(numbers.step == 1 for numbers in runs):
         return joined(parts)
@@ -205,28 +207,28 @@ def _in_order(runs: Sequence[range], parts: Sequence[PackedTrees]) -> PackedTree
     return joined([members[number] for number in sorted(members)])
 
 
-def _check_before(
-    before: Forest,
+def _check_existing(
+    existing: Forest,
     n_trees: int,
     fingerprint: Fingerprint,
     recipes: tuple[Recipe, ...],
     settings: ForestSettings,
 ) -> None:
     """Refuse to add trees to those of another table, or other settings."""
-    if len(before) > n_trees:
+    if len(existing) > n_trees:
         raise refusal(
             Setting("n_estimators", n_trees),
-            f"is less than the {len(before)} trees that there are, and "
+            f"is less than the {len(existing)} trees that there are, and "
             "warm_start=True adds some",
             "take more, or warm_start=False",
         )
-    if before.fingerprint.digest != fingerprint.digest:
+    if existing.fingerprint.digest != fingerprint.digest:
         raise refusal(
             Setting("warm_start", True),
             "adds trees on the same rows, and these are others",
             "fit again with warm_start=False",
         )
-    if (before.settings, before.recipes) != (settings, recipes):
+    if (existing.settings, existing.recipes) != (settings, recipes):
         raise refusal(
             Setting("warm_start", True),
             "adds trees of the same kind, and parameters have changed",
@@ -240,11 +242,13 @@ class BagsInMemory:
     def __init__(self, bags: ForestBags, sample: OutOfBagSample | None) -> None:
         self.bags, training, settings = bags, bags.training, bags.settings
         if settings.class_weight is not None:
-            n_classes, weights = training.schema.n_classes, training.own_weights
+            n_classes, weights = training.schema.n_classes, training.sample_weights
             sums = np.bincount(training.classes, weights, n_classes)
             check_scale(settings, sums.astype(np.float64))
         self.settings, self.sample = settings, sample
-        self.tries = tries_of(settings.max_features, len(training.schema.attributes))
+        self.attributes_per_node = attributes_per_node(
+            settings.max_features, len(training.schema.attributes)
+        )
         # The weights of rows that are in a bag once.
         self.rows = with_encoded_columns(replace(training, weights=self.bags.base))
 
@@ -261,12 +265,12 @@ class BagsInMemory:
         scale = self.bags.class_weights()
         if scale is None:
             return self.rows.weights
-        return np.asarray(self.rows.own_weights * scale[self.rows.classes])
+        return np.asarray(self.rows.sample_weights * scale[self.rows.classes])
 
     def weights(self, counts: NDArray[np.uint32]) -> Floats:
         """Return the weights of rows in a bag, class weights included."""
         scale = self.bags.class_weights(counts)
-        weights = self.rows.own_weights * counts
+        weights = self.rows.sample_weights * counts
         return weights if scale is None else weights * scale[self.rows.classes]
 
     @contextmanager
@@ -283,7 +287,9 @@ class RemoteBags:
 
     def __init__(self, rows: SampleableRows, settings: ForestSettings) -> None:
         self.rows, self.settings = rows, settings
-        self.tries = tries_of(settings.max_features, len(rows.schema.attributes))
+        self.attributes_per_node = attributes_per_node(
+            settings.max_features, len(rows.schema.attributes)
+        )
         check_scale(settings, rows.root().weights)
 
     @contextmanager
@@ -292,7 +298,7 @@ class RemoteBags:
         settings, totals = self.settings, self.rows.root()
         sums, draws = totals.weights, list[HashSample]()
         if settings.bootstrap:
-            draws = [bag_draw(settings, number, totals.n_rows)]
+            draws = [bag_sample(settings, number, totals.n_rows)]
             if settings.class_weight == "balanced_subsample":
                 with self.rows.sampled_source(*draws) as source:
                     in_bag = source.root()
@@ -332,9 +338,11 @@ class TreeGrower:
         settings, trees = self.bags.settings, []
         for number in numbers:
             seed, _ = tree_seeds(settings.seed, number)
-            draws = NodeSampling(seed, self.bags.tries, settings.extra_random)
+            draws = NodeSampling(
+                seed, self.bags.attributes_per_node, settings.extra_random
+            )
             with self.bags.bag(number) as source:
-                tree = grow_tree(source, self.recipe, Options(draws=draws))
+                tree = grow_tree(source, self.recipe, Options(sampling=draws))
                 pruned = pruned_after_growing(tree, source, recipe=self.recipe)
                 trees.append(compact(pruned.tree.arrays))
         return joined(trees)
@@ -347,14 +355,17 @@ class KernelGrower(TreeGrower):
     compiled = True
 
     def __init__(
-        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Grower
+        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, grower: Grower
     ) -> None:
         from spinney.growth.binned.binned_dataset import binned_dataset
 
         super().__init__(bags, recipe)
-        self.replays = engine.replays
+        self.replays = grower.replays
         self.coded = binned_dataset(
-            numbered, recipe, n_drawn=bags.tries, share_of=bags.bags.weight
+            numbered,
+            recipe,
+            n_drawn=bags.attributes_per_node,
+            share_of=bags.bags.weight,
         )
 
     def trees_per_run(self, n_trees: int, threads: int) -> int:
@@ -406,10 +417,10 @@ class KernelGrower(TreeGrower):
 def _can_compile(bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet) -> bool:
     """Return whether compiled kernels grow the trees that the plain learner would."""
     # Fractions are of a bag's weight, which may differ from bag to bag.
-    has_shares = recipe.has_shares and bags.bags.weight is None
+    has_fractions = recipe.has_shares and bags.bags.weight is None
     limited = recipe.max_leaves is not None or recipe.pruning != "none"
     by_root = _depends_on_root(recipe, numeric=numbered.schema.target.is_numeric)
-    if bags.settings.extra_random or has_shares or limited or by_root:
+    if bags.settings.extra_random or has_fractions or limited or by_root:
         return False
     return can_grow_binned(numbered, recipe, Options())
 

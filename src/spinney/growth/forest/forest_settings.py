@@ -88,7 +88,7 @@ class ForestSettings:
 
     def __post_init__(self) -> None:
         """Refuse invalid values."""
-        tries_of(self.max_features, 1)
+        attributes_per_node(self.max_features, 1)
         if isinstance(self.bootstrap, str):
             check_named("bootstrap", self.bootstrap, (HASH,))
         else:
@@ -118,22 +118,24 @@ class ForestSettings:
 
     def bag_size(self, n_rows: int) -> int:
         """Return the number of rows to draw for a tree."""
-        given = self.max_samples
-        if given is None:
-            share = 1.0 if self.replace else WITHOUT_REPLACEMENT
-            return max(1, round(share * n_rows))
-        if is_whole(given) and given >= 1:
-            size = int(given)
-        elif is_real(given) and not is_whole(given) and 0 < given <= 1:
-            size = max(1, round(float(given) * n_rows))
+        max_samples = self.max_samples
+        if max_samples is None:
+            fraction = 1.0 if self.replace else WITHOUT_REPLACEMENT
+            return max(1, round(fraction * n_rows))
+        if is_whole(max_samples) and max_samples >= 1:
+            size = int(max_samples)
+        elif (
+            is_real(max_samples) and not is_whole(max_samples) and 0 < max_samples <= 1
+        ):
+            size = max(1, round(float(max_samples) * n_rows))
         else:
             raise refusal(
-                Setting("max_samples", given),
+                Setting("max_samples", max_samples),
                 "must be a whole number of rows, or a fraction above 0 and at most 1.0",
             )
         if not self.replace and n_rows > 1 and size > n_rows:
             raise refusal(
-                Setting("max_samples", given),
+                Setting("max_samples", max_samples),
                 phrase(
                     "is more than the {} rows, and {} draws each once",
                     str(n_rows),
@@ -144,12 +146,12 @@ class ForestSettings:
         return size
 
 
-def tries_of(max_features: Any, n_attributes: int) -> int:
+def attributes_per_node(max_features: Any, n_attributes: int) -> int:
     """Return the number of attributes to search at a node.
 
     Examples
     --------
-    >>> [tries_of(given, 30) for given in ("sqrt", "log2", 7, 0.5, None)]
+    >>> [attributes_per_node(given, 30) for given in ("sqrt", "log2", 7, 0.5, None)]
     [5, 4, 7, 15, 30]
     """
     if max_features is None:
@@ -169,7 +171,7 @@ def tries_of(max_features: Any, n_attributes: int) -> int:
 
 
 def recipes_of(
-    given: Any, changes: Mapping[str, Any] | None = None
+    recipes_given: Any, changes: Mapping[str, Any] | None = None
 ) -> tuple[Recipe, ...]:
     """Return the recipes that the trees of a forest take in turn, changed.
 
@@ -181,11 +183,13 @@ def recipes_of(
 pruning='error-based', and recipe 'id3' has pruning='none': it is the level of its \
 estimates; change that, or leave this setting out
     """
-    is_single = isinstance(given, (str, Recipe)) or not isinstance(given, Iterable)
-    entries = [given] if is_single else list(given)
+    is_single = isinstance(recipes_given, (str, Recipe)) or not isinstance(
+        recipes_given, Iterable
+    )
+    entries = [recipes_given] if is_single else list(recipes_given)
     if not entries:
         raise refusal(
-            Setting("recipe", given),
+            Setting("recipe", recipes_given),
             "names no recipe",
             "name one, such as 'cart', or several that trees take in turn",
         )
@@ -214,14 +218,14 @@ def forest_recipes(
     recipes: Sequence[Recipe], *, numeric: bool, extra_random: bool
 ) -> tuple[Recipe, ...]:
     """Return the recipes of a forest's trees for a target, or refuse them."""
-    suited = []
+    adapted = []
     for recipe in recipes:
         with naming(recipe, recipes):
             recipe.refuse_target(numeric=numeric)
-            own = forest_recipe(recipe, extra_random=extra_random)
-            own.measure(numeric=numeric)
-            suited.append(own)
-    return tuple(suited)
+            forest_form = forest_recipe(recipe, extra_random=extra_random)
+            forest_form.measure(numeric=numeric)
+            adapted.append(forest_form)
+    return tuple(adapted)
 
 
 def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
@@ -232,9 +236,9 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
             with naming(recipe, recipes):
                 raise refusal(
                     Setting("missing_policy", recipe.missing_policy),
-                    "takes rows that lack a cell from all trees, and recipe "
-                    f"{keeping[0].name!r} has a way with them",
-                    "let all recipes leave them out, or none",
+                    "drops incomplete rows for all trees, and recipe "
+                    f"{keeping[0].name!r} uses them",
+                    "let all recipes drop them, or none",
                 )
 
 
@@ -262,9 +266,9 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
             "it chooses among recipes by folds, which a tree of a forest has no rows "
             "for; take another, such as 'cart'",
         )
-    for name, wanted, why in _REFUSED:
+    for name, required, why in _REFUSED:
         value = getattr(recipe, name)
-        if value != wanted:
+        if value != required:
             if name not in recipe.given:  # it came with the recipe
                 raise refusal(
                     Setting("recipe", recipe.name),
@@ -275,7 +279,7 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
             raise refusal(
                 Setting(name, value),
                 f"(recipe {recipe.name!r}) does not go into a forest",
-                (f"{why}; take ", Setting(name, wanted), other),
+                (f"{why}; take ", Setting(name, required), other),
             )
     if recipe.pruning in _PRUNINGS:
         raise refusal(

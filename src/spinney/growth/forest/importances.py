@@ -102,16 +102,16 @@ def grouped_importances(
 ) -> GroupedImportances:
     """Return importances summed over groups of associated attributes."""
     attributes = zip(schema.attributes, cells, strict=True)
-    columns = [Column(a.name, a.kind, own, a.values) for a, own in attributes]
-    found = association_of(columns, weights)
-    groups = found.groups(threshold)
+    columns = [Column(a.name, a.kind, codes, a.values) for a, codes in attributes]
+    association = association_of(columns, weights)
+    groups = association.groups(threshold)
     by_tree = [importances.by_tree[:, list(group)].sum(axis=1) for group in groups]
-    named = tuple(tuple(schema.names[at] for at in group) for group in groups)
+    named = tuple(tuple(schema.names[index] for index in group) for group in groups)
     return GroupedImportances(
         tuple(" + ".join(group) for group in named),
         np.stack(by_tree, axis=1),
         named,
-        tuple(map(found.least, groups)),
+        tuple(map(association.least, groups)),
     )
 
 
@@ -161,11 +161,11 @@ def _by_permutation(forest: Forest, bags: ForestBags, number: int) -> Floats:
     """Return the permutation importances of one tree."""
     training, schema = bags.training, forest.schema
     result = np.zeros(len(schema.attributes))
-    out = np.flatnonzero(bags.out(number))
+    out = np.flatnonzero(bags.out_of_bag(number))
     if not len(out):
         return result
-    columns = [cells[out] for cells in training.grown_columns]
-    truth, weights = training.classes[out], training.own_weights[out]
+    columns = [cells[out] for cells in training.training_columns]
+    truth, weights = training.classes[out], training.sample_weights[out]
     flat = forest.flat_tree(number)
 
     def error() -> float:

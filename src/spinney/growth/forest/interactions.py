@@ -41,7 +41,7 @@ class Interactions:
         """The fraction of splits by b that are below a split by a; 0 without any."""
         return np.asarray(self.counts / np.maximum(self.splits, 1))
 
-    def pairs(self, most: int | None = None) -> list[tuple[str, str, int, float]]:
+    def pairs(self, max_pairs: int | None = None) -> list[tuple[str, str, int, float]]:
         """Return above, below, count and gain, the greatest gain first.
 
         Pairs of an attribute with itself are left out.
@@ -49,8 +49,8 @@ class Interactions:
         pairs = [
             (int(a), int(b)) for a, b in zip(*np.nonzero(self.counts), strict=True)
         ]
-        others = [(a, b) for a, b in pairs if a != b]
-        others.sort(key=lambda pair: (-self.gains[pair], pair))
+        distinct = [(a, b) for a, b in pairs if a != b]
+        distinct.sort(key=lambda pair: (-self.gains[pair], pair))
         return [
             (
                 self.names[a],
@@ -58,7 +58,7 @@ class Interactions:
                 int(self.counts[a, b]),
                 float(self.gains[a, b]),
             )
-            for a, b in others[:most]
+            for a, b in distinct[:max_pairs]
         ]
 
 
@@ -71,12 +71,12 @@ def interactions_of(forest: Forest) -> Interactions:
         above = _split_above(member, p)
         improvements = member.improvements(target)
         total = improvements[member.inner].sum()
-        share = improvements / total if total > 0 else improvements
+        fractions = improvements / total if total > 0 else improvements
         for b in np.unique(member.attribute[member.inner]):
             nodes = np.flatnonzero(member.attribute == b)
             splits[b] += len(nodes)
             counts[:, b] += above[nodes].sum(axis=0)
-            gains[:, b] += share[nodes] @ above[nodes]
+            gains[:, b] += fractions[nodes] @ above[nodes]
     return Interactions(forest.schema.names, counts, gains / len(forest), splits)
 
 

@@ -22,7 +22,7 @@ from spinney._support.checks import check_whole
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-MAX_AT_ONCE = 1 << 22  # proximities in memory
+MAX_PROXIMITIES = 1 << 22  # proximities in memory
 
 
 def _indicators(leaves: NDArray[np.int32]) -> "csr_matrix":
@@ -59,7 +59,7 @@ def proximity_blocks(
     """
     check_whole("rows", rows, least=1, optional=True)
     n_rows, n_trees = leaves.shape
-    size = rows or max(1, MAX_AT_ONCE // max(n_rows, 1))
+    size = rows or max(1, MAX_PROXIMITIES // max(n_rows, 1))
     indicators = _indicators(leaves)
     transposed = indicators.T.tocsr()
     for first in range(0, n_rows, size):
@@ -82,13 +82,13 @@ def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
     ends = [0]
     for first, block in proximity_blocks(leaves):
         for line in range(block.shape[0]):
-            own = slice(block.indptr[line], block.indptr[line + 1])
-            others, values = block.indices[own], block.data[own]
-            is_other = others != first + line
-            others, values = others[is_other], values[is_other]
-            order = np.sort(np.lexsort((others, -values))[:k])
+            entries = slice(block.indptr[line], block.indptr[line + 1])
+            neighbours, values = block.indices[entries], block.data[entries]
+            is_neighbour = neighbours != first + line
+            neighbours, values = neighbours[is_neighbour], values[is_neighbour]
+            order = np.sort(np.lexsort((neighbours, -values))[:k])
             data.append(values[order])
-            columns.append(others[order])
+            columns.append(neighbours[order])
             ends.append(ends[-1] + len(order))
     n_rows = len(leaves)
     return csr_matrix(
@@ -107,13 +107,13 @@ def outlier_scores(leaves: NDArray[np.int32], classes: NDArray[Any]) -> Floats:
     raw = np.empty(n_rows)
     for first, block in proximity_blocks(leaves):
         rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
-        same = classes[block.indices] == classes[first + rows]
+        same_class = classes[block.indices] == classes[first + rows]
         sums = np.bincount(
-            rows, np.where(same, block.data**2, 0.0), minlength=block.shape[0]
+            rows, np.where(same_class, block.data**2, 0.0), minlength=block.shape[0]
         )
         raw[first : first + block.shape[0]] = n_rows / sums
     for label in np.unique(classes):
-        own = np.flatnonzero(classes == label)
-        deviation = raw[own] - np.median(raw[own])
-        raw[own] = deviation / (np.median(np.abs(deviation)) or 1.0)
+        members = np.flatnonzero(classes == label)
+        deviation = raw[members] - np.median(raw[members])
+        raw[members] = deviation / (np.median(np.abs(deviation)) or 1.0)
     return raw

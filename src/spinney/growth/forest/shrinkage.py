@@ -52,9 +52,9 @@ def shrunk(
            [0.  , 0.25],
            [1.  , 0.75]])
     """
-    tried = np.array(shrinkages, dtype=np.float64)
+    lambdas = np.array(shrinkages, dtype=np.float64)
     factors = step_factors(weight, shrinkages)
-    shrunken = np.empty((len(outputs), len(tried), outputs.shape[1]))
+    shrunken = np.empty((len(outputs), len(lambdas), outputs.shape[1]))
     order = np.argsort(depth, kind="stable")
     ends = np.bincount(depth).cumsum()
     shrunken[order[: ends[0]]] = outputs[order[: ends[0]], None]
@@ -63,7 +63,7 @@ def shrunk(
         above = parent[level]
         step = (outputs[level] - outputs[above])[:, None]
         shrunken[level] = shrunken[above] + step * factors[above, :, None]
-    shrunken[:, tried == 0] = outputs[:, None]  # as they are, to the last bit
+    shrunken[:, lambdas == 0] = outputs[:, None]  # as they are, to the last bit
     return shrunken.reshape(len(outputs), -1)
 
 
@@ -72,8 +72,8 @@ def step_factors(weight: Floats, shrinkages: Sequence[float]) -> Floats:
 
     It is 0 for a node without weight.
     """
-    size, tried = weight[:, None], np.array(shrinkages, dtype=np.float64)
+    size, lambdas = weight[:, None], np.array(shrinkages, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        factors = np.asarray(size / (size + tried))
+        factors = np.asarray(size / (size + lambdas))
     factors[weight <= 0] = 0.0
     return factors

@@ -10,16 +10,16 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import row_copies
 from spinney._support.ties import TOLERANCE
-from spinney.growth.forest.forest import Forest, Typical
+from spinney.growth.forest.forest import Forest, TypicalTree
 from spinney.growth.forest.voting import Columns, blocks_of, subset, votes_of
 from spinney.trees import labels_of
 
 MAX_ROWS = 1000  # of the sample
 
 
-def find_typical(
+def find_typical_tree(
     forest: Forest, columns: Columns, n_rows: int, weights: Floats | None = None
-) -> Typical:
+) -> TypicalTree:
     """Return the tree that agrees most with its forest on some rows.
 
     A sample of many rows is spread evenly, in an order that depends on their cells.
@@ -32,7 +32,7 @@ def find_typical(
     rows = rows[np.arange(n) * len(rows) // n]
     by_tree, together = _predictions(forest, columns, rows)
     if forest.schema.target.is_numeric:
-        agreement = _explained(by_tree[:, :, 0], together[:, 0])
+        agreement = _r_squared(by_tree[:, :, 0], together[:, 0])
     else:
         labels = labels_of(by_tree.reshape(-1, forest.n_outputs), None)
         same = labels.reshape(by_tree.shape[:2]) == labels_of(together, None)[:, None]
@@ -40,7 +40,7 @@ def find_typical(
     leaves = np.array([member.n_leaves for member in forest.members])
     best = np.flatnonzero(agreement >= agreement.max() - TOLERANCE)
     number = int(best[np.argmin(leaves[best])])
-    return Typical(number, float(agreement[number]), n)
+    return TypicalTree(number, float(agreement[number]), n)
 
 
 def _predictions(
@@ -54,14 +54,14 @@ def _predictions(
     for block in blocks_of(np.arange(len(rows)), len(forest)):
         row, tree = np.indices((len(block), len(forest))).reshape(2, -1)
         cells = subset(columns, rows[block[row]])
-        at = block[row], tree
-        by_tree[at] = trees.outputs(cells, len(row), roots=roots[tree])
+        entries = block[row], tree
+        by_tree[entries] = trees.outputs(cells, len(row), roots=roots[tree])
         votes = votes_of(voters.outputs(cells, len(row), roots=roots[tree]), forest)
         np.add.at(together, block[row], votes)
     return by_tree, together / len(forest)
 
 
-def _explained(by_tree: Floats, together: Floats) -> Floats:
+def _r_squared(by_tree: Floats, together: Floats) -> Floats:
     """Return R² of the predictions of each tree for those of the forest."""
     errors = ((by_tree - together[:, None]) ** 2).sum(axis=0)
     spread = float(((together - together.mean()) ** 2).sum())

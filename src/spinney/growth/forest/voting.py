@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Columns = Sequence[NDArray[Any]]
 
-TREES_AT_ONCE = 64  # which vote together; each takes one byte per row
+TREES_PER_BATCH = 64  # which vote together; each takes one byte per row
 MAX_LEVELS = 32  # no full tree has more
 
 
@@ -53,18 +53,18 @@ def added_votes(
     numbers: range,
     columns: Columns,
     n_rows: int,
-    out: NDArray[np.bool_] | None = None,
+    may_vote: NDArray[np.bool_] | None = None,
 ) -> Floats:
     """Return the summed votes of some trees, in their order.
 
-    ``out``, rows × trees, marks the rows on which a tree votes; all if not given. A sum
-    beyond the range of floats is infinite.
+    ``may_vote``, rows × trees, marks the rows on which a tree votes; all if not given.
+    A sum beyond the range of floats is infinite.
     """
     rows, total = np.arange(n_rows), np.zeros((n_rows, forest.n_outputs))
     if not is_small(forest.members[numbers.start : numbers.stop], n_rows):
         from spinney.trees.predict.compiled import votes
 
-        in_bag = None if out is None else (~out).astype(np.uint8)
+        in_bag = None if may_vote is None else (~may_vote).astype(np.uint8)
         voted = votes(forest.tree_layout(numbers), columns, n_rows, in_bag=in_bag)
         total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0  # a missing value divides them
@@ -72,7 +72,7 @@ def added_votes(
         trees, roots = forest.voting_trees(numbers)
         for block in blocks_of(rows, len(numbers)):
             voters = np.ones((len(block), len(numbers)), bool)
-            tree, row = np.nonzero((voters if out is None else out[block]).T)
+            tree, row = np.nonzero((voters if may_vote is None else may_vote[block]).T)
             cells = subset(columns, block[row])
             outputs = trees.outputs(cells, len(row), roots=roots[tree])
             with np.errstate(over="ignore", invalid="ignore"):
@@ -128,36 +128,36 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     """
     require_bootstrap(forest)
     n_rows = len(bags.training.classes)
-    total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
-    columns = bags.training.grown_columns
-    for start in range(0, len(forest), TREES_AT_ONCE):
-        numbers = forest.numbers[start : start + TREES_AT_ONCE]
-        out = np.stack([bags.out(number) for number in numbers], axis=1)
-        total += added_votes(forest, numbers, columns, n_rows, out)
-        trees += out.sum(axis=1)
+    total, n_voters = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
+    columns = bags.training.training_columns
+    for start in range(0, len(forest), TREES_PER_BATCH):
+        numbers = forest.numbers[start : start + TREES_PER_BATCH]
+        may_vote = np.stack([bags.out_of_bag(number) for number in numbers], axis=1)
+        total += added_votes(forest, numbers, columns, n_rows, may_vote)
+        n_voters += may_vote.sum(axis=1)
     with np.errstate(invalid="ignore"):
-        return np.asarray(total / trees[:, None]), trees
+        return np.asarray(total / n_voters[:, None]), n_voters
 
 
 def oob_score(
-    outputs: Floats, trees: Integers, training: "TrainingSet"
+    outputs: Floats, n_voters: Integers, training: "TrainingSet"
 ) -> float | None:
     """Return the out-of-bag accuracy, or R²; None without out-of-bag rows.
 
     Rows count by their weights, and rows in every bag not at all.
     """
-    known = trees > 0
-    weights, truth = training.own_weights[known], training.classes[known]
-    if not known.any():
+    has_votes = n_voters > 0
+    weights, truth = training.sample_weights[has_votes], training.classes[has_votes]
+    if not has_votes.any():
         return None
     if not training.schema.target.is_numeric:
-        right = labels_of(outputs[known], None) == truth
-        return float(np.average(right, weights=weights))
+        correct = labels_of(outputs[has_votes], None) == truth
+        return float(np.average(correct, weights=weights))
     mean = np.average(truth, weights=weights)
     spread = float(weights @ (truth - mean) ** 2)
     if not spread > 0:
         return None
-    return 1.0 - float(weights @ (truth - outputs[known, 0]) ** 2) / spread
+    return 1.0 - float(weights @ (truth - outputs[has_votes, 0]) ** 2) / spread
 
 
 def require_bootstrap(forest: Forest) -> None:
@@ -173,11 +173,11 @@ def require_bootstrap(forest: Forest) -> None:
         )
 
 
-def warn_rows_in_all_bags(trees: Integers, training: "TrainingSet") -> None:
+def warn_rows_in_all_bags(n_voters: Integers, training: "TrainingSet") -> None:
     """Warn of rows in every bag: they have no out-of-bag prediction."""
-    unseen = int(np.count_nonzero(trees == 0))
-    if unseen:
+    n_without = int(np.count_nonzero(n_voters == 0))
+    if n_without:
         warn(
-            f"{unseen} of {len(trees)} rows are in the bag of every tree and have no "
-            "out-of-bag prediction: grow more trees"
+            f"{n_without} of {len(n_voters)} rows are in the bag of every tree and "
+            "have no out-of-bag prediction: grow more trees"
         )

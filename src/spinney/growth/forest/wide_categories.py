@@ -39,7 +39,7 @@ def with_ordered_categories(
         max_values = MOST_SUBSETS if training.schema.n_classes > 2 else MOST_CODES
     attributes, columns = list(training.schema.attributes), list(training.columns)
     ordered = dict[int, EncodedCells]()
-    for index, fit in cross_fits(training, most=max_values):
+    for index, fit in cross_fits(training, max_values=max_values):
         values, order = attributes[index].values, fit.order
         rank = np.full(len(order) + 1, -1, np.int64)
         rank[order] = np.arange(len(order))
@@ -62,17 +62,17 @@ def with_encoded_columns(training: TrainingSet) -> TrainingSet:
     for index in training.ordered:
         attributes[index] = replace(attributes[index], kind="ordinal")
     schema = replace(training.schema, attributes=tuple(attributes))
-    columns = training.grown_columns
+    columns = training.training_columns
     return replace(training, schema=schema, columns=columns, ordered={})
 
 
 def with_whole_levels(trees: PackedTrees, training: TrainingSet) -> PackedTrees:
     """Return trees whose cuts do not separate values of equal score."""
     whole, cut = trees.whole, trees.whole.cut.copy()
-    for index, own in training.ordered.items():
+    for index, encoded in training.ordered.items():
         lines = np.flatnonzero((whole.attribute == index) & np.isfinite(cut))
-        below = np.searchsorted(own.ends, cut[lines], side="right") - 1
-        cut[lines] = own.ends[below] + 0.5
+        below = np.searchsorted(encoded.ends, cut[lines], side="right") - 1
+        cut[lines] = encoded.ends[below] + 0.5
     return replace(trees, whole=replace(whole, cut=cut))
 
 

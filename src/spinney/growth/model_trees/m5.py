@@ -50,10 +50,10 @@ from spinney.sources import (
     Products,
     TableRequest,
     TermRequest,
+    as_formula_source,
+    register_formulas,
     sum_products,
     tables_of,
-    take_formulas,
-    with_formulas,
 )
 from spinney.sources.training_data import TrainingData
 from spinney.trees import (
@@ -198,7 +198,7 @@ def _groups_of(
 
 def _fit(tree: Tree, source: Counts, *, linear: bool) -> Fits:
     """Return the model of every node; the mean if it has no splits below."""
-    take_formulas(source, tree.schema)
+    register_formulas(source, tree.schema)
     terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
     if linear:
         terms = terms_below(tree, _at_root(tree, source))
@@ -224,7 +224,7 @@ def _products(
     """
     products: dict[int, Products] = {}
     children, to_sum = tree.nodes.children, list[int]()
-    formulas_of = with_formulas(source)
+    formulas_of = as_formula_source(source)
     level = [0] if terms[0] else []
     while level:
         to_count, next_level = list[int](), list[int]()

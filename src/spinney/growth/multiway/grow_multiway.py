@@ -298,13 +298,15 @@ def _dataset_of(
     training: "TrainingSet", recipe: Recipe, options: Options
 ) -> MultiwayDataset:
     weighed = training.weighed(options.class_weights)
-    priced = replace(weighed, schema=options.priced(training.schema))
-    return rank_rows(priced, recipe, options.costs)
+    training = replace(weighed, schema=options.with_costs(training.schema))
+    return rank_rows(training, recipe, options.costs)
 
 
 def _grow_all(rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:
     """Grow the tree of the rows, up to the limit on leaves."""
     nodes = _as_nodes(grow_multiway(rows, _root_leaf_reason(rows)), rows, recipe)
+    if recipe.max_leaves is None:
+        return nodes
     cuts = beyond_limit(Tree(rows.schema, nodes), recipe)
     if not cuts:
         return nodes

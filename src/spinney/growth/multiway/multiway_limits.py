@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney.growth.growth_options import Options
-from spinney.growth.kernel_weights import suit_kernels
+from spinney.growth.kernel_weights import suits_kernels
 from spinney.recipes import Recipe
 from spinney.search import MOST_BRANCHES
 
@@ -35,11 +35,11 @@ def can_grow_multiway(
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
-    if len(training.classes) >= MOST_ROWS or not options.every_class_weighs:
+    if len(training.classes) >= MOST_ROWS or not options.every_class_has_cost:
         return False
-    if not suit_kernels(training, options):
+    if not suits_kernels(training, options):
         return False
-    if not options.leave_all_to_recipe(schema):
+    if not options.has_only_weights(schema):
         return False
     most = {"numeric": 0, "nominal": MOST_BRANCHES, "ordinal": MOST_LEVELS}
     return all(len(each.values) <= most[each.kind] for each in schema.attributes)

@@ -209,13 +209,13 @@ def _steps(
         )
 
 
-def _prior(recipe: Recipe, everything: Floats) -> tuple[Floats, float]:
+def _prior(recipe: Recipe, root_weights: Floats) -> tuple[Floats, float]:
     """Return the additions to class weights, and their sum."""
     if recipe.probability == "laplace":
-        return np.ones(len(everything)), float(len(everything))
+        return np.ones(len(root_weights)), float(len(root_weights))
     if recipe.probability == "m-estimate":
-        return recipe.m * everything / everything.sum(), recipe.m
-    return np.zeros(len(everything)), 0.0
+        return recipe.m * root_weights / root_weights.sum(), recipe.m
+    return np.zeros(len(root_weights)), 0.0
 
 
 def _set_cuts(grown: Grown, nodes: MultiwayNodes) -> None:

@@ -48,9 +48,9 @@ from spinney.sources import (
     ROOT,
     Counts,
     TableRequest,
+    as_formula_source,
+    register_formulas,
     tables_of,
-    take_formulas,
-    with_formulas,
 )
 from spinney.trees import CountTable, Groups, Intervals, Node, Split, Tree
 
@@ -94,7 +94,9 @@ def _best_attribute(
     existing = {attribute.formula for attribute in options.constructed}
     formulas = [
         formula
-        for formula in dict.fromkeys([*pairs(source, tree), *fringe(tree)])
+        for formula in dict.fromkeys(
+            [*pair_formulas(source, tree), *fringe_formulas(tree)]
+        )
         if formula not in existing
     ]
     if not formulas:
@@ -106,24 +108,24 @@ def _best_attribute(
         totals = totals * options.class_weights
     search = search_over(totals, tree.schema, recipe, options)
     ranks = np.zeros(len(proposals))
-    for node, tables in _tables_at_heaviest_nodes(source, tree, proposals):
+    for node, tables in _tables_of_heaviest_nodes(source, tree, proposals):
         steps = tree.path(node.number)[:-1]
-        paid = {step.candidate.attribute for step in steps}
+        paid_above = {step.candidate.attribute for step in steps}
         decision = Decision(node.candidates, node.chosen)
         min_bits = bits_known(decision) + np.log2(len(proposals) * MAX_NODES)
-        for number, table in enumerate(tables):
-            wider = tree.schema.extended([proposals[number]])
+        for index, table in enumerate(tables):
+            wider = tree.schema.extended([proposals[index]])
             candidate = proposed(search, table, wider)
             if candidate is None or bits_of(candidate) <= min_bits:
                 continue
-            ahead = lead(search, candidate, node.candidate, wider, paid)
-            if ahead > 0 and admitted(search, candidate, decision, wider):
-                ranks[number] += node.weight * ahead
+            margin = lead(search, candidate, node.candidate, wider, paid_above)
+            if margin > 0 and admitted(search, candidate, decision, wider):
+                ranks[index] += node.weight * margin
     unit = search.criterion.merit_unit(tree.root.weights)
     return proposals[first_best(ranks, unit=unit)] if ranks.any() else None
 
 
-def _tables_at_heaviest_nodes(
+def _tables_of_heaviest_nodes(
     source: Counts, tree: Tree, proposals: Sequence[Attribute]
 ) -> Iterator[tuple[Node, list[CountTable]]]:
     """Give the heaviest inner nodes, with the tables of new attributes there.
@@ -131,22 +133,22 @@ def _tables_at_heaviest_nodes(
     The rows are sent down the tree again, to those nodes and no others.
     """
     schema = tree.schema
-    take_formulas(source, schema)
+    register_formulas(source, schema)
     inner = [node for node in tree.nodes if not node.is_leaf]
     heaviest = sorted(inner, key=lambda node: (-round(node.weight, 9), node.number))
-    wanted = {node.number for node in heaviest[:MAX_NODES]}
-    passed = {step.number for number in wanted for step in tree.path(number)}
-    for number in sorted(passed):
+    chosen = {node.number for node in heaviest[:MAX_NODES]}
+    on_paths = {step.number for number in chosen for step in tree.path(number)}
+    for number in sorted(on_paths):
         node = tree.nodes[number]
-        if number in wanted:
+        if number in chosen:
             yield node, _tables(source, number, proposals, schema)
-        further = {
+        branch_to_child = {
             branch: child
             for branch, child in enumerate(node.children)
-            if child in passed
+            if child in on_paths
         }
-        if further and node.route is not None:
-            source.partition(number, node.route, further)
+        if branch_to_child and node.route is not None:
+            source.partition(number, node.route, branch_to_child)
 
 
 def _tables(
@@ -159,14 +161,14 @@ def _tables(
         batch = proposals[start : start + BATCH]
         indices = tuple(range(first, first + len(batch)))
         for index, attribute in zip(indices, batch, strict=True):
-            with_formulas(source).extend(index, attribute)
+            as_formula_source(source).extend(index, attribute)
         request = TableRequest(node, indices)
         (by_index,) = tables_of(source, [request], schema.extended(batch))
         tables += [by_index[index] for index in indices]
     return tables
 
 
-def pairs(source: Counts, tree: Tree) -> list[Formula]:
+def pair_formulas(source: Counts, tree: Tree) -> list[Formula]:
     """Return the differences and ratios of the best numbers at the root.
 
     Both must count the same for a difference, and nothing but numbers for a ratio.
@@ -183,17 +185,17 @@ def pairs(source: Counts, tree: Tree) -> list[Formula]:
     indices = tuple(sorted(numeric[:MAX_NUMBERS]))
     (tables,) = tables_of(source, [TableRequest(ROOT, indices)], schema)
     formulas: list[Formula] = []
-    for one, other in combinations(indices, 2):
-        units = {schema.attributes[index].unit for index in (one, other)}
+    for first, second in combinations(indices, 2):
+        units = {schema.attributes[index].unit for index in (first, second)}
         if len(units) == 1:
-            formulas.append(Difference(one, other))
+            formulas.append(Difference(first, second))
         if units == {None}:
-            inverted = 0 in tables[other].values and 0 not in tables[one].values
-            formulas.append(Ratio(other, one) if inverted else Ratio(one, other))
+            inverted = 0 in tables[second].values and 0 not in tables[first].values
+            formulas.append(Ratio(second, first) if inverted else Ratio(first, second))
     return formulas
 
 
-def fringe(tree: Tree) -> list[Formula]:
+def fringe_formulas(tree: Tree) -> list[Formula]:
     """Return the conjunctions of the last two tests before each of the heaviest leaves.
 
     Tests that are no clause, such as whether a value is known, give none.

@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data import Schema
-from spinney.growth.growth_options import Planned
+from spinney.growth.growth_options import PlannedSplit
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
 from spinney.search import Decision, Search
@@ -55,7 +55,7 @@ class GrowingNode:
     chosen: int | None = None
     reason: Reason | None = None
     forced: bool = False
-    plan: Planned | None = None
+    plan: PlannedSplit | None = None
     route: Route | None = None
     routed: CountTable | None = None
     children: "list[GrowingNode]" = field(default_factory=list)
@@ -118,7 +118,7 @@ class PlainNodes(LazyNodes):
         return self.by_node[number]
 
 
-def finish(root: GrowingNode, schema: Schema, recipe: Recipe) -> Tree:
+def finished_tree(root: GrowingNode, schema: Schema, recipe: Recipe) -> Tree:
     """Turn growing nodes into finished ones, numbered in printing order."""
     order: list[GrowingNode] = []
     stack = [root]
@@ -136,17 +136,17 @@ def as_tree(
     order: Sequence[GrowingNode],
     schema: Schema,
     recipe: Recipe,
-    everything: Floats | None = None,
+    root_weights: Floats | None = None,
 ) -> Tree:
     """Return growing nodes as a tree; each stands after its parent.
 
     If several nodes have no parent among them, the result is several trees side by
-    side; then ``everything`` are the weights of all rows.
+    side; then ``root_weights`` are the weights of all rows.
     """
     numbers = {id(node): number for number, node in enumerate(order)}
     routes = [node.route for node in order]
     surrogates = [() if route is None else route.surrogates for route in routes]
-    otherwise = [
+    default_branches = [
         -1 if route is None or route.default_branch is None else route.default_branch
         for route in routes
     ]
@@ -158,10 +158,10 @@ def as_tree(
         rows=np.array([node.totals.n_rows for node in order], np.int64),
         reason=reason_codes(*(node.reason for node in order)),
         forced=np.array([node.forced for node in order], np.bool_),
-        default_branch=np.array(otherwise, np.int32),
+        default_branch=np.array(default_branches, np.int32),
         surrogates=surrogate_arrays(surrogates) if any(surrogates) else None,
     )
-    outputs = outputs_of_tree(tree, schema.target, recipe, everything)
+    outputs = outputs_of_tree(tree, schema.target, recipe, root_weights)
     tree = replace(tree, outputs=outputs)
     by_node = tuple((node.candidates, node.chosen) for node in order)
     return Tree(schema, PlainNodes(tree, schema, by_node))

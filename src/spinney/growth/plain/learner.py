@@ -5,7 +5,7 @@ Words
 growing node
     a node that may still be split; finished nodes are another type.
 front
-    the growing nodes whose tables are requested next.
+    the growing nodes to search next.
 open nodes
     nodes whose best split is known and not yet made.
 
@@ -49,7 +49,7 @@ from spinney.growth.plain.growing_nodes import (
     NodeCache,
     NodeOutcome,
     as_tree,
-    finish,
+    finished_tree,
     is_multiway,
     paid_above,
     splits_above,
@@ -79,8 +79,8 @@ from spinney.sources import (
     TableRequest,
     Totals,
     are_pure,
+    register_formulas,
     tables_of,
-    take_formulas,
 )
 from spinney.trees import (
     CountTable,
@@ -112,8 +112,8 @@ class _Learner:
         # Looked up once: an isinstance check of a protocol takes longer than a call.
         self.cache = source if isinstance(source, NodeCache) else None
         self.node_batches = source if isinstance(source, NodeBatches) else None
-        self.schema = options.priced(source.schema).extended(options.constructed)
-        take_formulas(source, self.schema)
+        self.schema = options.with_costs(source.schema).extended(options.constructed)
+        register_formulas(source, self.schema)
         totals = source.root()
         if options.class_weights is not None:
             totals = Totals(totals.weights * options.class_weights, totals.rows)
@@ -121,7 +121,7 @@ class _Learner:
             0,
             totals,
             tuple(range(len(self.schema.attributes))),
-            key=0 if options.draws is None else root_key(options.draws.seed),
+            key=0 if options.sampling is None else root_key(options.sampling.seed),
             plan=options.plan,
         )
         self.gain_unit, self.min_deviation = 1.0, 0.0
@@ -135,7 +135,10 @@ class _Learner:
         self.n_nodes, self.n_leaves = 0, 1
         self.open_nodes: list[tuple[float, int, GrowingNode]] = []
         self.reached_paths: set[tuple[str, ...]] = set()
-        self.validation = _validation_descent(recipe, options)
+        self.validation: ValidationDescent | None = None
+        grows_whole = recipe.max_leaves is not None or recipe.construct > 0
+        if options.validation and recipe.pruning == "pre-pruning" and not grows_whole:
+            self.validation = ValidationDescent(options.validation)
         self.unhelpful_nodes: list[GrowingNode] = []
 
     def grow(self) -> Tree:
@@ -152,7 +155,7 @@ class _Learner:
             children = self.split(chosen)
             fronts += self.divide_front(children)
         self.warn_of_unreached_paths()
-        return finish(self.root, self.schema, self.recipe)
+        return finished_tree(self.root, self.schema, self.recipe)
 
     def divide_front(self, front: Sequence[GrowingNode]) -> list[list[GrowingNode]]:
         """Divide a front if the source wants that, and the order of nodes is free.
@@ -180,18 +183,18 @@ class _Learner:
         if self.min_deviation:
             alike |= deviation(weights) < self.min_deviation * (1 - TOLERANCE)
         max_depth = self.recipe.max_depth
-        for at, node in enumerate(nodes):
-            if not n_rows[at]:
+        for index, node in enumerate(nodes):
+            if not n_rows[index]:
                 node.reason = Reason.EMPTY
-            elif pure[at]:
+            elif pure[index]:
                 node.reason = Reason.PURE
             elif not node.attributes:
                 node.reason = Reason.EXHAUSTED
             elif max_depth is not None and node.depth >= max_depth:
                 node.reason = Reason.DEPTH
-            elif weight[at] < min_weight:
+            elif weight[index] < min_weight:
                 node.reason = Reason.ROWS_TO_SPLIT
-            elif alike[at]:
+            elif alike[index]:
                 node.reason = Reason.DEVIATION
             elif self.options.plan is not None and node.plan is None:
                 node.reason = Reason.BEST
@@ -203,31 +206,33 @@ class _Learner:
             front = self.take_cached_outcomes(front, self.cache)
         if not front:
             return
-        forced, questions = self.forced_splits(front)
+        forced, conditions = self.forced_splits(front)
         search = partial(self.search_tables, front)
         batches = self.tables_to_search(front)
         if self.is_remote(front):  # its batches are as large as memory may hold
             searched = list(map(search, batches))
         else:
             searched = run_streamed(search, batches)
-        parts, n_values = [], np.full(len(front), -1)
-        for splits, nodes, numbers in searched:
-            parts.append(splits)
-            np.maximum.at(n_values, nodes, numbers)
+        level_splits, n_distinct = [], np.full(len(front), -1)
+        for splits, nodes, counts in searched:
+            level_splits.append(splits)
+            np.maximum.at(n_distinct, nodes, counts)
         decisions = decide_level(
             self.search,
-            parts,
+            level_splits,
             self.schema,
             totals=np.array([node.totals.weights for node in front]),
-            different=n_values,
+            different=n_distinct,
             forced=forced,
-            paid=lambda at: paid_above(front[at]),
+            paid=lambda index: paid_above(front[index]),
         )
-        given = {}
-        for at, question in questions.items():
-            (table,) = self.node_tables(front[at], (question.attribute,)).values()
-            given[at] = split_by_condition(self.search, table, self.schema, question)
-        for node, decision in zip(front, decisions.of_nodes(given), strict=True):
+        by_condition = {}
+        for index, condition in conditions.items():
+            (table,) = self.node_tables(front[index], (condition.attribute,)).values()
+            by_condition[index] = split_by_condition(
+                self.search, table, self.schema, condition
+            )
+        for node, decision in zip(front, decisions.of_nodes(by_condition), strict=True):
             node.set_decision(decision)
         if self.recipe.linear_terms > 1:
             for node in front:
@@ -238,26 +243,26 @@ class _Learner:
         self, front: Sequence[GrowingNode]
     ) -> tuple[dict[int, int], dict[int, SplitCondition]]:
         """Return the attributes that some nodes must split by, and whole questions."""
-        attributes, questions = dict[int, int](), dict[int, SplitCondition]()
-        for at, node in enumerate(front):
+        attributes, conditions = dict[int, int](), dict[int, SplitCondition]()
+        for index, node in enumerate(front):
             if node.plan is not None:
-                questions[at] = node.plan.question
+                conditions[index] = node.plan.condition
             if not self.options.forced:
                 continue
             self.reached_paths.add(node.path)
             forced = self.options.forced.get(node.path)
             node.forced = forced is not None
             if isinstance(forced, SplitCondition):
-                questions.setdefault(at, forced)
+                conditions.setdefault(index, forced)
             elif forced is not None:
-                attributes[at] = forced
-        return attributes, questions
+                attributes[index] = forced
+        return attributes, conditions
 
     def take_cached_outcomes(
         self, front: Sequence[GrowingNode], cache: NodeCache
     ) -> Sequence[GrowingNode]:
         """Give nodes their cached outcomes; return the nodes without one."""
-        others = []
+        uncached = []
         for node in front:
             outcome = None
             if node is not self.root:  # statistics of all rows are known after the root
@@ -265,11 +270,11 @@ class _Learner:
                     node.number, node.attributes, self.search
                 )
             if outcome is None:
-                others.append(node)
+                uncached.append(node)
                 continue
             node.set_decision(outcome.decision)
             node.route, node.routed = outcome.route, outcome.routed
-        return others
+        return uncached
 
     def cache_outcomes(self, nodes: Sequence[GrowingNode]) -> None:
         """Let a source that caches outcomes store those of nodes."""
@@ -288,25 +293,25 @@ class _Learner:
         all rows to the search, which is the tree's search from then on.
         """
         requests = [TableRequest(node.number, node.attributes) for node in front]
-        draws, places = self.options.draws, None
-        cuts = draws is not None and draws.cuts
+        sampling, sampled = self.options.sampling, None
+        cuts = sampling is not None and sampling.cuts
         bounded = not cuts and can_bound(self.search, self.schema)
         if bounded and self.is_remote(front) and isinstance(self.source, Bins):
-            batch, places = self.tables_by_bins(self.source, front, requests)
+            batch, sampled = self.tables_by_bins(self.source, front, requests)
             batches = iter([batch])
         elif isinstance(self.source, BucketCounts) and self.buckets_suffice(front):
             bucket_cuts = self.search.root_summary.cuts
             batches = self.source.tables_in_buckets(requests, bucket_cuts)
         else:
             batches = self.source.tables(requests)
-        if draws is not None:
+        if sampling is not None:
             batches = iter([joined_batches(batches)])  # a node draws among all of them
         for batch in batches:
             if front[0] is self.root:
                 self.search = self.search.with_root_tables(batch, self.schema)
-            if draws is not None:
+            if sampling is not None:
                 batch = batch.take(
-                    self.drawn_tables(front, batch) if places is None else places
+                    self.sampled_indices(front, batch) if sampled is None else sampled
                 )
             yield self.search, batch.scaled(self.options.class_weights)
 
@@ -323,21 +328,24 @@ class _Learner:
         """
         if self.recipe.grouping != "merge" or not self.search.root_summary.cuts:
             return False
-        if front[0] is self.root or self.options.draws is not None:
+        if front[0] is self.root or self.options.sampling is not None:
             return False
         totals = [node.totals for node in front]
         return not self.schema.target.is_numeric and all(
-            np.array_equal(own.weights, own.rows) for own in totals
+            np.array_equal(node_totals.weights, node_totals.rows)
+            for node_totals in totals
         )
 
-    def drawn_tables(self, front: Sequence[GrowingNode], batch: TableBatch) -> Integers:
+    def sampled_indices(
+        self, front: Sequence[GrowingNode], batch: TableBatch
+    ) -> Integers:
         """Return which tables of a batch the nodes draw, all without draws."""
-        if self.options.draws is None:
+        if self.options.sampling is None:
             return np.arange(len(batch))
         keys = [node.key for node in front]
         n_attributes = len(self.schema.attributes)
         return sampled_tables(
-            batch, self.search, self.options.draws, keys, n_attributes
+            batch, self.search, self.options.sampling, keys, n_attributes
         )
 
     def tables_by_bins(
@@ -354,18 +362,18 @@ class _Learner:
         batch, search = binned.batch, self.search
         if front[0] is self.root:
             search = search.with_root_tables(batch, self.schema)
-        places, closed = self.drawn_tables(front, batch), None
+        sampled, closed = self.sampled_indices(front, batch), None
         while binned.open_bins is not None:
             batch = binned.batch
-            part = batch.take(places).scaled(self.options.class_weights)
-            lines = np.zeros(len(batch.values), dtype=bool)
+            searched = batch.take(sampled).scaled(self.options.class_weights)
+            to_open = np.zeros(len(batch.values), dtype=bool)
             closed = np.full(len(batch), -np.inf)
-            opened, closed[places] = bins_to_open(search, part, self.schema)
+            opened, closed[sampled] = bins_to_open(search, searched, self.schema)
             if not opened.any():
                 break
-            lines[batch.lines_of(places)] = opened
-            binned = binned.open_bins(lines)
-        return replace(binned.batch, closed_bound=closed), places
+            to_open[batch.lines_of(sampled)] = opened
+            binned = binned.open_bins(to_open)
+        return replace(binned.batch, closed_bound=closed), sampled
 
     def search_tables(
         self, front: Sequence[GrowingNode], tables: tuple[Search, TableBatch]
@@ -375,16 +383,16 @@ class _Learner:
         Besides, the node of each table, and how many values its rows have.
         """
         search, batch = tables
-        n_values = n_different(batch, search)
+        n_distinct = n_different(batch, search)
         if search.root_summary.cuts and batch.low is not None:
             # One bucket may hold several values; it is not opened.
-            n_values[batch.owner[batch.low < batch.values]] += 1
+            n_distinct[batch.owner[batch.low < batch.values]] += 1
             batch = replace(batch, low=None)
-        if self.options.draws is None or not self.options.draws.cuts:
-            return best_splits(search, batch, self.schema), batch.node, n_values
+        if self.options.sampling is None or not self.options.sampling.cuts:
+            return best_splits(search, batch, self.schema), batch.node, n_distinct
         keys = [node.key for node in front]
         splits = random_cut_splits(search, batch, self.schema, keys)
-        return splits, batch.node, n_values
+        return splits, batch.node, n_distinct
 
     def node_tables(
         self, node: GrowingNode, attributes: tuple[int, ...]
@@ -476,13 +484,11 @@ class _Learner:
         if not nodes:
             return []
         weights, rows, first = child_counts([node.winner for node in nodes])
-        for at, node in enumerate(nodes):
-            branches = slice(first[at], first[at + 1])
+        for index, node in enumerate(nodes):
+            branches = slice(first[index], first[index + 1])
             if node.routed is not None:
-                weights[branches], rows[branches] = (
-                    node.routed.weights,
-                    node.routed.rows,
-                )
+                weights[branches] = node.routed.weights
+                rows[branches] = node.routed.rows
             node.children = self.make_children(node, weights[branches], rows[branches])
         helpful = self.nodes_that_help_validation(nodes)
         front = self.splittable([child for node in helpful for child in node.children])
@@ -510,9 +516,9 @@ class _Learner:
         """Return the nodes whose split helps validation rows; all without any."""
         if self.validation is None:
             return nodes
-        order = [each for node in nodes for each in (node, *node.children)]
-        all_weights = self.root.totals.weights
-        stumps = as_tree(order, self.schema, self.recipe, all_weights)
+        order = [member for node in nodes for member in (node, *node.children)]
+        root_weights = self.root.totals.weights
+        stumps = as_tree(order, self.schema, self.recipe, root_weights)
         numbers = np.array([node.number for node in order])
         helpful = []
         helps = self.validation.helpful_splits(stumps, numbers)
@@ -532,7 +538,7 @@ class _Learner:
         split = node.winner.split
         attributes = node.attributes
         if not self.recipe.reuse_attributes:
-            behind = self.schema.behind
+            behind = self.schema.input_columns
             columns = set(behind([split.attribute]))
             attributes = tuple(i for i in attributes if columns.isdisjoint(behind([i])))
         elif self.recipe.grouping == "multiway" and is_multiway(split):
@@ -546,7 +552,7 @@ class _Learner:
                 branch=branch,
                 parent=node,
                 path=self.child_path(node, branch) if self.options.forced else (),
-                key=branch_key(node.key, branch) if self.options.draws else 0,
+                key=branch_key(node.key, branch) if self.options.sampling else 0,
                 plan=None if node.plan is None else node.plan.branches[branch],
             )
             for branch in range(split.n_branches)
@@ -575,14 +581,6 @@ class _Learner:
                     f": no node to split is reached by the path {path!r}; write its "
                     "branches as they are printed, from the root on",
                 )
-
-
-def _validation_descent(recipe: Recipe, options: Options) -> ValidationDescent | None:
-    """Return the validation rows that stop growing, if the recipe is pre-pruned."""
-    grows_whole = recipe.max_leaves is not None or recipe.construct > 0
-    if options.validation is None or recipe.pruning != "pre-pruning" or grows_whole:
-        return None
-    return ValidationDescent(options.validation)
 
 
 def search_over(

@@ -12,7 +12,7 @@ from spinney.growth.plain.growing_nodes import is_multiway
 from spinney.growth.plain.learner import search_over
 from spinney.recipes import Recipe
 from spinney.search import Search, best_splits, recount, same_split
-from spinney.sources import ROOT, Counts, TableRequest, take_formulas
+from spinney.sources import ROOT, Counts, TableRequest, register_formulas
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -53,7 +53,7 @@ def counted_node(
 ) -> CountedNode | None:
     """Return a node over the rows of a source; None if none of them reaches it."""
     schema, node = tree.schema, tree.nodes[number]
-    take_formulas(source, schema)
+    register_formulas(source, schema)
     totals = source.root()
     scale = np.ones_like(totals.weights) if class_weights is None else class_weights
     if schema.target.is_numeric:
@@ -65,15 +65,15 @@ def counted_node(
     )
     search = search_over(totals.weights * scale, schema, recipe, options)
     # A sum of numbers is made for one node.
-    shared = tuple(
+    columns = tuple(
         i for i, a in enumerate(schema.attributes) if not isinstance(a.formula, Linear)
     )
-    for batch in source.tables([TableRequest(ROOT, shared)]):
+    for batch in source.tables([TableRequest(ROOT, columns)]):
         search = search.with_root_tables(batch, schema)
-    for above in tree.path(number)[:-1]:
-        send_down(source, tree, above, towards=number)
-    own = () if node.split is None else (node.split.attribute,)
-    requested = tuple(sorted({*shared, *own}))
+    for ancestor in tree.path(number)[:-1]:
+        send_down(source, tree, ancestor, towards=number)
+    split_attribute = () if node.split is None else (node.split.attribute,)
+    requested = tuple(sorted({*columns, *split_attribute}))
     batch = joined_batches(source.tables([TableRequest(number, requested)]))
     if not (batch.total_rows + batch.missing_rows)[:1].any():
         return None
@@ -82,8 +82,10 @@ def counted_node(
     )  # a sum of numbers is known at its node only
     batch = batch.scaled(class_weights)
     tables = {
-        index: batch.table(at, codes=schema.attributes[index].kind != "numeric")
-        for at, index in enumerate(batch.attribute.tolist())
+        attribute: batch.table(
+            index, codes=schema.attributes[attribute].kind != "numeric"
+        )
+        for index, attribute in enumerate(batch.attribute.tolist())
     }
     candidates, chosen = _candidates(search, tree, node, batch, tables)
     first = tables[int(batch.attribute[0])]
@@ -129,7 +131,7 @@ def _candidates(
     if node.split is None:
         return tuple(candidates), None
     index = node.split.attribute
-    own = recount(
+    recounted_split = recount(
         node.candidate,
         tables[index],
         tree.schema.attributes[index],
@@ -137,12 +139,14 @@ def _candidates(
         altered=search.altered,
     )
     if node.candidate.given:  # the best split of its attribute is another
-        candidates.append(own)
+        candidates.append(recounted_split)
         candidates.sort(key=lambda c: (c.attribute, not c.given))
-        return tuple(candidates), next(at for at, c in enumerate(candidates) if c.given)
+        return tuple(candidates), next(
+            place for place, c in enumerate(candidates) if c.given
+        )
     best = next((c for c in candidates if c.attribute == index), None)
     if best is None or not same_split(best.split, node.split):
-        best = own
+        best = recounted_split
     others = [c for c in candidates if c.attribute != index]
     ordered = sorted([*others, best], key=lambda c: c.attribute)
     return tuple(ordered), ordered.index(best)
@@ -152,7 +156,10 @@ def _exhausted(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
     """Return the attributes of splits above that cannot split this node."""
     above = [step.candidate.split for step in tree.path(node.number)[:-1]]
     if not recipe.reuse_attributes:
-        behind, attributes = tree.schema.behind, range(len(tree.schema.attributes))
+        behind, attributes = (
+            tree.schema.input_columns,
+            range(len(tree.schema.attributes)),
+        )
         columns = set(behind(split.attribute for split in above))
         return {i for i in attributes if not columns.isdisjoint(behind([i]))}
     if recipe.grouping != "multiway":

@@ -7,7 +7,7 @@ from spinney.growth.prune.by_validation import EncodedRows, Validation, validate
 from spinney.growth.prune.cost_complexity import CrossValidationRows, validated
 from spinney.growth.prune.cost_complexity_sequence import (
     RULES,
-    Sequence,
+    PruningSequence,
     sequence_of,
 )
 from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
@@ -25,5 +25,8 @@ from spinney.growth.prune.prune_methods import (
     pruned_after_growing,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
-from spinney.growth.prune.reserve_rows import check_share, reserved
+from spinney.growth.prune.reserve_rows import (
+    check_validation_share,
+    reserve_validation_rows,
+)
 from spinney.growth.prune.risk import leaf_risks, sums_below

@@ -67,7 +67,7 @@ class NodeLosses:
         # One more column: class -1 is the last.
         self._costs = np.column_stack([matrix, matrix.max(axis=1)])
 
-    def of_entries(self, entries: Entries, outputs: Floats | None = None) -> Floats:
+    def entry_losses(self, entries: Entries, outputs: Floats | None = None) -> Floats:
         """Return the loss of each entry, its whole row at its node.
 
         ``outputs`` are the predictions for entries, if nodes have models.
@@ -109,19 +109,19 @@ class Validation:
     """
 
     loss: Floats
-    weight_at: Floats
+    weights: Floats
     measure: str
 
     @property
     def merit(self) -> Floats:
         """The number to raise: the weight classified correctly, or minus the loss."""
-        n_correct = self.weight_at - self.loss
+        n_correct = self.weights - self.loss
         return n_correct if self.measure == "accuracy" else -self.loss
 
     @property
     def scale(self) -> float:
         """The divisor that turns a merit of the whole tree into the measure."""
-        weight = float(self.weight_at[0])
+        weight = float(self.weights[0])
         return weight if self.measure == "accuracy" else -weight
 
     @property
@@ -130,8 +130,8 @@ class Validation:
 
         It is known at the root, so that growing and finished trees have the same.
         """
-        whole = self.weight_at[0] if self.measure == "accuracy" else self.loss[0]
-        return TOLERANCE * float(whole)
+        total = self.weights[0] if self.measure == "accuracy" else self.loss[0]
+        return TOLERANCE * float(total)
 
     def helps(self, node: int, children: Sequence[int], margin: float) -> bool:
         """Return whether a node's rows have less loss at its children, as leaves."""
@@ -161,19 +161,16 @@ def validate(
         ``costs[label][true]``; the tree's own if not given.
     """
     refuse_no_rows(rows)
-    n_rows, flat, losses = (
-        len(rows.targets),
-        flatten(tree),
-        NodeLosses(tree, rows, costs),
-    )
+    n_rows, flat = len(rows.targets), flatten(tree)
+    losses = NodeLosses(tree, rows, costs)
     columns = tree.schema.completed(rows.columns, flat.read)
-    loss, weight_at = np.zeros(len(tree)), np.zeros(len(tree))
+    loss, node_weights = np.zeros(len(tree)), np.zeros(len(tree))
     for entries, outputs in flat.as_leaves(columns, n_rows):
-        weights = entries.weights * rows.weights[entries.rows]
-        weighted = weights * losses.of_entries(entries, outputs)
+        entry_weights = entries.weights * rows.weights[entries.rows]
+        weighted = entry_weights * losses.entry_losses(entries, outputs)
         loss += np.bincount(entries.nodes, weighted, len(tree))
-        weight_at += np.bincount(entries.nodes, weights, len(tree))
-    return Validation(loss, weight_at, measure_of(tree, costs))
+        node_weights += np.bincount(entries.nodes, entry_weights, len(tree))
+    return Validation(loss, node_weights, measure_of(tree, costs))
 
 
 def refuse_no_rows(rows: EncodedRows) -> None:
@@ -197,10 +194,10 @@ def pre_pruning(
 
     def judge(node: int, children: Sequence[int]) -> PruneDecision:
         nonlocal merit, risk
-        below, before, risk_before = list(children), merit, risk
-        split = merit - float(merits[node]) + float(merits[below].sum())
-        split_risk = risk - float(risks[node]) + float(risks[below].sum())
-        helps = losses.helps(node, below, margin)
+        branches, before, risk_before = list(children), merit, risk
+        split = merit - float(merits[node]) + float(merits[branches].sum())
+        split_risk = risk - float(risks[node]) + float(risks[branches].sum())
+        helps = losses.helps(node, branches, margin)
         if helps:
             merit, risk = split, split_risk
         steps = before / scale, split / scale
@@ -229,8 +226,10 @@ class ValidationDescent:
 
     def __init__(self, rows: EncodedRows) -> None:
         self.rows = rows
-        every = np.arange(len(rows.targets))
-        self._entries = Entries(every, np.zeros_like(every), np.ones(len(every)))
+        all_rows = np.arange(len(rows.targets))
+        self._entries = Entries(
+            all_rows, np.zeros_like(all_rows), np.ones(len(all_rows))
+        )
         self._margin: float | None = None
 
     def helpful_splits(self, stumps: Tree, numbers: Integers) -> list[bool]:
@@ -251,10 +250,10 @@ class ValidationDescent:
         """Return the losses at the nodes of stumps, and send the rows to the leaves."""
         rows, flat = self.rows, flatten(stumps)
         losses = NodeLosses(stumps, rows)
-        last = max(int(numbers.max()), int(self._entries.nodes.max(initial=0)))
-        place = np.full(last + 1, -1)
-        place[numbers] = np.arange(len(numbers))
-        nodes = place[self._entries.nodes]
+        highest = max(int(numbers.max()), int(self._entries.nodes.max(initial=0)))
+        place_of = np.full(highest + 1, -1)
+        place_of[numbers] = np.arange(len(numbers))
+        nodes = place_of[self._entries.nodes]
         in_level = nodes >= 0
         above = Entries(
             self._entries.rows[in_level],
@@ -263,11 +262,11 @@ class ValidationDescent:
         )
         columns = stumps.schema.completed(rows.columns, flat.gathered)
         below = flat.step(above, columns, len(rows.targets))
-        loss, weight_at = np.zeros((2, len(stumps)))
+        loss, node_weights = np.zeros((2, len(stumps)))
         for entries in (above, below):
-            weights: Floats = entries.weights * rows.weights[entries.rows]
-            weighted = weights * losses.of_entries(entries)
+            entry_weights: Floats = entries.weights * rows.weights[entries.rows]
+            weighted = entry_weights * losses.entry_losses(entries)
             loss += np.bincount(entries.nodes, weighted, len(stumps))
-            weight_at += np.bincount(entries.nodes, weights, len(stumps))
+            node_weights += np.bincount(entries.nodes, entry_weights, len(stumps))
         self._entries = Entries(below.rows, numbers[below.nodes], below.weights)
-        return Validation(loss, weight_at, measure_of(stumps))
+        return Validation(loss, node_weights, measure_of(stumps))

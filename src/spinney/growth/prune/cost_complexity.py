@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.growth.prune.by_validation import EncodedRows, NodeLosses, refuse_no_rows
 from spinney.growth.prune.cost_complexity_sequence import (
-    Sequence,
+    PruningSequence,
     sequence_of,
     weakest_links,
 )
@@ -76,7 +76,7 @@ def cost_complexity(
     validation : EncodedRows, optional
         Instead of ``alpha``: rows on which the tree was not grown.
     rule : {"1-se", "half-se", "minimum"}, optional
-        See :meth:`Sequence.best`; by default "1-se" for folds and "minimum" for
+        See :meth:`PruningSequence.best`; by default "1-se" for folds and "minimum" for
         validation rows.
     costs : array, optional
         ``costs[label][true]``; the tree's own if not given.
@@ -95,7 +95,7 @@ def cost_complexity(
 
 
 def cut_at(
-    tree: Tree, sequence: Sequence, alpha: float, *, risks: Floats, unit: str
+    tree: Tree, sequence: PruningSequence, alpha: float, *, risks: Floats, unit: str
 ) -> Pruned:
     """Return the subtree of a sequence that is the cheapest at an α.
 
@@ -113,11 +113,11 @@ def cut_at(
 
 
 def cross_validated(
-    sequence: Sequence,
+    sequence: PruningSequence,
     training: CrossValidationRows,
     *,
     costs: Floats | None = None,
-) -> Sequence:
+) -> PruningSequence:
     """Return the sequence with the cross-validated risk of each subtree.
 
     If some rows were never held out, they count as those that were.
@@ -135,17 +135,24 @@ def cross_validated(
 
 
 def validated(
-    sequence: Sequence, tree: Tree, rows: EncodedRows, *, costs: Floats | None = None
-) -> Sequence:
+    sequence: PruningSequence,
+    tree: Tree,
+    rows: EncodedRows,
+    *,
+    costs: Floats | None = None,
+) -> PruningSequence:
     """Return the sequence of a tree with the mean validation loss of each subtree.
 
     It is the error rate, the mean cost or the mean squared error.
     """
     refuse_no_rows(rows)
-    every, unit = np.ones(len(rows.weights), bool), sequence.root_risk / sequence.weight
+    all_rows, unit = (
+        np.ones(len(rows.weights), bool),
+        sequence.root_risk / sequence.weight,
+    )
     sums = _LossSums(len(sequence), rows.weights, unit=unit or 1.0)
-    sums.add(tree, rows, every, sequence.alphas, costs)
-    return sequence.with_errors(*sums.means(every), by="validation")
+    sums.add(tree, rows, all_rows, sequence.alphas, costs)
+    return sequence.with_errors(*sums.means(all_rows), by="validation")
 
 
 class _LossSums:
@@ -187,19 +194,19 @@ class _LossSums:
         for start in range(0, len(numbers), BLOCK):
             rows = numbers[start : start + BLOCK]
             visits = list(path.visits(rows))
-            whole = np.ones(len(rows), bool)
+            undivided = np.ones(len(rows), bool)
             for entries, *_ in visits:
-                whole[entries.rows[entries.weights != 1]] = False
-            divided.append(rows[~whole])
+                undivided[entries.rows[entries.weights != 1]] = False
+            divided.append(rows[~undivided])
             for entries, losses, begin, end in visits:
-                used = whole[entries.rows]
-                weights = self.weights[rows[entries.rows[used]]]
-                loss = losses[used] / self.unit
+                counted = undivided[entries.rows]
+                weights = self.weights[rows[entries.rows[counted]]]
+                loss = losses[counted] / self.unit
                 for sums, amounts in zip(
                     ends, (weights * loss, weights * loss**2), strict=True
                 ):
-                    sums += np.bincount(begin[used], amounts, len(sums))
-                    sums -= np.bincount(end[used], amounts, len(sums))
+                    sums += np.bincount(begin[counted], amounts, len(sums))
+                    sums -= np.bincount(end[counted], amounts, len(sums))
         losses, squares = np.cumsum(ends, axis=1)[:, :-1]
         self.losses += losses
         self.squares += squares
@@ -244,7 +251,7 @@ class _PruningPath:
             nodes, weights = entries.nodes[stays], entries.weights[stays]
             staying = Entries(entries.rows[stays], nodes, weights)
             all_rows = Entries(rows[staying.rows], nodes, weights)
-            losses = self.node_losses.of_entries(all_rows)
+            losses = self.node_losses.entry_losses(all_rows)
             yield staying, losses, self.first[nodes], self.last[nodes]
 
     def losses(self, numbers: Integers) -> Iterator[tuple[Integers, Floats]]:

@@ -4,7 +4,7 @@ Only leaves with rows count. A leaf for a declared value that no row has adds no
 the complexity, so declared values do not decide what is pruned.
 """
 
-from collections.abc import Sequence as SequenceOf
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
@@ -19,9 +19,9 @@ from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
 from spinney.trees import Tree
 
-# One bend: -α (heaps have the least on top), the node, the risk that its collapse adds,
-# and the leaves and splits that it removes.
-Bend = tuple[float, int, float, int, int]
+# -α (heaps have the least on top), the node, the risk that its collapse adds, and the
+# leaves and splits that it removes.
+Collapse = tuple[float, int, float, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class WeakestLinks:
     alpha : array, one number per node
         The α at which a node becomes a leaf; an ancestor may collapse first. It is −∞
         for a leaf, and 0 for a node that is no better than a leaf.
-    bends : tuple
+    collapses : tuple
         (α, node, risk added, leaves gone, splits gone) of the collapses on the path
         of the root, by rising α.
     margin : float
@@ -42,7 +42,7 @@ class WeakestLinks:
     """
 
     alpha: Floats
-    bends: tuple[Bend, ...]
+    collapses: tuple[Collapse, ...]
     margin: float
 
     def stays(self, tree: Tree, alphas: Floats) -> tuple[Integers, Integers]:
@@ -51,11 +51,11 @@ class WeakestLinks:
         From the last on an ancestor is a leaf; a node whose first is not below its last
         never is one.
         """
-        gone = least_above(tree, self.alpha)
-        reached = alphas + self.margin
-        last = np.searchsorted(reached, gone)
-        last[np.isinf(gone)] = len(alphas)
-        return np.searchsorted(reached, self.alpha), last
+        ancestor_alpha = min_above(tree, self.alpha)
+        limits = alphas + self.margin
+        last = np.searchsorted(limits, ancestor_alpha)
+        last[np.isinf(ancestor_alpha)] = len(alphas)
+        return np.searchsorted(limits, self.alpha), last
 
 
 def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
@@ -63,47 +63,46 @@ def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
     reached = (tree.arrays.rows > 0).tolist()
     margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
-    children, own_risks = tree.nodes.children, risks.tolist()
-    chains: dict[int, list[Bend]] = {}  # of inner nodes; a leaf has no bends
+    children, node_risks = tree.nodes.children, risks.tolist()
+    chains: dict[int, list[Collapse]] = {}  # of inner nodes; a leaf has none
     for node in reversed(range(len(tree))):
         if not children[node]:
             continue
         chain = _merged([chains.pop(c) for c in children[node] if c in chains])
-        counted = [child for child in children[node] if reached[child]]
-        bend = _collapse(node, counted, chain, own_risks)
-        collapse = 0.0 if -bend[0] <= margin else -bend[0]
-        alpha[node] = collapse
-        heappush(chain, (-collapse, *bend[1:]))
+        with_rows = [child for child in children[node] if reached[child]]
+        collapse = _collapse(node, with_rows, chain, node_risks)
+        alpha[node] = 0.0 if -collapse[0] <= margin else -collapse[0]
+        heappush(chain, (-float(alpha[node]), *collapse[1:]))
         chains[node] = chain
-    bends = sorted((-bend[0], *bend[1:]) for bend in chains.get(0, ()))
-    return WeakestLinks(alpha, tuple(bends), margin)
+    collapses = sorted((-collapse[0], *collapse[1:]) for collapse in chains.get(0, ()))
+    return WeakestLinks(alpha, tuple(collapses), margin)
 
 
-def _merged(chains: list[list[Bend]]) -> list[Bend]:
-    """Return all bends as one heap, the small ones put into the largest."""
+def _merged(chains: list[list[Collapse]]) -> list[Collapse]:
+    """Return all collapses as one heap, the small ones put into the largest."""
     if not chains:
         return []
     chains.sort(key=len)
     largest = chains.pop()
     for chain in chains:
-        for bend in chain:
-            heappush(largest, bend)
+        for collapse in chain:
+            heappush(largest, collapse)
     return largest
 
 
 def _collapse(
-    node: int, children: SequenceOf[int], chain: list[Bend], risks: list[float]
-) -> Bend:
-    """Return the bend of a node; remove those from the chain that lie beyond it.
+    node: int, children: Sequence[int], chain: list[Collapse], risks: list[float]
+) -> Collapse:
+    """Return the collapse of a node; remove those from the chain that come later.
 
     After a branch was raised, all rows of a node may be at one of its children.
     """
     risk = sum(risks[child] for child in children)
-    leaves, splits, own = max(len(children), 2), 1, risks[node]
+    leaves, splits, node_risk = max(len(children), 2), 1, risks[node]
     while True:
-        alpha = (own - risk) / (leaves - 1)
+        alpha = (node_risk - risk) / (leaves - 1)
         if not chain or -chain[0][0] <= alpha:
-            return -alpha, node, own - risk, leaves - 1, splits
+            return -alpha, node, node_risk - risk, leaves - 1, splits
         _, _, added, fewer_leaves, fewer_splits = heappop(chain)
         risk -= added
         leaves += fewer_leaves
@@ -153,7 +152,7 @@ class Subtree:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence(InNotebooks):
+class PruningSequence(InNotebooks):
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
     ``print`` shows it like rpart's cptable, the root first; after validation, with the
@@ -191,10 +190,12 @@ class Sequence(InNotebooks):
 
     def place(self, alpha: float) -> int:
         """Return the index of the cheapest subtree at an α, the smallest of equals."""
-        within = self.alphas <= alpha + TOLERANCE * self.root_risk
-        return int(np.flatnonzero(within)[-1])
+        reached = self.alphas <= alpha + TOLERANCE * self.root_risk
+        return int(np.flatnonzero(reached)[-1])
 
-    def with_errors(self, errors: Floats, deviations: Floats, *, by: str) -> "Sequence":
+    def with_errors(
+        self, errors: Floats, deviations: Floats, *, by: str
+    ) -> "PruningSequence":
         """Return the sequence with errors by folds, or of validation rows."""
         rows = zip(self.subtrees, errors.tolist(), deviations.tolist(), strict=True)
         subtrees = (replace(row, error=e, deviation=d) for row, e, d in rows)
@@ -234,8 +235,8 @@ class Sequence(InNotebooks):
         errors = np.array([row.error for row in self.subtrees])
         least = float(errors.min())
         # By folds they are fractions of the root's risk.
-        whole = 1.0 if self.judged_by == "folds" else self.root_risk / self.weight
-        margin = TOLERANCE * max(whole, least)
+        unit = 1.0 if self.judged_by == "folds" else self.root_risk / self.weight
+        margin = TOLERANCE * max(unit, least)
         index = int(np.flatnonzero(errors <= least + margin)[-1])
         limit = least + RULES[rule] * float(self.subtrees[index].deviation or 0.0)
         return int(np.flatnonzero(errors <= limit + margin)[-1])
@@ -259,8 +260,8 @@ class Sequence(InNotebooks):
         if self.judged_by == "validation":
             errors = row.risk / self.weight, row.error, row.deviation
             return [f"{error:.5g}" for error in errors]
-        others = [] if self.judged_by is None else [row.error, row.deviation]
-        return [f"{error:.5f}" for error in (row.relative_error, *others)]
+        columns = [] if self.judged_by is None else [row.error, row.deviation]
+        return [f"{error:.5f}" for error in (row.relative_error, *columns)]
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the subtrees as plain data, by rising α."""
@@ -276,37 +277,39 @@ class Sequence(InNotebooks):
         ]
 
 
-def sequence_of(tree: Tree, risks: Floats) -> Sequence:
+def sequence_of(tree: Tree, risks: Floats) -> PruningSequence:
     """Return the sequence of a tree; ``risks`` are those of its nodes as leaves."""
     links = weakest_links(tree, risks)
-    alphas, of_bend = _grouped(links)
-    cut = _cut_nodes(tree, links.bends, of_bend)
-    starts = np.searchsorted(of_bend, np.arange(len(alphas) + 1))  # bends by rising α
+    alphas, group_of = _grouped(links)
+    cut = _cut_nodes(tree, links.collapses, group_of)
+    starts = np.searchsorted(group_of, np.arange(len(alphas) + 1))  # by rising α
     root_risk = float(risks[0])
     risk, leaves, splits = root_risk, 1, 0
     subtrees = []
     # From the root back, where all figures are known, each step restored.
     for index in reversed(range(len(alphas))):
-        share = risk / root_risk if root_risk > 0 else 1.0
-        subtree = Subtree(float(alphas[index]), leaves, splits, risk, share, cut[index])
+        relative_error = risk / root_risk if root_risk > 0 else 1.0
+        subtree = Subtree(
+            float(alphas[index]), leaves, splits, risk, relative_error, cut[index]
+        )
         subtrees.append(subtree)
-        for bend in links.bends[starts[index] : starts[index + 1]]:
-            _, _, added, fewer_leaves, fewer_splits = bend
+        for collapse in links.collapses[starts[index] : starts[index + 1]]:
+            _, _, added, fewer_leaves, fewer_splits = collapse
             risk -= added
             leaves += fewer_leaves
             splits += fewer_splits
     weight = float(tree.arrays.weight(tree.schema.target)[0])
-    return Sequence(tuple(reversed(subtrees)), root_risk, weight)
+    return PruningSequence(tuple(reversed(subtrees)), root_risk, weight)
 
 
 def _grouped(links: WeakestLinks) -> tuple[Floats, Integers]:
-    """Return distinct alphas, from 0 on, and for each bend the index of its alpha.
+    """Return distinct alphas, from 0 on, and for each collapse the index of its alpha.
 
     Links within a margin of the first of a group are cut together.
     """
     alphas = [0.0]
-    indices = np.zeros(len(links.bends), dtype=np.int64)
-    for number, (alpha, *_) in enumerate(links.bends):
+    indices = np.zeros(len(links.collapses), dtype=np.int64)
+    for number, (alpha, *_) in enumerate(links.collapses):
         if alpha > alphas[-1] + links.margin:
             alphas.append(alpha)
         indices[number] = len(alphas) - 1
@@ -314,22 +317,22 @@ def _grouped(links: WeakestLinks) -> tuple[Floats, Integers]:
 
 
 def _cut_nodes(
-    tree: Tree, bends: SequenceOf[Bend], indices: Integers
+    tree: Tree, collapses: Sequence[Collapse], indices: Integers
 ) -> list[tuple[int, ...]]:
     """Return the nodes that each step cuts, less those below another of the step."""
     step = np.full(len(tree), np.inf)
-    for bend, index in zip(bends, indices, strict=True):
-        step[bend[1]] = index
+    for collapse, index in zip(collapses, indices, strict=True):
+        step[collapse[1]] = index
     cut: list[list[int]] = [[] for _ in range(int(indices.max(initial=0)) + 1)]
-    for node in np.flatnonzero(step < least_above(tree, step)).tolist():
+    for node in np.flatnonzero(step < min_above(tree, step)).tolist():
         cut[int(step[node])].append(node)
     return [tuple(nodes) for nodes in cut]
 
 
-def least_above(tree: Tree, values: Floats) -> Floats:
+def min_above(tree: Tree, values: Floats) -> Floats:
     """Return the least value of the nodes above each node; ∞ at the root."""
-    own, least = values.tolist(), [np.inf] * len(tree)
+    node_values, least = values.tolist(), [np.inf] * len(tree)
     for node, parent in enumerate(tree.arrays.parent.tolist()):
         if parent >= 0:
-            least[node] = min(least[parent], own[parent])
+            least[node] = min(least[parent], node_values[parent])
     return np.array(least)

@@ -28,8 +28,8 @@ from spinney.growth.prune.error_limits import CONFIDENCE, added_errors
 from spinney.growth.prune.mutable_nodes import (
     MutableNode,
     NodeRecounter,
-    finished,
     mutable_tree,
+    rebuilt_tree,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import leaf_risk, leaf_risks, sums_below
@@ -120,7 +120,7 @@ class _Pruner:
 
     def result(self) -> Pruned:
         """Return the tree as it is now, and the steps."""
-        return Pruned(finished(self.root, self.tree), Steps(self.steps))
+        return Pruned(rebuilt_tree(self.root, self.tree), Steps(self.steps))
 
     def collapse(self) -> None:
         """Make leaves, from the root down, of subtrees that make no fewer errors."""

@@ -65,10 +65,10 @@ def upper_errors(
     wrong, total = np.broadcast_arrays(
         np.asarray(errors, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     )
-    some_right = wrong < total
-    rest = np.where(some_right, total - wrong, 1.0)
-    limit = betaincinv(np.maximum(wrong, 0.0) + 1.0, rest, 1.0 - level)
-    return np.asarray(np.where(some_right, limit, 1.0), dtype=np.float64)
+    has_correct = wrong < total
+    correct = np.where(has_correct, total - wrong, 1.0)
+    limit = betaincinv(np.maximum(wrong, 0.0) + 1.0, correct, 1.0 - level)
+    return np.asarray(np.where(has_correct, limit, 1.0), dtype=np.float64)
 
 
 def added_errors(weight: float, errors: float, confidence: float = CONFIDENCE) -> float:
@@ -98,10 +98,12 @@ def added_errors(weight: float, errors: float, confidence: float = CONFIDENCE) -
     (1.238, 1.761)
     """
     if errors < 1:
-        none: float = weight * (1 - pow(confidence, 1 / weight))
+        without_errors: float = weight * (1 - pow(confidence, 1 / weight))
         if errors <= 0:
-            return none
-        return none + errors * (added_errors(weight, 1.0, confidence) - none)
+            return without_errors
+        return without_errors + errors * (
+            added_errors(weight, 1.0, confidence) - without_errors
+        )
     if errors + 0.5 >= weight:
         return max(weight - errors, 0.0)
     z = NormalDist().inv_cdf(1 - confidence)

@@ -10,14 +10,14 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import Setting, refusal
 from spinney.growth.prune.cost_complexity import cut_at
-from spinney.growth.prune.cost_complexity_sequence import Sequence, sequence_of
+from spinney.growth.prune.cost_complexity_sequence import PruningSequence, sequence_of
 from spinney.growth.prune.prune_record import Pruned
 from spinney.recipes import Recipe
 from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
 
 
-def impurity_sequence(tree: Tree, recipe: Recipe) -> Sequence:
+def impurity_sequence(tree: Tree, recipe: Recipe) -> PruningSequence:
     """Return the subtrees of a tree by the mean impurity that a leaf costs."""
     return sequence_of(tree, mean_impurities(tree, recipe))
 

@@ -70,7 +70,7 @@ def mdl(tree: Tree) -> Pruned:
     as_leaf = np.array(
         [1.0 + class_bits(node.weights) if node.n_rows else 0.0 for node in tree]
     )
-    of_split = np.array([0.0 if n.is_leaf else split_bits(tree, n) for n in tree])
+    split_costs = np.array([0.0 if n.is_leaf else split_bits(tree, n) for n in tree])
     return cheapest(
-        tree, as_leaf, of_split=of_split, risks=leaf_risks(tree), measure="bits"
+        tree, as_leaf, split_costs=split_costs, risks=leaf_risks(tree), measure="bits"
     )

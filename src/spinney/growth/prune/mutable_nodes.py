@@ -22,8 +22,8 @@ from spinney.sources import (
     Surrogates,
     TableRequest,
     Totals,
+    register_formulas,
     tables_of,
-    take_formulas,
 )
 from spinney.trees import (
     Candidate,
@@ -117,23 +117,23 @@ class NodeRecounter:
         source: Counts,
         recipe: Recipe,
         class_weights: Floats | None,
-        everything: Floats | None = None,
+        root_weights: Floats | None = None,
     ) -> None:
         self.source, self.recipe, self.scale = source, recipe, class_weights
         # A tree that grew on smoothed labels has other weights at its root.
-        self.everything = tree.root.weights if everything is None else everything
+        self.root_weights = tree.root.weights if root_weights is None else root_weights
         self.schema, self.target = tree.schema, tree.schema.target
         self.criterion = recipe.measure(numeric=self.target.is_numeric)
-        take_formulas(source, tree.schema)
+        register_formulas(source, tree.schema)
         self.altered: Floats | None = None
         if self.target.costs is not None:
-            self.altered = altered_priors(self.everything, self.target.costs)
+            self.altered = altered_priors(self.root_weights, self.target.costs)
         self.n_numbers = 0
 
     def outputs(self, weights: Floats) -> Floats:
         """Return the prediction of a node that has these rows."""
         return outputs_of(
-            weights, self.target, recipe=self.recipe, everything=self.everything
+            weights, self.target, recipe=self.recipe, root_weights=self.root_weights
         )
 
     def send_down(self, node: MutableNode) -> None:
@@ -246,12 +246,12 @@ def recounted(
     scale = 1.0 if class_weights is None else class_weights
     root = mutable_tree(tree)
     weights = totals.weights * scale
-    recounter = NodeRecounter(tree, source, recipe, class_weights, everything=weights)
+    recounter = NodeRecounter(tree, source, recipe, class_weights, root_weights=weights)
     probabilities = recounter.outputs(weights)
     new_root = replace(
         root, weights=weights, n_rows=totals.n_rows, distribution=probabilities
     )
-    counted = finished(recounter.moved(root, new_root), tree)
+    counted = rebuilt_tree(recounter.moved(root, new_root), tree)
     nodes = [
         replace(node, reason=before.reason)
         if node.reason is Reason.PRUNED and before.reason is not Reason.PURE
@@ -261,7 +261,7 @@ def recounted(
     return Tree(tree.schema, ExplicitNodes(tree.schema, tuple(nodes)))
 
 
-def finished(root: MutableNode, tree: Tree) -> Tree:
+def rebuilt_tree(root: MutableNode, tree: Tree) -> Tree:
     """Return mutable nodes as a tree, numbered in printing order."""
     nodes: list[Node] = []
     stack: list[tuple[MutableNode, int | None, int]] = [(root, None, 0)]
@@ -272,7 +272,7 @@ def finished(root: MutableNode, tree: Tree) -> Tree:
         if parent is not None:
             children[parent].append(number)
         children.append([])
-        nodes.append(_finished(node, nodes, parent, branch, tree))
+        nodes.append(_rebuilt_node(node, nodes, parent, branch, tree))
         below = [(child, number, b) for b, child in enumerate(node.children)]
         stack.extend(reversed(below))
     linked = tuple(
@@ -282,7 +282,7 @@ def finished(root: MutableNode, tree: Tree) -> Tree:
     return Tree(tree.schema, ExplicitNodes(tree.schema, linked))
 
 
-def _finished(
+def _rebuilt_node(
     mutable: MutableNode,
     nodes: Sequence[Node],
     parent: int | None,

@@ -28,7 +28,7 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
 
     The deepest are cut first, so that each step shows its own effect.
     """
-    chosen = {_checked(tree, number) for number in _as_list(nodes)}
+    chosen = {_checked_node(tree, number) for number in _node_numbers(nodes)}
     risks = RunningSum(tree, leaf_risks(tree, costs))
 
     def judge(node: int) -> Verdict | None:
@@ -37,7 +37,7 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
     return pruned_by(tree, bottom_up(tree, judge, risks), "training risk")
 
 
-def _as_list(nodes: object) -> list[Any]:
+def _node_numbers(nodes: object) -> list[Any]:
     if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
         raise refusal(
             Setting("nodes", nodes),
@@ -53,7 +53,7 @@ def _as_list(nodes: object) -> list[Any]:
     return numbers
 
 
-def _checked(tree: Tree, number: Any) -> int:
+def _checked_node(tree: Tree, number: Any) -> int:
     if not is_whole(number) or not 0 <= number < len(tree):
         raise ParameterError(
             Setting("nodes"),
@@ -214,14 +214,16 @@ def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
     chosen = method_named(method)
     target = tree.schema.target
     if target.is_numeric and not chosen.numeric:
-        others = [name for name, other in METHODS.items() if other.numeric]
+        alternatives = [name for name, other in METHODS.items() if other.numeric]
         raise refusal(
             Setting("pruning", method),
             f"counts errors, and {target.name!r} is a number",
-            f"use {', '.join(map(repr, others))}",
+            f"use {', '.join(map(repr, alternatives))}",
         )
     if chosen.by_means and tree.arrays.models is not None:
-        others = [m.name for m in METHODS.values() if m.numeric and not m.by_means]
+        alternatives = [
+            m.name for m in METHODS.values() if m.numeric and not m.by_means
+        ]
         raise refusal(
             Setting("pruning", method),
             "judges leaves by their means, and this tree has linear models",
@@ -229,7 +231,7 @@ def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
                 "grow it with {}, or with {}; or use {}",
                 Setting("pruning", "adjusted-error"),
                 Setting("leaves", "mean"),
-                ", ".join(map(repr, others)),
+                ", ".join(map(repr, alternatives)),
             ),
         )
     return chosen.function(tree, **options)

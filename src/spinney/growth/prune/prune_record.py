@@ -12,7 +12,7 @@ from spinney._support.text_table import aligned
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.growth.prune.cost_complexity_sequence import Sequence as Subtrees
+    from spinney.growth.prune.cost_complexity_sequence import PruningSequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,11 @@ class Steps(InNotebooks, Sequence[PruneStep]):
         lines = [
             (
                 str(step.node),
-                _text(step.before),
-                _text(step.after),
-                _text(step.risk_before),
-                _text(step.risk_after),
-                _action(step),
+                _measure_text(step.before),
+                _measure_text(step.after),
+                _measure_text(step.risk_before),
+                _measure_text(step.risk_after),
+                _action_text(step),
                 shown(step.condition) or "(root)",
             )
             for step in self._steps
@@ -116,28 +116,28 @@ class Steps(InNotebooks, Sequence[PruneStep]):
                 "node": step.node,
                 "branch": step.condition,
                 "measure": step.measure,
-                "before": _known(step.before),
-                "after": _known(step.after),
-                "training_risk_before": _known(step.risk_before),
-                "training_risk_after": _known(step.risk_after),
+                "before": _none_if_nan(step.before),
+                "after": _none_if_nan(step.after),
+                "training_risk_before": _none_if_nan(step.risk_before),
+                "training_risk_after": _none_if_nan(step.risk_after),
                 "pruned": step.pruned,
-                "action": _action(step),
+                "action": _action_text(step),
             }
             for step in self._steps
         ]
 
 
-def _action(step: PruneStep) -> str:
+def _action_text(step: PruneStep) -> str:
     """Return the action of a step: "pruned", "kept" or its method's word."""
     return step.action or ("pruned" if step.pruned else "kept")
 
 
-def _known(measure: float) -> float | None:
+def _none_if_nan(measure: float) -> float | None:
     """Return a measure, None for NaN: the risk of linear models is unknown."""
     return None if isnan(measure) else measure
 
 
-def _text(measure: float) -> str:
+def _measure_text(measure: float) -> str:
     return "" if isnan(measure) else weight_text(measure)
 
 
@@ -150,4 +150,4 @@ class Pruned:
 
     tree: Tree
     steps: Steps
-    sequence: "Subtrees | None" = None
+    sequence: "PruningSequence | None" = None

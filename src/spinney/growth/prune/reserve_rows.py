@@ -22,18 +22,18 @@ from spinney.sources.rows import TrainingSet
 QUANTILES, MIN_IN_QUANTILE = 10, 10
 
 
-def check_share(share: Any) -> None:
+def check_validation_share(fraction: Any) -> None:
     """Refuse a share that is not between 0 and 1."""
-    if not 0 < as_real(share) < 1:
+    if not 0 < as_real(fraction) < 1:
         raise refusal(
-            Setting("validation_share", share),
+            Setting("validation_share", fraction),
             "must be a fraction of the rows, between 0 and 1",
             "0.3 reserves three rows of ten",
         )
 
 
-def reserved(
-    training: TrainingSet, share: float, *, seed: int = 0
+def reserve_validation_rows(
+    training: TrainingSet, fraction: float, *, seed: int = 0
 ) -> NDArray[np.bool_]:
     """Return which rows are reserved, about this share of the weight of all.
 
@@ -46,8 +46,8 @@ def reserved(
     seed : int
         The same seed gives the same rows, in any order.
     """
-    check_share(share)
-    weights = training.own_weights
+    check_validation_share(fraction)
+    weights = training.sample_weights
     order = order_of((*training.columns, training.classes), training.weights)
     np.random.RandomState(seed).shuffle(order)
     strata = _strata(training)
@@ -58,13 +58,16 @@ def reserved(
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for row, stratum, weight in rows:
         weight_seen += weight
-        if stratum == previous and weight_reserved + weight / 2 <= share * weight_seen:
+        if (
+            stratum == previous
+            and weight_reserved + weight / 2 <= fraction * weight_seen
+        ):
             is_reserved[row] = True
             weight_reserved += weight
         previous = stratum
     if not is_reserved.any():
         raise refusal(
-            Setting("validation_share", share),
+            Setting("validation_share", fraction),
             f"of {len(order)} rows reserves none that a class can spare",
             "give a larger share, or more rows",
         )

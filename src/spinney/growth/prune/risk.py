@@ -69,13 +69,15 @@ def squared_errors(moments: Floats, values: Floats) -> Floats:
     return np.asarray(spread_of(moments) + weight * (values - mean) ** 2)
 
 
-def sums_below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats:
+def sums_below(
+    tree: Tree, as_leaf: Floats, split_costs: Floats | None = None
+) -> Floats:
     """Return for each node the sum over its leaves, and over the splits below it."""
     sums, children = as_leaf.tolist(), tree.nodes.children
     for node in reversed(range(len(sums))):
         if children[node]:
-            own = 0.0 if of_split is None else of_split[node]
-            sums[node] = own + sum(sums[child] for child in children[node])
+            split_cost = 0.0 if split_costs is None else split_costs[node]
+            sums[node] = split_cost + sum(sums[child] for child in children[node])
     return np.array(sums)
 
 

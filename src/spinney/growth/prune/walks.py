@@ -28,17 +28,19 @@ class RunningSum:
     """A sum over the leaves and splits of a tree as pruned so far, deepest first."""
 
     def __init__(
-        self, tree: Tree, as_leaf: Floats, of_split: Floats | None = None
+        self, tree: Tree, as_leaf: Floats, split_costs: Floats | None = None
     ) -> None:
         self.children, self.as_leaf = tree.nodes.children, as_leaf.tolist()
-        self.of_split = [0.0] * len(tree) if of_split is None else of_split.tolist()
-        self.below = sums_below(tree, as_leaf, of_split).tolist()
+        self.split_costs = (
+            [0.0] * len(tree) if split_costs is None else split_costs.tolist()
+        )
+        self.below = sums_below(tree, as_leaf, split_costs).tolist()
         self.total = self.below[0]
 
     def as_tree(self, node: int) -> float:
         """Return the sum at a node, if it stays as it is."""
         children = sum(self.below[child] for child in self.children[node])
-        return float(self.of_split[node] + children)
+        return float(self.split_costs[node] + children)
 
     def after(self, node: int) -> float:
         """Return the whole sum, if a node becomes a leaf."""
@@ -93,7 +95,7 @@ def cheapest(
     as_leaf: Floats,
     *,
     risks: Floats,
-    of_split: Floats | None = None,
+    split_costs: Floats | None = None,
     measure: str,
     scale: float = 1.0,
     cut_ties: bool = True,
@@ -116,7 +118,7 @@ def cheapest(
         Whether a node is cut where that changes nothing.
     """
     steps = _by_cost(
-        tree, as_leaf, of_split, risks=risks, scale=scale, cut_ties=cut_ties
+        tree, as_leaf, split_costs, risks=risks, scale=scale, cut_ties=cut_ties
     )
     return pruned_by(tree, steps, measure)
 
@@ -139,7 +141,7 @@ def cut_down_to(
 def _by_cost(
     tree: Tree,
     as_leaf: Floats,
-    of_split: Floats | None = None,
+    split_costs: Floats | None = None,
     *,
     risks: Floats,
     scale: float = 1.0,
@@ -147,13 +149,13 @@ def _by_cost(
     leaves: Collection[int] | None = None,
 ) -> list[PruneDecision]:
     """Judge nodes by cost; if ``leaves`` are given, only those below them."""
-    costs = RunningSum(tree, as_leaf, of_split)
+    costs = RunningSum(tree, as_leaf, split_costs)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
-    fixed: Collection[int] = () if leaves is None else leaves
-    free: Collection[int] = range(len(tree))
+    forced_leaves: Collection[int] = () if leaves is None else leaves
+    may_prune: Collection[int] = range(len(tree))
     if leaves is not None:  # those, and the nodes below; a node stands after its parent
-        free = below = set[int]()
+        may_prune = below = set[int]()
         for node, parent in enumerate(tree.arrays.parent.tolist()):
             if node in leaves or parent in below:
                 below.add(node)
@@ -161,8 +163,8 @@ def _by_cost(
     def judge(node: int) -> Verdict:
         before, after = costs.total, costs.after(node)
         saved = costs.as_tree(node) - costs.as_leaf[node]
-        cheap = saved >= -margin if cut_ties else saved > margin
-        pruned = node in fixed or (cheap and node in free)
+        is_cheap = saved >= -margin if cut_ties else saved > margin
+        pruned = node in forced_leaves or (is_cheap and node in may_prune)
         costs.decide(node, pruned=pruned)
         return before / scale, after / scale, pruned
 
@@ -179,13 +181,13 @@ def top_down(
     """
     children, steps, level = tree.nodes.children, list[PruneDecision](), [0]
     while level:
-        following: list[int] = []
+        next_level: list[int] = []
         for node in level:
             if children[node]:
                 steps.append(judge(node, children[node]))
                 if not steps[-1].pruned:
-                    following.extend(children[node])
-        level = following
+                    next_level.extend(children[node])
+        level = next_level
     return pruned_by(tree, steps, measure)
 
 

@@ -20,7 +20,7 @@ from spinney.errors import ParameterError
 from spinney.growth.forest import (
     Forest,
     ForestSettings,
-    Typical,
+    TypicalTree,
     compact,
     forest_recipe,
 )
@@ -194,16 +194,16 @@ def _read_recipes(header: Mapping[str, Any]) -> tuple[Recipe, ...]:
     return recipes
 
 
-def _read_typical(data: object) -> Typical | None:
+def _read_typical(data: object) -> TypicalTree | None:
     """Return which tree is the typical one; older files do not say."""
     if data is None:
         return None
     what = "the typical tree"
-    entry = members(data, what, [field.name for field in fields(Typical)])
+    entry = members(data, what, [field.name for field in fields(TypicalTree)])
     agreement = number(entry["agreement"], f"the agreement of {what}")
     if agreement > 1:
         refuse(f"the agreement of {what} is {agreement}")
-    return Typical(
+    return TypicalTree(
         whole(entry["number"], f"the number of {what}"),
         agreement,
         whole(entry["rows"], f"the rows of {what}", least=1),

@@ -29,7 +29,13 @@ from spinney.search.attribute_split import propose
 from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import combinations
 from spinney.search.tree_search import Search
-from spinney.sources import Counts, TableRequest, TermRequest, tables_of, with_formulas
+from spinney.sources import (
+    Counts,
+    TableRequest,
+    TermRequest,
+    as_formula_source,
+    tables_of,
+)
 from spinney.trees import (
     ArrayNodes,
     Candidate,
@@ -73,7 +79,7 @@ def combined(
     if most < 2:
         return decision, None
     numbers = tuple(Term(index, None, _middle(tables[index])) for index in columns)
-    formulas_of = with_formulas(source)
+    formulas_of = as_formula_source(source)
     (products,) = formulas_of.products([TermRequest(node, numbers, complete=True)])
     formulas = combinations(
         products.scaled(search.class_weights).scaled(search.altered),
@@ -175,7 +181,7 @@ def lead(
     was ``paid`` for above costs nothing.
     """
     bar = 0.0 if competitor is None else max(0.0, score(competitor, schema, paid))
-    terms = len(schema.behind([candidate.attribute]))
+    terms = len(schema.input_columns([candidate.attribute]))
     factor = 1 + search.recipe.linear_penalty * (terms - 1)
     return score(candidate, schema, paid) / factor - bar
 

@@ -19,7 +19,7 @@ from spinney.sources.rows.row_hashing import (
     sample_bag,
     sample_counts,
     sample_fold,
-    sample_share,
+    sample_fraction,
 )
 from spinney.sources.rows.sampleable_rows import (
     HashedTrainingSet,
@@ -37,12 +37,12 @@ from spinney.sources.rows.training_rows import (
     check_numbers,
     check_roles,
     check_target,
-    known_rows,
-    numbered_rows,
     report_column_issues,
     rows_in_memory,
+    rows_with_positions,
     training_set,
-    warn_of_one_answer,
+    usable_rows,
+    warn_of_constant_target,
 )
 from spinney.sources.rows.weight_checks import (
     LARGEST_TOTAL,

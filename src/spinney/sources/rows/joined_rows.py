@@ -18,6 +18,7 @@ from spinney._support.text import value_text
 from spinney.data import Attribute, Column, Schema, Table, Target, Value, level_order
 from spinney.errors import DataError
 from spinney.sources.rows.training_rows import TrainingSet, check_texts, origin_of
+from spinney.sources.rows.weight_checks import row_weights
 
 GONE = -2  # the code of a value that no row has any more
 
@@ -29,6 +30,12 @@ class Batch:
     table: Table
     target: Column
     weights: Floats | None = None
+
+    @classmethod
+    def of(cls, table: Table, target: str, weight: str | None) -> "Batch":
+        """Return a batch of a table with its target, and its weights if any."""
+        weights = None if weight is None else row_weights(table[weight])
+        return cls(table.without((target, weight or "")), table[target], weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +113,7 @@ def _extended(before: TrainingSet, batch: Batch) -> TrainingSet:
     old = _recoded(before, new)
     weights = None
     if before.weights is not None or added.weights is not None:
-        weights = np.concatenate([before.own_weights, added.own_weights])
+        weights = np.concatenate([before.sample_weights, added.sample_weights])
     pairs = zip(old.columns, added.columns, strict=True)
     return replace(
         old,

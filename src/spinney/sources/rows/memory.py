@@ -20,8 +20,8 @@ from spinney.sources.base import (
     TableRequest,
     TermRequest,
     Totals,
-    batches_of_terms,
-    joined_products,
+    join_products,
+    term_batches,
 )
 from spinney.sources.rows.ranked_cells import (
     CountEntries,
@@ -35,7 +35,7 @@ from spinney.sources.rows.ranked_cells import (
     ranked_values,
     with_bucket_ranges,
 )
-from spinney.sources.rows.row_products import varying_together
+from spinney.sources.rows.row_products import products_of_parts
 from spinney.trees import (
     CountTable,
     Route,
@@ -45,7 +45,7 @@ from spinney.trees import (
     Threshold,
 )
 
-MOST_TERMS_AT_ONCE = 128
+MAX_TERMS_PER_BATCH = 128
 FEW_NODES = 4  # that are not worth sending their rows together
 MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
 
@@ -460,7 +460,7 @@ class MemorySource:
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, of many requests at once."""
-        batches = batches_of_terms(requests, MOST_TERMS_AT_ONCE)
+        batches = term_batches(requests, MAX_TERMS_PER_BATCH)
         return [products for batch in batches for products in self._products(batch)]
 
     def _products(self, requests: Sequence[TermRequest]) -> list[Products]:
@@ -493,7 +493,7 @@ class MemorySource:
             for position, own in lists.items()
         }
         attributes_asked = [places[id(request.terms)] for request in requests]
-        found = varying_together(
+        found = products_of_parts(
             every,
             weights,
             start,
@@ -502,7 +502,7 @@ class MemorySource:
         if n_groups == 1:
             return found
         return [
-            joined_products(found[position : position + n_groups])
+            join_products(found[position : position + n_groups])
             for position in range(0, len(found), n_groups)
         ]
 

@@ -239,7 +239,9 @@ def hash_mixing(*words: int) -> tuple[float, float]:
     return 2.0**19 * (1.0 + (key >> 44) * 2.0**-20), (key & (2**44 - 1)) * 2.0**-44
 
 
-def sample_share(share: float, mixing: tuple[float, float] | None = None) -> HashSample:
+def sample_fraction(
+    share: float, mixing: tuple[float, float] | None = None
+) -> HashSample:
     """Return the draw of a share of the rows."""
     return HashSample((share,), (1, 0), mixing)
 
@@ -261,7 +263,7 @@ def sample_bag(
     (1, 0)
     """
     if not replace:
-        return sample_share(rate, mixing)
+        return sample_fraction(rate, mixing)
     limits, term, total = [], exp(-rate), 0.0
     while total < 1 - RARE and term > 0:
         total += term

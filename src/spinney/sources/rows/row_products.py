@@ -24,7 +24,7 @@ MOST_CELLS = 1 << 20  # of a stack of parts, unless one part has more
 MOST_PRODUCTS = 1 << 18
 
 
-def varying_together(
+def products_of_parts(
     lines: Floats, weights: Floats, start: Integers, asked: Sequence[Sequence[int]]
 ) -> list[Products]:
     """Return how the lines that each part asks about vary over its rows, one group.
@@ -43,7 +43,7 @@ def varying_together(
     Examples
     --------
     >>> lines = np.array([[0.0, 1.0, 2.0, 7.0], [1.0, 3.0, 5.0, 7.0]])
-    >>> parts = varying_together(lines, np.ones(4), np.array([0, 3, 4]), [[0, 1], [1]])
+    >>> parts = products_of_parts(lines, np.ones(4), np.array([0, 3, 4]), [[0, 1], [1]])
     >>> [part.weights.tolist() for part in parts]
     [[3.0], [1.0]]
     >>> parts[0].means.tolist(), parts[0].spreads.tolist()

@@ -25,12 +25,12 @@ BYTES = 40
 """What a cell takes in memory when trees are grown on it, ranks and copies included."""
 
 
-def max_rows_in_memory(n_bytes: int, schema: Schema) -> int:
+def max_rows_in_bytes(n_bytes: int, schema: Schema) -> int:
     """Return how many rows, or parts of rows, may be held in so much memory."""
     return n_bytes // (BYTES * (schema.n_columns + 3))
 
 
-Reserves = Callable[[int, Target], float | None]
+ReservedFraction = Callable[[int, Target], float | None]
 """Which share of so many rows with such a target is reserved, if any."""
 
 
@@ -63,7 +63,7 @@ class ColumnRoles:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RemoteOptions:
     """What is asked for of rows that are away, by their numbers.
 
     ``reserves`` says which share of them is reserved, those of the least numbers under
@@ -72,7 +72,7 @@ class Wanted:
     limit.
     """
 
-    reserves: Reserves | None = None
+    reserves: ReservedFraction | None = None
     seed: int = 0
     sampleable: bool = False
     room: int = 0
@@ -193,7 +193,9 @@ class RemoteData:
     sampleable: SampleableRows | None = None
 
 
-def check_reserved_share(share: float, n_reserved: int, n_rows: int, most: int) -> None:
+def check_reserved_fraction(
+    share: float, n_reserved: int, n_rows: int, most: int
+) -> None:
     """Refuse a share that reserves no row, all of them, or more than have room."""
     if not n_reserved or n_reserved == n_rows:
         none = "leaves no row to grow on" if n_reserved else "reserves no row"
@@ -266,7 +268,7 @@ class HashedTrainingSet:
         inside = np.flatnonzero(times)
         rows = self.training.take(inside)
         if rows.weights is not None or times.max(initial=0) > 1:
-            rows = replace(rows, weights=rows.own_weights * times[inside])
+            rows = replace(rows, weights=rows.sample_weights * times[inside])
         return rows.weighed(class_weights)
 
     def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
@@ -283,4 +285,4 @@ class HashedTrainingSet:
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
         columns = [self.training.columns[position] for position in points.attributes]
-        return sums_by_point(columns, self.training.own_weights, points)
+        return sums_by_point(columns, self.training.sample_weights, points)

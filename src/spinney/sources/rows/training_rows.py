@@ -30,7 +30,7 @@ from spinney.errors import DataError, Setting, Text, note, warn
 from spinney.sources.rows.incomplete_rows import complete_rows
 from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.weight_checks import (
-    check_least,
+    check_least_weight,
     check_total,
     given_weights,
     row_weights,
@@ -90,7 +90,7 @@ class TrainingSet:
         return float(rows if self.weights is None else self.weights.sum())
 
     @property
-    def own_weights(self) -> Floats:
+    def sample_weights(self) -> Floats:
         """The weight of each row."""
         if self.weights is None:
             return np.ones(len(self.classes))
@@ -110,7 +110,7 @@ class TrainingSet:
         )
 
     @property
-    def grown_columns(self) -> tuple[NDArray[Any], ...]:
+    def training_columns(self) -> tuple[NDArray[Any], ...]:
         """The columns as trees are grown on them."""
         return tuple(
             self.ordered[position].codes if position in self.ordered else cells
@@ -121,7 +121,7 @@ class TrainingSet:
         """Return the rows, each with the weight of its class besides its own."""
         if class_weights is None:
             return self
-        weights = self.own_weights * np.asarray(class_weights)[self.classes]
+        weights = self.sample_weights * np.asarray(class_weights)[self.classes]
         return replace(self, weights=weights)
 
     def source(self) -> MemorySource:
@@ -181,7 +181,7 @@ def training_set(
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
     if weights is not None:
-        check_least(float(weights.min()))
+        check_least_weight(float(weights.min()))
     if numeric:
         facts = NumberFacts.of(classes, weights)
         if not first or not facts.finite:
@@ -276,7 +276,7 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
     if msg:
         raise DataError(msg)
     if facts.constant:
-        warn_of_one_answer(name, f"value, {facts.least:g}", facts.n_rows)
+        warn_of_constant_target(name, f"value, {facts.least:g}", facts.n_rows)
 
 
 def attribute_of(column: Column) -> Attribute:
@@ -297,7 +297,7 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         raise DataError(msg)
     if len(present) == 1:
         only = f"class, {target.classes[int(present[0])]!r}"
-        warn_of_one_answer(target.name, only, n_rows)
+        warn_of_constant_target(target.name, only, n_rows)
     if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
         msg = (
             f"target {shown(target.name)!r}: {len(present)} of {n_rows} rows have a "
@@ -316,7 +316,7 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
             raise DataError(msg)
 
 
-def warn_of_one_answer(name: str, only: str, n_rows: int) -> None:
+def warn_of_constant_target(name: str, only: str, n_rows: int) -> None:
     """Warn that rows have ``only`` one class, or number: a tree is a single leaf."""
     msg = f"target {shown(name)!r}: all {n_rows} rows have one {only}"
     warn(msg, remedy="the model always predicts it; check the target")
@@ -364,7 +364,7 @@ def check_roles(
         )
 
 
-def missing_targets(target: str, n_missing: int, n_rows: int) -> str:
+def missing_targets_warning(target: str, n_missing: int, n_rows: int) -> str:
     """Return the warning about rows without a class, or a number to predict."""
     return (
         f"target {target!r} is missing in {n_missing} of {n_rows} rows, "
@@ -372,7 +372,7 @@ def missing_targets(target: str, n_missing: int, n_rows: int) -> str:
     )
 
 
-def known_rows(
+def usable_rows(
     table: Table, target: str, weight: str | None
 ) -> tuple[Table, Floats | None, Integers]:
     """Return the rows that have a target and a weight, their weights and places."""
@@ -398,7 +398,7 @@ def check_target(table: Table, target: str) -> Column:
         )
         raise DataError(msg)
     if n_missing:
-        msg = missing_targets(target, n_missing, table.n_rows)
+        msg = missing_targets_warning(target, n_missing, table.n_rows)
         warn(msg)
     return column
 
@@ -467,7 +467,7 @@ def rows_in_memory(
     that rows which lack a cell are left out, ``first`` that others will come.
     """
     # Before the classes are found: one that only weightless rows have is none.
-    table, weights, places = known_rows(table, target, weight)
+    table, weights, places = usable_rows(table, target, weight)
     attributes = table.without((target, weight or ""))
     if not identifiers:
         attributes = without_identifiers(attributes, declared, places)
@@ -506,7 +506,7 @@ def report_column_issues(
         warn(*warning.args, remedy=warning.remedy)
 
 
-def numbered_rows(
+def rows_with_positions(
     schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
 ) -> tuple[TrainingSet, Integers]:
     """Return the rows of a table that have a class and weight, and their positions.

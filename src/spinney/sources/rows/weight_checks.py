@@ -88,7 +88,7 @@ def check_total(total: float, *, most: float = LARGEST_TOTAL) -> None:
         raise DataError(msg)
 
 
-def nothing_weighs(name: str | None) -> DataError:
+def zero_weights_error(name: str | None) -> DataError:
     """Return the refusal of rows that all weigh 0."""
     return DataError(
         Setting("weight"),
@@ -97,7 +97,7 @@ def nothing_weighs(name: str | None) -> DataError:
     )
 
 
-def check_least(least: float) -> None:
+def check_least_weight(least: float) -> None:
     """Refuse a least weight above 0 whose parts no float holds."""
     if least < LEAST_WEIGHT:
         msg = (

@@ -6,8 +6,8 @@ from spinney.sources.training_data.open_data import (
     table_of_rows,
 )
 from spinney.sources.training_data.table_input import (
-    DECLARING,
-    OPENING,
+    DECLARATION_PARAMETERS,
+    INPUT_PARAMETERS,
     TableInput,
     engine_of,
 )

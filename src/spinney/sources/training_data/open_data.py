@@ -13,9 +13,9 @@ from spinney.errors import Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.sampleable_rows import (
     ColumnRoles,
-    Reserves,
+    RemoteOptions,
+    ReservedFraction,
     SampleableRows,
-    Wanted,
 )
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 from spinney.sources.training_data.table_input import IN_DATABASES, TableInput
@@ -100,7 +100,7 @@ class TrainingData:
 def open_source(
     table: TableInput,
     *,
-    reserves: Reserves | None = None,
+    reserves: ReservedFraction | None = None,
     seed: int = 0,
     sampleable: bool = False,
     from_zero: bool = False,
@@ -134,7 +134,7 @@ def open_source(
         return
     budget = MemoryBudget(table.memory_limit) if limit and table.memory_limit else None
     room = default_memory_limit() if limit is None else budget.rows if budget else 0
-    wanted = Wanted(reserves, seed, sampleable, room, budget)
+    wanted = RemoteOptions(reserves, seed, sampleable, room, budget)
     engine = table.engine or table.data_engine or "duckdb"
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     opened = registry.load("engine", engine).opened_rows(

@@ -34,11 +34,11 @@ NEAR = {
 
 # Parameters of public functions that declare columns, and that say where rows are and
 # how they are read.
-DECLARING = (
+DECLARATION_PARAMETERS = (
     *("nominal", "ordinal", "numeric", "ignore", "values"),
     *("missing_values", "text_format"),
 )
-OPENING = (
+INPUT_PARAMETERS = (
     *("weight", "engine", "connection", "table"),
     *("memory_limit", "format", "encoding"),
 )
@@ -93,8 +93,12 @@ class TableInput:
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Self:
         """Return the table that the arguments of a public function describe."""
-        declared = {name: arguments[name] for name in DECLARING if name in arguments}
-        names = ("data", "target", *OPENING)
+        declared = {
+            name: arguments[name]
+            for name in DECLARATION_PARAMETERS
+            if name in arguments
+        }
+        names = ("data", "target", *INPUT_PARAMETERS)
         given = {name: arguments[name] for name in names if name in arguments}
         return cls(declarations=declarations_of(**declared), **given)
 

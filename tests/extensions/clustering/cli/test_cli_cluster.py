@@ -201,8 +201,8 @@ def test_rows_keep_their_columns(works, write):
     assert rows[0] == ["id", "day", "x", "cluster", "cluster_", "distance"]
     assert rows[1][:4] == ["a", "2024-01-02", "1", "old"]
     assert rows[2][:4] == ["=b", "", "2", ""]
-    guarded = works(*asked, "--spreadsheet")
-    assert lines_of(guarded)[2][0] == "'=b"
+    spreadsheet_safe = works(*asked, "--spreadsheet")
+    assert lines_of(spreadsheet_safe)[2][0] == "'=b"
 
 
 def test_ignored_columns_are_kept_as_they_are(works, refused, write):

@@ -30,7 +30,7 @@ def random_rows(model, n=ROWS, seed=0):
     rng = np.random.default_rng(seed)
     fitted = model._fitted() if hasattr(model, "_fitted") else model
     schema, needed = model.schema, fitted._needed
-    columns = schema.behind(needed)
+    columns = schema.input_columns(needed)
     cuts = {}
     for tree in trees_of(model):
         for node in tree:

@@ -50,4 +50,4 @@ def test_the_default_is_grown_whole_and_says_why(files, tool):
     outcome = tool("grow", "more.csv", "--update", "m.spinney")
     assert outcome.code == 0
     assert "m.spinney stored 4 rows; the new model has 6" in outcome.err
-    assert "grown from scratch: folds of all rows choose" in outcome.err
+    assert "grown from scratch: cross-validation on all rows chooses" in outcome.err

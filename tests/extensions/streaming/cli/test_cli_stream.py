@@ -47,4 +47,4 @@ def test_what_a_stream_refuses(rows, tool):
         "--target", "size", "--recipe", "hoeffding"
     )
     tool("grow", "rows.csv", *GROWING, "-o", "m.spinney")
-    assert "has not what it counted" in refused("--update", "m.spinney")
+    assert "without the counts of its leaves" in refused("--update", "m.spinney")

@@ -34,7 +34,7 @@ from spinney.sources.rows import (
     SampleableRows,
     SummedRows,
     hash_mixing,
-    sample_share,
+    sample_fraction,
 )
 from spinney.sources.training_data import TableInput, open_source
 
@@ -238,7 +238,7 @@ def _sample(
     rows: SampleableRows, chosen: Sequence[int]
 ) -> tuple[ClusterInput, Floats | None]:
     """Return a sample of the rows in the order of their hashes, and its weights."""
-    share = sample_share(MOST_SAMPLED / rows.root().n_rows, _SAMPLE_MIXING)
+    share = sample_fraction(MOST_SAMPLED / rows.root().n_rows, _SAMPLE_MIXING)
     sample, hashes = rows.fetch_sample(share)
     sample = sample.take(np.argsort(hashes, kind="stable"))
     attributes = tuple(sample.schema.attributes[index] for index in chosen)

@@ -21,7 +21,7 @@ from spinney.data import (
     Attribute,
     Fingerprint,
     Table,
-    columns_named,
+    parse_column_names,
     without_identifiers,
 )
 from spinney.data.readers import read_with_schema
@@ -149,7 +149,7 @@ def no_columns() -> DataError:
 
 def columns_chosen(given: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return the columns that are named, one by one or with commas between them."""
-    names = columns_named(given, known)
+    names = parse_column_names(given, known)
     for name in names:
         if name not in known:
             msg = f"there is no column {name!r}: {did_you_mean(name, known)}"

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from spinney._support.memory_budget import MemoryBudget
 from spinney.data import Declarations, Table, check_names
-from spinney.data.duckdb import refuse_type
+from spinney.data.duckdb import column_type_error
 from spinney.data.readers import read_table
 from spinney.errors import ParameterError, Setting, phrase
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
@@ -123,7 +123,7 @@ def _cells(name: str, cells: list[Any], declared: Mapping[str, str]) -> list[Any
     """Return the cells of a column by what is stored in it, and how it was declared."""
     kinds, kind = {*map(type, cells)} - {type(None)}, declared.get(name, "")
     if bytes in kinds:
-        raise refuse_type(name, "BLOB")
+        raise column_type_error(name, "BLOB")
     if kinds == {int} and kind.startswith("BOOL") and {*cells} <= {0, 1, None}:
         return [None if cell is None else bool(cell) for cell in cells]
     if kinds == {str} and kind in TIMES:

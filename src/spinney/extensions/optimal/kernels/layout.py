@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 
 LANES = 8
-"""How many cuts are looked at side by side."""
+"""The number of cuts that are evaluated together."""
 
-MOST_ROOT_BOUNDS = 256
-"""Of how many cuts of an attribute it is kept what they say of other roots."""
+MAX_ROOT_BOUNDS = 256
+"""The most cuts of an attribute whose bounds for other roots are stored."""
 
 
 class Family(IntEnum):
     """How the loss of a leaf follows from the sums of its rows.
 
-    ``PAIR``: two labels; a row's number is what the first label costs more there than
-    the second. ``LABELS``: what each label costs. ``MOMENTS``: w and wy, where the
-    target is a number, and last wy².
+    ``PAIR``: two labels; a row's number is its loss under the first label less that
+    under the second. ``LABELS``: the loss under each label. ``MOMENTS``: w, wy and wy²
+    of a numeric target.
     """
 
     PAIR = 0
@@ -28,50 +28,55 @@ class Family(IntEnum):
 
 
 class Problem(NamedTuple):
-    """The rows of the table, by number, and what trees are judged by.
+    """The rows of the table, and the costs of trees.
+
+    A *flag* is a binary feature: the rarer value of a column of two values. If all
+    columns have two values, the last seven arrays describe flags; else they are empty.
 
     Parameters
     ----------
     rank : array of int32, (attributes, rows)
-        The place of each row's value among those of the attribute.
+        The rank of each row's value among those of the attribute.
     order : array of int32, (attributes, rows)
-        The rows that a tree is sought for, by value; of flags one line, in any order.
-    last : array of uint8, (attributes, rows)
-        Whether the next of them has another value.
+        The rows of the subtree, by value; for flags one line, in any order.
+    is_last : array of uint8, (attributes, rows)
+        Whether the next row in the order has another value.
     sums : array, (rows, numbers)
-        What is summed up in a leaf, as the family says; one that no label can avoid is
-        taken off before.
-    asked : array, (rows,)
-        What it costs to ask about a row, once.
-    most : array, (rows,)
-        By how much a row can raise the loss of any tree at most.
-    price : array, (2,)
-        What a question costs, whatever rows it is asked of: the price of the leaf that
-        it makes more; and what is less than any row weighs.
+        The numbers that are summed in a leaf, by family; a loss that no label can avoid
+        is subtracted before.
+    path_cost : array, (rows,)
+        The cost of each split that a row passes.
+    max_increase : array, (rows,)
+        The most that a row can add to the loss of any tree.
+    leaf_cost : array, (2,)
+        The cost of a leaf, which every split adds; and a weight below that of any row.
     sizes : array of int, (depth + 2,)
-        How many entries losses of each depth have, and the step: see ``sizes``.
+        The number of losses by size for each depth, then the step: see
+        ``losses_by_size``.
     family : array of int, (2,)
-        The family, and ``LANES``: a number that the compiler does not know is a loop
-        that it makes vectors of.
+        The family, and ``LANES``: the compiler vectorises a loop of a length that it
+        does not know.
     stop : array of int, (1,)
-        Whether somebody wants the search to end.
-    ones, n_ones : array of int32, (rows, flags) and (rows,)
-        Where every column is a flag: those that each row has, of a chain the last one,
-        by their places in rising order; and how many. Else empty.
+        Whether the search must end.
+    ones, n_ones : arrays of int32, (rows, flags) and (rows,)
+        The flags that each row has, only the last one of a chain, by place in rising
+        order; and their number.
     places, ends : arrays of int32, (flags,)
-        The place of each flag, and where the chain of a place ends: see ``flag_pairs``.
-    turned : array of int32, (flags,)
-        Whether the flag is to have value 0.
-    numbers, base : array, (numbers, rows) and (rows,)
-        What ``flag_pairs`` adds up.
+        The place of each flag, and where the chain of a place ends: see
+        ``binary_depth_two``.
+    inverted : array of int32, (flags,)
+        Whether the flag stands for value 0.
+    addends, base : arrays, (numbers, rows) and (rows,)
+        The numbers that are summed over pairs of flags, and the loss under a reference
+        label.
     """
 
     rank: NDArray[Any]
     order: NDArray[Any]
-    last: NDArray[Any]
+    is_last: NDArray[Any]
     sums: Floats
     path_cost: Floats
-    most: Floats
+    max_increase: Floats
     leaf_cost: Floats
     sizes: Integers
     family: Integers
@@ -80,8 +85,8 @@ class Problem(NamedTuple):
     n_ones: NDArray[Any]
     places: NDArray[Any]
     ends: NDArray[Any]
-    turned: NDArray[Any]
-    numbers: Floats
+    inverted: NDArray[Any]
+    addends: Floats
     base: Floats
 
 
@@ -92,33 +97,31 @@ class Workspace(NamedTuple):
     """
 
     order: NDArray[Any]  # (depth, side, attributes, rows): rows by value
-    last: NDArray[Any]  # whether the next row has another value
+    is_last: NDArray[Any]  # whether the next row has another value
     side: NDArray[Any]  # (rows,)
-    budget: Floats  # (depth, entries): what a subtree of this depth may lose
-    best: Floats  # (depth, entries): what the best one found loses
-    goal: Floats  # (depth, entries): what both sides of its root may lose
-    shallow: Floats  # (depth, entries): what the best one of less depth loses
-    least: Floats  # (depth, entries): the least bound of cuts that were left out
+    budget: Floats  # (depth, entries): the loss that a subtree must stay below
+    best: Floats  # (depth, entries): the loss of the best subtree found
+    goal: Floats  # (depth, entries): the loss that both sides must stay below
+    shallow: Floats  # (depth, entries): the loss of the best subtree of less depth
+    excluded_bound: Floats  # (depth, entries): the least bound of the excluded cuts
     intervals: Integers  # (depth, stack, 2): first and last cut
     ends: Floats  # (depth, stack, 2, lines, entries): both ends of each
-    rims: Floats  # (depth, 2, lines, entries): where one side has no rows
-    taken: Floats  # (depth, 3, lines, entries): an interval, its middle being looked at
+    outer_ends: Floats  # (depth, 2, lines, entries): those with an empty side
+    current: Floats  # (depth, 3, lines, entries): an interval, with its middle
     cuts: Integers  # (depth, rows): positions of cuts
-    weight: Floats  # (depth, rows): what rows up to a position can lose
+    cumulative_weight: Floats  # (depth, rows): sums of ``max_increase``
     bounds: Floats  # (depth, cuts, side, attributes, entries): by the root's attribute
-    upto: Floats  # (rows, numbers + 1): sums of rows up to a position, asking last
+    cumulative: Floats  # (rows, numbers + 1): sums of rows, with path costs last
     totals: Floats  # (depth, numbers + 1)
-    picks: (
-        Integers  # (LANES, 3): a cut, and the end of its interval if it is next to it
-    )
-    pick_ends: Floats  # (LANES, 3, lines, entries): as ``taken``
+    picked: Integers  # (LANES, 3): a cut; the end of its interval if adjacent, else -1
+    picked_ends: Floats  # (LANES, 3, lines, entries): as ``current``
     lanes: Floats  # see ``stumps``
-    pairs: Floats  # (1 to depth 2, else 2; numbers, flags, flags): see ``flag_pairs``
+    pairs: Floats  # (1 to depth 2, else 2; numbers, flags, flags)
     singles: Floats  # (numbers, flags)
     flag_totals: Floats  # (2, numbers)
     flag_sums: Floats  # (2, lines, flags + 1)
-    flag_saved: Floats  # (lines, flags)
-    counted: Integers  # (3,)
-    weights: Floats  # (depth, flags, flags): see ``solve_flags``
-    seen: Floats  # (depth, flags, lines, entries): ends, in the order they were seen
-    flag_order: Integers  # (depth, 2, flags): in which flags are looked at; those seen
+    flag_savings: Floats  # (lines, flags)
+    count_state: Integers  # (3,)
+    pair_weights: Floats  # (depth, flags, flags): see ``solve_binary``
+    solved_ends: Floats  # (depth, flags, lines, entries): in the order of the search
+    flag_order: Integers  # (depth, 2, flags): all flags; those that are solved

@@ -5,29 +5,29 @@ least loss of a tree of at most k + 1 leaves, and two sides of a cut have the su
 
     joined[k]  =  least of  left[i] + right[j]      i + j + step = k
 
-with a step of 1, for both have a leaf more than the entry says; the step is 0, and k
-too, where there is one entry. An entry of a side that no tree of its depth can use is
-its last one. Every entry is a bound at any time, and a loss where it is below what is
-wanted (``budget``, ``goal``); NOT_WANTED is below all of them.
+The step is 1, because both sides have a leaf more than the entry says. With one entry,
+the step and k are 0. An entry of more leaves than a tree of the depth can have is the
+last one. Every entry is a lower bound, and the loss itself if it is below the limit
+(``budget``, ``goal``). NO_BUDGET is below every loss.
 """
 
 from spinney._support.jit.compile import kernel
 
 MAX_LOSS = 1e300
 NO_BUDGET = -1e300
-# What is clearly less: a bound of one side, made of what is wanted of both less that of
-# the other, joins with the other to what is wanted, but for a rounding.
+# A sum below the goal by less than this factor may be a rounding: a bound of one side,
+# which is the goal less the bound of the other, adds up to the goal.
 BELOW = 1.0 - 1e-15
 
-# Lines of an end of an interval: what rows up to its cut weigh, what both sides lose,
-# and which line of ``bounds`` has bounds by what their roots ask.
+# Lines of an end of an interval: the weight of the rows up to its cut, the losses of
+# both sides, and the line of ``bounds`` with their bounds by root.
 WEIGHT, LEFT, RIGHT, ROOT_BOUNDS = range(4)
 END_LINES = 4
 
 
 @kernel
 def best_sum(left, right, k, n, step):
-    """Return what two sides lose, of the n entries that each has."""
+    """Return the least loss of two sides of n entries each."""
     least = MAX_LOSS
     for i in range(n):
         j = k - step - i
@@ -37,19 +37,19 @@ def best_sum(left, right, k, n, step):
 
 
 @kernel
-def best_n_left(left, right, k, n, step):
-    """Return the entry of the left that is the best with one of the right."""
-    least, n_left = MAX_LOSS, 0
+def best_left_entry(left, right, k, n, step):
+    """Return the entry of the left side in the least loss of two sides."""
+    least, left_entry = MAX_LOSS, 0
     for i in range(n):
         j = k - step - i
         if j >= 0 and left[i] + right[min(j, n - 1)] < least:
-            least, n_left = left[i] + right[min(j, n - 1)], i
-    return n_left
+            least, left_entry = left[i] + right[min(j, n - 1)], i
+    return left_entry
 
 
 @kernel
-def bound_between(first, last, weight, k, n, step):
-    """Return a bound on what a cut loses that is between the ends of an interval."""
+def cut_bound(first, last, weight, k, n, step):
+    """Return a lower bound on the loss of a cut between the ends of an interval."""
     before, after = last[WEIGHT, 0] - weight, weight - first[WEIGHT, 0]
     least = MAX_LOSS
     for i in range(n):
@@ -62,8 +62,8 @@ def bound_between(first, last, weight, k, n, step):
 
 
 @kernel
-def set_between(first, last, weight, end, n):
-    """Put down what the ends of an interval say of a cut between them."""
+def set_middle_end(first, last, weight, end, n):
+    """Store the bounds of a cut between the ends of an interval."""
     before, after = last[WEIGHT, 0] - weight, weight - first[WEIGHT, 0]
     end[WEIGHT, 0] = weight
     for k in range(n):
@@ -87,17 +87,17 @@ def copy_bounds(into, end, n):
 
 
 @kernel
-def any_below(bounds, wanted, n):
-    """Return whether a bound is below what is wanted."""
-    for k in range(n):  # noqa: SIM110 - loops know no generators
-        if bounds[k] < wanted[k]:
+def any_below(bounds, limits, n):
+    """Return whether a bound is below its limit."""
+    for k in range(n):  # noqa: SIM110 - kernels have no generators
+        if bounds[k] < limits[k]:
             return True
     return False
 
 
 @kernel
 def may_sum_below(left, right, goal, problem, depth):
-    """Return whether two sides may lose less than is wanted of them together."""
+    """Return whether two sides may have a sum below the goal."""
     n, step = problem.sizes[depth - 1], problem.sizes[-1]
     for k in range(problem.sizes[depth]):
         if best_sum(left, right, k, n, step) < goal[k]:
@@ -106,15 +106,15 @@ def may_sum_below(left, right, goal, problem, depth):
 
 
 @kernel
-def raise_bounds(most, bounds, n):
-    """Make each entry the more of two."""
+def raise_bounds(into, bounds, n):
+    """Raise each entry to a bound."""
     for k in range(n):
-        most[k] = max(most[k], bounds[k])
+        into[k] = max(into[k], bounds[k])
 
 
 @kernel
-def side_budget(goal, other, budget, problem, depth):
-    """Put down what one side may lose, the other losing this at least."""
+def set_side_budget(goal, other, budget, problem, depth):
+    """Store the budget of one side, given lower bounds of the other."""
     n, step = problem.sizes[depth - 1], problem.sizes[-1]
     for i in range(n):
         budget[i] = NO_BUDGET
@@ -126,6 +126,6 @@ def side_budget(goal, other, budget, problem, depth):
 
 @kernel
 def set_one_level(line, n, leaf, stump):
-    """Put down the loss of a leaf, and that of the best single question if less."""
+    """Store the loss of a leaf, and that of the best stump if less."""
     line[0] = leaf
     line[n - 1] = min(leaf, stump)

@@ -3,7 +3,7 @@
 A solver takes the rows of a subtree in their orders. Its budget is in ``work.budget``
 of its depth. It writes the losses of the best trees into ``work.best``, and bounds by
 the attribute of the root into ``bounds``. It returns the root of the best tree:
-attribute and position, or -1, and the number of leaves on the left.
+attribute and position, or -1, and the entry of its left side by size.
 """
 
 from spinney._support.jit.compile import kernel
@@ -11,12 +11,12 @@ from spinney.extensions.optimal.kernels.losses_by_size import (
     BELOW,
     LEFT,
     RIGHT,
-    best_n_left,
+    best_left_entry,
     best_sum,
     may_sum_below,
     raise_bounds,
     set_one_level,
-    side_budget,
+    set_side_budget,
 )
 from spinney.extensions.optimal.kernels.stumps import add_row, best_stump, leaf_loss
 
@@ -37,13 +37,13 @@ def loss_in_leaf(problem, totals, order, n_rows):
 
 @kernel
 def split_cost(problem, totals):
-    """Return what it costs to ask a question of rows with these totals."""
+    """Return the cost of a split of rows with these totals."""
     return problem.leaf_cost[0] + totals[-1]
 
 
 @kernel
 def set_bounds(bounds, bound):
-    """Put down one bound for the roots of every attribute."""
+    """Set the bounds of all roots to one number."""
     for a in range(bounds.shape[0]):
         for k in range(bounds.shape[1]):
             bounds[a, k] = bound
@@ -51,14 +51,14 @@ def set_bounds(bounds, bound):
 
 @kernel
 def set_losses(best, leaf):
-    """Put down that trees of every size lose what a leaf does."""
+    """Set the losses of trees of every size to that of a leaf."""
     for k in range(len(best)):
         best[k] = leaf
 
 
 @kernel
 def cap_bounds(bounds, losses, n):
-    """Lower the bounds of attributes to those of trees without them."""
+    """Lower the bounds of roots to the losses of shallower trees."""
     for a in range(bounds.shape[0]):
         for k in range(n):
             bounds[a, k] = min(bounds[a, k], losses[k])
@@ -66,9 +66,9 @@ def cap_bounds(bounds, losses, n):
 
 @kernel
 def is_affordable(problem, budget, depth):
-    """Return whether a tree may lose what it may, if it asks one row ``depth`` times.
+    """Return whether a budget pays for a tree of this depth.
 
-    As many questions it has at least, and each of them has a price.
+    Such a tree has at least ``depth`` splits, and each of them costs a leaf.
     """
     for k in range(problem.sizes[depth]):
         if budget[k] > depth * problem.leaf_cost[0]:
@@ -77,51 +77,49 @@ def is_affordable(problem, budget, depth):
 
 
 @kernel
-def set_goal(problem, work, depth, slack, cost, question):
+def set_goal(problem, work, depth, slack, cost, root):
     """Set the goal of a tree of this depth, and return the best root so far.
 
     The goal is the budget plus ``slack``, or the loss of the best tree of less depth in
-    ``work.best``, whose root is ``question``. If the budget does not pay for a tree of
-    this depth (``is_affordable``), the price of its questions is a bound.
+    ``work.best``, whose root is ``root``. If the budget does not pay for a tree of this
+    depth (``is_affordable``), the cost of its splits is a bound.
     """
-    n, m, pays = (
-        problem.sizes[depth],
-        problem.sizes[depth - 1],
-        depth * problem.leaf_cost[0],
-    )
-    sought = is_affordable(problem, work.budget[depth], depth)
+    n, m = problem.sizes[depth], problem.sizes[depth - 1]
+    least_cost = depth * problem.leaf_cost[0]
+    affordable = is_affordable(problem, work.budget[depth], depth)
     for k in range(n):
         shallow = work.best[depth - 1, min(k, m - 1)]
-        best = min(work.budget[depth, k] + slack if sought else pays, shallow)
+        limit = work.budget[depth, k] + slack if affordable else least_cost
+        best = min(limit, shallow)
         work.shallow[depth, k], work.best[depth, k] = shallow, best
         work.goal[depth, k] = best - cost
     if work.shallow[depth, n - 1] > work.best[depth, n - 1]:
         return -1, -1, 0
-    return question
+    return root
 
 
 @kernel
 def keep_best(problem, work, depth, cost, end):
-    """Take what both sides of a cut lose, where it is less; return the left's share.
+    """Store the losses of a cut that are less; return the entry of its left side.
 
-    It is -1 if the tree of the most leaves stays as it was.
+    It is -1 if the largest tree is not better than before.
     """
     n, m, step = problem.sizes[depth], problem.sizes[depth - 1], problem.sizes[-1]
-    n_left = -1
+    left_entry = -1
     for k in range(n):
         loss = best_sum(end[LEFT], end[RIGHT], k, m, step)
         if loss < BELOW * work.goal[depth, k]:
             work.goal[depth, k], work.best[depth, k] = loss, loss + cost
             if k == n - 1:
-                n_left = best_n_left(end[LEFT], end[RIGHT], k, m, step)
-    return n_left
+                left_entry = best_left_entry(end[LEFT], end[RIGHT], k, m, step)
+    return left_entry
 
 
 @kernel
-def one_level(problem, work, order, last, n_rows, leaf, cost):
-    """Put down the loss of the best tree of one question at most; return that one."""
+def one_level(problem, work, order, is_last, n_rows, leaf, cost):
+    """Store the loss of the best leaf or stump, and return its split."""
     stump, attribute, position = best_stump(
-        problem, order, last, n_rows, work.totals[1], work.upto[0]
+        problem, order, is_last, n_rows, work.totals[1], work.cumulative[0]
     )
     set_one_level(work.best[1], problem.sizes[1], leaf, stump + cost)
     if stump + cost >= leaf:
@@ -129,12 +127,12 @@ def one_level(problem, work, order, last, n_rows, leaf, cost):
     return attribute, position, 0
 
 
-def shallow_solver(by_one, by_two):
-    """Return the solver of depth two at most, by those of one and of two questions."""
+def shallow_solver(solve_one, solve_two):
+    """Return the solver of depth up to two, made of those of depth one and two."""
 
     @kernel
-    def shallow(problem, work, depth, order, last, n_rows, bounds):
-        # The totals of depth one are those of its single question, too.
+    def shallow(problem, work, depth, order, is_last, n_rows, bounds):
+        # A stump reads the totals of depth one, too.
         leaf = loss_in_leaf(problem, work.totals[1], order, n_rows)
         cost, n = split_cost(problem, work.totals[1]), problem.sizes[depth]
         if depth == 0 or n_rows < 2 or leaf <= cost:
@@ -142,19 +140,19 @@ def shallow_solver(by_one, by_two):
             set_bounds(bounds, leaf)
             return -1, -1, 0
         if depth == 1:
-            question = by_one(problem, work, order, last, n_rows, leaf, cost)
+            root = solve_one(problem, work, order, is_last, n_rows, leaf, cost)
             set_bounds(bounds, work.best[1, n - 1])
-            return question
-        question = by_two(problem, work, order, last, n_rows, leaf, cost, bounds)
+            return root
+        root = solve_two(problem, work, order, is_last, n_rows, leaf, cost, bounds)
         cap_bounds(bounds, work.shallow[2], n)
-        return question
+        return root
 
     return shallow
 
 
 @kernel
 def leaf_losses(problem, work, depth, n_left, n_right):
-    """Return what both sides of a cut lose in a leaf."""
+    """Return the losses of both sides of a cut as leaves."""
     orders, totals = work.order[depth - 1], work.totals[depth - 1]
     left = loss_in_leaf(problem, totals, orders[0], n_left)
     return left, loss_in_leaf(problem, totals, orders[1], n_right)
@@ -162,7 +160,7 @@ def leaf_losses(problem, work, depth, n_left, n_right):
 
 @kernel
 def raise_by_leaves(problem, depth, leaves, end):
-    """Make bounds on both sides no less than the price of the question they need."""
+    """Raise the bounds of both sides to the loss of a leaf, or the cost of a split."""
     leaf_cost = problem.leaf_cost[0]
     for k in range(problem.sizes[depth - 1]):
         end[LEFT, k] = max(end[LEFT, k], min(leaves[0], leaf_cost))
@@ -171,81 +169,75 @@ def raise_by_leaves(problem, depth, leaves, end):
 
 @kernel
 def can_improve(problem, work, depth, leaves, end):
-    """Return whether the sides of a cut may be those of a tree that is wanted.
+    """Return whether the sides of a cut may have a sum below the goal.
 
-    Trees of less depth are known. So one side is of the depth below, and pays for as
-    many questions. Bounds on both become no less than a first question of theirs costs.
+    Shallower trees are solved already. So one side has the full depth below the cut,
+    and pays for as many splits. Both bounds rise to the cost of a first split.
     """
     raise_by_leaves(problem, depth, leaves, end)
-    goal, pays = work.goal[depth], (depth - 1) * problem.leaf_cost[0]
+    goal, least_cost = work.goal[depth], (depth - 1) * problem.leaf_cost[0]
     if problem.sizes[-1]:
         return may_sum_below(end[LEFT], end[RIGHT], goal, problem, depth)
-    one, two = end[LEFT, 0], end[RIGHT, 0]
-    return min(max(one, pays) + two, one + max(two, pays)) < goal[0]
+    left, right = end[LEFT, 0], end[RIGHT, 0]
+    return min(max(left, least_cost) + right, left + max(right, least_cost)) < goal[0]
 
 
 def sides_solver(solve):
-    """Return how both sides of a cut are searched, by the solver of their depth."""
+    """Return the search of both sides of a cut by the solver of their depth."""
 
     @kernel
     def sides(problem, work, depth, n_left, n_right, end, bounds):
-        # The side of fewer rows is first: where it loses enough, the other rests.
-        orders, lasts = work.order[depth - 1], work.last[depth - 1]
-        goal, m = work.goal[depth], problem.sizes[depth - 1]
+        # The smaller side is first: if it loses enough, the other is not searched.
+        below = depth - 1
+        goal, budget = work.goal[depth], work.budget[below]
         first = 0 if n_left <= n_right else 1
         for turn in range(2):
             side = first if turn == 0 else 1 - first
             if turn and not may_sum_below(end[LEFT], end[RIGHT], goal, problem, depth):
                 break
-            other = end[RIGHT - side]
-            side_budget(goal, other, work.budget[depth - 1], problem, depth)
-            solve(
-                problem,
-                work,
-                depth - 1,
-                orders[side],
-                lasts[side],
-                n_right if side else n_left,
-                bounds[side],
-            )
-            raise_bounds(end[LEFT + side], work.best[depth - 1], m)
+            set_side_budget(goal, end[RIGHT - side], budget, problem, depth)
+            n_rows, bound = n_right if side else n_left, bounds[side]
+            order, is_last = work.order[below, side], work.is_last[below, side]
+            solve(problem, work, below, order, is_last, n_rows, bound)
+            raise_bounds(end[LEFT + side], work.best[below], problem.sizes[below])
 
     return sides
 
 
-def deeper_solver(by_attributes, slack):
-    """Return who makes the solver of one level more; its roots are tried by a loop.
+def deeper_solver(make_root_search, slack):
+    """Return a function that makes the solver of one more level.
 
-    A loop that calls itself could not be kept on the disk. ``slack`` is how much more
-    than needed a subtree may lose, as a share of its rows' loss in a leaf.
+    A recursive kernel cannot be cached on disk, so each depth has its own. ``slack`` is
+    the loss that a subtree may exceed its budget by, as a fraction of its loss as a
+    leaf.
     """
 
     def deeper_than(solve, sides):
-        try_roots = by_attributes(sides)
+        try_roots = make_root_search(sides)
 
         @kernel
-        def deeper(problem, work, depth, order, last, n_rows, bounds):
+        def deeper(problem, work, depth, order, is_last, n_rows, bounds):
             leaf = loss_in_leaf(problem, work.totals[depth], order, n_rows)
             cost, n = split_cost(problem, work.totals[depth]), problem.sizes[depth]
             if n_rows < 2 or leaf <= cost or problem.stop[0]:
                 set_losses(work.best[depth], leaf)
                 set_bounds(bounds, leaf)
                 return -1, -1, 0
-            # Of all rows: on one side of a cut that leaves none for the other.
+            # A cut with an empty side has a shallower tree of all rows.
             m, whole = problem.sizes[depth - 1], work.bounds[depth, 0, 1]
             set_bounds(whole, 0.0)
+            above, below = work.budget[depth], work.budget[depth - 1]
             for k in range(n):
-                at = min(k, m - 1)
-                more = work.budget[depth - 1, at] if at < k else work.budget[depth, k]
-                work.budget[depth - 1, at] = max(more, work.budget[depth, k])
-            question = solve(problem, work, depth - 1, order, last, n_rows, whole)
-            question = set_goal(problem, work, depth, slack * leaf, cost, question)
-            if is_affordable(problem, work.budget[depth], depth):
-                question = try_roots(
-                    problem, work, depth, order, last, n_rows, bounds, question
+                entry = min(k, m - 1)
+                below[entry] = max(below[entry] if entry < k else above[k], above[k])
+            root = solve(problem, work, depth - 1, order, is_last, n_rows, whole)
+            root = set_goal(problem, work, depth, slack * leaf, cost, root)
+            if is_affordable(problem, above, depth):
+                root = try_roots(
+                    problem, work, depth, order, is_last, n_rows, bounds, root
                 )
             cap_bounds(bounds, work.shallow[depth], n)
-            return question
+            return root
 
         return deeper
 
@@ -275,13 +267,13 @@ def solver_by_depth(shallow, deeper_than, divide):
 
     @kernel
     def search_all_rows(problem, work, depth, bounds):
-        order, last, n_rows = problem.order, problem.last, problem.order.shape[1]
+        order, is_last, n_rows = problem.order, problem.is_last, problem.order.shape[1]
         if depth <= 2:
-            return shallow(problem, work, depth, order, last, n_rows, bounds)
+            return shallow(problem, work, depth, order, is_last, n_rows, bounds)
         if depth == 3:
-            return solve_3(problem, work, depth, order, last, n_rows, bounds)
+            return solve_3(problem, work, depth, order, is_last, n_rows, bounds)
         if depth == 4:
-            return solve_4(problem, work, depth, order, last, n_rows, bounds)
-        return solve_5(problem, work, depth, order, last, n_rows, bounds)
+            return solve_4(problem, work, depth, order, is_last, n_rows, bounds)
+        return solve_5(problem, work, depth, order, is_last, n_rows, bounds)
 
     return search_sides, search_all_rows

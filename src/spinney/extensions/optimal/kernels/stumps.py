@@ -33,13 +33,13 @@ def leaf_loss(problem, totals):
 
 @kernel
 def explained(weight, first, least):
-    """Return the squares that a mean explains; what weighs less than a row is none."""
+    """Return the squares that a mean explains; 0 for less weight than any row has."""
     return first * first / weight if weight > least else 0.0
 
 
 @kernel
 def add_row(problem, row, totals, sign):
-    """Add the numbers of a row to totals, or take them off."""
+    """Add the numbers of a row to totals, or subtract them."""
     if problem.family[0] == Family.PAIR:
         number = problem.sums[row, 0]
         if number > 0:
@@ -52,10 +52,10 @@ def add_row(problem, row, totals, sign):
 
 
 @kernel
-def best_stump(problem, order, last, n_rows, totals, left):
-    """Return the least loss of the two leaves of a question, and the question.
+def best_stump(problem, order, is_last, n_rows, totals, left):
+    """Return the least loss of two leaves, and the attribute and position of the split.
 
-    ``left`` is room for the sums of one side.
+    ``left`` is a workspace for the sums of one side.
     """
     best, attribute, position = MAX_LOSS, -1, -1
     for a in range(order.shape[0]):
@@ -63,7 +63,7 @@ def best_stump(problem, order, last, n_rows, totals, left):
             left[k] = 0.0
         for i in range(n_rows - 1):
             add_row(problem, order[a, i], left, 1.0)
-            if last[a, i]:
+            if is_last[a, i]:
                 loss = _two_leaf_loss(problem, totals, left)
                 if loss < best:
                     best, attribute, position = loss, a, i
@@ -72,17 +72,17 @@ def best_stump(problem, order, last, n_rows, totals, left):
 
 @kernel
 def _two_leaf_loss(problem, totals, left):
-    """Return the loss of two leaves."""
+    """Return the loss of two leaves, from the totals and the sums on the left."""
     family = problem.family[0]
     if family == Family.PAIR:
         right = min(totals[0] - left[0], totals[1] - left[1])
         return max(0.0, min(left[0], left[1])) + max(0.0, right)
     if family == Family.LABELS:
-        here, there = left[0], totals[0] - left[0]
+        first, second = left[0], totals[0] - left[0]
         for label in range(1, problem.sums.shape[1]):
-            here = min(here, left[label])
-            there = min(there, totals[label] - left[label])
-        return max(0.0, here) + max(0.0, there)
+            first = min(first, left[label])
+            second = min(second, totals[label] - left[label])
+        return max(0.0, first) + max(0.0, second)
     least = problem.leaf_cost[1]
     squares = explained(left[0], left[1], least)
     squares += explained(totals[0] - left[0], totals[1] - left[1], least)
@@ -90,11 +90,11 @@ def _two_leaf_loss(problem, totals, left):
 
 
 @kernel
-def stumps_by_side(problem, order, last, n_rows, ranks, lanes):
-    """Find the least losses of single questions on both sides of eight cuts.
+def stumps_by_side(problem, order, is_last, n_rows, ranks, lanes):
+    """Find the least losses of stumps on both sides of eight cuts.
 
-    ``lanes`` begins with the ranks of the cuts, the totals on the left of each, a
-    number after the other, and those on the right; the losses are put after these.
+    ``lanes`` begins with the ranks of the cuts, the totals on the left of each, one
+    number after the other, and those on the right. The losses follow.
     """
     family, n_lanes = problem.family[0], problem.family[1]
     n = problem.sums.shape[1] + (1 if family == Family.PAIR else 0)
@@ -102,51 +102,54 @@ def stumps_by_side(problem, order, last, n_rows, ranks, lanes):
     for j in range(2 * LANES):
         lanes[losses + j] = MAX_LOSS
     if family == Family.PAIR:
-        _pair(problem, order, last, n_rows, ranks, lanes, n_lanes)
+        _two_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
     elif family == Family.LABELS:
-        _labels(problem, order, last, n_rows, ranks, lanes, n_lanes)
+        _many_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
     else:
-        _moments(problem, order, last, n_rows, ranks, lanes, n_lanes)
+        _moments(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
 
 
-# Where the lanes of two labels are: cuts, totals of two labels on both sides, losses,
-# and then the sums, the least and the greatest of them, left and right.
+# The places of the lanes of two labels: cuts, totals of two labels on both sides,
+# losses, then the sums, the least and the greatest of them, left and right.
 _CUT, _LOSS, _SUM = 0, 5 * LANES, 7 * LANES
 _LOW, _HIGH, _RIGHT_LOW, _RIGHT_HIGH = 8 * LANES, 9 * LANES, 10 * LANES, 11 * LANES
-_OTHER = 5 * LANES  # the same of the second attribute
+_SECOND = 5 * LANES  # the shift to the sums of the second attribute
 
 
 @kernel
-def _pair(problem, order, last, n_rows, ranks, lanes, n_lanes):
-    """Walk two attributes at a time: what one waits for, the other need not."""
+def _two_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
+    """Find the losses of two labels, for two attributes at a time.
+
+    While the processor waits for the rows of one, it adds those of the other.
+    """
     sums, n_attributes = problem.sums, order.shape[0]
     for b in range(0, n_attributes, 2):
         c = min(b + 1, n_attributes - 1)
-        for j in range(2 * _OTHER):
+        for j in range(2 * _SECOND):
             lanes[_SUM + j] = 0.0
-        one, two = 0.0, 0.0
+        total_b, total_c = 0.0, 0.0
         for i in range(n_rows):
             row = order[b, i]
-            one += sums[row, 0]
-            _add_to_lanes(lanes, 0, sums[row, 0], ranks[row], one, last[b, i], n_lanes)
+            number, rank = sums[row, 0], ranks[row]
+            total_b += number
+            _add_to_lanes(lanes, 0, number, rank, total_b, is_last[b, i], n_lanes)
             row = order[c, i]
-            two += sums[row, 0]
-            _add_to_lanes(
-                lanes, _OTHER, sums[row, 0], ranks[row], two, last[c, i], n_lanes
-            )
+            number, rank = sums[row, 0], ranks[row]
+            total_c += number
+            _add_to_lanes(lanes, _SECOND, number, rank, total_c, is_last[c, i], n_lanes)
         _keep_least_losses(lanes, 0, n_lanes)
-        _keep_least_losses(lanes, _OTHER, n_lanes)
+        _keep_least_losses(lanes, _SECOND, n_lanes)
 
 
 @kernel
-def _add_to_lanes(lanes, shift, number, rank, walked, is_last, n_lanes):
+def _add_to_lanes(lanes, shift, number, rank, total, is_last, n_lanes):
     """Add a row to the sums on the left; at a cut, keep the least and the greatest."""
     if is_last:
         for j in range(n_lanes):
             left = lanes[shift + _SUM + j] + (
                 number if rank <= lanes[_CUT + j] else 0.0
             )
-            right = walked - left
+            right = total - left
             lanes[shift + _SUM + j] = left
             lanes[shift + _LOW + j] = min(lanes[shift + _LOW + j], left)
             lanes[shift + _HIGH + j] = max(lanes[shift + _HIGH + j], left)
@@ -159,7 +162,7 @@ def _add_to_lanes(lanes, shift, number, rank, walked, is_last, n_lanes):
 
 @kernel
 def _keep_least_losses(lanes, shift, n_lanes):
-    """Lower the losses of both sides to those of an attribute that was walked."""
+    """Lower the losses of both sides to those of an attribute, after all its rows."""
     for side in range(2):
         for j in range(n_lanes):
             first = lanes[(1 + 2 * side) * LANES + j]
@@ -167,63 +170,63 @@ def _keep_least_losses(lanes, shift, n_lanes):
             low = lanes[shift + _LOW + 2 * side * LANES + j]
             high = lanes[shift + _HIGH + 2 * side * LANES + j]
             loss = max(0.0, min(second + low, first - high))
-            at = _LOSS + side * LANES + j
-            lanes[at] = min(lanes[at], loss)
+            lane = _LOSS + side * LANES + j
+            lanes[lane] = min(lanes[lane], loss)
 
 
 @kernel
-def _labels(problem, order, last, n_rows, ranks, lanes, n_lanes):
-    """Keep the sums of every label on the left, and the walk's own."""
+def _many_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
+    """Find the losses of several labels from the cumulative sums of each."""
     sums, n = problem.sums, problem.sums.shape[1]
     loss = (1 + 2 * n) * LANES
-    here, walked = loss + 2 * LANES, loss + (2 + n) * LANES
-    best = walked + n
+    on_left, cumulative = loss + 2 * LANES, loss + (2 + n) * LANES
+    best = cumulative + n
     for b in range(order.shape[0]):
         for j in range(n * LANES):
-            lanes[here + j] = 0.0
+            lanes[on_left + j] = 0.0
         for k in range(n):
-            lanes[walked + k] = 0.0
+            lanes[cumulative + k] = 0.0
         for i in range(n_rows):
             row = order[b, i]
             rank = ranks[row]
             for k in range(n):
                 number = sums[row, k]
-                lanes[walked + k] += number
-                at = here + k * LANES
+                lanes[cumulative + k] += number
+                lane = on_left + k * LANES
                 for j in range(n_lanes):
-                    lanes[at + j] += number if rank <= lanes[j] else 0.0
-            if last[b, i]:
+                    lanes[lane + j] += number if rank <= lanes[j] else 0.0
+            if is_last[b, i]:
                 for j in range(4 * LANES):
                     lanes[best + j] = MAX_LOSS
                 for k in range(n):
-                    own, total = lanes[walked + k], (1 + k) * LANES
-                    other = (1 + n + k) * LANES
-                    at = here + k * LANES
+                    total = lanes[cumulative + k]
+                    left_total, right_total = (1 + k) * LANES, (1 + n + k) * LANES
+                    lane = on_left + k * LANES
                     for j in range(n_lanes):
-                        left = lanes[at + j]
-                        right = own - left
+                        left = lanes[lane + j]
+                        right = total - left
                         b0, b1 = best + j, best + LANES + j
                         b2, b3 = best + 2 * LANES + j, best + 3 * LANES + j
                         lanes[b0] = min(lanes[b0], left)
-                        lanes[b1] = min(lanes[b1], lanes[total + j] - left)
+                        lanes[b1] = min(lanes[b1], lanes[left_total + j] - left)
                         lanes[b2] = min(lanes[b2], right)
-                        lanes[b3] = min(lanes[b3], lanes[other + j] - right)
+                        lanes[b3] = min(lanes[b3], lanes[right_total + j] - right)
                 for j in range(n_lanes):
                     left = lanes[best + j] + lanes[best + LANES + j]
                     right = lanes[best + 2 * LANES + j] + lanes[best + 3 * LANES + j]
                     lanes[loss + j] = min(lanes[loss + j], max(0.0, left))
-                    at = loss + LANES + j
-                    lanes[at] = min(lanes[at], max(0.0, right))
+                    lane = loss + LANES + j
+                    lanes[lane] = min(lanes[lane], max(0.0, right))
 
 
 @kernel
-def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
+def _moments(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
     """Find the squares that the means of two leaves explain, from w and wy."""
     sums, least = problem.sums, problem.leaf_cost[1]
-    loss, here = 7 * LANES, 9 * LANES
+    loss, on_left = 7 * LANES, 9 * LANES
     for b in range(order.shape[0]):
         for j in range(2 * LANES):
-            lanes[here + j] = 0.0
+            lanes[on_left + j] = 0.0
         weight, first = 0.0, 0.0
         for i in range(n_rows):
             row = order[b, i]
@@ -231,11 +234,11 @@ def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
             weight += w
             first += wy
             for j in range(n_lanes):
-                lanes[here + j] += w if rank <= lanes[j] else 0.0
-                lanes[here + LANES + j] += wy if rank <= lanes[j] else 0.0
-            if last[b, i]:
+                lanes[on_left + j] += w if rank <= lanes[j] else 0.0
+                lanes[on_left + LANES + j] += wy if rank <= lanes[j] else 0.0
+            if is_last[b, i]:
                 for j in range(n_lanes):
-                    w1, y1 = lanes[here + j], lanes[here + LANES + j]
+                    w1, y1 = lanes[on_left + j], lanes[on_left + LANES + j]
                     w2, y2 = lanes[LANES + j] - w1, lanes[2 * LANES + j] - y1
                     squares = explained(w1, y1, least) + explained(w2, y2, least)
                     left = max(0.0, lanes[3 * LANES + j] - squares)
@@ -244,5 +247,5 @@ def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
                     squares = explained(w3, y3, least) + explained(w4, y4, least)
                     right = max(0.0, lanes[6 * LANES + j] - squares)
                     lanes[loss + j] = min(lanes[loss + j], left)
-                    at = loss + LANES + j
-                    lanes[at] = min(lanes[at], right)
+                    lane = loss + LANES + j
+                    lanes[lane] = min(lanes[lane], right)

@@ -47,7 +47,7 @@ def score(weights, criterion):
 
 @kernel
 def score_with(weights, others, criterion, both):
-    """Return the score of two sets of rows together."""
+    """Return the score of two sets of rows together; ``both`` is a workspace."""
     for c in range(len(weights)):
         both[c] = weights[c] + others[c]
     return score(both, criterion)
@@ -57,8 +57,8 @@ def score_with(weights, others, criterion, both):
 def best_split(stream, slot, leaf_weight):
     """Return the best split of a leaf: attribute, line, branch of missing cells.
 
-    ``leaf_weight`` is the weight of all its rows. The attribute is -1 if none is known
-    to be best yet. The line is that before the cut; -1 for a branch for each value.
+    ``leaf_weight`` is the weight of all its rows. The attribute is -1 if none is proven
+    best yet. The line is that before the cut; -1 for a branch for each value.
     """
     work, columns = stream.work, stream.columns
     criterion = stream.limits[layout.CRITERION]
@@ -76,20 +76,20 @@ def best_split(stream, slot, leaf_weight):
     for a in range(len(columns.kind)):
         _sum_up(stream, slot, a)
         if columns.kind[a] == layout.NOMINAL:
-            merit, own_line, branch = _branch_per_value(stream, slot, a)
+            total, cut_line, branch = _branch_per_value(stream, slot, a)
         else:
-            merit, own_line, branch = _threshold(stream, slot, a)
-        merit = (merit - whole) / weight
-        if branch >= 0 and merit > first + TOLERANCE:
-            first, second = merit, first
-            attribute, line, missing = np.int64(a), own_line, branch
-        elif branch >= 0 and merit > second:
-            second = merit
-    spread = (
-        math.log2(n_classes) if criterion == layout.ENTROPY else 1.0 - 1.0 / n_classes
-    )
-    bound = spread * math.sqrt(stream.bounds[layout.LOG_DELTA] / (2.0 * weight))
-    tie_bound = spread * math.sqrt(stream.bounds[layout.LOG_DELTA] / (2 * leaf_weight))
+            total, cut_line, branch = _threshold(stream, slot, a)
+        gain = (total - whole) / weight
+        if branch >= 0 and gain > first + TOLERANCE:
+            first, second = gain, first
+            attribute, line, missing = np.int64(a), cut_line, branch
+        elif branch >= 0 and gain > second:
+            second = gain
+    gain_range, log_delta = 1.0 - 1.0 / n_classes, stream.bounds[layout.LOG_DELTA]
+    if criterion == layout.ENTROPY:
+        gain_range = math.log2(n_classes)
+    bound = gain_range * math.sqrt(log_delta / (2.0 * weight))
+    tie_bound = gain_range * math.sqrt(log_delta / (2 * leaf_weight))
     if attribute < 0 or not (
         first - second > bound or tie_bound < stream.bounds[layout.TIE_THRESHOLD]
     ):
@@ -99,93 +99,94 @@ def best_split(stream, slot, leaf_weight):
 
 @kernel
 def _sum_up(stream, slot, attribute):
-    """Sum an attribute's table: known, missing and whole; return how many classes."""
+    """Sum an attribute's table: present, missing and whole; return how many classes."""
     work, columns, counts = stream.work, stream.columns, stream.slots.counts
     first, n_lines = columns.first[attribute], columns.n_lines[attribute]
-    present = np.int64(0)
+    n_classes = np.int64(0)
     for c in range(len(work.whole)):
-        known = 0.0
+        present = 0.0
         for line in range(first, first + n_lines):
-            known += counts[slot, line, c]
-        work.known[c], work.missing[c] = known, counts[slot, first + n_lines, c]
-        work.whole[c] = known + work.missing[c]
-        present += work.whole[c] > 0.0
-    return present
+            present += counts[slot, line, c]
+        work.present[c], work.missing[c] = present, counts[slot, first + n_lines, c]
+        work.whole[c] = present + work.missing[c]
+        n_classes += work.whole[c] > 0.0
+    return n_classes
 
 
 @kernel
 def _threshold(stream, slot, attribute):
-    """Return the best threshold: its scores, the line before it, missing's branch.
+    """Return the best threshold: its score, the line before it, missing's branch.
 
-    The branch is -1 where there is no threshold.
+    The branch is -1 if there is no threshold.
     """
     work, slots = stream.work, stream.slots
     criterion = stream.limits[layout.CRITERION]
     first = stream.columns.first[attribute]
     has_missing = slots.rows[slot, first + stream.columns.n_lines[attribute]] > 0
-    left, right, spare = work.left, work.right, work.whole
-    best, at, branch = -np.inf, np.int64(-1), np.int64(-1)
-    n_left, n_known = np.int64(0), np.int64(0)
+    left, right, both = work.left, work.right, work.whole
+    best, best_line, branch = -np.inf, np.int64(-1), np.int64(-1)
+    n_left, n_present = np.int64(0), np.int64(0)
     for line in range(stream.columns.n_lines[attribute]):
-        n_known += slots.rows[slot, first + line]
+        n_present += slots.rows[slot, first + line]
     for c in range(len(left)):
         left[c] = 0.0
     for line in range(n_cuts(stream, slot, attribute)):
         if slots.rows[slot, first + line] == 0:
             continue
         n_left += slots.rows[slot, first + line]
-        if n_left == n_known:
+        if n_left == n_present:
             break
         heavier = 0.0
         for c in range(len(left)):
             left[c] += slots.counts[slot, first + line, c]
-            right[c] = work.known[c] - left[c]
+            right[c] = work.present[c] - left[c]
             heavier += right[c] - left[c]
-        one, other = score(left, criterion), score(right, criterion)
+        left_score, right_score = score(left, criterion), score(right, criterion)
         if not has_missing:
-            if one + other > best + TOLERANCE:
-                best, at = one + other, np.int64(line)
+            if left_score + right_score > best + TOLERANCE:
+                best, best_line = left_score + right_score, np.int64(line)
                 branch = np.int64(heavier > 0.0)
             continue
-        with_left = score_with(left, work.missing, criterion, spare) + other
-        with_right = one + score_with(right, work.missing, criterion, spare)
-        if with_left > best + TOLERANCE:
-            best, at, branch = with_left, np.int64(line), np.int64(0)
-        if with_right > best + TOLERANCE:
-            best, at, branch = with_right, np.int64(line), np.int64(1)
-    return best, at, branch
+        on_left = score_with(left, work.missing, criterion, both) + right_score
+        on_right = left_score + score_with(right, work.missing, criterion, both)
+        if on_left > best + TOLERANCE:
+            best, best_line, branch = on_left, np.int64(line), np.int64(0)
+        if on_right > best + TOLERANCE:
+            best, best_line, branch = on_right, np.int64(line), np.int64(1)
+    return best, best_line, branch
 
 
 @kernel
 def _branch_per_value(stream, slot, attribute):
-    """Return the scores of a branch for each value at the leaf, and missing's branch.
+    """Return the score of a branch for each value at the leaf, and missing's branch.
 
-    The branch is -1 where fewer than two values are there.
+    The branch is -1 if there are fewer than two values.
     """
     work, slots = stream.work, stream.slots
     criterion = stream.limits[layout.CRITERION]
     first, n_lines = stream.columns.first[attribute], stream.columns.n_lines[attribute]
     has_missing = slots.rows[slot, first + n_lines] > 0
-    total, more, heaviest = 0.0, -np.inf, 0.0
+    total, best_increase, heaviest = 0.0, -np.inf, 0.0
     n_branches, branch = np.int64(0), np.int64(-1)
     for line in range(first, first + n_lines):
         if slots.rows[slot, line] == 0:
             continue
-        own = score(slots.counts[slot, line], criterion)
-        total += own
+        weights = slots.counts[slot, line]
+        value_score = score(weights, criterion)
+        total += value_score
         if has_missing:
-            gained = score_with(
-                slots.counts[slot, line], work.missing, criterion, work.left
+            increase = (
+                score_with(weights, work.missing, criterion, work.left) - value_score
             )
-            if gained - own > more + TOLERANCE:
-                more, branch = gained - own, n_branches
+            if increase > best_increase + TOLERANCE:
+                best_increase, branch = increase, n_branches
         else:
             size = 0.0
-            for c in range(slots.counts.shape[2]):
-                size += slots.counts[slot, line, c]
+            for c in range(len(weights)):
+                size += weights[c]
             if size > heaviest:
                 heaviest, branch = size, n_branches
         n_branches += 1
     if n_branches < 2:
         return 0.0, np.int64(-1), np.int64(-1)
-    return total + (more if has_missing else 0.0), np.int64(-1), branch
+    return total + (best_increase if has_missing else 0.0), np.int64(-1), branch

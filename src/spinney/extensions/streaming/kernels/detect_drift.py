@@ -37,24 +37,18 @@ def _has_risen(errors, is_wrong, log_delta):
     """Count a row; return whether errors rose. After a fall, reset the statistics."""
     errors[layout.ALL_ROWS] += 1.0
     errors[layout.ALL_WRONG] += is_wrong
-    n, mean = (
-        errors[layout.ALL_ROWS],
-        errors[layout.ALL_WRONG] / errors[layout.ALL_ROWS],
-    )
-    bound = math.sqrt(log_delta / (2.0 * n))
+    n, n_wrong = errors[layout.ALL_ROWS], errors[layout.ALL_WRONG]
+    mean, bound = n_wrong / n, math.sqrt(log_delta / (2.0 * n))
     m = errors[layout.LOW_ROWS]
     if m == 0.0 or mean + bound <= _mean(errors, layout.LOW_WRONG) + math.sqrt(
         log_delta / (2.0 * m)
     ):
-        errors[layout.LOW_ROWS], errors[layout.LOW_WRONG] = n, errors[layout.ALL_WRONG]
+        errors[layout.LOW_ROWS], errors[layout.LOW_WRONG] = n, n_wrong
     m = errors[layout.HIGH_ROWS]
     if m == 0.0 or mean - bound >= _mean(errors, layout.HIGH_WRONG) - math.sqrt(
         log_delta / (2.0 * m)
     ):
-        errors[layout.HIGH_ROWS], errors[layout.HIGH_WRONG] = (
-            n,
-            errors[layout.ALL_WRONG],
-        )
+        errors[layout.HIGH_ROWS], errors[layout.HIGH_WRONG] = n, n_wrong
     low, high = _mean(errors, layout.LOW_WRONG), _mean(errors, layout.HIGH_WRONG)
     if high - mean > _difference(errors[layout.HIGH_ROWS], n, log_delta):
         for i in range(len(errors)):
@@ -65,13 +59,13 @@ def _has_risen(errors, is_wrong, log_delta):
 
 @kernel
 def _mean(errors, wrong):
-    """Return an error rate; the number of rows stands before that of the errors."""
+    """Return an error rate; the number of rows precedes that of the errors."""
     return errors[wrong] / errors[wrong - 1]
 
 
 @kernel
 def _difference(m, n, log_delta):
-    """Return by how much the means of m rows and of all n may differ by chance."""
+    """Return the largest difference by chance of the means of m rows and of all n."""
     return math.sqrt((1.0 / m - 1.0 / n) * (log_delta + math.log(2.0)) / 2.0)
 
 
@@ -80,9 +74,7 @@ def _reset(stream, node):
     """Make an empty leaf of an inner node, and remove the nodes below it."""
     nodes, state = stream.nodes, stream.state
     n_removed = np.int64(0)
-    for below in range(
-        node + 1, state[layout.N_NODES]
-    ):  # children stand after their parents
+    for below in range(node + 1, state[layout.N_NODES]):  # children follow parents
         above = nodes.parent[below]
         if nodes.attribute[below] == layout.REMOVED:
             continue
@@ -105,11 +97,8 @@ def _reset(stream, node):
 @kernel
 def new_leaf(nodes, node, parent, depth):
     """Make a leaf without rows."""
-    nodes.attribute[node], nodes.parent[node], nodes.depth[node] = (
-        layout.LEAF,
-        parent,
-        depth,
-    )
+    nodes.attribute[node] = layout.LEAF
+    nodes.parent[node], nodes.depth[node] = parent, depth
     nodes.rows[node], nodes.slot[node], nodes.label[node] = 0, -1, -1
     for c in range(nodes.weights.shape[1]):
         nodes.weights[node, c] = 0.0

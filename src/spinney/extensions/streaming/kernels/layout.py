@@ -81,7 +81,7 @@ class StreamNodes(NamedTuple):
     missing : array
         The branch of missing values, and of values that the node had not seen.
     codes : array
-        Where the branches of its values begin in ``branch_of``; -1 if it has none.
+        Where the branches of its values begin in ``branch_by_code``; -1 if it has none.
     parent, depth, slot, label : arrays
         The parent; the depth; the table of an active leaf, or -1; the majority class,
         -1 without rows.
@@ -94,7 +94,7 @@ class StreamNodes(NamedTuple):
     correct : array of float64, nodes × 2
         The weight of rows predicted correctly at a leaf, by its counts and by naive
         Bayes.
-    branch_of : array
+    branch_by_code : array
         For each code of a split with a branch for each value its branch, or -1; the
         first ``N_CODES`` are in use.
     """
@@ -113,7 +113,7 @@ class StreamNodes(NamedTuple):
     weights: Floats
     errors: Floats
     correct: Floats
-    branch_of: Integers
+    branch_by_code: Integers
 
 
 class StreamSlots(NamedTuple):
@@ -157,7 +157,7 @@ class StreamWorkspace(NamedTuple):
     """The workspace of one split attempt: numbers by class, and numbers to sort."""
 
     whole: Floats
-    known: Floats
+    present: Floats
     left: Floats
     right: Floats
     missing: Floats

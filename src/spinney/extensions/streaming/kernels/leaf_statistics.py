@@ -41,7 +41,7 @@ def release_slot(stream, slot):
 
 
 @kernel
-def bin_of(slots, slot, number, value):
+def find_bin(slots, slot, number, value):
     """Return the bin of a number: how many edges are below it."""
     low, high = np.int64(0), slots.n_edges[slot, number]
     while low < high:
@@ -73,7 +73,7 @@ def count_row(stream, slot, rows, row):
         if value != value:
             line += columns.n_lines[a]
         elif columns.kind[a] == layout.NUMBER:
-            line += bin_of(slots, slot, columns.number[a], value)
+            line += find_bin(slots, slot, columns.number[a], value)
         else:
             line += np.int64(value)
         slots.counts[slot, line, c] += weight
@@ -107,7 +107,7 @@ def _make_bins(stream, slot):
             if value != value:
                 line += columns.n_lines[a]
             else:
-                line += bin_of(slots, slot, number, value)
+                line += find_bin(slots, slot, number, value)
             c = slots.buffer_class[slot, row]
             slots.counts[slot, line, c] += slots.buffer_weight[slot, row]
             slots.rows[slot, line] += 1
@@ -116,20 +116,20 @@ def _make_bins(stream, slot):
 @kernel
 def _choose_edges(slots, slot, number, n_rows, numbers):
     """Put edges between buffered numbers, with about equally many in each bin."""
-    n_known, n_edges = np.int64(0), np.int64(0)
+    n_present, n_edges = np.int64(0), np.int64(0)
     for row in range(n_rows):
         value = slots.buffer[slot, row, number]
         if value == value:
-            numbers[n_known] = value
-            n_known += 1
-    sort(numbers, n_known)
+            numbers[n_present] = value
+            n_present += 1
+    shell_sort(numbers, n_present)
     last = np.int64(0)
     for i in range(1, layout.N_BINS):
-        after = max(i * n_known // layout.N_BINS, np.int64(1))
-        while after < n_known and numbers[after] == numbers[after - 1]:
+        after = max(i * n_present // layout.N_BINS, np.int64(1))
+        while after < n_present and numbers[after] == numbers[after - 1]:
             after += 1
-        if after < n_known and after > last:
-            slots.edges[slot, number, n_edges] = between(
+        if after < n_present and after > last:
+            slots.edges[slot, number, n_edges] = midpoint(
                 numbers[after - 1], numbers[after]
             )
             n_edges += 1
@@ -138,7 +138,7 @@ def _choose_edges(slots, slot, number, n_rows, numbers):
 
 
 @kernel
-def between(low, high):
+def midpoint(low, high):
     """Return the midpoint of two numbers, or the lower where floats have none."""
     middle = low / 2 + high / 2
     if low <= middle and middle < high:
@@ -147,7 +147,7 @@ def between(low, high):
 
 
 @kernel
-def sort(numbers, n):
+def shell_sort(numbers, n):
     """Sort the first n numbers (Shell 1959, each gap half of the one before)."""
     gap = n // 2
     while gap > 0:

@@ -21,13 +21,13 @@ from spinney.extensions.streaming.kernels.naive_bayes import predict
 
 @entry
 def learn_rows(stream, rows):
-    """Learn rows from ``NEXT_ROW`` on, as long as there is room for another split."""
+    """Learn rows from ``NEXT_ROW`` on, as long as there is space for another split."""
     nodes, state, limits = stream.nodes, stream.state, stream.limits
     n_rows, row = len(rows.classes), state[layout.NEXT_ROW]
     while row < n_rows:
-        if _lacks_room(stream):
+        if _needs_space(stream):
             break
-        leaf = leaf_of(stream, rows.cells, row)
+        leaf = find_leaf(stream, rows.cells, row)
         by_counts, by_bayes, predicted = predict(stream, leaf, rows.cells, row)
         c, weight = rows.classes[row], rows.weights[row]
         nodes.correct[leaf, layout.BY_COUNTS] += weight * (by_counts == c)
@@ -48,22 +48,22 @@ def learn_rows(stream, rows):
 
 
 @kernel
-def _lacks_room(stream):
+def _needs_space(stream):
     """Return whether Python must enlarge arrays before the next split."""
     nodes, slots, state = stream.nodes, stream.slots, stream.state
-    most, n_slots = stream.limits[layout.MAX_BRANCHES], len(slots.n_rows)
-    if state[layout.N_NODES] + most > len(nodes.attribute):
+    n_needed, n_slots = stream.limits[layout.MAX_BRANCHES], len(slots.n_rows)
+    if state[layout.N_NODES] + n_needed > len(nodes.attribute):
         return True
-    if state[layout.N_CODES] + most > len(nodes.branch_of):
+    if state[layout.N_CODES] + n_needed > len(nodes.branch_by_code):
         return True
     return (
-        state[layout.N_FREE] < most
+        state[layout.N_FREE] < n_needed
         and n_slots < stream.limits[layout.MAX_ACTIVE_LEAVES]
     )
 
 
 @kernel
-def leaf_of(stream, cells, row):
+def find_leaf(stream, cells, row):
     """Return the leaf that a row reaches."""
     nodes, node = stream.nodes, np.int64(0)
     while nodes.attribute[node] >= 0:
@@ -71,7 +71,7 @@ def leaf_of(stream, cells, row):
         if value != value:
             branch = nodes.missing[node]
         elif nodes.codes[node] >= 0:
-            branch = nodes.branch_of[nodes.codes[node] + np.int64(value)]
+            branch = nodes.branch_by_code[nodes.codes[node] + np.int64(value)]
             if branch < 0:
                 branch = nodes.missing[node]
         else:
@@ -84,10 +84,11 @@ def leaf_of(stream, cells, row):
 def update_leaf(stream, leaf, rows, row):
     """Count a row at its leaf, and attempt to split it after a grace period."""
     nodes, c = stream.nodes, rows.classes[row]
-    own, label = nodes.weights[leaf], nodes.label[leaf]
-    own[c] += rows.weights[row]
+    weights, label = nodes.weights[leaf], nodes.label[leaf]
+    weights[c] += rows.weights[row]
     nodes.rows[leaf] += 1
-    if label < 0 or own[c] > own[label] or (own[c] == own[label] and c < label):
+    is_tie = weights[c] == weights[label]
+    if label < 0 or weights[c] > weights[label] or (is_tie and c < label):
         nodes.label[leaf] = c
     slot = nodes.slot[leaf]
     if slot < 0 or not count_row(stream, slot, rows, row):
@@ -95,8 +96,8 @@ def update_leaf(stream, leaf, rows, row):
     if nodes.depth[leaf] >= stream.limits[layout.MAX_DEPTH]:
         return
     leaf_weight = 0.0
-    for i in range(len(own)):
-        leaf_weight += own[i]
+    for i in range(len(weights)):
+        leaf_weight += weights[i]
     attribute, line, missing = best_split(stream, slot, leaf_weight)
     if attribute >= 0:
         _split(stream, leaf, attribute, line, missing)
@@ -145,10 +146,10 @@ def _split(stream, leaf, attribute, line, missing):
 def _inherit(nodes, slots, node, slot, line):
     """Add the rows of a line of the parent's table to a new leaf."""
     nodes.rows[node] += slots.rows[slot, line]
-    own, label = nodes.weights[node], np.int64(-1)
-    for c in range(len(own)):
-        own[c] += slots.counts[slot, line, c]
-        if own[c] > 0.0 and (label < 0 or own[c] > own[label]):
+    weights, label = nodes.weights[node], np.int64(-1)
+    for c in range(len(weights)):
+        weights[c] += slots.counts[slot, line, c]
+        if weights[c] > 0.0 and (label < 0 or weights[c] > weights[label]):
             label = np.int64(c)
     nodes.label[node] = label
 
@@ -162,14 +163,14 @@ def _set_codes(stream, leaf, slot):
     nodes.codes[leaf] = start
     stream.state[layout.N_CODES] += columns.n_lines[attribute]
     for code in range(columns.n_lines[attribute]):
-        nodes.branch_of[start + code] = -1
+        nodes.branch_by_code[start + code] = -1
         if stream.slots.rows[slot, first + code] > 0:
-            nodes.branch_of[start + code] = branch
+            nodes.branch_by_code[start + code] = branch
             branch += 1
 
 
 @kernel
-def _promise(nodes, node):
+def _leaf_error(nodes, node):
     """Return the error of a leaf: the weight that is not of its majority class."""
     wrong = 0.0
     for c in range(nodes.weights.shape[1]):
@@ -188,29 +189,29 @@ def rank_leaves(stream):
     nodes, state = stream.nodes, stream.state
     while True:
         lowest, highest = np.inf, -1.0
-        leaving, coming = np.int64(-1), np.int64(-1)
+        deactivated, activated = np.int64(-1), np.int64(-1)
         for node in range(state[layout.N_NODES]):
             if nodes.attribute[node] != layout.LEAF:
                 continue
-            promise = _promise(nodes, node)
-            if nodes.slot[node] >= 0 and promise < lowest:
-                lowest, leaving = promise, np.int64(node)
-            elif nodes.slot[node] < 0 and promise > highest:
-                highest, coming = promise, np.int64(node)
-        if coming < 0:
+            error = _leaf_error(nodes, node)
+            if nodes.slot[node] >= 0 and error < lowest:
+                lowest, deactivated = error, np.int64(node)
+            elif nodes.slot[node] < 0 and error > highest:
+                highest, activated = error, np.int64(node)
+        if activated < 0:
             return
         if state[layout.N_FREE] > 0:
             state[layout.N_INACTIVE] -= 1
-        elif leaving >= 0 and highest > lowest:
-            release_slot(stream, nodes.slot[leaving])
-            nodes.slot[leaving] = -1
+        elif deactivated >= 0 and highest > lowest:
+            release_slot(stream, nodes.slot[deactivated])
+            nodes.slot[deactivated] = -1
         else:
             return
-        nodes.slot[coming] = take_slot(stream)
+        nodes.slot[activated] = take_slot(stream)
 
 
 @entry
 def find_leaves(stream, cells, leaves):
     """Set the leaf of each row."""
     for row in range(len(leaves)):
-        leaves[row] = leaf_of(stream, cells, row)
+        leaves[row] = find_leaf(stream, cells, row)

@@ -28,10 +28,10 @@ def predict(stream, leaf, cells, row):
     if stream.limits[layout.IS_ADAPTIVE] == 0 or nodes.slot[leaf] < 0 or label < 0:
         return label, label, label
     _set_scores(stream, leaf, cells, row)
-    scores, most, best = stream.work.scores, -np.inf, np.int64(0)
+    scores, largest, best = stream.work.scores, -np.inf, np.int64(0)
     for c in range(len(scores)):
-        most = max(most, scores[c])
-    while scores[best] < most - EQUAL:
+        largest = max(largest, scores[c])
+    while scores[best] < largest - EQUAL:
         best += 1
     if nodes.correct[leaf, layout.BY_BAYES] > nodes.correct[leaf, layout.BY_COUNTS]:
         return label, best, best
@@ -57,10 +57,9 @@ def _set_scores(stream, leaf, cells, row):
         first, missing = columns.first[a], columns.first[a] + columns.n_lines[a]
         for c in range(len(scores)):
             total = slots.totals[slot, c] - slots.counts[slot, missing, c]
-            share = (slots.counts[slot, first + np.int64(value), c] + 1.0) / (
-                total + 2.0
-            )
-            _multiply(stream, c, share * share)
+            count = slots.counts[slot, first + np.int64(value), c]
+            probability = (count + 1.0) / (total + 2.0)
+            _multiply(stream, c, probability * probability)
     for c in range(len(scores)):
         scores[c] += 0.5 * math.log(product[c])
 
@@ -87,9 +86,9 @@ def _multiply_densities(stream, moments, value):
         return
     within, middle = squares / weight, total / weight
     for c in range(len(moments)):
-        own = moments[c, layout.WEIGHT]
-        mean = moments[c, layout.MEAN] if own > 0.0 else middle
-        variance = (moments[c, layout.SQUARES] + within) / (own + 1.0)
+        size = moments[c, layout.WEIGHT]
+        mean = moments[c, layout.MEAN] if size > 0.0 else middle
+        variance = (moments[c, layout.SQUARES] + within) / (size + 1.0)
         step = value - mean
         stream.work.scores[c] -= step * step / (2.0 * variance)
         _multiply(stream, c, 1.0 / variance)
@@ -112,10 +111,10 @@ def predict_rows(stream, cells, leaves, outputs):
             for c in range(n_classes):
                 best = max(best, scores[c])
         for c in range(n_classes):
-            share = nodes.weights[leaf, c]
+            output = nodes.weights[leaf, c]
             if adapts and by_bayes:
-                share = math.exp(scores[c] - best)
-            outputs[row, c] = share
-            total += share
+                output = math.exp(scores[c] - best)
+            outputs[row, c] = output
+            total += output
         for c in range(n_classes):
             outputs[row, c] = outputs[row, c] / total if total > 0.0 else 0.0

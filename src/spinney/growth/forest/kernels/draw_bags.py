@@ -17,21 +17,21 @@ LAST, WORD, ROTATION = np.uint64(63), np.uint64(64), np.uint64(58)
 
 
 @kernel
-def high_product(one, other):
+def high_product(x, y):
     """Return the upper word of the product of two words."""
-    low_one, high_one = one & LOWER, one >> HALF
-    low, high = other & LOWER, other >> HALF
-    middle = low_one * high + ((low_one * low) >> HALF)
-    rest = high_one * low + (middle & LOWER)
-    return high_one * high + (middle >> HALF) + (rest >> HALF)
+    low_x, high_x = x & LOWER, x >> HALF
+    low, high = y & LOWER, y >> HALF
+    middle = low_x * high + ((low_x * low) >> HALF)
+    rest = high_x * low + (middle & LOWER)
+    return high_x * high + (middle >> HALF) + (rest >> HALF)
 
 
 @kernel
-def stepped(high, low, more_high, more_low):
+def stepped(high, low, high_increment, low_increment):
     """Return the next state: this one times the factor, and more."""
     product = high_product(low, LOW_FACTOR) + high * LOW_FACTOR + low * HIGH_FACTOR
-    low = low * LOW_FACTOR + more_low
-    return product + more_high + np.uint64(low < more_low), low
+    low = low * LOW_FACTOR + low_increment
+    return product + high_increment + np.uint64(low < low_increment), low
 
 
 @entry
@@ -50,21 +50,21 @@ def draw_bags(seeds, size, drawn):
     n = np.uint64(drawn.shape[1])
     threshold = (LOWER + ONE - n) % n
     for tree in range(len(seeds)):
-        more_high = (seeds[tree, 2] << ONE) | (seeds[tree, 3] >> LAST)
-        more_low = (seeds[tree, 3] << ONE) | ONE
-        low = more_low + seeds[tree, 1]
-        high = more_high + seeds[tree, 0] + np.uint64(low < more_low)
-        high, low = stepped(high, low, more_high, more_low)
-        kept, waiting = np.uint64(0), False
+        high_increment = (seeds[tree, 2] << ONE) | (seeds[tree, 3] >> LAST)
+        low_increment = (seeds[tree, 3] << ONE) | ONE
+        low = low_increment + seeds[tree, 1]
+        high = high_increment + seeds[tree, 0] + np.uint64(low < low_increment)
+        high, low = stepped(high, low, high_increment, low_increment)
+        word, waiting = np.uint64(0), False
         for _ in range(size):
             while True:
                 if waiting:
-                    half = kept >> HALF
+                    half = word >> HALF
                 else:
-                    high, low = stepped(high, low, more_high, more_low)
-                    turn, mixed = high >> ROTATION, high ^ low
-                    kept = (mixed >> turn) | (mixed << ((WORD - turn) & LAST))
-                    half = kept & LOWER
+                    high, low = stepped(high, low, high_increment, low_increment)
+                    rotation, mixed = high >> ROTATION, high ^ low
+                    word = (mixed >> rotation) | (mixed << ((WORD - rotation) & LAST))
+                    half = word & LOWER
                 waiting = not waiting
                 product = half * n
                 if product & LOWER >= threshold:

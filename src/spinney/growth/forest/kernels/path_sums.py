@@ -74,13 +74,13 @@ def branch_of(paths, node, value):
                 return branch
         return np.int64(paths.branch[node])
     branch = np.int64(value > cut)
-    for further in range(paths.listed[node]):
-        branch += value > paths.cuts[paths.entries[node, 1] + further]
+    for k in range(paths.listed[node]):
+        branch += value > paths.cuts[paths.entries[node, 1] + k]
     return branch
 
 
 @entry
-def add_paths(paths, roots, cells, out, output_of, sums, divided):
+def add_paths(paths, roots, cells, out, output_index, sums, divided):
     """Sum the predictions of one output of rows, under each shrinkage.
 
     Parameters
@@ -104,10 +104,10 @@ def add_paths(paths, roots, cells, out, output_of, sums, divided):
     column, outputs, factors = paths.column, paths.outputs, paths.factors
     first, children = paths.links[FIRST], paths.links[CHILDREN]
     for tree in range(len(roots)):
-        for row in range(len(output_of)):
+        for row in range(len(output_index)):
             if not out[row, tree]:
                 continue
-            node, output = roots[tree], output_of[row]
+            node, output = roots[tree], output_index[row]
             value = outputs[node, output]
             for k in range(factors.shape[1]):
                 sums[row, k] += value
