@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney._support import row_order
-from spinney._support.row_order import MOST_COPIES, row_copies
+from spinney._support.row_order import MAX_COPIES, row_copies
 
 cells = st.sampled_from([0.0, -0.0, 1.5, -2.0, np.nan, np.inf])
 rows = st.lists(st.tuples(cells, st.integers(-1, 3), st.integers(0, 1)), min_size=1)
@@ -42,7 +42,7 @@ def test_a_weight_is_so_many_rows(lines):
     assert weighted == content(copies, row_copies(copies).places)
 
 
-@pytest.mark.parametrize("weights", [[0.5, 1.0], [1.0, float(MOST_COPIES)]])
+@pytest.mark.parametrize("weights", [[0.5, 1.0], [1.0, float(MAX_COPIES)]])
 def test_weights_that_cannot_be_rows_leave_each_row_once(weights):
     order = row_copies([np.array([3.0, 1.0])], np.array(weights)).places
     assert sorted(order) == [0, 1]
@@ -64,7 +64,7 @@ def test_a_large_weight_is_so_many_rows_too(lines, times):
     weights = np.array([line[-1] for line in lines]) * float(times)
     columns = as_columns(lines)[:2]
     repeated = [np.repeat(column, weights.astype(int)) for column in columns]
-    with patch.object(row_order, "MOST_COPIES", 20):
+    with patch.object(row_order, "MAX_COPIES", 20):
         few, same = row_copies(columns, weights), row_copies(repeated)
     if few.weight is None:  # beyond 20 copies and four a row
         assert weights.sum() / times > max(20, 4 * len(lines))

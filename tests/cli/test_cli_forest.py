@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("--voting", "loud"), "voting"),
         (("-o", "-"), "standard output"),
         (("--quiet", "--json"), "cannot be used with"),
-        (("--no-bootstrap", "--permutation-importances"), "leave one out"),
+        (("--no-bootstrap", "--permutation-importances"), "cannot be used with"),
         (("--no-bootstrap", "--no-replace"), "cannot be used with"),
         (("--n-jobs", "0"), "--n-jobs 0"),
         (("--class-weight", "Iris-rosa=2"), "--class-weight: no class"),

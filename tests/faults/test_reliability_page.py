@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from spinney._support.checks import MOST_REPEATS, MOST_STARTS, MOST_TREES
-from spinney.recipes import MOST_BUCKETS
+from spinney._support.checks import MAX_REPEATS, MAX_STARTS, MAX_TREES
+from spinney.recipes import MAX_BUCKETS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 
@@ -23,10 +23,10 @@ def test_every_fault_has_a_line_and_a_test():
 def test_the_page_has_the_bounds():
     page = PAGE.read_text(encoding="utf-8")
     bounds = {
-        "`n_estimators`": MOST_TREES,
-        "`n_init`": MOST_STARTS,
-        "`repeats`, `gap_tables`, numbers in `n_clusters`": MOST_REPEATS,
-        "`n_buckets`": MOST_BUCKETS,
+        "`n_estimators`": MAX_TREES,
+        "`n_init`": MAX_STARTS,
+        "`repeats`, `gap_tables`, numbers in `n_clusters`": MAX_REPEATS,
+        "`n_buckets`": MAX_BUCKETS,
     }
     for name, most in bounds.items():
         assert f"| {name} | {most:,} |" in page

@@ -3,7 +3,7 @@
 import pytest
 
 import spinney
-from spinney.search.missing_values import MOST_BRANCHES
+from spinney.search.missing_values import MAX_BRANCHES
 
 # Values of one row each: named recipes warn of such columns.
 pytestmark = pytest.mark.filterwarnings("ignore:splits on high-cardinality")
@@ -20,7 +20,7 @@ def table(n_values: int) -> dict[str, list]:
 @pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 @pytest.mark.parametrize("recipe", ["id3", "c4.5", "cart"])
 def test_too_many_for_a_branch_each(recipe):
-    model = spinney.grow(table(MOST_BRANCHES + 1), "y", recipe=recipe)
+    model = spinney.grow(table(MAX_BRANCHES + 1), "y", recipe=recipe)
     root = model.tree.root
     assert len(root.children) == 2
     assert model.tree.n_leaves == 2
@@ -29,10 +29,10 @@ def test_too_many_for_a_branch_each(recipe):
     assert len(text) < 2000
     assert len(str(model.rules())) < 4000
     # What is asked is whole, though it is not shown whole.
-    assert model.score(table(MOST_BRANCHES + 1)) == 1.0
+    assert model.score(table(MAX_BRANCHES + 1)) == 1.0
 
 
 @pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 def test_as_many_as_are_allowed():
-    model = spinney.grow(table(MOST_BRANCHES), "y", recipe="id3")
-    assert len(model.tree.root.children) == MOST_BRANCHES
+    model = spinney.grow(table(MAX_BRANCHES), "y", recipe="id3")
+    assert len(model.tree.root.children) == MAX_BRANCHES

@@ -14,7 +14,7 @@ import spinney
 from spinney.data.formula import Linear
 from spinney.errors import ParameterError
 from spinney.growth.prune.risk import leaf_risks
-from spinney.search.oblique.combinations import without_unused
+from spinney.search.oblique.combinations import without_unused_formulas
 from spinney.trees import Node, Tree
 from spinney.trees.predict.flat_tree import flatten
 
@@ -93,7 +93,9 @@ def test_a_later_formula_stays_where_an_earlier_one_goes(settings):
         spare = replace(schema.constructed(Linear((0, 1), (1.0, 7.0))), name="spare")
         attributes = (*schema.attributes[:first], spare, *schema.attributes[first:])
         nodes = tuple(shifted(node, first) for node in tree)
-        kept = without_unused(Tree(replace(schema, attributes=attributes), nodes))
+        kept = without_unused_formulas(
+            Tree(replace(schema, attributes=attributes), nodes)
+        )
         assert kept.schema == schema
         for one, other in zip(kept, tree, strict=True):
             assert one.model == other.model

@@ -49,7 +49,7 @@ def test_the_tree_of_a_small_table(name, variant):
 def test_rows_in_duckdb_give_the_same_pruned_tree():
     given = {**FACTS["labor"], "recipe": "c4.5"}
     models = [
-        spinney.grow(TABLES / "labor.csv", **given, source=source)
+        spinney.grow(TABLES / "labor.csv", **given, engine=source)
         for source in ("memory", "duckdb")
     ]
     assert str(models[0]) == str(models[1])

@@ -14,7 +14,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain import counted_node
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
-from spinney.search import enumerate_splits, same_split
+from spinney.search import enumerate_splits, is_same_split
 from spinney.trees import Candidate
 
 ROUNDING = 1e-9
@@ -41,12 +41,12 @@ def test_each_way_and_its_gain_are_those_of_plain_loops(table, recipe):
     task, rows = task_of(table, recipe), table.rows
     for place, attribute in enumerate(table.schema.attributes):
         told = enumerate_splits(
-            node.search, node.tables[place], table.schema, place, most=ALL
+            node.search, node.tables[place], table.schema, place, max_splits=ALL
         )
         known = [row for row in rows if row[0][place] is not None]
         task.known = naive_splits.weight_of(known)
         ways = naive_splits.all_splits(rows, place, task)
-        assert len(told.candidates) == told.n_ways == len(ways)
+        assert len(told.candidates) == told.n_splits == len(ways)
         if attribute.kind == "nominal":
             ours = [way_of(candidate.split) for candidate in told.candidates]
             assert {(w.sides, w.missing) for w in ours} == {
@@ -73,7 +73,7 @@ def test_each_way_and_its_gain_are_those_of_plain_loops(table, recipe):
 
 def same_candidate(one: Candidate, other: Candidate) -> bool:
     return (
-        same_split(one.split, other.split)
+        is_same_split(one.split, other.split)
         and np.isclose(one.gain, other.gain, rtol=ROUNDING, atol=ROUNDING)
         and np.isclose(one.merit, other.merit, rtol=ROUNDING, atol=ROUNDING)
     )
@@ -98,7 +98,7 @@ def test_the_best_way_is_the_one_that_the_node_kept(table, recipe):
                 told.tables[kept.attribute],
                 table.schema,
                 kept.attribute,
-                most=ALL,
+                max_splits=ALL,
             )
             best = ways.candidates[ways.best]
             assert same_candidate(best, kept)
@@ -115,11 +115,11 @@ def test_a_short_list_holds_the_best(table, recipe):
     for place in range(len(table.schema.attributes)):
         settings_ = (node.search, node.tables[place], table.schema, place)
         whole, short = (
-            enumerate_splits(*settings_, most=ALL),
-            enumerate_splits(*settings_, most=2),
+            enumerate_splits(*settings_, max_splits=ALL),
+            enumerate_splits(*settings_, max_splits=2),
         )
         assert len(short.candidates) == min(2, len(whole.candidates))
-        assert short.n_ways == whole.n_ways
+        assert short.n_splits == whole.n_splits
         if whole.best is None:
             assert short.best is None
             continue

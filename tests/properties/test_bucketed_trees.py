@@ -64,7 +64,7 @@ def test_the_tree_over_codes(table, method, grouping, missing, n_buckets):
             found = spinney.discretise(
                 cells[known],
                 method,
-                n=n_buckets,
+                n_buckets=n_buckets,
                 classes=np.array(classes)[known],
             )
             codes = found.codes(cells)

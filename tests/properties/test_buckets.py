@@ -163,7 +163,7 @@ rows_of = st.lists(
 def discretised(rows, method: str, n: int) -> Buckets:
     values, classes, weights = zip(*rows, strict=True)
     return spinney.discretise(
-        list(values), method, n=n, classes=list(classes), weights=list(weights)
+        list(values), method, n_buckets=n, classes=list(classes), weights=list(weights)
     )
 
 

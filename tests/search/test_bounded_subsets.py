@@ -65,7 +65,11 @@ def test_with_room_for_all_it_is_the_best_of_all(weights, name, data):
     least = data.draw(st.sampled_from((0.0, 0.0, 1.0, 4.0)))
     table = np.array(weights, dtype=float)
     found = best_subset(
-        table, impurity, value_weights=table.sum(axis=1), least=least, beam_width=10_000
+        table,
+        impurity,
+        value_weights=table.sum(axis=1),
+        min_weight=least,
+        beam_width=10_000,
     )
     expected = least_cost(weights, impurity, least * (1 - 1e-12))
     if found is None:
@@ -91,7 +95,7 @@ def test_without_room_the_bound_holds(weights, name, beam_width):
         table,
         impurity,
         value_weights=table.sum(axis=1),
-        least=0.0,
+        min_weight=0.0,
         beam_width=beam_width,
     )
     scale = 1e-9 * table.sum()
@@ -123,7 +127,7 @@ def test_the_least_of_two_prices(prices):
 def test_values_of_equal_shares_stay_together():
     weights = np.array([[1, 2, 0], [2, 4, 0], [5, 0, 0], [1, 0, 0], [0, 1, 3]], float)
     found = best_subset(
-        weights, gini, value_weights=weights.sum(axis=1), least=0.0, beam_width=9
+        weights, gini, value_weights=weights.sum(axis=1), min_weight=0.0, beam_width=9
     )
     assert found.left[0] == found.left[1]
     assert found.left[2] == found.left[3]
@@ -132,7 +136,7 @@ def test_values_of_equal_shares_stay_together():
 def test_values_that_are_all_alike_are_parted_somehow():
     weights = np.array([[1.0, 2, 3]] * 14)
     found = best_subset(
-        weights, gini, value_weights=weights.sum(axis=1), least=0.0, beam_width=9
+        weights, gini, value_weights=weights.sum(axis=1), min_weight=0.0, beam_width=9
     )
     assert 0 < found.left.sum() < 14
     assert found.bound == pytest.approx(found.cost)
@@ -286,7 +290,11 @@ def test_without_room_it_is_the_best_prefix_and_nothing_is_searched():
     for seed in range(20):
         weights = np.random.default_rng(seed).integers(1, 30, (14, 4)).astype(float)
         found = best_subset(
-            weights, gini, value_weights=weights.sum(axis=1), least=0.0, beam_width=0
+            weights,
+            gini,
+            value_weights=weights.sum(axis=1),
+            min_weight=0.0,
+            beam_width=0,
         )
         order = principal_score(weights).argsort()
         prefixes = [np.isin(np.arange(14), order[:n]) for n in range(1, 14)]

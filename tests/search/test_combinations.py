@@ -11,7 +11,7 @@ import spinney
 from spinney.data.formula import Linear
 from spinney.errors import ParameterError
 from spinney.recipes import RECIPES
-from spinney.search.oblique.combinations import bits_of, without_unused
+from spinney.search.oblique.combinations import bits_saved, without_unused_formulas
 from spinney.trees import Candidate
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
@@ -340,14 +340,14 @@ def test_bits_by_hand():
     """4 rows of two classes, told apart: 4 bits. 3 of each against 1: 8 − 6 H(1/4)."""
     split = Groups(0, ((0,), (1,)), (0.5, 0.5))
     pure = Candidate(split, CountTable.of([[2, 0], [0, 2]]), 0, 0)
-    assert bits_of(pure) == pytest.approx(4)
+    assert bits_saved(pure) == pytest.approx(4)
     mixed = Candidate(split, CountTable.of([[3, 1], [1, 3]]), 0, 0)
     entropy = -(0.25 * np.log2(0.25) + 0.75 * np.log2(0.75))
-    assert bits_of(mixed) == pytest.approx(8 - 8 * entropy)
+    assert bits_saved(mixed) == pytest.approx(8 - 8 * entropy)
     # Numbers 0, 2 | 4, 6: squares 20 before, 4 after; 4/2 log₂ 5 bits.
     table = CountTable.of_moments([[2, 2, 4], [2, 10, 52]])
     cut = Candidate(Threshold(0, 0.5, (0.5, 0.5)), table, 0, 0)
-    assert bits_of(cut) == pytest.approx(2 * np.log2(5))
+    assert bits_saved(cut) == pytest.approx(2 * np.log2(5))
 
 
 def test_a_formula_stands_in_the_schema_once():
@@ -368,8 +368,8 @@ def test_a_formula_stands_in_the_schema_once():
 def test_unused_formulas_are_dropped_with_their_candidates():
     model = spinney.grow(diagonal(), "side", linear_terms=2, recipe="id3")
     tree = model.tree
-    assert without_unused(tree) is tree
+    assert without_unused_formulas(tree) is tree
     spare = tree.schema.constructed(Linear((1, 2), (1.0, 3.0)))
     wider = type(tree)(tree.schema.extended([spare]), tree.nodes)
-    assert without_unused(wider).schema == tree.schema
-    assert [n.split for n in without_unused(wider)] == [n.split for n in tree]
+    assert without_unused_formulas(wider).schema == tree.schema
+    assert [n.split for n in without_unused_formulas(wider)] == [n.split for n in tree]

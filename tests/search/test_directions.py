@@ -14,8 +14,8 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.search.oblique import directions
 from spinney.search.oblique.directions import (
     RIDGE,
-    combinations,
     discriminant,
+    linear_combinations,
     rounded,
     superclasses,
 )
@@ -55,7 +55,7 @@ def test_a_direction_by_hand():
     weights, means = np.array([1.0, 1.0]), np.array([[1.0, 2.0], [-1.0, -2.0]])
     scatter = np.diag([2.0, 8.0])
     products = Products(weights, means, np.array([scatter, scatter]))
-    (found,) = combinations(products, (4, 7), most=2, numeric=False)
+    (found,) = linear_combinations(products, (4, 7), max_terms=2, numeric=False)
     assert found == Linear((4, 7), (1.0, 0.5))
 
 
@@ -70,7 +70,7 @@ def test_scikit_learn_finds_the_same_discriminant(seed, monkeypatch):
     products = products_of(source, range(4), rows.mean(axis=0))
     (found,) = [
         f
-        for f in combinations(products, (0, 1, 2, 3), most=4, numeric=False)
+        for f in linear_combinations(products, (0, 1, 2, 3), max_terms=4, numeric=False)
         if len(f.places) == 4
     ]
     witness = LinearDiscriminantAnalysis(solver="lsqr").fit(rows, classes).coef_[0]
@@ -86,7 +86,7 @@ def test_scikit_learn_finds_the_same_least_squares(monkeypatch):
     numbers = rows @ [1, -0.2, 30] + random.normal(size=100)
     source = source_of(rows.T, numbers, origin=0.5)
     products = products_of(source, range(3))
-    found = combinations(products, (0, 1, 2), most=3, numeric=True)[-1]
+    found = linear_combinations(products, (0, 1, 2), max_terms=3, numeric=True)[-1]
     witness = LinearRegression().fit(rows, numbers).coef_
     np.testing.assert_allclose(
         np.array(found.coefficients) / found.coefficients[0],
@@ -118,7 +118,7 @@ def test_constant_and_collinear_columns_do_no_harm():
     classes = (x + y > 0).astype(int)
     columns = [x, np.full(80, 3.0), y, 2 * x + 1]
     products = products_of(source_of(columns, classes), range(4))
-    found = combinations(products, (0, 1, 2, 3), most=4, numeric=False)
+    found = linear_combinations(products, (0, 1, 2, 3), max_terms=4, numeric=False)
     assert all(1 not in formula.places for formula in found)
     assert all(np.isfinite(formula.coefficients).all() for formula in found)
     assert found[0].places in {(0, 2), (2, 3)}
@@ -128,14 +128,14 @@ def test_nothing_to_tell_apart_is_no_direction():
     rows = np.random.default_rng(0).normal(size=(2, 20))
     one_class = source_of(rows, np.zeros(20, dtype=int))
     products = products_of(one_class, (0, 1))
-    assert combinations(products, (0, 1), most=2, numeric=False) == []
+    assert linear_combinations(products, (0, 1), max_terms=2, numeric=False) == []
     mirrored = np.hstack([rows, -rows, rows, -rows])
     classes = np.repeat([0, 1], 40)
     products = products_of(source_of(mirrored, classes), (0, 1))
-    assert combinations(products, (0, 1), most=2, numeric=False) == []
+    assert linear_combinations(products, (0, 1), max_terms=2, numeric=False) == []
     absent = source_of(np.full((2, 4), np.nan), np.array([0, 1, 0, 1]))
     products = products_of(absent, (0, 1))
-    assert combinations(products, (0, 1), most=2, numeric=False) == []
+    assert linear_combinations(products, (0, 1), max_terms=2, numeric=False) == []
 
 
 @pytest.mark.parametrize("within", [0.0, 1e200])
@@ -143,7 +143,7 @@ def test_numbers_whose_squares_overflow_are_not_combined(within):
     classes = np.array([0, 0, 1, 1] * 5)
     x = np.where(classes, 1e200, -1e200) + within * np.tile([0.0, 1.0], 10)
     products = products_of(source_of([x, np.arange(20.0)], classes), (0, 1))
-    assert combinations(products, (0, 1), most=2, numeric=False) == []
+    assert linear_combinations(products, (0, 1), max_terms=2, numeric=False) == []
 
 
 def test_terms_that_do_not_matter_are_left_out():

@@ -124,11 +124,11 @@ def test_a_question_is_asked_in_every_form_and_everywhere(asked, branches, tmp_p
 @pytest.mark.parametrize(
     ("forced", "message"),
     [
-        ({(): "width > 7.2"}, "between 4.1 and 7.2: ask another"),
-        ({(): "width <= 4"}, "'width' leaves one side without rows"),
+        ({(): "width > 7.2"}, "between 4.1 and 7.2: use another"),
+        ({(): "width <= 4"}, "'width' leaves one branch without rows"),
         ({(): "color in {red, green, blue}"}, "without rows: the rows there have"),
         ({("color = red",): "color = red"}, "the rows there have red"),
-        ({(): "size >= small"}, "one side without rows"),
+        ({(): "size >= small"}, "one branch without rows"),
     ],
 )
 def test_a_question_that_divides_nothing_is_refused(forced, message):
@@ -141,7 +141,7 @@ def test_a_question_that_divides_nothing_is_refused(forced, message):
 
 
 def test_limits_and_buckets_are_kept():
-    with pytest.raises(ParameterError, match="side of weight 1, and a branch needs 2"):
+    with pytest.raises(ParameterError, match="branch of weight 1, and a branch needs"):
         spinney.grow(TABLE, "y", recipe="c4.5", forced_splits={(): "width > 7"})
     with pytest.raises(ParameterError, match="'width' is in buckets"):
         spinney.grow(

@@ -16,8 +16,8 @@ from spinney._support.ties import first_best
 from spinney.search.cut_points import midpoint
 from spinney.search.groupings import (
     CandidateSplits,
+    all_subsets,
     best_prefixes,
-    every_subset,
     multiway,
     ordered,
     thresholds,
@@ -36,7 +36,7 @@ def alone(table: CountTable) -> TableBatch:
 
 
 def prefixes(batch: TableBatch) -> CandidateSplits:
-    return best_prefixes(batch, free=np.ones(len(batch), dtype=bool))
+    return best_prefixes(batch, is_unrestricted=np.ones(len(batch), dtype=bool))
 
 
 def sides(
@@ -127,12 +127,12 @@ def best_cut(
 
 def test_cuts_between_rows_of_one_class_are_left_out():
     batch = alone(CountTable.of([[2, 0], [1, 0], [1, 0], [0, 3], [0, 1], [1, 1]]))
-    candidates = thresholds(batch, least=np.array([0.0]))
+    candidates = thresholds(batch, min_weight=np.array([0.0]))
     # The first cut and the last have no neighbour on one side.
     assert [len(left) for left, _ in enumerate_splits(candidates, batch)] == [1, 3, 5]
-    assert candidates.left_out.tolist() == [2]
+    assert candidates.n_excluded.tolist() == [2]
     # A limit makes a cut between others one at the end: three rows on the left.
-    candidates = thresholds(batch, least=np.array([3.0]))
+    candidates = thresholds(batch, min_weight=np.array([3.0]))
     assert [len(left) for left, _ in enumerate_splits(candidates, batch)] == [
         1,
         2,
@@ -152,9 +152,9 @@ def test_cuts_between_rows_of_one_class_are_left_out():
     ],
 )
 def test_no_cut_is_left_out_where_that_is_not_proven(table):
-    candidates = thresholds(alone(table), least=np.array([0.0]))
+    candidates = thresholds(alone(table), min_weight=np.array([0.0]))
     assert len(candidates) == 3
-    assert not np.any(candidates.left_out)
+    assert not np.any(candidates.n_excluded)
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -173,8 +173,11 @@ def test_the_best_cut_is_not_left_out(lines, classes, least, name):
     for line, label in zip(lines[::2], classes, strict=False):
         line[:] = [max(line) if each == label else 0 for each in range(3)]
     batch = alone(CountTable.of(lines))
-    every, some = thresholds(batch), thresholds(batch, least=np.array([float(least)]))
-    assert len(every) == len(some) + some.left_out.sum()
+    every, some = (
+        thresholds(batch),
+        thresholds(batch, min_weight=np.array([float(least)])),
+    )
+    assert len(every) == len(some) + some.n_excluded.sum()
     assert best_cut(some, batch, name, least) == best_cut(every, batch, name, least)
 
 
@@ -248,7 +251,7 @@ def test_the_best_subset_is_the_best_of_all(
         table = random_table(n_values, n_classes, seed)
         batch = alone(table)
         easy = n_classes == 2 and CRITERIA[criterion].ordered
-        candidates = prefixes(batch) if easy else every_subset(batch)
+        candidates = prefixes(batch) if easy else all_subsets(batch)
         assert candidates.exact.all()
         found = CRITERIA[criterion].gain(candidates.table).max()
         expected = best_by_brute_force(table, criterion)
@@ -268,7 +271,7 @@ def test_two_classes_need_only_prefixes():
 
 def test_where_not_every_subset_is_allowed_prefixes_are_not_exact():
     batch = alone(random_table(13, 2, 0))
-    candidates = best_prefixes(batch, free=np.array([False]))
+    candidates = best_prefixes(batch, is_unrestricted=np.array([False]))
     assert len(candidates) == 12
     assert not candidates.exact.any()
 
@@ -283,12 +286,12 @@ def test_two_of_many_classes_are_two_classes():
 
 def test_more_classes_need_every_subset_once():
     batch = alone(random_table(4, 3, 0))
-    subsets = enumerate_splits(every_subset(batch), batch)
+    subsets = enumerate_splits(all_subsets(batch), batch)
     assert len(subsets) == 7
     assert set(subsets) == set(naive_splits.all_subsets(range(4)))
 
 
-@pytest.mark.parametrize("build", [every_subset, prefixes])
+@pytest.mark.parametrize("build", [all_subsets, prefixes])
 def test_the_sides_of_a_way_have_its_counts(build: Builder):
     table = random_table(6, 3, 1)
     batch = alone(table)

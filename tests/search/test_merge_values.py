@@ -11,7 +11,7 @@ from spinney.errors import ParameterError
 from spinney.search.chaid import categories as portions
 from spinney.search.chaid import groups as merger
 from spinney.search.chaid.categories import Categories
-from spinney.search.chaid.group_splits import best_cut, best_of_all
+from spinney.search.chaid.group_splits import best_bipartition, best_cut
 from spinney.search.chaid.merge_values import Merging
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.significance import CERTAIN, chi_square_test
@@ -219,10 +219,10 @@ def test_settings_that_mean_nothing_are_refused(wrong):
 def test_of_equal_splits_the_first_is_made():
     # Any of the three apart from the others: the sides of 0 are (0), (0, 1), (0, 2).
     group = 9 * np.eye(3)[None]
-    inside, found = best_of_all(group, most=0.0, test=chi_square_test)
+    inside, found = best_bipartition(group, max_log_p=0.0, test=chi_square_test)
     assert inside.tolist() == [[True, False, False]]
     assert found[0] == pytest.approx(-13.5)  # χ² = 27 with two degrees
-    _, found = best_of_all(group, most=-13.6, test=chi_square_test)
+    _, found = best_bipartition(group, max_log_p=-13.6, test=chi_square_test)
     assert found.tolist() == [0.0]
 
 
@@ -237,7 +237,7 @@ def test_of_equal_splits_the_first_is_made():
 )
 def test_missing_values_go_to_either_side_of_a_cut(second, side):
     group = np.array([[[9.0, 0], second, [0, 18], [9, 0]]])
-    inside, _ = best_cut(group, missing=True, most=0.0, test=chi_square_test)
+    inside, _ = best_cut(group, missing=True, max_log_p=0.0, test=chi_square_test)
     assert tuple(np.flatnonzero(inside[0])) == side
 
 
@@ -272,7 +272,7 @@ def test_merging_and_splitting_ends(seed):
     stack = TableBatch.of([{0: CountTable.of(np.eye(5))}])
     every = Categories.of(stack, ordered=np.array([False]), floating=True)
     merging = merger.Merger(every.portions(np.array([0])), Lots)
-    merging.merge_alike(0.3, 0.29)
+    merging.merge_similar(0.3, 0.29)
     assert merging.group[0].tolist() == [
         merging.group[0].tolist().index(head) for head in merging.group[0]
     ]
@@ -295,7 +295,7 @@ def random_table(
 def test_too_many_categories_are_joined_first(monkeypatch, kind, n_classes):
     table = random_table(300, n_classes)
     whole = merge(table, kind=kind)
-    monkeypatch.setattr(portions, "MOST", 50)
+    monkeypatch.setattr(portions, "MAX_PORTIONS", 50)
     found = merge(table, kind=kind)
     assert not found.exact
     assert sorted(sum(found.groups, ())) == list(range(300))
@@ -309,7 +309,7 @@ def test_too_many_categories_are_joined_first(monkeypatch, kind, n_classes):
 
 
 def test_categories_with_equal_shares_stay_together(monkeypatch):
-    monkeypatch.setattr(portions, "MOST", 10)
+    monkeypatch.setattr(portions, "MAX_PORTIONS", 10)
     table = CountTable.of([[1, 3], [3, 1]] * 40)
     found = merge(table)
     assert found.groups == (tuple(range(0, 80, 2)), tuple(range(1, 80, 2)))
@@ -336,7 +336,7 @@ def test_ordered_splits_are_the_best_of_all(monkeypatch, seed, numeric):
         table = random_table(12, 2, seed=seed)
     chosen = Merging(alpha_merge=0.6, alpha_split_merged=0.599)
     tried = merge(table, settings=chosen)
-    monkeypatch.setattr(merger, "ENUMERATED", 2)
+    monkeypatch.setattr(merger, "MAX_ENUMERATED", 2)
     assert merge(table, settings=chosen) == tried
 
 

@@ -58,13 +58,13 @@ def decide(
 ) -> Decision:
     stack = TableBatch.of([tables])
     search = search.with_root_tables(stack, schema)
-    different = attribute_split.n_different(stack, search)
+    different = attribute_split.n_distinct_values(stack, search)
     decisions = node_split.decide_level(
         search,
         [attribute_split.best_splits(search, stack, schema)],
         schema,
         totals=np.ones((1, schema.n_classes)),
-        different=np.array([different.max(initial=-1)]),
+        max_distinct=np.array([different.max(initial=-1)]),
         forced={} if forced is None else {0: forced},
         paid=lambda _: (),
     )

@@ -43,7 +43,7 @@ def surrogates_of(agreements: dict[int, CountTable], *, most: int) -> list[Surro
     """Return the surrogates by tables of value × branch, which send every row."""
     tables = {index: with_unsent(table) for index, table in agreements.items()}
     parts = [SurrogateSplits.of(TableBatch.of([tables]), SCHEMA, RootSummary())]
-    (surrogates,) = ranked_surrogates(parts, 1, most=most)
+    (surrogates,) = ranked_surrogates(parts, 1, max_surrogates=most)
     return surrogates
 
 
@@ -206,8 +206,8 @@ def test_weights_of_classes_do_not_change_surrogates(grown):
     [
         (16.0, "l", 2, "sent by the surrogate weight > 9.5"),
         (None, "r", 2, "sent by the surrogate side = r"),
-        (None, "new", 1, "no surrogate is known, sent to the heavier branch"),
-        (None, None, 1, "no surrogate is known, sent to the heavier branch"),
+        (None, "new", 1, "no surrogate has a value, sent to the default branch"),
+        (None, None, 1, "no surrogate has a value, sent to the default branch"),
     ],
 )
 def test_a_row_without_a_height(grown, weight, side, leaf, told):
@@ -241,10 +241,10 @@ def test_the_explanation_of_a_node_shows_its_surrogates(grown):
     assert told.default_branch == "height ≤ 4.5"
     lines = [" ".join(line.split()) for line in str(told).splitlines()]
     assert lines[-4:] == [
-        "where height is missing height ≤ 4.5 height > 4.5 agreement adjusted",
+        "surrogates for height height ≤ 4.5 height > 4.5 agreement adjusted",
         "weight weight ≤ 9.5 weight > 9.5 1.000 1.000",
         "side side = l side = r 0.875 0.750",
-        "else to height ≤ 4.5",
+        "default branch: height ≤ 4.5",
     ]
     assert told.text(ascii_only=True).isascii()
     assert told.as_dict()["surrogates"][1]["adjusted"] == 0.75
@@ -266,7 +266,7 @@ def test_rules_leave_open_what_surrogates_decide(grown):
     assert (
         alone.explain(node=0)
         .text()
-        .endswith("where height is missing: to height ≤ 4.5 or missing")
+        .endswith("default branch if height is missing: height ≤ 4.5 or missing")
     )
 
 
@@ -281,7 +281,7 @@ def test_a_reversed_surrogate_sends_rows_the_other_way(source, tmp_path):
     lines = zip(*rows.values(), strict=True)
     cells = [",".join("" if c is None else str(c) for c in line) for line in lines]
     path.write_text("\n".join([",".join(rows), *cells]) + "\n", encoding="utf-8")
-    settings = {"recipe": "cart", "forced_splits": {(): "height"}, "source": source}
+    settings = {"recipe": "cart", "forced_splits": {(): "height"}, "engine": source}
     model = spinney.grow(path, "y", **settings)
     (surrogate,) = model.tree.root.surrogates
     assert surrogate == Surrogate(Threshold(1, 5.5, ()), 1.0, 1.0, reversed=True)

@@ -15,9 +15,9 @@ LARGEST_SEED = 2**32 - 1
 """The largest seed of scikit-learn, and so of everything here."""
 
 # Bounds of what is repeated: more would run for days, or ask for memory by the number.
-MOST_TREES = 100_000
-MOST_STARTS = 10_000
-MOST_REPEATS = 10_000
+MAX_TREES = 100_000
+MAX_STARTS = 10_000
+MAX_REPEATS = 10_000
 
 Progress = Callable[[int, int], object]
 """What is told how much is done, and how much there is to do."""

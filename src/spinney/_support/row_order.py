@@ -18,7 +18,7 @@ from spinney._support.jit.loading_time import wants_kernels
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads
 
-MOST_COPIES = 20_000
+MAX_COPIES = 20_000
 
 # The finaliser of MurmurHash3: every bit of a word stirs all others.
 _FACTORS = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
@@ -55,7 +55,7 @@ def row_copies(
 
     Numbers count by their ranks or, which is faster, by what they are.
 
-    Beyond ``MOST_COPIES`` a copy stands for as many rows as it takes to have no more,
+    Beyond ``MAX_COPIES`` a copy stands for as many rows as it takes to have no more,
     as far as the weights of different rows have a common divisor. Where weights are
     not whole numbers, or there would still be more copies than that and than four a
     row, each row comes once.
@@ -84,14 +84,14 @@ def row_copies(
     whole = total < 2**53 and bool(np.all(row_weights == np.floor(row_weights)))
     if whole:
         repeats = row_weights[order].astype(np.int64)
-        if total <= MOST_COPIES:
+        if total <= MAX_COPIES:
             return Copies(np.repeat(order, repeats), 1.0, own_places)
         starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
         merged = np.add.reduceat(repeats, starts)
         unit = _unit(int(np.gcd.reduce(merged)), int(total))
         if unit == 1 and total <= 4 * n_rows:
             return Copies(np.repeat(order, repeats), 1.0, own_places)
-        if total / unit <= max(MOST_COPIES, 4 * n_rows):
+        if total / unit <= max(MAX_COPIES, 4 * n_rows):
             sizes = np.diff(starts, append=n_rows)
             twins = np.empty_like(own_places)
             twins[order] = np.repeat(order[starts], sizes)
@@ -134,7 +134,7 @@ def _unit(divisor: int, total: int) -> int:
     >>> _unit(6000, 24_000), _unit(7, 70_000), _unit(1, 30_000)
     (2, 7, 1)
     """
-    parts = np.arange(1, max(1, divisor * MOST_COPIES // total) + 1)
+    parts = np.arange(1, max(1, divisor * MAX_COPIES // total) + 1)
     return divisor // int(parts[divisor % parts == 0].max())
 
 

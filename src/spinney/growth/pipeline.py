@@ -10,7 +10,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.model_trees.m5 import with_models
 from spinney.growth.prune import Pruned, Steps
 from spinney.recipes import Recipe
-from spinney.search.oblique import without_unused
+from spinney.search.oblique import without_unused_formulas
 from spinney.sources.training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -51,5 +51,5 @@ def grow_and_prune(
         steps = Steps(chain(result.steps, modelled.steps))
         result = replace(result, tree=modelled.tree, steps=steps)
     if len(schema.attributes) > schema.n_columns:
-        result = replace(result, tree=without_unused(result.tree))
+        result = replace(result, tree=without_unused_formulas(result.tree))
     return result

@@ -52,7 +52,7 @@ from spinney.recipes import (
     default_recipe,
     in_bins,
 )
-from spinney.search.oblique import without_unused
+from spinney.search.oblique import without_unused_formulas
 from spinney.sources.training_data import TableInput, TrainingData, open_source
 
 MAX_ROWS_UNBINNED = 500_000
@@ -254,7 +254,7 @@ def _finished(
     if ccp_alpha:
         warn_of_squared_error_pruning(choice.recipe, result.tree.schema.target)
         result = pruned_by_impurity(result.tree, choice.recipe, float(ccp_alpha))
-        result = replace(result, tree=without_unused(result.tree))
+        result = replace(result, tree=without_unused_formulas(result.tree))
     return Model(
         result.tree,
         choice.recipe,

@@ -26,7 +26,7 @@ from spinney.growth.prune import (
 from spinney.models.training_match import class_scale, recode_training_rows
 from spinney.models.validation_split import read_encoded_rows
 from spinney.recipes import Recipe
-from spinney.search.oblique import without_unused
+from spinney.search.oblique import without_unused_formulas
 from spinney.sources.rows import TrainingSet, row_weights
 from spinney.sources.training_data import TrainingData
 from spinney.trees import Groups, SplitCondition, Threshold, Tree
@@ -90,7 +90,7 @@ def prune_model(
     elif "data" in arguments:
         _choosing(model, read, arguments, weight, grown_with, counted)
     result = pruned(model.tree, chosen.name, **arguments)
-    tree = without_unused(result.tree)
+    tree = without_unused_formulas(result.tree)
     # An update would grow the tree anew, and whole: who cuts a tree has done with rows.
     return replace(
         model,

@@ -30,8 +30,8 @@ from spinney.recipes.vocabulary import (
     CHOICES,
     GROUPINGS,
     GROWERS,
+    MAX_BUCKETS,
     MISSING_POLICIES,
-    MOST_BUCKETS,
     GrowerTraits,
     check_alphas,
     known_names,
@@ -43,16 +43,16 @@ Named = str | Callable[[CountTable], Any]
 """The name of a criterion, or a user's own function."""
 
 # C4.5 asks for no more than 25 rows a side, however large the node is.
-MOST_IN_SIDE = 25.0
+MAX_SIDE_WEIGHT = 25.0
 STEPS = 1000
 # What C4.5 takes for no gain at all, in bits.
 NOTHING = 1e-6
 
 # The most rows between two looks: a leaf holds as many before it has bins.
-MOST_GRACE = 100_000
+MAX_GRACE_PERIOD = 100_000
 
 # The deepest trees of which all are searched.
-DEEPEST = 5
+MAX_SEARCHED_DEPTH = 5
 
 # Pruning methods that need what growing is not given.
 _OF_A_GROWN_MODEL = {"manual": Setting("nodes", ...)}
@@ -337,7 +337,7 @@ class Recipe:
             check_named("buckets", self.buckets, BUCKETINGS)
         check_alphas(self.alpha_merge, self.alpha_resplit)
         check_number("alpha_split", self.alpha_split, most=1, optional=True)
-        check_whole("n_buckets", self.n_buckets, least=2, most=MOST_BUCKETS)
+        check_whole("n_buckets", self.n_buckets, least=2, most=MAX_BUCKETS)
         check_whole("surrogates", self.surrogates, least=0)
         check_whole("max_depth", self.max_depth, least=0, optional=True)
         check_whole("max_leaves", self.max_leaves, least=1, optional=True)
@@ -375,7 +375,7 @@ class Recipe:
             check_choice(name, getattr(self, name))
         check_number("delta", self.delta, most=1.0)
         check_number("tie_threshold", self.tie_threshold)
-        check_whole("grace_period", self.grace_period, least=1, most=MOST_GRACE)
+        check_whole("grace_period", self.grace_period, least=1, most=MAX_GRACE_PERIOD)
         check_whole("max_active_leaves", self.max_active_leaves, least=1)
         if not 0 < self.delta < 1:
             raise refusal(Setting("delta", self.delta), "must be between 0 and 1")
@@ -452,7 +452,7 @@ class Recipe:
         >>> RECIPES["c4.5"].least_side(np.array([150.0, 21.0]), 3)
         array([5. , 0.7])
         """
-        return np.minimum(self.min_cut_share * known / n_classes, MOST_IN_SIDE)
+        return np.minimum(self.min_cut_share * known / n_classes, MAX_SIDE_WEIGHT)
 
     def step_of(self, values: NDArray[Any] | None) -> float:
         """Return the least step between numbers, where all of a column are these."""
@@ -553,11 +553,11 @@ def _least_weight(limit: float, total: float, *, free: float) -> float:
 
 
 def _refuse_deep_search(max_depth: int | None) -> None:
-    if max_depth is None or max_depth > DEEPEST:
+    if max_depth is None or max_depth > MAX_SEARCHED_DEPTH:
         raise refusal(
             Setting("max_depth", max_depth),
-            f"is more than a search over all trees can do: {DEEPEST} at most",
-            "lower it, or take a recipe that grows greedily, such as 'cart'",
+            f"is too deep to search all trees: {MAX_SEARCHED_DEPTH} at most",
+            "lower it, or use a recipe that grows greedily, such as 'cart'",
         )
 
 

@@ -25,7 +25,7 @@ MISSING_POLICIES = (
 )
 
 BUCKETINGS = ("equal-width", "equal-frequency", "k-means", "entropy-mdl")
-MOST_BUCKETS = 100_000
+MAX_BUCKETS = 100_000
 
 # Those that may be decided by rows which the tree is not grown on; the first two need
 # such rows.

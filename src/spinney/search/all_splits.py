@@ -1,8 +1,7 @@
-"""Every way to split on one attribute at a node, and not the best of them alone.
+"""All candidate splits of one attribute at a node, not only the best of them.
 
-A way is made a split as the search makes one: each stands as the only way of a copy of
-its table, so that gains, merits, thresholds and groups come from the same code, to the
-bit.
+Each is computed by the search itself, as the only candidate of a copy of its table. So
+gains, merits, thresholds and groups come from the same code, to the bit.
 """
 
 from collections.abc import Iterator
@@ -17,36 +16,34 @@ from spinney.search.attribute_split import (
     BestSplits,
     SearchedLevel,
     best_splits,
-    candidates_of_part,
-    forms_of,
+    candidate_splits,
+    choose_forms,
     is_allowed,
-    level_splits_of,
-    merging_arguments,
-    n_different,
+    make_level_splits,
+    merge_options,
+    n_distinct_values,
     record_best,
 )
 from spinney.search.chaid.merge_values import MergeStep, merge_batch
 from spinney.search.groupings import CandidateSplits
 from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.tree_search import Search
-from spinney.search.value_order import ENUMERATED
-from spinney.trees import Candidate, CountTable, Groups, Split, TableBatch, Threshold
+from spinney.search.value_order import MAX_ENUMERATED
+from spinney.trees import Candidate, CountTable, Split, TableBatch
 
-AT_ONCE = 1 << 20  # lines of copies that are held at once
+MAX_LINES = 1 << 20  # lines of copies that are held at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AllSplits:
-    """All ways to split on one attribute at a node, as candidates.
-
-    Each is computed as the only way of a copy of the node's table.
+    """All candidate splits of one attribute at a node.
 
     Parameters
     ----------
     form : Form, optional
         How values are grouped; None where the rows have one value.
     candidates : tuple of Candidate
-        The ways that are listed, in the order of the values.
+        The splits that are listed, in the order of the values.
     allowed : tuple of bool
         Which of them leave two branches enough rows.
     best : int, optional
@@ -54,8 +51,8 @@ class AllSplits:
     n_splits : int
         How many were counted.
     n_subsets : int
-        How many ways there are to divide the values in two, where that is asked: with
-        many values not all are counted.
+        How many splitting subsets there are, where values are divided in two: with many
+        values not all are counted.
     searched : bool
         Whether branch and bound looked for the best of these subsets.
     steps : tuple of MergeStep
@@ -73,161 +70,138 @@ class AllSplits:
 
 
 def enumerate_splits(
-    search: Search, table: CountTable, schema: Schema, index: int, *, most: int
+    search: Search, table: CountTable, schema: Schema, index: int, *, max_splits: int
 ) -> AllSplits:
-    """Return the ways to split on an attribute, of many the ``most`` that gain most.
+    """Return the splits on an attribute; of many those ``max_splits`` that gain most.
 
-    The table has the classes' own weights. Of up to ``ENUMERATED`` values every subset
-    is counted, though two classes would let the search do with fewer.
+    The table has the classes' own weights. Of up to ``MAX_ENUMERATED`` values every
+    subset is counted, though two classes would let the search do with fewer.
 
-    Examples
-    --------
     >>> from spinney.data import Attribute
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> income = CountTable.of([[2, 2], [1, 3], [2, 4]])
     >>> schema = Schema((Attribute("income", "nominal", tuple("hlm")),), None)
     >>> search = Search.of(RECIPES["cart"], numeric=False)
-    >>> found = enumerate_splits(search, income, schema, 0, most=100)
-    >>> [each.split.groups[0] for each in found.candidates], found.best
+    >>> splits = enumerate_splits(search, income, schema, 0, max_splits=100)
+    >>> [candidate.split.groups[0] for candidate in splits.candidates], splits.best
     ([(0,), (0, 1), (0, 2)], 0)
     """
     batch = TableBatch.of([{index: table}])
     search = search.with_root_tables(batch, schema)
     level = SearchedLevel.of(search, batch)
     counted = level.counted.batch
-    if n_different(counted, search)[0] < 2:
+    if n_distinct_values(counted, search)[0] < 2:
         return AllSplits(None)
     form, searched = _listed_form(search, level)
     n_values = int(counted.counts[0])
-    part = level.part(search, form, np.arange(1))
-    candidate_splits = candidates_of_part(search, part, every=True)
-    allowed = is_allowed(search, part, candidate_splits)
-    listed = _listed(search, candidate_splits, allowed, most)
+    form_tables = level.part(search, form, np.arange(1))
+    splits = candidate_splits(search, form_tables, all_cuts=True)
+    allowed = is_allowed(search, form_tables, splits)
+    listed = _listed_positions(search, splits, allowed, max_splits)
     candidates = [
         candidate
-        for copies in _copies(
-            search, batch, form, candidate_splits, listed, allowed, schema
+        for level_splits in _splits_of_copies(
+            search, batch, form, splits, listed, allowed, schema
         )
-        for candidate in copies.candidates(np.arange(len(copies)))
+        for candidate in level_splits.candidates(np.arange(len(level_splits)))
     ]
     best = best_splits(search, batch, schema)
-    winner = best.candidate(0) if len(best) else None
-    is_allowed_split = allowed[listed].tolist()
-    position = _index_of(winner, candidates)
-    if (
-        winner is not None and position is not None and searched
-    ):  # it knows what was proved
-        candidates[position] = winner
-    elif winner is not None and position is None and searched:  # no prefix is as good
-        position = len(candidates)
-        candidates.append(winner)
-        is_allowed_split.append(True)
-    elif (
-        winner is not None and position is None
-    ):  # one of many that tie with it is listed
-        position = len(candidates) - 1
-        candidates[position], is_allowed_split[position] = winner, True
-    two, steps = form in (Form.SUBSET, Form.PREFIX), list[MergeStep]()
+    allowed_listed, position = allowed[listed].tolist(), None
+    if len(best):
+        winner = best.candidate(0)
+        same = [is_same_split(winner.split, c.split) for c in candidates]
+        position = same.index(True) if any(same) else len(candidates) - 1
+        if searched and not any(same):  # no prefix is as good
+            position = len(candidates)
+            candidates.append(winner)
+            allowed_listed.append(True)
+        elif searched or not any(same):  # it knows its bound, or ties with the last
+            candidates[position], allowed_listed[position] = winner, True
+    is_binary, steps = form in (Form.SUBSET, Form.PREFIX), list[MergeStep]()
     if form == Form.MERGED:
-        merge_batch(part.batch, **merging_arguments(search, part), steps=steps)
+        merge_batch(
+            form_tables.batch, **merge_options(search, form_tables), steps=steps
+        )
     return AllSplits(
         form,
         tuple(candidates),
-        tuple(is_allowed_split),
+        tuple(allowed_listed),
         position,
-        max(len(candidate_splits), len(candidates)),
-        2 ** (n_values - 1) - 1 if two else 0,
+        max(len(splits), len(candidates)),
+        2 ** (n_values - 1) - 1 if is_binary else 0,
         searched,
         tuple(steps),
     )
 
 
 def _listed_form(search: Search, level: SearchedLevel) -> tuple[Form, bool]:
-    """Return how values are grouped, in all subsets where there are not too many.
+    """Return how values are grouped, and whether that needs branch and bound.
 
-    And whether the best subset is searched for: prefixes are listed beside it.
+    Up to ``MAX_ENUMERATED`` values all subsets are listed, beyond that prefixes.
     """
     batch = level.counted.batch
-    form = Form(int(forms_of(search, batch, level.traits)[0][0]))
-    few = batch.counts[0] <= ENUMERATED
+    form = Form(int(choose_forms(search, batch, level.traits)[0][0]))
     if form == Form.SEARCHED:
         return Form.PREFIX, True
-    return Form.SUBSET if form == Form.PREFIX and few else form, False
+    if form == Form.PREFIX and batch.counts[0] <= MAX_ENUMERATED:
+        return Form.SUBSET, False
+    return form, False
 
 
-def _listed(
-    search: Search,
-    candidate_splits: CandidateSplits,
-    allowed: NDArray[np.bool_],
-    most: int,
+def _listed_positions(
+    search: Search, splits: CandidateSplits, allowed: NDArray[np.bool_], max_splits: int
 ) -> Integers:
-    """Return which ways are listed, in their order: first those that are allowed."""
-    if len(candidate_splits) <= most:
-        return np.arange(len(candidate_splits))
-    gains = np.asarray(search.criterion.gain(candidate_splits.table))
-    return np.sort(np.lexsort((-gains, ~allowed))[:most])
+    """Return which splits are listed, in their order: first those that are allowed."""
+    if len(splits) <= max_splits:
+        return np.arange(len(splits))
+    gains = np.asarray(search.criterion.gain(splits.table))
+    return np.sort(np.lexsort((-gains, ~allowed))[:max_splits])
 
 
-def _copies(
+def _splits_of_copies(
     search: Search,
     batch: TableBatch,
     form: Form,
-    candidate_splits: CandidateSplits,
+    splits: CandidateSplits,
     listed: Integers,
     allowed: NDArray[np.bool_],
     schema: Schema,
 ) -> Iterator[LevelSplits]:
-    """Give the listed ways as splits, each of a copy of the table."""
+    """Give the listed splits, each as the best one of a copy of the table."""
     n_cuts = max(1, int(allowed.sum()))
-    at_once = max(1, AT_ONCE // len(batch.values))
-    for first in range(0, len(listed), at_once):
-        chosen = listed[first : first + at_once]
-        every = np.arange(len(chosen))
+    n_copies = max(1, MAX_LINES // len(batch.values))
+    for first in range(0, len(listed), n_copies):
+        chosen = listed[first : first + n_copies]
+        copies = np.arange(len(chosen))
         level = SearchedLevel.of(search, batch.take(np.zeros(len(chosen), np.int64)))
-        part, best = level.part(search, form, every), BestSplits.none(level)
+        form_tables, best = level.part(search, form, copies), BestSplits.none(level)
         record_best(
             search,
-            part,
+            form_tables,
             level,
             best,
-            candidates=_one_each(candidate_splits, chosen),
-            first=every,
+            candidates=_one_per_table(splits, chosen),
+            first=copies,
             n_cuts=np.full(len(chosen), n_cuts),
         )
-        yield level_splits_of(search, level, best, schema)
+        yield make_level_splits(search, level, best, schema)
 
 
-def _one_each(candidate_splits: CandidateSplits, chosen: Integers) -> CandidateSplits:
-    """Return some ways of one table, each as the only one of a copy of it."""
-    line_branches, n = candidate_splits.line_branches, len(chosen)
+def _one_per_table(splits: CandidateSplits, chosen: Integers) -> CandidateSplits:
+    """Return some splits of one table, each as the only one of a copy of it."""
+    line_branches, n = splits.line_branches, len(chosen)
     return replace(
-        candidate_splits.take(chosen),
+        splits.take(chosen),
         owner=np.arange(n),
         line_branches=lambda _: np.concatenate(
             [line_branches(np.array([candidate])) for candidate in chosen]
         ),
-        exact=np.repeat(candidate_splits.exact, n),
-        log_multiplier=np.repeat(candidate_splits.log_multiplier, n),
-        left_out=0,
+        exact=np.repeat(splits.exact, n),
+        log_multiplier=np.repeat(splits.log_multiplier, n),
+        n_excluded=0,
     )
 
 
-def _index_of(winner: Candidate | None, candidates: list[Candidate]) -> int | None:
-    """Return which of some candidates asks what the winner asks."""
-    if winner is None:
-        return None
-    same = (same_split(winner.split, each.split) for each in candidates)
-    return next((position for position, is_it in enumerate(same) if is_it), None)
-
-
-def same_split(one: Split, other: Split) -> bool:
+def is_same_split(first: Split, second: Split) -> bool:
     """Return whether two splits send every value to the same branch."""
-    return _split_key(one) == _split_key(other)
-
-
-def _split_key(split: Split) -> tuple[object, ...]:
-    if isinstance(split, Threshold):
-        key: object = split.threshold
-    else:
-        key = split.groups if isinstance(split, Groups) else split.cuts
-    return type(split), split.attribute, key, split.missing
+    return replace(first, shares=()) == replace(second, shares=())

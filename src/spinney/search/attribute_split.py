@@ -1,11 +1,11 @@
-"""The best split of every attribute at every node of a level, from a stack of tables.
+"""The best split of every attribute at every node of a level, from a batch of tables.
 
-One pass over the stack::
+One pass over the batch::
 
     numbers → buckets, if the recipe has any
     missing rows → a value, if the policy says which
-    for each form of question, all tables of that form at once:
-        the ways to branch, with missing rows in a branch if the policy moves them
+    for each form of split, all tables of that form at once:
+        the candidate splits, with missing rows in a branch if the policy moves them
         those that are allowed → gains → the first best of each table → its merit
 """
 
@@ -21,12 +21,12 @@ from spinney._support.segments import begins_run, first_best_by, lengths_of, max
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.search.buckets import in_buckets
-from spinney.search.chaid.merge_values import merging_of
+from spinney.search.chaid.merge_values import merge_settings
 from spinney.search.groupings import (
     CandidateSplits,
+    all_subsets,
     best_prefixes,
     count_missing_at,
-    every_subset,
     has_two_classes,
     merged,
     multiway,
@@ -36,7 +36,7 @@ from spinney.search.groupings import (
 )
 from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.missing_values import (
-    MOST_BRANCHES,
+    MAX_BRANCHES,
     FilledBatch,
     fill_missing,
     place_missing,
@@ -48,13 +48,13 @@ from spinney.search.table_traits import (
     with_typical_at_nodes,
 )
 from spinney.search.tree_search import Search
-from spinney.search.value_order import ENUMERATED
+from spinney.search.value_order import MAX_ENUMERATED
 from spinney.trees import Candidate, CountTable, TableBatch, ratio_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormTables:
-    """The tables of a level that are asked one form of question.
+    """The tables of a level that are searched for one form of split.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class FormTables:
     batch : TableBatch
         Their counts as they are searched: numbers by bucket, missing rows at a value
         if the policy says which, the classes' weights altered.
-    traits : Traits
-        What their attributes are.
+    traits : AttributeTraits
+        Those of their attributes.
     missing_is_value : array of shape (tables,)
         Whether missing is one of their values.
     level : TableBatch
-        The tables of the level, not altered, their missing rows aside.
+        All tables of the level, not altered, their missing rows apart.
     """
 
     form: Form
@@ -114,7 +114,7 @@ class BestSplits:
 
     @classmethod
     def none(cls, level: "SearchedLevel") -> "BestSplits":
-        """Return that nothing has been found."""
+        """Return arrays without any split yet."""
         n_tables, n_lines = len(level.batch), len(level.counted.batch.values)
         return cls(
             np.full(n_tables, np.nan),
@@ -140,9 +140,9 @@ class SearchedLevel:
         With numbers by bucket, if they have any.
     bucket_line : array of shape (lines,)
         The line of ``coarse`` that counts each line of ``batch``.
-    traits : Traits
-        What their attributes are.
-    counted : Filled
+    traits : AttributeTraits
+        Those of their attributes.
+    counted : FilledBatch
         With missing rows at a value, if the policy says which.
     """
 
@@ -154,7 +154,7 @@ class SearchedLevel:
 
     @classmethod
     def of(cls, search: Search, batch: TableBatch) -> "SearchedLevel":
-        """Return tables as they are searched; what all rows say of them is known."""
+        """Return tables as they are searched, by the statistics of the root."""
         coarse, bucket_line = in_buckets(batch, search.root_summary.cuts)
         traits = search.root_summary.traits.take(batch.attribute)
         if search.root_summary.cuts:
@@ -163,8 +163,8 @@ class SearchedLevel:
         return cls(batch, coarse, bucket_line, traits, counted)
 
     def part(self, search: Search, form: Form, tables: Integers) -> FormTables:
-        """Return some of the tables, to be asked one form of question."""
-        missing_is_value = (self.counted.line >= 0) & search.policy.tells
+        """Return some of the tables, to be searched for one form of split."""
+        missing_is_value = (self.counted.line >= 0) & search.policy.is_category
         return FormTables(
             form,
             tables,
@@ -179,48 +179,43 @@ def best_splits(search: Search, batch: TableBatch, schema: Schema) -> LevelSplit
     """Return the best split of each table, of those that can be split.
 
     ``batch`` has the classes' own weights; gain and merit are those of the classes as
-    the search alters them. What all rows say of the attributes is known.
+    the search alters them. The search has the statistics of the root.
     """
     level = SearchedLevel.of(search, batch)
     best = BestSplits.none(level)
     for part in _form_tables(search, level):
         _search_form(search, part, level, best)
-    return level_splits_of(search, level, best, schema)
+    return make_level_splits(search, level, best, schema)
 
 
-def level_splits_of(
+def make_level_splits(
     search: Search, level: SearchedLevel, best: BestSplits, schema: Schema
 ) -> LevelSplits:
-    """Return what is written down of a level, of tables that have a split."""
-    batch, coarse, counted, traits = (
-        level.batch,
-        level.coarse,
-        level.counted,
-        level.traits,
-    )
+    """Return the splits of a level, of those tables that have one."""
+    batch, counted, traits = level.batch, level.counted, level.traits
     missing_at = best.missing_at.copy()
     at_value = np.flatnonzero(counted.line >= 0)
     missing_at[at_value] = best.branch[counted.line[at_value]]
     low, high = _next_to_cuts(search, counted.batch, best)
     branch = best.branch[counted.is_original]
-    typical = _typical_branches(coarse, branch, traits, best)
-    able = np.flatnonzero(~np.isnan(best.gain))
-    behind, branch = _tables_behind(
-        batch, branch[level.bucket_line], able, traits, best
+    typical = _typical_branches(level.coarse, branch, traits, best)
+    split_tables = np.flatnonzero(~np.isnan(best.gain))
+    tables, branch = _tables_behind(
+        batch, branch[level.bucket_line], split_tables, traits, best
     )
     return LevelSplits(
-        tables=behind,
+        tables=tables,
         branch=branch,
-        form=best.form[able],
-        n_branches=best.n_branches[able],
-        low=low[able],
-        high=high[able],
-        missing_at=missing_at[able],
-        typical=typical[able],
-        gain=best.gain[able],
-        merit=best.merit[able],
-        exact=best.exact[able],
-        bound=best.bound[able],
+        form=best.form[split_tables],
+        n_branches=best.n_branches[split_tables],
+        low=low[split_tables],
+        high=high[split_tables],
+        missing_at=missing_at[split_tables],
+        typical=typical[split_tables],
+        gain=best.gain[split_tables],
+        merit=best.merit[split_tables],
+        exact=best.exact[split_tables],
+        bound=best.bound[split_tables],
         schema=schema,
         search=search,
     )
@@ -231,10 +226,8 @@ def propose(
 ) -> Candidate | None:
     """Return the best split of one attribute at one node, None if it cannot be split.
 
-    What is not known of the attribute is what the table says.
+    If the search has no statistics of the attribute yet, the table's own are taken.
 
-    Examples
-    --------
     >>> from spinney.data import Attribute
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> height = CountTable.of([[0, 1], [1, 0], [0, 1], [1, 0], [1, 0]])
@@ -254,23 +247,23 @@ def _form_tables(search: Search, level: SearchedLevel) -> Iterator[FormTables]:
     Those of one form that are searched together are of about one size.
     """
     batch = level.counted.batch
-    form, size = forms_of(search, batch, level.traits)
-    enough = n_different(batch, search) > 1
+    form, size = choose_forms(search, batch, level.traits)
+    has_choice = n_distinct_values(batch, search) > 1
     keys = form * (1 + size.max(initial=0)) + size
-    for key in np.unique(keys[enough]):
-        tables = np.flatnonzero(enough & (keys == key))
+    for key in np.unique(keys[has_choice]):
+        tables = np.flatnonzero(has_choice & (keys == key))
         yield level.part(search, Form(int(form[tables[0]])), tables)
 
 
-def n_different(batch: TableBatch, search: Search) -> Integers:
-    """Return how many values the rows of each table have, as the policy tells them."""
-    return np.asarray(batch.counts + (batch.has_missing & search.policy.tells))
+def n_distinct_values(batch: TableBatch, search: Search) -> Integers:
+    """Return how many values each table has, missing included if it is a category."""
+    return np.asarray(batch.counts + (batch.has_missing & search.policy.is_category))
 
 
-def forms_of(
+def choose_forms(
     search: Search, batch: TableBatch, traits: AttributeTraits
 ) -> tuple[Integers, Integers]:
-    """Return the form of question about each table, and what tells sizes apart."""
+    """Return the form of split of each table, and a number of its size."""
     grouping, counts = search.recipe.grouping, batch.counts
     nominal = traits.kind == NOMINAL
     form = np.full(len(batch), Form.THRESHOLD)
@@ -282,37 +275,44 @@ def forms_of(
     else:
         form[nominal] = Form.MULTIWAY
         size[nominal] = np.frexp(traits.n_codes[nominal].astype(float))[1]
-        in_two = nominal & ((grouping == "binary") | (counts > MOST_BRANCHES))
-        if in_two.any():
-            proven = has_two_classes(batch) & _allows_every_subset(search, batch)
-            every = in_two & (counts <= ENUMERATED) & ~proven
-            form[in_two], size[in_two] = Form.PREFIX, 0
-            form[every], size[every] = Form.SUBSET, counts[every]
-            form[in_two & ~every & _has_bounds(search, batch)] = Form.SEARCHED
+        is_binary = nominal & ((grouping == "binary") | (counts > MAX_BRANCHES))
+        if is_binary.any():
+            is_ordered = has_two_classes(batch) & _allows_every_subset(search, batch)
+            every = is_binary & (counts <= MAX_ENUMERATED) & ~is_ordered
+            form[is_binary], size[is_binary] = Form.PREFIX, 0
+            form[every], size[every] = (
+                Form.SUBSET,
+                counts[every],
+            )
+            form[is_binary & ~every & _has_bounds(search, batch)] = Form.SEARCHED
     return form, size
 
 
 def _allows_every_subset(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
-    """Return of which tables every subset is allowed and counted as it is."""
+    """Return for which tables every subset is allowed and counted as it is."""
     recipe = search.recipe
-    limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
-    moved = batch.has_missing & search.policy.moves
-    return ~moved & (search.criterion.ordered and not limited)
+    is_limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
+    is_moved = batch.has_missing & search.policy.tries_branches
+    return ~is_moved & (search.criterion.ordered and not is_limited)
 
 
 def _has_bounds(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
     """Return in which tables partial subsets bound what they can come to."""
-    recipe, several = search.recipe, ~has_two_classes(batch)
-    moved = batch.has_missing & search.policy.moves
-    return several & ~moved & (search.criterion.concave and not recipe.min_branch_share)
+    recipe, has_classes = search.recipe, ~has_two_classes(batch)
+    is_moved = batch.has_missing & search.policy.tries_branches
+    return (
+        has_classes
+        & ~is_moved
+        & (search.criterion.concave and not recipe.min_branch_share)
+    )
 
 
 def _search_form(
     search: Search, part: FormTables, level: SearchedLevel, best: BestSplits
 ) -> None:
-    """Find the best splits of one form, and write them down."""
+    """Find the best splits of one form, and record them."""
     criterion, batch = search.criterion, part.batch
-    candidates = candidates_of_part(search, part)
+    candidates = candidate_splits(search, part)
     allowed = is_allowed(search, part, candidates)
     if not allowed.all():
         candidates = candidates.take(np.flatnonzero(allowed))
@@ -322,7 +322,7 @@ def _search_form(
     start = np.searchsorted(candidates.owner, np.arange(len(batch) + 1))
     unit = 1.0 if criterion.unit is None else criterion.gain_units(part.total)
     first = first_best_by(gains, start, criterion.tolerance, unit)
-    n_cuts = lengths_of(start) + candidates.left_out
+    n_cuts = lengths_of(start) + candidates.n_excluded
     record_best(
         search, part, level, best, candidates=candidates, first=first, n_cuts=n_cuts
     )
@@ -338,161 +338,170 @@ def record_best(
     first: Integers,
     n_cuts: Integers,
 ) -> None:
-    """Write down one way of each table of a part, -1 for none, as its best split.
+    """Record one candidate of each table, -1 for none, as its best split.
 
-    ``n_cuts`` is among how many it was chosen.
+    ``n_cuts`` is how many it was chosen from.
     """
     criterion, batch = search.criterion, part.batch
-    # Tables with a split: among those of the part, among the level's, and their ways.
-    able = np.flatnonzero(first >= 0)
-    partition_tables, won = part.tables[able], first[able]
-    branch, missing_at = candidates.line_branches(first), candidates.missing_at[won]
+    # Tables with a split: among those of the form, among the level's; their winners.
+    split = np.flatnonzero(first >= 0)
+    tables, winners = part.tables[split], first[split]
+    branch, missing_at = candidates.line_branches(first), candidates.missing_at[winners]
     if batch.has_unit_weights:
-        table = candidates.tables(won)
+        table = candidates.tables(winners)
     else:
         table = _tables_by_branch(
-            search, batch, branch, candidates.n_branches, able, missing_at
+            search, batch, branch, candidates.n_branches, split, missing_at
         )
     gain, merit = np.asarray(criterion.gain(table)), np.asarray(criterion.merit(table))
     if criterion.chance:
-        merit = np.maximum(merit - candidates.log_multiplier[able], 0.0)
+        merit = np.maximum(merit - candidates.log_multiplier[split], 0.0)
     if part.form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
-        # What it takes to say which of the cuts was taken (Quinlan 1996).
-        gain = gain - np.log2(n_cuts[able]) / part.weight[able]
-        per = criterion.per
-        merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
-    (
-        best.gain[partition_tables],
-        best.merit[partition_tables],
-        best.form[partition_tables],
-    ) = (
-        gain,
-        merit,
-        part.form,
-    )
-    best.missing_at[partition_tables], best.exact[partition_tables] = (
-        missing_at,
-        candidates.exact[able],
-    )
+        # The bits that name the chosen cut (Quinlan 1996).
+        gain = gain - np.log2(n_cuts[split]) / part.weight[split]
+        divisor = criterion.per
+        merit = gain if divisor is None else ratio_of(gain, np.asarray(divisor(table)))
+    best.gain[tables], best.merit[tables], best.form[tables] = gain, merit, part.form
+    best.missing_at[tables], best.exact[tables] = missing_at, candidates.exact[split]
     if batch.closed_bound is not None:
         # A bin beside the cut bounds it by its own gain, but for rounding.
-        best.exact[partition_tables] &= (
-            batch.closed_bound[able] < gain - 2 * criterion.tolerance
-        )
+        best.exact[tables] &= batch.closed_bound[split] < gain - 2 * criterion.tolerance
     if part.form == Form.SEARCHED:
-        best.bound[partition_tables] = _bounds(part, candidates, able, gain, table)
+        best.bound[tables] = _bounds(part, candidates, split, gain, table)
     best.branch[level.counted.batch.lines_of(part.tables)] = branch
-    best.n_branches[partition_tables] = 2
+    best.n_branches[tables] = 2
     if part.form == Form.MULTIWAY:
-        best.n_branches[partition_tables] = (
-            part.traits.n_codes + part.missing_is_value
-        )[able]
+        best.n_branches[tables] = (part.traits.n_codes + part.missing_is_value)[split]
     elif part.form == Form.MERGED:
-        last = maxima(branch.astype(np.float64), batch.start)[able]
-        best.n_branches[partition_tables] = 1 + np.maximum(last, missing_at)
+        last = maxima(branch.astype(np.float64), batch.start)[split]
+        best.n_branches[tables] = 1 + np.maximum(last, missing_at)
 
 
 def _bounds(
     part: FormTables,
     candidates: CandidateSplits,
-    able: Integers,
+    split: Integers,
     gain: Floats,
     table: CountTable,
 ) -> Floats:
-    """Return what the gains of some tables could be at most, NaN where they are it.
+    """Return bounds on the gains of some tables, NaN where the gain is the best.
 
-    What a subset costs is the impurity of its sides times their weight; the gain is its
-    decrease times the share of the rows whose value is known.
+    The cost of a subset is the impurity of its sides times their weight. The gain is
+    its decrease times the share of the rows whose value is known.
     """
-    short_of = np.asarray(candidates.short_of)[able] / part.batch.known_weight[able]
+    short_of = (
+        np.asarray(candidates.max_shortfall)[split] / part.batch.known_weight[split]
+    )
     bound = gain + np.asarray(table.known_share) * short_of
-    return np.where(candidates.exact[able], np.nan, bound)
+    return np.where(candidates.exact[split], np.nan, bound)
 
 
 def _least(search: Search, part: FormTables) -> Floats:
     """Return the least weight of a branch of each table."""
     recipe, batch = search.recipe, part.batch
-    least = np.full(len(batch), recipe.least_branch(search.total))
+    min_weight = np.full(len(batch), recipe.least_branch(search.total))
     if batch.is_moments or not recipe.min_cut_share:
-        return least
-    side = recipe.least_side(part.known_weight, batch.weights.shape[1])
-    return np.where(part.traits.kind == NOMINAL, least, np.maximum(least, side))
+        return min_weight
+    min_side = recipe.least_side(part.known_weight, batch.weights.shape[1])
+    return np.where(
+        part.traits.kind == NOMINAL, min_weight, np.maximum(min_weight, min_side)
+    )
 
 
-def candidates_of_part(
-    search: Search, part: FormTables, *, every: bool = False
+def candidate_splits(
+    search: Search, part: FormTables, *, all_cuts: bool = False
 ) -> CandidateSplits:
-    """Return the ways to branch, with missing rows where the policy moves them.
+    """Return the candidate splits, with missing rows where the policy moves them.
 
-    Cuts that cannot be the best are among them only where ``every`` one is wanted.
+    Cuts that cannot be the best are among them only with ``all_cuts``.
     """
     form, batch, traits = part.form, part.batch, part.traits
-    policy, least = search.policy, _least(search, part)
+    policy, min_weight = search.policy, _least(search, part)
     if form == Form.MERGED:
-        candidates = merged(batch, **merging_arguments(search, part))
-        return candidates if policy.tells else place_missing(candidates, batch, policy)
+        candidates = merged(batch, **merge_options(search, part))
+        return (
+            candidates
+            if policy.is_category
+            else place_missing(candidates, batch, policy)
+        )
     if form == Form.THRESHOLD:
-        certain = search.criterion.boundaries and not search.recipe.min_branch_share
-        certain = certain and not every
-        candidates = thresholds(batch, traits.step, least=least if certain else None)
+        boundaries_only = (
+            search.criterion.boundaries and not search.recipe.min_branch_share
+        )
+        boundaries_only = boundaries_only and not all_cuts
+        candidates = thresholds(
+            batch, traits.step, min_weight=min_weight if boundaries_only else None
+        )
     elif form == Form.SUBSET:
-        candidates = every_subset(batch)
+        candidates = all_subsets(batch)
     elif form == Form.SEARCHED:
         impurity, altered = search.criterion.impurity, search.altered
-        own = batch.sizes if altered is None else (batch.weights / altered).sum(axis=1)
+        line_weights = (
+            batch.sizes if altered is None else (batch.weights / altered).sum(axis=1)
+        )
         assert impurity is not None
         candidates = searched_subsets(
-            batch, impurity, line_weights=own, least=least, total=search.total
+            batch,
+            impurity,
+            line_weights=line_weights,
+            min_weight=min_weight,
+            total=search.total,
         )
     elif form == Form.PREFIX:
-        candidates = best_prefixes(batch, free=_allows_every_subset(search, batch))
+        candidates = best_prefixes(
+            batch, is_unrestricted=_allows_every_subset(search, batch)
+        )
     elif form == Form.MULTIWAY:
-        candidates = multiway(batch, traits.n_codes + policy.tells)
+        candidates = multiway(batch, traits.n_codes + policy.is_category)
     else:
         candidates = ordered(batch, _root_ranks(search, batch))
     return place_missing(candidates, batch, policy)
 
 
-def merging_arguments(search: Search, part: FormTables) -> dict[str, Any]:
-    """Return how CHAID merges the values of a part."""
+def merge_options(search: Search, part: FormTables) -> dict[str, Any]:
+    """Return how CHAID merges the values of some tables."""
     return {
-        "settings": merging_of(search.recipe, search.criterion, _least(search, part)),
+        "settings": merge_settings(
+            search.recipe, search.criterion, _least(search, part)
+        ),
         "ordinal": part.traits.kind != NOMINAL,
-        "floating": search.policy.tells,
+        "floating": search.policy.is_category,
     }
 
 
 def _root_ranks(search: Search, batch: TableBatch) -> Integers:
-    """Return where the code of each line stands in the order of all rows."""
+    """Return the rank of each line's code in the order of all rows."""
     ranks = np.zeros(len(batch.values), dtype=np.int64)
     attribute, codes = batch.attribute[batch.owner], batch.values.astype(np.int64)
     for index in np.unique(batch.attribute).tolist():
-        own = attribute == index
-        ranks[own] = search.root_summary.statistics[index].ranks[codes[own]]
+        is_own = attribute == index
+        ranks[is_own] = search.root_summary.statistics[index].ranks[codes[is_own]]
     return ranks
 
 
 def is_allowed(
     search: Search, part: FormTables, candidates: CandidateSplits
 ) -> NDArray[np.bool_]:
-    """Return which ways give two branches enough rows each, by their own weights.
+    """Return which candidates give two branches enough rows each, by unaltered weights.
 
-    Enough is the least weight of a branch, and a share of all rows of the table.
+    Enough is the minimum weight of a branch, and a fraction of all rows of the table.
     """
-    table, altered, least = candidates.table, search.altered, _least(search, part)
-    own = table if altered is None else table.scaled(1 / altered)
-    enough = sums_over(table.rows, -1) > 0
-    if least.any():
-        enough &= own.sizes >= (least * (1 - TOLERANCE))[candidates.owner, None]
-    allowed = _at_least_two(enough)
+    table, altered, min_weight = candidates.table, search.altered, _least(search, part)
+    own_table = table if altered is None else table.scaled(1 / altered)
+    has_rows = sums_over(table.rows, -1) > 0
+    if min_weight.any():
+        has_rows &= (
+            own_table.sizes >= (min_weight * (1 - TOLERANCE))[candidates.owner, None]
+        )
+    allowed = _at_least_two(has_rows)
     if search.recipe.min_branch_share > 0:
-        share = search.recipe.min_branch_share * part.weight * (1 + TOLERANCE)
-        allowed &= _at_least_two(own.sizes > share[candidates.owner, None])
+        min_share = search.recipe.min_branch_share * part.weight * (1 + TOLERANCE)
+        allowed &= _at_least_two(own_table.sizes > min_share[candidates.owner, None])
     return allowed
 
 
 def _at_least_two(branches: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which ways have two of their branches among these."""
+    """Return which candidates have two of their branches among these."""
     if branches.shape[1] == 2:
         return np.asarray(branches[:, 0] & branches[:, 1])
     return np.asarray(branches.sum(axis=1) >= 2)
@@ -506,11 +515,11 @@ def _tables_by_branch(
     tables: Integers,
     missing_at: Integers,
 ) -> CountTable:
-    """Return some tables by branch, as a stack, their lines added up once more.
+    """Return some tables by branch, as a stack, their lines added up again.
 
-    What is left of a sum after a subtraction has fewer digits than a sum, and −ln p of
-    small numbers would show it. Roots of small variances show the order of the lines,
-    too: attributes that divide the rows alike are to tie.
+    A difference has fewer digits than a sum, and −ln p of small numbers would show it.
+    Roots of small variances also show the order of the lines: attributes that divide
+    the rows alike must tie.
     """
     roots = search.criterion.tolerance > TOLERANCE
     weights, rows = batch.by_branch(branch, n_branches, by_amount=roots)
@@ -528,28 +537,28 @@ def _tables_by_branch(
 def _next_to_cuts(
     search: Search, batch: TableBatch, best: BestSplits
 ) -> tuple[Floats, Floats]:
-    """Return the values next to each threshold; ∞ above where nothing is.
+    """Return the values below and above each threshold; ∞ if there is none above.
 
-    Of an order of codes, the former is the rank of the last one on the left.
+    For an order of codes, the first is the rank of the last one on the left.
     """
     left = best.branch == 0
     n_left = np.bincount(batch.owner, left, minlength=len(batch)).astype(np.int64)
     last = batch.start[:-1] + n_left - 1
     values = np.append(batch.values, np.inf)
-    least = values if batch.low is None else np.append(batch.low, np.inf)
+    lower = values if batch.low is None else np.append(batch.low, np.inf)
     above = np.where(last + 1 < batch.start[1:], last + 1, len(batch.values))
     low, in_order = values[last], np.flatnonzero(best.form == Form.ORDERED)
     if len(in_order):
-        part, lines = batch.take(in_order), batch.lines_of(in_order)
-        ranks = np.where(left[lines], _root_ranks(search, part), -1.0)
-        low[in_order] = maxima(ranks, part.start)
-    return low, least[above]
+        ordered_tables, lines = batch.take(in_order), batch.lines_of(in_order)
+        ranks = np.where(left[lines], _root_ranks(search, ordered_tables), -1.0)
+        low[in_order] = maxima(ranks, ordered_tables.start)
+    return low, lower[above]
 
 
 def _typical_branches(
     coarse: TableBatch, branch: Integers, traits: AttributeTraits, best: BestSplits
 ) -> Floats:
-    """Return the typical values, of merged buckets their branch, -1 if none has it."""
+    """Return the typical values; for merged buckets their branch, -1 if it has none."""
     merged_buckets = traits.numeric & (best.form == Form.MERGED)
     if not merged_buckets.any():
         return traits.typical
@@ -562,22 +571,22 @@ def _typical_branches(
 def _tables_behind(
     batch: TableBatch,
     branch: Integers,
-    able: Integers,
+    split_tables: Integers,
     traits: AttributeTraits,
     best: BestSplits,
 ) -> tuple[TableBatch, Integers]:
     """Return the counts behind the splits of some tables, and the branch of each line.
 
-    Numbers are counted by branch: of a threshold at the values next to it, of
-    intervals at their greatest values.
+    Numbers are counted by branch: at the values next to a threshold, or at the greatest
+    value of each interval.
     """
-    tables, branch = batch.take(able), branch[batch.lines_of(able)]
-    owner, numeric = tables.owner, traits.numeric[able]
+    tables, branch = batch.take(split_tables), branch[batch.lines_of(split_tables)]
+    owner, numeric = tables.owner, traits.numeric[split_tables]
     if not numeric.any():
         return tables, branch
     first = begins_run(owner, branch) | ~numeric[owner]
     begins = np.flatnonzero(first)
     ends = np.append(begins[1:], len(owner)) - 1
-    is_threshold = (best.form[able] == Form.THRESHOLD)[owner[begins]]
+    is_threshold = (best.form[split_tables] == Form.THRESHOLD)[owner[begins]]
     position = np.where(is_threshold & (branch[begins] == 1), begins, ends)
     return tables.in_runs(first, tables.values[position]), branch[begins]

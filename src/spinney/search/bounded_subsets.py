@@ -1,25 +1,24 @@
-"""The best two subsets of many values of several classes, or how far from it one is.
+"""Branch and bound for the best two subsets of many values with several classes.
 
 A subset is good if it costs little: the cost h(w) = |w| · impurity(w / |w|) of the
 class weights w of its two sides together. Where the impurity is concave,
-h(v + w) ≥ h(v) + h(w): what is put together costs no less than what is apart. So, with
-some values on the left, some on the right and some undecided, no way to decide costs
-less than
+h(v + w) ≥ h(v) + h(w): values together cost no less than apart. So, with some values on
+the left, some on the right and some undecided, no completion costs less than
 
     h(left) + h(right) + Σ h(undecided value)
 
-each of these being a branch of its own. Nor does it cost less than that and, besides,
-what the worst of those that go left costs by going there first, h(left + value) −
-h(left) − h(value), and the same on the right: if values up to some price go left, the
-dearest of the others is paid on the right. The least sum of two such prices is added.
+each of these being a branch of its own. To this the extra cost of the worst value that
+goes left may be added, as if it went there first: h(left + value) − h(left) − h(value).
+The same holds on the right. If values up to some extra cost go left, the dearest of the
+others is paid on the right; the least sum of two such costs is added.
 
-Values are decided one by one, those first that divide the rows best by themselves. At
-each step the partial subsets are dropped that cannot beat the best whole one so far,
-which at first is that of the order along the main direction of the class shares. If
-more are left than there is room for, the cheapest stay, and the least cost among those
-that go bounds what was lost. How much room there is depends on rows and classes alone,
-and no clock is asked: the same rows give the same subset. (Branch and bound; for the
-order see Coppersmith, Hong and Hosking 1999.)
+Values are decided one by one, those first that divide the rows best by themselves. Each
+step drops the partial subsets that cannot beat the best complete one so far. The first
+is the best prefix of the order along the main direction of the class probabilities. If
+more are left than the beam is wide, the cheapest stay, and the least cost among the
+dropped ones bounds the loss. The width of the beam depends on rows and classes alone,
+and no clock is read: the same rows give the same subset. (For the order see
+Coppersmith, Hong and Hosking 1999.)
 """
 
 from dataclasses import dataclass
@@ -32,28 +31,28 @@ from spinney._support.ties import TOLERANCE
 from spinney.search.value_order import principal_score
 from spinney.trees.criteria import Impurity
 
-# Rows of a node, for each class beyond two, that make room for one more partial subset.
-ROWS_EACH = 50
-# What the root has in any case, and nodes below by their share of its weight: then a
+# Rows of a node, for each class beyond two, that widen its beam by one partial subset.
+ROWS_PER_SUBSET = 50
+# The minimum at the root, and at nodes below by their fraction of its weight: so a
 # level of nodes has no more than the root.
-AT_ROOT = 64
-NARROWEST, WIDEST = 4, 256
+ROOT_BEAM_WIDTH = 64
+MIN_BEAM_WIDTH, MAX_BEAM_WIDTH = 4, 256
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subset:
-    """The best two subsets of values that branch and bound found, and a bound.
+    """The best two subsets of values that were found, and a bound.
 
     Parameters
     ----------
     left : array of bool
-        Which values are on the left, the first of them among these.
+        Which values are on the left, the first value among them.
     cost : float
-        What they cost together.
+        The cost of both together.
     bound : float
-        What no two subsets cost less than; the cost itself where that is proved.
+        A lower bound on the cost of any two subsets; the cost itself if proved.
     """
 
     left: Mask
@@ -61,19 +60,19 @@ class Subset:
     bound: float
 
 
-def beam_width_for(n_rows: int, n_classes: int, share: float) -> int:
-    """Return how many partial subsets are kept of a node of so many rows and classes.
+def beam_width_for(n_rows: int, n_classes: int, weight_share: float) -> int:
+    """Return how many partial subsets are kept for a node of so many rows and classes.
 
-    ``share`` is that of the node in the weight of all rows.
+    ``weight_share`` is the node's fraction of the weight of all rows.
 
     >>> [beam_width_for(n, 3, 0.01) for n in (40, 5_000, 1_000_000)]
     [0, 100, 256]
     >>> beam_width_for(5_000, 7, 0.5)
     32
     """
-    by_rows = n_rows // (ROWS_EACH * max(1, n_classes - 2))
-    beam_width = max(by_rows, int(AT_ROOT * share + 1e-6))
-    return min(WIDEST, beam_width) if beam_width >= NARROWEST else 0
+    by_rows = n_rows // (ROWS_PER_SUBSET * max(1, n_classes - 2))
+    beam_width = max(by_rows, int(ROOT_BEAM_WIDTH * weight_share + 1e-6))
+    return min(MAX_BEAM_WIDTH, beam_width) if beam_width >= MIN_BEAM_WIDTH else 0
 
 
 def best_subset(
@@ -81,24 +80,24 @@ def best_subset(
     impurity: Impurity,
     *,
     value_weights: Floats,
-    least: float,
+    min_weight: float,
     beam_width: int,
 ) -> Subset | None:
     """Return the best two subsets that are found, None where none is allowed.
 
-    ``value_weights`` is what each value weighs, and ``least`` what a side must.
+    ``value_weights`` is what each value weighs, and ``min_weight`` what a side must.
     """
-    groups = np.arange(len(weights)) if least > 0 else _alike(weights)
-    if not groups.any():  # all of them are alike, and any way to part them will do
+    groups = np.arange(len(weights)) if min_weight > 0 else _alike(weights)
+    if not groups.any():  # all of them are alike, and any two subsets will do
         groups = np.arange(len(weights))
     merged = np.zeros((groups.max() + 1, weights.shape[1]))
     np.add.at(merged, groups, weights)
-    weigh = np.asarray(np.bincount(groups, value_weights), dtype=np.float64)
-    best = _first(merged, impurity, weigh, least)
+    group_weights = np.asarray(np.bincount(groups, value_weights), dtype=np.float64)
+    best = _first(merged, impurity, group_weights, min_weight)
     if len(merged) > 1 and beam_width > 0:
-        best = _BranchAndBound(merged, impurity, weigh, least, beam_width).improved(
-            best
-        )
+        best = _BranchAndBound(
+            merged, impurity, group_weights, min_weight, beam_width
+        ).improved(best)
     if best is None:
         return None
     left = best.left[groups]
@@ -106,22 +105,22 @@ def best_subset(
 
 
 def _alike(weights: Floats) -> Integers:
-    """Return the group of each value; those of equal class shares are one.
+    """Return the group of each value; values with equal distributions are one group.
 
-    To part them gains nothing. Of weights that are no whole numbers only values of one
-    class alone are known to be alike.
+    Separating them gains nothing. If weights are no whole numbers, only values of one
+    single class are known to be alike.
     """
     pure = np.count_nonzero(weights, axis=1) == 1
     keys = np.where(pure[:, None], weights > 0, weights)
     if np.array_equal(weights, np.floor(weights)) and weights.max() < 2**53:
-        whole = weights.astype(np.int64)
-        keys = whole // np.maximum(np.gcd.reduce(whole, axis=1), 1)[:, None]
+        integers = weights.astype(np.int64)
+        keys = integers // np.maximum(np.gcd.reduce(integers, axis=1), 1)[:, None]
     _, groups = np.unique(keys, axis=0, return_inverse=True)
     return np.asarray(groups).reshape(-1)
 
 
 def _rising(numbers: Floats) -> Integers:
-    """Return the order of numbers; of those that differ by rounding the first is first.
+    """Return the rising order of numbers; those equal but for rounding keep theirs.
 
     >>> _rising(np.array([3.0, 0.1 + 0.2, 0.3])).tolist()
     [1, 2, 0]
@@ -136,19 +135,19 @@ def _costs(weights: Floats, impurity: Impurity) -> Floats:
 
 
 def _first(
-    weights: Floats, impurity: Impurity, value_weights: Floats, least: float
+    weights: Floats, impurity: Impurity, value_weights: Floats, min_weight: float
 ) -> Subset | None:
     """Return the best prefix of the order along the main direction."""
     separate_cost = float(_costs(weights, impurity).sum())
     order = _rising(principal_score(weights))
     left = np.cumsum(weights[order], axis=0)[:-1]
-    left_own = np.cumsum(value_weights[order])[:-1]
+    left_weights = np.cumsum(value_weights[order])[:-1]
     both = np.stack([left, weights.sum(axis=0) - left], axis=1).clip(0.0)
     costs = _costs(both, impurity).sum(axis=1)
-    light = np.minimum(left_own, value_weights.sum() - left_own) < least * (
-        1 - TOLERANCE
-    )
-    costs[light] = np.inf
+    too_light = np.minimum(
+        left_weights, value_weights.sum() - left_weights
+    ) < min_weight * (1 - TOLERANCE)
+    costs[too_light] = np.inf
     if not np.isfinite(costs).any():
         return None
     cut = int(_rising(costs)[0])
@@ -159,34 +158,38 @@ def _first(
 
 
 class _BranchAndBound:
-    """The partial subsets of one node, some steps on."""
+    """The search among the partial subsets of one node."""
 
     def __init__(
         self,
         weights: Floats,
         impurity: Impurity,
         value_weights: Floats,
-        least: float,
+        min_weight: float,
         beam_width: int,
     ) -> None:
         total = weights.sum(axis=0)
-        alone = _costs(weights, impurity) + _costs(total - weights, impurity)
-        self.order = _rising(alone)
+        single_costs = _costs(weights, impurity) + _costs(total - weights, impurity)
+        self.order = _rising(single_costs)
         self.weights, self.value_weights = (
             weights[self.order],
             value_weights[self.order],
         )
-        self.impurity, self.least, self.beam_width = impurity, least, beam_width
+        self.impurity, self.min_weight, self.beam_width = (
+            impurity,
+            min_weight,
+            beam_width,
+        )
         self.value_costs = _costs(self.weights, impurity)
         self.open_costs = np.append(np.cumsum(self.value_costs[::-1])[::-1], 0.0)
         self.margin = TOLERANCE * float(total.sum())
 
     def improved(self, first: Subset | None) -> Subset | None:
-        """Return the best subset found, and what bounds it."""
+        """Return the best subset found, and its bound."""
         n_values = len(self.weights)
         self.best = np.inf if first is None else first.cost
         self.left: Mask | None = None
-        lost = np.inf
+        dropped_bound = np.inf
         masks = np.zeros((1, n_values), dtype=bool)
         masks[0, 0] = True
         for step in range(1, n_values):
@@ -194,59 +197,72 @@ class _BranchAndBound:
             masks[::2, step] = True
             masks, bounds = self.keep_promising(masks, step + 1)
             if len(masks) > self.beam_width and step + 1 < n_values:
-                kept = _rising(bounds)
-                lost = min(lost, float(bounds[kept[self.beam_width]]))
-                masks = masks[np.sort(kept[: self.beam_width])]
+                order = _rising(bounds)
+                dropped_bound = min(
+                    dropped_bound, float(bounds[order[self.beam_width]])
+                )
+                masks = masks[np.sort(order[: self.beam_width])]
             if not len(masks):
                 break
         if self.left is None:
             if first is None:
                 return None
-            bound = min(lost, first.cost)
+            bound = min(dropped_bound, first.cost)
             return Subset(first.left, first.cost, max(bound, first.bound))
         mask = np.zeros(n_values, dtype=bool)
         mask[self.order] = self.left
         separate_cost = float(self.value_costs.sum())
-        return Subset(mask, self.best, max(min(lost, self.best), separate_cost))
+        return Subset(
+            mask, self.best, max(min(dropped_bound, self.best), separate_cost)
+        )
 
     def keep_promising(self, masks: Mask, decided: int) -> tuple[Mask, Floats]:
-        """Return the partial subsets that may be better, and what bounds each.
+        """Return the partial subsets that may be better, and the bound of each.
 
-        ``decided`` of the values have a side. Each is completed in a way that is
-        likely good, all others where they cost less, which may be the best so far.
+        ``decided`` of the values have a side. Each subset is also completed, with every
+        other value on its cheaper side; this may be the best so far.
         """
         decided_weights, open_weights = self.weights[:decided], self.weights[decided:]
         left, right = (
             masks[:, :decided] @ decided_weights,
             ~masks[:, :decided] @ decided_weights,
         )
-        of_left, of_right = (_costs(side, self.impurity) for side in (left, right))
-        bounds = of_left + of_right + self.open_costs[decided]
-        kept = np.flatnonzero(bounds < self.best - self.margin)
-        masks, bounds, left, right = masks[kept], bounds[kept], left[kept], right[kept]
-        if not len(kept):
+        left_cost, right_cost = (_costs(side, self.impurity) for side in (left, right))
+        bounds = left_cost + right_cost + self.open_costs[decided]
+        promising = np.flatnonzero(bounds < self.best - self.margin)
+        masks, bounds, left, right = (
+            masks[promising],
+            bounds[promising],
+            left[promising],
+            right[promising],
+        )
+        if not len(promising):
             return masks, bounds
         if decided == len(self.weights):
             self.complete(masks)
             return masks[:0], bounds[:0]
         to_left, to_right = (
             _costs(side[:, None] + open_weights, self.impurity)
-            - cost[kept, None]
+            - cost[promising, None]
             - self.value_costs[decided:]
-            for side, cost in ((left, of_left), (right, of_right))
+            for side, cost in ((left, left_cost), (right, right_cost))
         )
         whole = masks.copy()
         whole[:, decided:] = to_left <= to_right
         self.complete(whole)
         bounds = bounds + least_extra_costs(to_left, to_right)
-        kept = np.flatnonzero(bounds < self.best - self.margin)
-        return masks[kept], bounds[kept]
+        promising = np.flatnonzero(bounds < self.best - self.margin)
+        return masks[promising], bounds[promising]
 
     def complete(self, masks: Mask) -> None:
-        """Note the best of some whole subsets, if it is better than the best so far."""
+        """Record the best of some complete subsets, if it is the best so far."""
         value_weights = masks @ self.value_weights
-        light = np.minimum(value_weights, self.value_weights.sum() - value_weights)
-        allowed = (light >= self.least * (1 - TOLERANCE)) & ~masks.all(axis=1)
+        lighter_side = np.minimum(
+            value_weights, self.value_weights.sum() - value_weights
+        )
+        allowed = (lighter_side >= self.min_weight * (1 - TOLERANCE)) & ~masks.all(
+            axis=1
+        )
         masks = masks[allowed]
         if not len(masks):
             return
@@ -258,7 +274,7 @@ class _BranchAndBound:
 
 
 def least_extra_costs(to_left: Floats, to_right: Floats) -> Floats:
-    """Return the least that the dearest value on the left and on the right cost.
+    """Return the least sum of the dearest extra costs on the left and on the right.
 
     Lines are partial subsets, columns the values to be decided.
 
@@ -271,6 +287,6 @@ def least_extra_costs(to_left: Floats, to_right: Floats) -> Floats:
     right = np.take_along_axis(to_right, order, axis=1)
     # If the first i of them go left, the others go right.
     dearest = np.maximum.accumulate(right[:, ::-1], axis=1)[:, ::-1]
-    none = np.zeros((len(left), 1))
-    sums = np.hstack([none, left]) + np.hstack([dearest, none])
+    zeros = np.zeros((len(left), 1))
+    sums = np.hstack([zeros, left]) + np.hstack([dearest, zeros])
     return np.asarray(sums.min(axis=1).clip(0.0))

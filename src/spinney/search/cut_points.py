@@ -1,4 +1,4 @@
-"""Where a threshold lies between two neighbouring values."""
+"""Thresholds between two neighbouring values."""
 
 import numpy as np
 
@@ -26,11 +26,11 @@ def midpoint(low: float, high: float) -> float:
 
 
 def midpoints(low: Floats, high: Floats) -> Floats:
-    """Return the midpoint of each pair, as :func:`midpoint` has it.
+    """Return the :func:`midpoint` of each pair.
 
-    Rounded to a whole number of twelve digits and scaled back by a power of ten that a
-    float holds exactly, a number is what its decimal digits say. Where the product is
-    too close to a half to tell, or such a power does not do, the digits are written.
+    A number is rounded to a whole number of twelve digits and scaled back by a power of
+    ten that a float holds exactly. If the product is too close to a half, or there is
+    no such power, the digits are written and read.
 
     >>> midpoints(np.array([0.36, 0.0]), np.array([0.403, 5e-324]))
     array([0.3815, 0.    ])

@@ -1,8 +1,8 @@
 """The split that a user has written, with the counts behind it.
 
-It is counted as a split that was sought: missing rows go where the policy says, or to
-the branch where they gain most. It was chosen among no others, so nothing is taken off
-its gain for that.
+It is counted as the search counts splits: missing rows go where the policy says, or to
+the branch where they gain most. It was not chosen among others, so its gain pays for no
+choice.
 """
 
 from math import exp
@@ -36,50 +36,50 @@ from spinney.trees import (
 
 
 def split_by_condition(
-    search: Search, table: CountTable, schema: Schema, question: SplitCondition
+    search: Search, table: CountTable, schema: Schema, condition: SplitCondition
 ) -> Candidate:
-    """Return a question as a split of a node, or refuse it.
+    """Return a condition as a split of a node, or refuse it.
 
     ``table`` has the counts of its attribute there, class weights included.
     """
-    attribute = schema.attributes[question.attribute]
+    attribute = schema.attributes[condition.attribute]
     _refuse_buckets(search, attribute)
-    batch = TableBatch.of([{question.attribute: table}])
+    batch = TableBatch.of([{condition.attribute: table}])
     traits = search.root_summary.traits.take(batch.attribute)
     counted = fill_missing(batch, search.policy, traits)
-    branch = question.branch_of(counted.batch.values)
-    if question.missing is None:
-        _refuse_one_sided(table, attribute, question)
-    candidates = _ways(search, counted, branch)
-    if question.cut == np.inf:
+    branch = condition.branch_of(counted.batch.values)
+    if condition.missing is None:
+        _refuse_one_sided(table, attribute, condition)
+    candidates = _missing_placements(search, counted, branch)
+    if condition.cut == np.inf:
         candidates = known_or_missing(counted.batch.scaled(search.altered))
-    elif question.missing is not None and batch.has_missing[0]:
+    elif condition.missing is not None and batch.has_missing[0]:
         candidates = candidates.take(
-            np.flatnonzero(candidates.missing_at == question.missing)
+            np.flatnonzero(candidates.missing_at == condition.missing)
         )
-    candidates = _allowed(search, candidates, attribute)
+    candidates = _keep_allowed(search, candidates, attribute)
     criterion = search.criterion
     gains = np.asarray(criterion.gain(candidates.table))
     unit = 1.0 if criterion.unit is None else criterion.gain_units(batch.total)
     start = np.array([0, len(candidates)])
-    won = int(first_best_by(gains, start, criterion.tolerance, unit)[0])
-    merit = float(np.asarray(criterion.merit(candidates.table))[won])
-    missing = int(candidates.missing_at[won])
+    winner = int(first_best_by(gains, start, criterion.tolerance, unit)[0])
+    merit = float(np.asarray(criterion.merit(candidates.table))[winner])
+    missing = int(candidates.missing_at[winner])
     if counted.line[0] >= 0:
         missing = int(branch[counted.line[0]])
-    sides = question.branch_of(table.values)
+    sides = condition.branch_of(table.values)
     shares = np.bincount(sides, table.sizes, minlength=2) / table.sizes.sum()
     typical = float(traits.typical[0])
     split = _split(
-        question,
+        condition,
         attribute,
         tuple(shares.tolist()),
-        _missing_at(search, question, missing, shares, typical),
+        _missing_at(search, condition, missing, shares, typical),
     )
     return Candidate(
         split,
         sides_of(table, split) if attribute.kind == "numeric" else table,
-        float(gains[won]),
+        float(gains[winner]),
         merit,
         exact=False,
         p_value=exp(-merit) if criterion.chance else None,
@@ -87,16 +87,18 @@ def split_by_condition(
     )
 
 
-def _ways(search: Search, counted: FilledBatch, branch: Integers) -> CandidateSplits:
-    """Return the question with missing rows in each branch that they may take."""
+def _missing_placements(
+    search: Search, counted: FilledBatch, line_branch: Integers
+) -> CandidateSplits:
+    """Return the condition with missing rows in each branch that they may take."""
     batch = counted.batch.scaled(search.altered)
-    weights, rows = batch.by_branch(branch, 2)
+    weights, rows = batch.by_branch(line_branch, 2)
     owner = np.zeros(1, np.int64)
     candidates = candidates_of(
-        batch, weights, rows, owner=owner, line_branches=lambda _: branch
+        batch, weights, rows, owner=owner, line_branches=lambda _: line_branch
     )
     candidates = place_missing(candidates, batch, search.policy)
-    if search.policy.tells and batch.has_missing[0]:
+    if search.policy.is_category and batch.has_missing[0]:
         candidates = candidates.take(
             np.arange(len(candidates) - 1)
         )  # not: is it known?
@@ -105,31 +107,31 @@ def _ways(search: Search, counted: FilledBatch, branch: Integers) -> CandidateSp
 
 def _missing_at(
     search: Search,
-    question: SplitCondition,
-    counted_at: int,
+    condition: SplitCondition,
+    counted_branch: int,
     shares: Floats,
     typical: float,
 ) -> int | None:
-    """Return the branch of missing values, -1 being none that counts them here."""
+    """Return the branch of missing values; -1 says that no branch counts them here."""
     policy = search.policy
-    if counted_at >= 0 or not policy.needs_default:
-        return None if counted_at < 0 else counted_at
-    if policy.by_root:
-        return int(question.branch_of(np.array([typical]))[0])
+    if counted_branch >= 0 or not policy.needs_default:
+        return None if counted_branch < 0 else counted_branch
+    if policy.imputes_typical:
+        return int(condition.branch_of(np.array([typical]))[0])
     return int(first_best(shares))
 
 
 def _split(
-    question: SplitCondition,
+    condition: SplitCondition,
     attribute: Attribute,
     shares: tuple[float, ...],
     missing: int | None,
 ) -> Split:
-    if question.cut is not None:
-        return Threshold(question.attribute, question.cut, shares, missing)
-    left = set(question.codes)
+    if condition.cut is not None:
+        return Threshold(condition.attribute, condition.cut, shares, missing)
+    left = set(condition.codes)
     others = tuple(code for code in range(len(attribute.values)) if code not in left)
-    return Groups(question.attribute, (question.codes, others), shares, missing)
+    return Groups(condition.attribute, (condition.codes, others), shares, missing)
 
 
 def _refuse_buckets(search: Search, attribute: Attribute) -> None:
@@ -137,16 +139,16 @@ def _refuse_buckets(search: Search, attribute: Attribute) -> None:
         return
     raise ParameterError(
         Setting("forced_splits"),
-        f": {shown(attribute.name)!r} is in buckets, and cut between them only",
+        f": {shown(attribute.name)!r} is in buckets, and is split between them only",
         remedy="force the attribute alone, or leave buckets out",
     )
 
 
 def _refuse_one_sided(
-    table: CountTable, attribute: Attribute, question: SplitCondition
+    table: CountTable, attribute: Attribute, condition: SplitCondition
 ) -> None:
-    """Refuse a question that sends all known values one way."""
-    sides = question.branch_of(table.values)
+    """Refuse a condition that sends all known values to one branch."""
+    sides = condition.branch_of(table.values)
     name, values = shown(attribute.name), table.values
     if len(np.unique(sides)) < 2:
         if not len(values):
@@ -160,24 +162,26 @@ def _refuse_one_sided(
             problem = f"the rows there have {texts}{more}"
         raise ParameterError(
             Setting("forced_splits"),
-            f": the question about {name!r} leaves one side without rows: {problem}",
-            remedy="ask another",
+            f": the condition on {name!r} leaves one branch without rows: {problem}",
+            remedy="use another",
         )
 
 
-def _allowed(
+def _keep_allowed(
     search: Search, candidates: CandidateSplits, attribute: Attribute
 ) -> CandidateSplits:
-    """Return the ways that give both branches enough weight, or refuse."""
-    altered, least = search.altered, search.recipe.least_branch(search.total)
-    own = candidates.table if altered is None else candidates.table.scaled(1 / altered)
-    lighter = own.sizes.min(axis=1)
-    allowed = np.flatnonzero(lighter >= least * (1 - TOLERANCE))
+    """Return the candidates that give both branches enough weight, or refuse."""
+    altered, min_weight = search.altered, search.recipe.least_branch(search.total)
+    own_table = (
+        candidates.table if altered is None else candidates.table.scaled(1 / altered)
+    )
+    lighter_side = own_table.sizes.min(axis=1)
+    allowed = np.flatnonzero(lighter_side >= min_weight * (1 - TOLERANCE))
     if len(allowed):
         return candidates.take(allowed)
     raise ParameterError(
         Setting("forced_splits"),
-        f": the question about {shown(attribute.name)!r} leaves a side of weight "
-        f"{lighter.max(initial=0):g}, and a branch needs {least:g}",
-        remedy=("ask another, or lower ", Setting("min_samples_leaf")),
+        f": the condition on {shown(attribute.name)!r} leaves a branch of weight "
+        f"{lighter_side.max(initial=0):g}, and a branch needs {min_weight:g}",
+        remedy=("use another, or lower ", Setting("min_samples_leaf")),
     )

@@ -1,13 +1,13 @@
-"""Groupings of the values of attributes into branches, of many tables at once.
+"""Candidate splits of many count tables at once: groupings of values into branches.
 
-Each function takes a stack of count tables and returns :class:`CandidateSplits`: a
-stack of tables by branches, one for each way considered.
+Each function takes a batch of count tables and returns :class:`CandidateSplits`: a
+stack of tables by branches, one for each candidate.
 
 thresholds
     numbers and ordered codes: one cut between every two neighbouring values.
 multiway
-    one branch for every value of the attribute, those absent at the node too.
-every_subset, best_prefixes
+    one branch for every value of the attribute, whether it occurs at the node or not.
+all_subsets, best_prefixes
     two branches. With two classes at the node, ordering the values by the share
     of one class makes the best subset a prefix (Breiman et al. 1984, theorem
     4.5), and so does ordering them by the mean of a numeric target (section 8.8),
@@ -21,7 +21,7 @@ every_subset, best_prefixes
     not the worst one, as with description lengths, or the criterion is a user's,
     ``Criterion.ordered`` is False. With more classes, or where a limit on branches
     or rows placed later could favour another subset, all 2^(k−1) − 1 are tried up
-    to ``ENUMERATED`` values. Beyond that the values are ordered, by the share or,
+    to ``MAX_ENUMERATED`` values. Beyond that the values are ordered, by the share or,
     with more classes, along the first principal component of their class shares
     (Coppersmith, Hong and Hosking 1999); that is good but not exact, and the
     candidate says so.
@@ -56,35 +56,37 @@ from spinney.search.value_order import principal_score
 from spinney.trees import CountTable, TableBatch, ratio_of
 from spinney.trees.criteria import Impurity
 
-MOST_CERTAIN = 1000  # rows of a table whose gains differ by more than ties do
-LISTED = 256  # values of an attribute that are listed in full where an order splits it
+MAX_ROWS_WITHOUT_TIES = 1000  # rows of a table whose gains differ by more than ties do
+MAX_LISTED = (
+    256  # values of an attribute that are listed in full where an order splits it
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateSplits:
-    """The ways considered to branch on the tables of a stack, one after the other.
+    """Candidate splits of the tables of a batch, one after the other.
 
     Parameters
     ----------
     table : CountTable
-        A stack: ``weights`` and ``rows`` of shape (ways, branches, classes), the
-        ``missing`` ones of shape (ways, classes).
-    owner : array of shape (ways,)
-        The table of each way, rising.
+        A stack: ``weights`` and ``rows`` of shape (splits, branches, classes), the
+        ``missing`` ones of shape (splits, classes).
+    owner : array of shape (splits,)
+        The table of each candidate, rising.
     line_branches : function
-        From one way for each table to the branch of each line of the stack. A table
-        without a way has -1, and what is said of its lines means nothing.
-    missing_at : array of shape (ways,)
-        The branch whose counts include the missing rows; -1 where none does.
+        From one candidate for each table to the branch of each line of the batch. A
+        table without a candidate has -1, and the branches of its lines mean nothing.
+    missing_at : array of shape (splits,)
+        The branch whose counts include the missing rows; -1 if none does.
     exact : array of shape (tables,)
         Whether no better grouping of this form exists.
     log_multiplier : array of shape (tables,)
-        The logarithm of what p is multiplied by, as there was a choice of groupings.
+        The logarithm of the factor on p that corrects for the choice of groupings.
     left_out : array of shape (tables,)
-        How many ways of each table are not here, as none of them can be the best.
+        How many splits of each table are not here, as none of them can be the best.
     short_of : array of shape (tables,)
-        By how much impurity, times weight, a way that is not here may be better at
-        most; NaN where that is not known.
+        By how much impurity, times weight, a split that is not here may be better at
+        most; NaN if that is not known.
     """
 
     table: CountTable
@@ -93,20 +95,20 @@ class CandidateSplits:
     missing_at: Integers
     exact: NDArray[np.bool_]
     log_multiplier: Floats
-    left_out: Integers | int = 0
-    short_of: Floats | float = np.nan
+    n_excluded: Integers | int = 0
+    max_shortfall: Floats | float = np.nan
 
     def __len__(self) -> int:
-        """Return how many ways there are."""
+        """Return how many candidates there are."""
         return len(self.owner)
 
     @property
     def n_branches(self) -> int:
-        """How many branches each way has, those without rows too."""
+        """How many branches each candidate has, those without rows included."""
         return int(self.table.weights.shape[1])
 
     def take(self, candidates: Integers) -> "CandidateSplits":
-        """Return some of the ways, in this order."""
+        """Return some of the candidates, in this order."""
         line_branches = self.line_branches
         return replace(
             self,
@@ -117,7 +119,7 @@ class CandidateSplits:
         )
 
     def tables(self, candidates: Integers) -> CountTable:
-        """Return the tables of some ways, as a stack."""
+        """Return the tables of some candidates, as a stack."""
         table = self.table
         return CountTable(
             table.values,
@@ -138,7 +140,7 @@ def candidates_of(
     exact: bool | NDArray[np.bool_] = True,
     log_multiplier: Floats | float = 0.0,
 ) -> CandidateSplits:
-    """Return ways whose missing rows, those of their tables, are still aside."""
+    """Return candidates whose branches do not count missing rows yet."""
     table = CountTable(
         np.arange(weights.shape[1]),
         weights,
@@ -161,40 +163,41 @@ def prefixes(
     order: Integers | None = None,
     *,
     may_cut: NDArray[np.bool_] | None = None,
-    least: Floats | None = None,
+    min_weight: Floats | None = None,
     first_is_left: bool = False,
     exact: bool | NDArray[np.bool_] = True,
 ) -> CandidateSplits:
     """Return the cuts of each table's lines in some order, or in their own.
 
     ``order`` lists the lines, table by table. ``may_cut`` says which lines may be the
-    last of a left side, where not all may. With ``least``, cuts are left out that
-    cannot be the best of those that give both sides so much weight: see
-    :func:`boundary_cuts`. ``first_is_left`` turns each way so that the first line of
-    its table, as it stands, is on the left.
+    last on the left, if not all. ``min_weight`` excludes cuts that cannot be the best
+    of those that give both sides so much weight: see :func:`boundary_cuts`.
+    ``first_is_left`` turns each split so that the first line of its table is left.
     """
     n_lines, owner = len(batch.values), batch.owner
     last = np.zeros(n_lines, dtype=bool)
     last[batch.start[1:][batch.counts > 0] - 1] = True
     cuts = np.flatnonzero(~last if may_cut is None else ~last & may_cut)
-    whose = owner[cuts]
+    owners = owner[cuts]
     weights, rows = batch.weights, batch.rows
     if order is not None:
         weights, rows = weights[order], rows[order]
     left_rows, left = running_sums(rows, batch.start)[cuts], None
-    left_out: Integers | int = 0
-    if least is not None and batch.has_unit_weights:
-        kept, left_out = boundary_cuts(batch, left_rows, whose, least=least)
-        cuts, whose, left_rows = cuts[kept], whose[kept], left_rows[kept]
+    n_excluded: Integers | int = 0
+    if min_weight is not None and batch.has_unit_weights:
+        boundary, n_excluded = boundary_cuts(
+            batch, left_rows, owners, min_weight=min_weight
+        )
+        cuts, owners, left_rows = cuts[boundary], owners[boundary], left_rows[boundary]
     if not batch.has_unit_weights:
         left = running_sums(weights, batch.start)[cuts]
-    both, both_rows = _both_sides(batch, left, left_rows, whose)
+    both, both_rows = _both_sides(batch, left, left_rows, owners)
     position = np.arange(n_lines)
     if order is not None:
         position[order] = np.arange(n_lines)
     is_turned: NDArray[np.bool_] | None = None
     if first_is_left:
-        is_turned = position[batch.start[whose]] > cuts
+        is_turned = position[batch.start[owners]] > cuts
         both[is_turned] = both[is_turned, ::-1]
         both_rows[is_turned] = both_rows[is_turned, ::-1]
 
@@ -205,42 +208,44 @@ def prefixes(
         return np.asarray(right_side, dtype=np.int64)
 
     candidates = candidates_of(
-        batch, both, both_rows, owner=whose, line_branches=line_branches, exact=exact
+        batch, both, both_rows, owner=owners, line_branches=line_branches, exact=exact
     )
-    return replace(candidates, left_out=left_out)
+    return replace(candidates, n_excluded=n_excluded)
 
 
 def boundary_cuts(
-    batch: TableBatch, left: Integers, owner: Integers, *, least: Floats
+    batch: TableBatch, left: Integers, owner: Integers, *, min_weight: Floats
 ) -> tuple[Integers, Integers]:
-    """Return the cuts that can be the best, and how many of each table are left out.
+    """Return the cuts that can be the best, and how many of each table are excluded.
 
-    ``left`` are the rows on the left of each cut. The gain, where the criterion says
-    so (``Criterion.boundaries``), is a strictly convex function of them as rows of one
-    class go from the right to the left. So a cut is worse than one of its neighbours
-    if all rows between these have one class: the best cut lies where the class changes
-    (Fayyad and Irani 1992), or at the end of what ``least`` allows.
+    ``left`` are the rows on the left of each cut. With ``Criterion.boundaries`` the
+    gain is a strictly convex function of them as rows of one class go from the right to
+    the left. So a cut is worse than one of its neighbours if all rows between these
+    have one class: the best cut lies where the class changes (Fayyad and Irani 1992),
+    or at the end of what ``min_weight`` allows.
 
     In a table of n rows that all weigh 1 the neighbour gains at least 4 / n⁴ more (of
     Gini's index; of entropy more than 1 / n³), which is no tie if n is at most
-    ``MOST_CERTAIN``. Where rows are missing, limits depend on where they go.
+    ``MAX_ROWS_WITHOUT_TIES``. Where rows are missing, limits depend on where they go.
     """
     total = sums_over(batch.total_rows, -1)
-    left_size, enough = sums_over(left, -1), least * (1 - TOLERANCE)
-    most = np.where((total <= MOST_CERTAIN) & ~batch.has_missing, total - enough, -1)
-    allowed = (left_size >= enough[owner]) & (left_size <= most[owner])
+    left_size, min_size = sums_over(left, -1), min_weight * (1 - TOLERANCE)
+    max_size = np.where(
+        (total <= MAX_ROWS_WITHOUT_TIES) & ~batch.has_missing, total - min_size, -1
+    )
+    allowed = (left_size >= min_size[owner]) & (left_size <= max_size[owner])
     between = left[2:] - left[:-2]
     inner = np.zeros(len(owner), dtype=bool)
     inner[1:-1] = maxima_over(between, -1) == sums_over(between, -1)
     inner[1:-1] &= (owner[2:] == owner[:-2]) & allowed[2:] & allowed[:-2]
-    left_out = np.bincount(owner[inner], minlength=len(batch))
-    return np.flatnonzero(~inner), left_out
+    n_excluded = np.bincount(owner[inner], minlength=len(batch))
+    return np.flatnonzero(~inner), n_excluded
 
 
 def _both_sides(
     batch: TableBatch, left: Floats | None, left_rows: Integers, owner: Integers
 ) -> tuple[Floats, Integers]:
-    """Return weights and rows on both sides of ways, of which the left one is known.
+    """Return weights and rows on both sides of splits, from those on the left.
 
     Without weights on the left every row weighs 1.
     """
@@ -254,7 +259,7 @@ def _both_sides(
 
 
 def _sides(left: Numbers, total: Numbers) -> Numbers:
-    """Return what is on the left and what is on the right, of ways of two branches."""
+    """Return the sums on the left and on the right, of splits in two branches."""
     both = np.empty((len(left), 2, left.shape[1]), dtype=left.dtype)
     both[:, 0] = left
     np.subtract(total, left, out=both[:, 1])
@@ -262,11 +267,11 @@ def _sides(left: Numbers, total: Numbers) -> Numbers:
 
 
 def thresholds(
-    batch: TableBatch, step: Floats | float = 0.0, *, least: Floats | None = None
+    batch: TableBatch, step: Floats | float = 0.0, *, min_weight: Floats | None = None
 ) -> CandidateSplits:
     """Return the cuts between neighbours more than ``step`` apart, one for each table.
 
-    What ``least`` is for is said of :func:`prefixes`.
+    For ``min_weight`` see :func:`prefixes`.
 
     >>> table = CountTable.of([[1, 0], [0, 2], [3, 0]])
     >>> candidates = thresholds(TableBatch.of([{0: table}]))
@@ -275,14 +280,11 @@ def thresholds(
     """
     wide = np.broadcast_to(step, len(batch))[batch.owner[:-1]]
     may_cut = np.append(batch.values[:-1] + wide < batch.values[1:], False)
-    return prefixes(batch, may_cut=may_cut, least=least)
+    return prefixes(batch, may_cut=may_cut, min_weight=min_weight)
 
 
 def multiway(batch: TableBatch, n_branches: Integers) -> CandidateSplits:
-    """Return for each table the one way that gives each code its own branch.
-
-    Tables of fewer than two values have none.
-    """
+    """Return the multiway split of each table of two or more values."""
     codes = batch.values.astype(np.int64)
     owner = np.flatnonzero(batch.counts > 1)
     weights, rows = batch.by_branch(codes, int(n_branches.max(initial=1)))
@@ -291,8 +293,8 @@ def multiway(batch: TableBatch, n_branches: Integers) -> CandidateSplits:
     )
 
 
-def every_subset(batch: TableBatch) -> CandidateSplits:
-    """Return every subset that holds a table's first value, but not all of them.
+def all_subsets(batch: TableBatch) -> CandidateSplits:
+    """Return all subsets that hold a table's first value, but not all values.
 
     All tables have the same number of values.
     """
@@ -317,14 +319,16 @@ def every_subset(batch: TableBatch) -> CandidateSplits:
     )
 
 
-def best_prefixes(batch: TableBatch, *, free: NDArray[np.bool_]) -> CandidateSplits:
-    """Return the prefixes of the values in order of class share, mean or direction.
+def best_prefixes(
+    batch: TableBatch, *, is_unrestricted: NDArray[np.bool_]
+) -> CandidateSplits:
+    """Return the prefixes of the values by probability, mean or main direction.
 
-    ``free`` says of which tables every subset is allowed and counted as it is.
+    ``is_unrestricted`` are the tables for which every subset is allowed.
     """
-    scores, two = _scores(batch)
+    scores, is_exact = _scores(batch)
     order = np.lexsort((scores, batch.owner))
-    return prefixes(batch, order, first_is_left=True, exact=free & two)
+    return prefixes(batch, order, first_is_left=True, exact=is_unrestricted & is_exact)
 
 
 def searched_subsets(
@@ -332,35 +336,35 @@ def searched_subsets(
     impurity: Impurity,
     *,
     line_weights: Floats,
-    least: Floats,
+    min_weight: Floats,
     total: float,
 ) -> CandidateSplits:
-    """Return the best two subsets that branch and bound finds of each table.
+    """Return the best two subsets that branch and bound finds for each table.
 
-    ``line_weights`` has the weight of each line, ``least`` that of a side, and
-    ``total`` that of all rows of the tree, if it is known.
+    ``line_weights`` has the weight of each line, ``min_weight`` the minimum of a side,
+    and ``total`` the weight of all rows of the tree, if it is known.
     """
     branch = np.zeros(len(batch.values), dtype=np.int64)
-    short_of = np.full(len(batch), np.nan)
+    max_shortfall = np.full(len(batch), np.nan)
     n_rows = sums_over(batch.total_rows, -1)
     n_classes = sums_over((batch.total_rows > 0).astype(np.int64), -1)
     weight = np.bincount(batch.owner, line_weights, minlength=len(batch))
     shares = np.minimum(weight / total, 1.0) if total > 0 else np.ones(len(batch))
     for table in range(len(batch)):
         lines = slice(batch.start[table], batch.start[table + 1])
-        found = best_subset(
+        subset = best_subset(
             batch.weights[lines],
             impurity,
             value_weights=line_weights[lines],
-            least=float(least[table]),
+            min_weight=float(min_weight[table]),
             beam_width=beam_width_for(
                 int(n_rows[table]), int(n_classes[table]), float(shares[table])
             ),
         )
-        if found is not None:
-            branch[lines] = ~found.left
-            short_of[table] = found.cost - found.bound
-    owner = np.flatnonzero(~np.isnan(short_of))
+        if subset is not None:
+            branch[lines] = ~subset.left
+            max_shortfall[table] = subset.cost - subset.bound
+    owner = np.flatnonzero(~np.isnan(max_shortfall))
     weights, rows = batch.by_branch(branch, 2)
     candidates = candidates_of(
         batch,
@@ -368,13 +372,13 @@ def searched_subsets(
         rows[owner],
         owner=owner,
         line_branches=lambda _: branch,
-        exact=short_of <= TOLERANCE * batch.known_weight,
+        exact=max_shortfall <= TOLERANCE * batch.known_weight,
     )
-    return replace(candidates, short_of=short_of)
+    return replace(candidates, max_shortfall=max_shortfall)
 
 
 def has_two_classes(batch: TableBatch) -> NDArray[np.bool_]:
-    """Return which tables have at most two classes; a number has one order, too."""
+    """Return which tables have at most two classes, or a numeric target."""
     if batch.is_moments:
         return np.ones(len(batch), dtype=bool)
     present = batch.total_rows > 0
@@ -382,24 +386,24 @@ def has_two_classes(batch: TableBatch) -> NDArray[np.bool_]:
 
 
 def _scores(batch: TableBatch) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return what the values of each table are ordered by, and where that is proven."""
-    two, weights = has_two_classes(batch), batch.weights
+    """Return the scores that order the values, and for which tables that is exact."""
+    is_exact, weights = has_two_classes(batch), batch.weights
     if batch.is_moments:
-        return ratio_of(weights[:, 1], weights[:, 0]), two
+        return ratio_of(weights[:, 1], weights[:, 0]), is_exact
     present = batch.total_rows > 0
     last = present.shape[1] - 1 - np.argmax(present[:, ::-1], axis=1)
-    own = weights[np.arange(len(weights)), last[batch.owner]]
-    scores = np.asarray(ratio_of(own, weights.sum(axis=1)))
-    for table in np.flatnonzero(~two):
+    last_weight = weights[np.arange(len(weights)), last[batch.owner]]
+    scores = np.asarray(ratio_of(last_weight, weights.sum(axis=1)))
+    for table in np.flatnonzero(~is_exact):
         lines = slice(batch.start[table], batch.start[table + 1])
         scores[lines] = principal_score(weights[lines])
-    return scores, two
+    return scores, is_exact
 
 
 def ordered(batch: TableBatch, ranks: Integers) -> CandidateSplits:
-    """Return the cuts of an order of all codes; ``ranks`` says where each line stands.
+    """Return the cuts of an order of all codes, in which the lines have these ranks.
 
-    Of cuts that no code at the node tells apart the first one stands for all.
+    Of cuts that differ in no code at the node, the first one is taken.
     """
     return prefixes(batch, np.lexsort((ranks, batch.owner)))
 
@@ -411,33 +415,33 @@ def merged(
     ordinal: NDArray[np.bool_],
     floating: bool,
 ) -> CandidateSplits:
-    """Return the one way of each table that CHAID's merging leads to, if it has groups.
+    """Return the grouping of each table by CHAID's merging, if it has several groups.
 
     ``ordinal`` says in which tables only neighbours may merge, ``floating`` that
-    missing rows are a category of their own, which may merge with any.
+    missing rows are a category, which may merge with any.
     """
-    found = merge_batch(batch, ordinal=ordinal, floating=floating, settings=settings)
-    owner = np.flatnonzero(found.n_groups > 1)
-    weights, rows = batch.by_branch(found.branch, int(found.n_groups.max(initial=1)))
+    groups = merge_batch(batch, ordinal=ordinal, floating=floating, settings=settings)
+    owner = np.flatnonzero(groups.n_groups > 1)
+    weights, rows = batch.by_branch(groups.branch, int(groups.n_groups.max(initial=1)))
     candidates = candidates_of(
         batch,
         weights[owner],
         rows[owner],
         owner=owner,
-        line_branches=lambda _: found.branch,
-        exact=found.exact,
-        log_multiplier=found.log_multiplier,
+        line_branches=lambda _: groups.branch,
+        exact=groups.exact,
+        log_multiplier=groups.log_multiplier,
     )
-    return with_missing_at(candidates, np.arange(len(owner)), found.missing[owner])
+    return with_missing_at(candidates, np.arange(len(owner)), groups.missing[owner])
 
 
 def with_missing_at(
     candidates: CandidateSplits, chosen: Integers, branches: Integers
 ) -> CandidateSplits:
-    """Return some ways, missing rows counted in the given branches; -1 leaves them."""
-    place_missing = candidates.take(chosen)
-    count_missing_at(place_missing.table, branches)
-    return replace(place_missing, missing_at=branches)
+    """Return some candidates with missing rows counted in branches; -1 leaves them."""
+    placed = candidates.take(chosen)
+    count_missing_at(placed.table, branches)
+    return replace(placed, missing_at=branches)
 
 
 def count_missing_at(table: CountTable, branches: Integers) -> None:

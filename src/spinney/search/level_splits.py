@@ -1,4 +1,4 @@
-"""The best splits of a level as arrays, each a candidate when somebody asks."""
+"""The best splits of a level as arrays; a ``Candidate`` is made on request."""
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -19,7 +19,7 @@ from spinney._support.ties import first_best
 from spinney.data import Attribute, Schema
 from spinney.search.buckets import codes_of
 from spinney.search.cut_points import midpoints
-from spinney.search.groupings import LISTED
+from spinney.search.groupings import MAX_LISTED
 from spinney.search.tree_search import Search
 from spinney.trees import (
     Candidate,
@@ -57,21 +57,21 @@ class LevelSplits:
     form, n_branches : arrays of int
         How values are grouped, and into how many branches.
     low, high : arrays of float
-        The values next to the cut of a threshold, as searched; ∞ where all that is
-        known is on the left. Of an order of codes, ``low`` is the last rank there.
+        The values next to the cut of a threshold, as searched; ∞ if all known values
+        are on the left. For an order of codes, ``low`` is the last rank there.
     missing_at : array of int
-        The branch that counts the missing rows; -1 where they are aside, or none are.
+        The branch that counts the missing rows; -1 if none does.
     typical : array of float
-        What a missing value is taken for, where the typical one of all rows is; of
-        intervals, the branch of that, or -1.
+        The value that is imputed for a missing one, if the policy imputes; for
+        intervals its branch, or -1.
     gain, merit : arrays of float
         See ``Candidate``.
     exact : array of bool
         Whether no better split of the form exists.
     bound : array of float
-        What no gain of the form exceeds, where that is not the gain; else NaN.
+        An upper bound on gains of the form, if it is not the gain itself; else NaN.
     schema, search
-        What the codes mean, and how the splits were sought.
+        The meaning of the codes, and how the splits were searched.
     """
 
     tables: TableBatch
@@ -125,7 +125,7 @@ class LevelSplits:
             else:
                 groups = self._groups(number, attribute, table.values)
                 split = Groups(index, groups, parts[position], missing[position])
-                if self.search.policy.by_root:
+                if self.search.policy.imputes_typical:
                     split = self._with_typical(number, split)
             gain, merit = float(self.gain[number]), float(self.merit[number])
             exact, p_value = bool(self.exact[number]), exp(-merit) if chance else None
@@ -145,12 +145,12 @@ class LevelSplits:
         sizes = weights[:, 0] if numeric else sums_in_order(weights)
         shares = np.empty(len(sizes))
         for size in np.unique(n_branches).tolist():
-            own = first[:-1][n_branches == size, None] + np.arange(size)
-            shares[own] = sizes[own] / sums_in_order(sizes[own])[:, None]
+            branches = first[:-1][n_branches == size, None] + np.arange(size)
+            shares[branches] = sizes[branches] / sums_in_order(sizes[branches])[:, None]
         return shares, first
 
-    def _middles(self, numbers: Integers) -> Floats:
-        """Return the middle between the values next to each threshold, or ∞."""
+    def _midpoints(self, numbers: Integers) -> Floats:
+        """Return the midpoint of the values next to each threshold, or ∞."""
         low, high = self.low[numbers], self.high[numbers]
         middles = np.full(len(numbers), np.inf)
         inside = (high < np.inf) & (self.form[numbers] == Form.THRESHOLD)
@@ -160,20 +160,20 @@ class LevelSplits:
     def _thresholds(self, numbers: Integers) -> list[float]:
         """Return the threshold of each split, if it is one, as the recipe places it."""
         root_summary, attributes = self.search.root_summary, self.schema.attributes
-        thresholds: list[float] = self._middles(numbers).tolist()
+        thresholds: list[float] = self._midpoints(numbers).tolist()
         observed = self.search.recipe.thresholds == "observed"
         if not (observed or root_summary.cuts):
             return thresholds
         for position, number in enumerate(numbers.tolist()):
-            index, middle = int(self.tables.attribute[number]), thresholds[position]
-            if self.form[number] != Form.THRESHOLD or middle == np.inf:
+            index, midpoint = int(self.tables.attribute[number]), thresholds[position]
+            if self.form[number] != Form.THRESHOLD or midpoint == np.inf:
                 continue
             attribute = attributes[index]
             if index in root_summary.cuts:
-                thresholds[position] = float(root_summary.cuts[index][int(middle)])
+                thresholds[position] = float(root_summary.cuts[index][int(midpoint)])
             elif observed and attribute.kind == "numeric" and attribute.formula is None:
                 values = root_summary.observed[index]
-                last = np.searchsorted(values, middle, side="right") - 1
+                last = np.searchsorted(values, midpoint, side="right") - 1
                 thresholds[position] = float(values[last])
         return thresholds
 
@@ -199,7 +199,7 @@ class LevelSplits:
         form = self.form[number]
         if form == Form.MULTIWAY:
             codes = branch = np.arange(n_codes)
-        elif self.missing_at[number] >= 0 and self.search.policy.by_root:
+        elif self.missing_at[number] >= 0 and self.search.policy.imputes_typical:
             typical = int(self.typical[number])
             if typical not in codes:  # no row has it here, but what is missing counts
                 position = int(np.searchsorted(codes, typical))
@@ -208,38 +208,36 @@ class LevelSplits:
         if form == Form.ORDERED:
             index = int(self.tables.attribute[number])
             ranks = self.search.root_summary.statistics[index].ranks
-            codes = np.arange(n_codes) if n_codes <= LISTED else codes
+            codes = np.arange(n_codes) if n_codes <= MAX_LISTED else codes
             branch = (ranks[codes] > self.low[number]).astype(np.int64)
         order = np.argsort(branch, kind="stable")
         ends = np.searchsorted(branch[order], np.arange(n_branches + 1)).tolist()
         listed = codes[order].tolist()
-        return tuple(tuple(listed[one:other]) for one, other in pairwise(ends))
+        return tuple(tuple(listed[first:end]) for first, end in pairwise(ends))
 
     def _missing(
         self, numbers: Integers, shares: Floats, first: Integers
     ) -> list[int | None]:
-        """Return the branch of missing values of each split; None where none is said.
+        """Return the branch of missing values of each split, or None.
 
-        That of groups which the typical value of all rows decides is found later.
+        For groups under a policy that imputes, ``_with_typical`` sets it.
         """
         policy, placed_at = self.search.policy, self.missing_at[numbers]
         if not policy.needs_default:
             return [
                 None if position < 0 else position for position in placed_at.tolist()
             ]
-        otherwise = first_best_by(shares, first) - first[:-1]
-        if policy.by_root:
+        default = first_best_by(shares, first) - first[:-1]
+        if policy.imputes_typical:
             typical = self.typical[numbers]
-            side = typical > self._middles(numbers)
+            side = typical > self._midpoints(numbers)
             branch = np.where(self.form[numbers] == Form.THRESHOLD, side, typical)
-            otherwise = np.where(branch >= 0, branch, otherwise).astype(np.int64)
-        missing: list[int | None] = np.where(
-            placed_at < 0, otherwise, placed_at
-        ).tolist()
+            default = np.where(branch >= 0, branch, default).astype(np.int64)
+        missing: list[int | None] = np.where(placed_at < 0, default, placed_at).tolist()
         return missing
 
     def _with_typical(self, number: int, split: Groups) -> Groups:
-        """Return groups with missing values where the typical one of all rows is."""
+        """Return groups with missing values in the branch of the imputed one."""
         if self.missing_at[number] >= 0:
             return split
         (branch,) = split.branch_of(self.typical[number : number + 1]).tolist()

@@ -1,8 +1,8 @@
-"""What a missing value means at the nodes of a growing tree.
+"""The policies for missing values at the nodes of a growing tree.
 
 fractional
     the merit is counted on the rows whose value is known and discounted by their
-    share ρ; the others go to every branch with its share of the weight (C4.5).
+    fraction ρ; the others go to every branch with its fraction of the weight (C4.5).
 most-common
     a missing value is the commonest one at the node, the first on a tie.
 own-category
@@ -24,8 +24,8 @@ drop
     note; so no row of training is missing anywhere.
 
 At prediction a category that the node has not seen is treated as missing. Where
-no training row was missing at a node, ``most-common``, ``is_original-category``,
-``branch`` and ``drop`` send missing values to the heaviest branch, the first of equals.
+no training row was missing at a node, ``most-common``, ``own-category``, ``branch`` and
+``drop`` send missing values to the heaviest branch, the first of equals.
 """
 
 from dataclasses import dataclass, replace
@@ -41,9 +41,9 @@ from spinney.search.groupings import CandidateSplits, candidates_of, with_missin
 from spinney.search.table_traits import NOMINAL, AttributeTraits
 from spinney.trees import CountTable, TableBatch
 
-# With more values at a node than this a branch each would be a tree that nobody can
-# read, grown on hardly any rows a branch: such an attribute is split in two subsets.
-MOST_BRANCHES = 1000
+# With more values at a node than this, one branch per value would have hardly any rows,
+# and nobody could read the tree: such an attribute is split in two subsets.
+MAX_BRANCHES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Policy:
     moves : bool
         Whether missing rows are placed after the values are grouped.
     tells : bool
-        Whether a missing value tells a row from one whose value is known.
+        Whether missing is one more category.
     commonest : bool
         Whether a missing value is the commonest one of the node.
     by_root : bool
@@ -70,27 +70,27 @@ class Policy:
     """
 
     name: str
-    divides: bool = False
-    moves: bool = False
-    tells: bool = False
-    commonest: bool = False
-    by_root: bool = False
+    divides_rows: bool = False
+    tries_branches: bool = False
+    is_category: bool = False
+    imputes_mode: bool = False
+    imputes_typical: bool = False
     surrogates: bool = False
 
     @property
     def needs_default(self) -> bool:
         """Whether a split must say where a missing value goes, if no row had one."""
-        return not (self.divides or self.surrogates)
+        return not (self.divides_rows or self.surrogates)
 
 
 POLICIES = {
     policy.name: policy
     for policy in (
-        Policy("fractional", divides=True),
-        Policy("most-common", commonest=True),
-        Policy("own-category", tells=True),
-        Policy("branch", moves=True),
-        Policy("mean", by_root=True),
+        Policy("fractional", divides_rows=True),
+        Policy("most-common", imputes_mode=True),
+        Policy("own-category", is_category=True),
+        Policy("branch", tries_branches=True),
+        Policy("mean", imputes_typical=True),
         Policy("surrogate", surrogates=True),
         Policy("drop"),
     )
@@ -106,16 +106,16 @@ def policy_named(name: str) -> Policy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilledBatch:
-    """A stack whose missing rows are counted at a value, where the policy says so.
+    """A batch whose missing rows are counted at a value, if the policy says so.
 
     Parameters
     ----------
     batch : TableBatch
-        The tables, with a further line where none had that value.
+        The tables, with one more line if none had that value.
     line : array of shape (tables,)
-        The line that counts a table's missing rows; -1 where none does.
+        The line that counts a table's missing rows; -1 if none does.
     is_original : array of shape (lines,)
-        Which lines were there before.
+        Which lines are not added ones.
     """
 
     batch: TableBatch
@@ -126,28 +126,30 @@ class FilledBatch:
 def fill_missing(
     batch: TableBatch, policy: Policy, traits: AttributeTraits
 ) -> FilledBatch:
-    """Return a stack with its missing rows counted at a value, if the policy says so.
+    """Return a batch with its missing rows counted at a value, if the policy says so.
 
-    Missing as a value of its own is a code after all others.
+    Missing as a category has the code after all others.
     """
-    has_missing, some = batch.has_missing, batch.counts > 0
+    has_missing, has_values = batch.has_missing, batch.counts > 0
     nominal = traits.kind == NOMINAL
     if has_missing.any():
-        if policy.commonest:
+        if policy.imputes_mode:
             line = heaviest_by(batch.sizes, batch.start)
-            return _counted_at(batch, np.where(has_missing & some, line, -1))
-        if policy.by_root:
+            return _counted_at(batch, np.where(has_missing & has_values, line, -1))
+        if policy.imputes_typical:
             typical = traits.typical
-            return _counted_as(batch, typical, has_missing & some, nominal=nominal)
-        if policy.tells:
-            after = batch.start[1:]
-            return _with_line(batch, has_missing & nominal, traits.n_codes, after)
+            return _counted_as(
+                batch, typical, has_missing & has_values, nominal=nominal
+            )
+        if policy.is_category:
+            ends = batch.start[1:]
+            return _with_line(batch, has_missing & nominal, traits.n_codes, ends)
     is_original = np.ones(len(batch.values), dtype=bool)
     return FilledBatch(batch, np.full(len(batch), -1), is_original)
 
 
 def _counted_at(batch: TableBatch, line: Integers) -> FilledBatch:
-    """Return the stack with the missing rows of tables counted at a line, or aside."""
+    """Return the batch with the missing rows of tables counted at a line, if any."""
     tables = np.flatnonzero(line >= 0)
     weights, rows = batch.weights.copy(), batch.rows.copy()
     weights[line[tables]] += batch.missing[tables]
@@ -163,7 +165,7 @@ def _counted_as(
     *,
     nominal: NDArray[np.bool_],
 ) -> FilledBatch:
-    """Return the stack with the missing rows of tables counted at a value.
+    """Return the batch with the missing rows of tables counted at a value.
 
     A number beyond those at the node counts as the nearest of them, so that no
     side of a threshold consists of missing rows only.
@@ -175,23 +177,23 @@ def _counted_as(
     position = np.zeros(len(batch), dtype=bool)
     position[has_missing] = batch.values[nearest[has_missing]] == value[has_missing]
     within = nominal | ((below > 0) & (below < batch.counts))
-    new = has_missing & ~position & within
-    added = _with_line(batch, new, value, batch.start[:-1] + below)
-    before: Integers = np.cumsum(new) - new
-    line = np.where(has_missing & ~new, nearest + before, -1)
+    is_new = has_missing & ~position & within
+    added = _with_line(batch, is_new, value, batch.start[:-1] + below)
+    before: Integers = np.cumsum(is_new) - is_new
+    line = np.where(has_missing & ~is_new, nearest + before, -1)
     counted = _counted_at(added.batch, line)
-    return replace(added, batch=counted.batch, line=np.where(new, added.line, line))
+    return replace(added, batch=counted.batch, line=np.where(is_new, added.line, line))
 
 
 def _with_line(
     batch: TableBatch, tables: NDArray[np.bool_], value: NDArray[Any], before: Integers
 ) -> FilledBatch:
-    """Return the stack with the missing rows of some tables as one more line each.
+    """Return the batch with the missing rows of some tables as one more line each.
 
     It has the ``value``, and stands ``before`` a line.
     """
     position = before[tables]
-    grown = replace(
+    extended = replace(
         batch,
         start=starts_of(batch.counts + tables),
         values=np.insert(batch.values, position, value[tables]),
@@ -200,19 +202,19 @@ def _with_line(
     )
     line = np.full(len(batch), -1)
     line[tables] = position + np.arange(len(position))
-    is_original = np.ones(len(grown.values), dtype=bool)
+    is_original = np.ones(len(extended.values), dtype=bool)
     is_original[line[tables]] = False
-    return FilledBatch(grown.without_missing(tables), line, is_original)
+    return FilledBatch(extended.without_missing(tables), line, is_original)
 
 
 def place_missing(
     candidates: CandidateSplits, batch: TableBatch, policy: Policy
 ) -> CandidateSplits:
-    """Return the ways with missing rows in each branch in turn, if the policy moves.
+    """Return candidates with missing rows in each branch, if the policy tries these.
 
-    Where missing is a value of its own, there is one more way: is the value known?
+    If missing is a category, there is one more candidate: known against missing.
     """
-    if not (policy.moves or policy.tells) or not batch.has_missing.any():
+    if not (policy.tries_branches or policy.is_category) or not batch.has_missing.any():
         return candidates
     has_missing = batch.has_missing[candidates.owner]
     possible = np.asarray(sums_over(candidates.table.rows, -1) > 0)
@@ -222,15 +224,17 @@ def place_missing(
     moved = with_missing_at(
         candidates, chosen, np.where(has_missing[chosen], branches, -1)
     )
-    return _joined(moved, known_or_missing(batch), batch) if policy.tells else moved
+    return (
+        _joined(moved, known_or_missing(batch), batch) if policy.is_category else moved
+    )
 
 
 def _joined(
-    candidates: CandidateSplits, more: CandidateSplits, batch: TableBatch
+    candidates: CandidateSplits, added: CandidateSplits, batch: TableBatch
 ) -> CandidateSplits:
-    """Return ways of two branches, and after those of each table the further ones."""
+    """Return candidates of two branches, those added after the others of a table."""
     n_splits, owner = len(candidates), batch.owner
-    tables = zip(_arrays(candidates.table), _arrays(more.table), strict=True)
+    tables = zip(_arrays(candidates.table), _arrays(added.table), strict=True)
 
     def line_branches(chosen: Integers) -> Integers:
         first = (
@@ -238,15 +242,15 @@ def _joined(
             if n_splits
             else 0
         )
-        further = more.line_branches(np.maximum(chosen - n_splits, 0))
-        return np.where((chosen < n_splits)[owner], first, further)
+        branch_of_added = added.line_branches(np.maximum(chosen - n_splits, 0))
+        return np.where((chosen < n_splits)[owner], first, branch_of_added)
 
     both = replace(
         candidates,
         table=CountTable(np.arange(2), *(np.concatenate(pair) for pair in tables)),
-        owner=np.concatenate([candidates.owner, more.owner]),
+        owner=np.concatenate([candidates.owner, added.owner]),
         line_branches=line_branches,
-        missing_at=np.concatenate([candidates.missing_at, more.missing_at]),
+        missing_at=np.concatenate([candidates.missing_at, added.missing_at]),
     )
     return both.take(np.argsort(both.owner, kind="stable"))
 
@@ -256,7 +260,7 @@ def _arrays(table: CountTable) -> tuple[NDArray[Any], ...]:
 
 
 def known_or_missing(batch: TableBatch) -> CandidateSplits:
-    """Return the question whether a value is known, of tables where some are not.
+    """Return the split into known and missing values, of tables that have missing ones.
 
     It is the threshold ∞: all known values are on the left.
     """

@@ -26,7 +26,7 @@ from spinney.trees import Candidate, Reason, Threshold
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What came of a node: the candidates, and the winner or the reason."""
+    """The candidates of a node, and the winner or why there is none."""
 
     candidates: Sequence[Candidate]
     chosen: int | None = None
@@ -48,7 +48,7 @@ class LevelDecisions:
     chosen : array of shape (nodes,)
         Which of its own splits a node takes; -1 for none.
     reasons : list
-        Why it takes none.
+        Why a node takes none.
     """
 
     parts: Sequence[LevelSplits]
@@ -83,16 +83,18 @@ class LevelDecisions:
         lines = (self.splits.start[:-1] + self.chosen)[self.chosen >= 0]
         winners: dict[int, Candidate] = {}
         for number, part in enumerate(self.parts):
-            own = lines[self.splits.part[lines] == number]
-            cached = part.candidates(self.splits.number[own]) if len(own) else []
-            winners.update(zip(own.tolist(), cached, strict=True))
+            own_lines = lines[self.splits.part[lines] == number]
+            cached = (
+                part.candidates(self.splits.number[own_lines]) if len(own_lines) else []
+            )
+            winners.update(zip(own_lines.tolist(), cached, strict=True))
         return winners
 
 
 class LazyCandidates(Sequence[Candidate]):
     """The candidates of a node, each made when it is first looked at.
 
-    What was ``cached``, by line, all nodes of a level keep together.
+    The nodes of a level share what is ``cached``, by line.
     """
 
     __slots__ = ("_cached", "_level", "_lines")
@@ -102,15 +104,15 @@ class LazyCandidates(Sequence[Candidate]):
     ) -> None:
         self._level, self._lines, self._cached = level, lines, cached
 
-    def with_candidate(self, given: Candidate) -> Decision:
+    def with_candidate(self, forced: Candidate) -> Decision:
         """Return the decision for a split that was given, among the others.
 
         It stands before the one of its attribute, and has a line that no other has.
         """
         lines = list(self._lines)
         attributes = self._level.splits.attribute[lines]
-        first = int(np.count_nonzero(attributes < given.attribute))
-        cached = {**self._cached, -1: given}
+        first = int(np.count_nonzero(attributes < forced.attribute))
+        cached = {**self._cached, -1: forced}
         lines.insert(first, -1)
         return Decision(LazyCandidates(self._level, lines, cached), first)
 
@@ -120,13 +122,13 @@ class LazyCandidates(Sequence[Candidate]):
 
     @property
     def level(self) -> LevelDecisions:
-        """Where they come from."""
+        """The decisions of the whole level."""
         return self._level
 
     def at_level(self, level: LevelDecisions) -> "LazyCandidates":
         """Return the same of a level that was written otherwise, but for one given."""
-        given = {line: self._cached[line] for line in self._lines if line < 0}
-        return LazyCandidates(level, self._lines, given)
+        forced = {line: self._cached[line] for line in self._lines if line < 0}
+        return LazyCandidates(level, self._lines, forced)
 
     @overload
     def __getitem__(self, position: int) -> Candidate: ...
@@ -135,20 +137,20 @@ class LazyCandidates(Sequence[Candidate]):
     def __getitem__(self, position: int | slice) -> Candidate | tuple[Candidate, ...]:
         """Return a candidate, or some."""
         if isinstance(position, slice):
-            return tuple(self[each] for each in range(*position.indices(len(self))))
+            return tuple(self[index] for index in range(*position.indices(len(self))))
         line = self._lines[position]
         if line not in self._cached:
             self._cached[line] = self._level.candidate(line)
         return self._cached[line]
 
 
-def rewritten_decision(
+def rewrite_decision(
     decision: Decision, search: Search, levels: dict[int, LevelDecisions]
 ) -> Decision | None:
-    """Return a decision whose candidates are written as another search writes them.
+    """Return a decision with the thresholds of another search, between the same rows.
 
-    It finds the same splits, and may place a threshold elsewhere between the same rows.
-    ``levels`` keeps what was made of whole levels. None where candidates have none.
+    Both searches find the same splits. ``levels`` caches whole levels. None if the
+    candidates do not come from a level.
     """
     candidates = decision.candidates
     if not isinstance(candidates, LazyCandidates):
@@ -166,16 +168,16 @@ def decide_level(
     schema: Schema,
     *,
     totals: Floats,
-    different: Integers,
+    max_distinct: Integers,
     forced: Mapping[int, int],
     paid: Callable[[int], Collection[int]],
 ) -> LevelDecisions:
     """Choose the split of each node among those of its attributes.
 
-    ``totals`` are the weights of the nodes, and ``different`` the most values that an
-    attribute has there, -1 where none was looked at. An attribute's merit is divided by
-    1 + what it costs to ask for it, unless it was ``paid`` for above. One that is
-    ``forced`` wins whatever its merit.
+    ``totals`` are the weights of the nodes, and ``max_distinct`` the most values that
+    an attribute has there, -1 if none was searched. An attribute's merit is divided by
+    1 + its test cost, unless it was ``paid`` for above. One that is ``forced`` wins
+    whatever its merit.
     """
     n_nodes = len(totals)
     splits = NodeSplits.of(parts, n_nodes)
@@ -185,17 +187,17 @@ def decide_level(
         (splits.gain >= search.recipe.min_gain * (1 - TOLERANCE), Reason.MIN_GAIN),
         (_significant(search, splits), Reason.SIGNIFICANCE),
     )
-    left = np.bincount(splits.node, minlength=n_nodes) > 0
+    has_candidates = np.bincount(splits.node, minlength=n_nodes) > 0
     reasons: list[Reason | None] = [
-        None if some else _reason_for_none(int(different[node]))
-        for node, some in enumerate(left)
+        None if is_split else _reason_for_none(int(max_distinct[node]))
+        for node, is_split in enumerate(has_candidates)
     ]
     for passed, reason in gates:
         is_eligible = is_eligible & passed
-        still = np.bincount(splits.node[is_eligible], minlength=n_nodes) > 0
-        for node in np.flatnonzero(left & ~still).tolist():
+        still_has = np.bincount(splits.node[is_eligible], minlength=n_nodes) > 0
+        for node in np.flatnonzero(has_candidates & ~still_has).tolist():
             reasons[node] = reason
-        left = still
+        has_candidates = still_has
     chosen = _first_best(search, splits, schema, is_eligible, totals, paid)
     for node, attribute in forced.items():
         chosen[node] = _forced(splits, node, schema.attributes[attribute], attribute)
@@ -211,11 +213,11 @@ class NodeSplits:
     Parameters
     ----------
     part, number : arrays of shape (splits,)
-        In which of the parts a split is, and where.
+        The part of each split, and its position there.
     start : array of shape (nodes + 1,)
         Where the splits of each node begin.
     node, attribute, gain, merit : arrays of shape (splits,)
-        Whose split it is, and what it is worth.
+        The node and attribute of each split, its gain and merit.
     threshold : array of shape (splits,)
         Whether it is a threshold.
     """
@@ -231,7 +233,7 @@ class NodeSplits:
 
     @property
     def every(self) -> NDArray[np.bool_]:
-        """That no split is left out."""
+        """A mask of all splits."""
         return np.ones(len(self.node), dtype=bool)
 
     @classmethod
@@ -256,13 +258,13 @@ class NodeSplits:
     def of_candidates(cls, candidates: Sequence[Candidate]) -> "NodeSplits":
         """Return the splits of one node."""
         n_splits = len(candidates)
-        here, numbers = np.zeros(n_splits, np.int64), np.arange(n_splits)
+        zeros, numbers = np.zeros(n_splits, np.int64), np.arange(n_splits)
         thresholds = [isinstance(c.split, Threshold) for c in candidates]
         return cls(
-            here,
+            zeros,
             numbers,
             np.array([0, n_splits]),
-            here,
+            zeros,
             np.array([c.attribute for c in candidates], np.int64),
             np.array([c.gain for c in candidates], np.float64),
             np.array([c.merit for c in candidates], np.float64),
@@ -275,20 +277,22 @@ def _competes(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np.
     criterion = search.criterion
     if not criterion.average:
         return splits.every
-    most = np.maximum(maxima(splits.gain, splits.start), 1.0)
-    least = _averages(search, splits, schema) - (criterion.slack + TOLERANCE * most)
-    enough = splits.gain >= least[splits.node]
+    unit = np.maximum(maxima(splits.gain, splits.start), 1.0)
+    min_gains = _averages(search, splits, schema) - (criterion.slack + TOLERANCE * unit)
+    enough = splits.gain >= min_gains[splits.node]
     return np.asarray(enough & _has_corrected_gain(search, splits))
 
 
 def _averages(search: Search, splits: NodeSplits, schema: Schema) -> Floats:
-    """Return the average gain at each node; infinite where no split counts in it."""
-    counts = _in_average(search, splits, schema)
+    """Return the average gain at each node; infinite if no split counts in it."""
+    is_counted = _in_average(search, splits, schema)
     n_nodes = len(splits.start) - 1
-    number = np.bincount(splits.node[counts], minlength=n_nodes)
-    total = np.bincount(splits.node[counts], splits.gain[counts], minlength=n_nodes)
-    nowhere = np.full(n_nodes, np.inf)
-    return np.asarray(np.divide(total, number, out=nowhere, where=number > 0))
+    n_counted = np.bincount(splits.node[is_counted], minlength=n_nodes)
+    total = np.bincount(
+        splits.node[is_counted], splits.gain[is_counted], minlength=n_nodes
+    )
+    infinite = np.full(n_nodes, np.inf)
+    return np.asarray(np.divide(total, n_counted, out=infinite, where=n_counted > 0))
 
 
 def _in_average(
@@ -299,12 +303,12 @@ def _in_average(
     Not counted are thresholds whose gain is used up by the correction, and nominal
     attributes of many values, which gain by having them.
     """
-    many = _many_values(search, schema)[splits.attribute]
-    return np.asarray(_has_corrected_gain(search, splits) & ~many)
+    has_many = _many_values(search, schema)[splits.attribute]
+    return np.asarray(_has_corrected_gain(search, splits) & ~has_many)
 
 
 def _has_corrected_gain(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
-    """Return whose gain is one after the correction."""
+    """Return which splits have a gain left after the correction."""
     recipe = search.recipe
     if not recipe.mdl_correction:
         return splits.every
@@ -312,21 +316,24 @@ def _has_corrected_gain(search: Search, splits: NodeSplits) -> NDArray[np.bool_]
 
 
 def _many_values(search: Search, schema: Schema) -> NDArray[np.bool_]:
-    """Return which attributes have many values, unless all are such."""
-    most = search.criterion.many_values * search.total * (1 - TOLERANCE)
-    many = np.array(
-        [a.kind == "nominal" and len(a.values) >= most for a in schema.attributes],
+    """Return which attributes have many values, unless all have."""
+    min_values = search.criterion.many_values * search.total * (1 - TOLERANCE)
+    has_many = np.array(
+        [
+            a.kind == "nominal" and len(a.values) >= min_values
+            for a in schema.attributes
+        ],
         dtype=bool,
     )
-    return many & ~many.all()
+    return has_many & ~has_many.all()
 
 
 def _significant(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
     """Return which splits have a p of at most the recipe's level, if it has one."""
-    level = search.recipe.alpha_split
-    if level is None or not search.criterion.chance:
+    alpha = search.recipe.alpha_split
+    if alpha is None or not search.criterion.chance:
         return splits.every
-    return np.asarray(np.exp(-splits.merit) <= level * (1 + TOLERANCE))
+    return np.asarray(np.exp(-splits.merit) <= alpha * (1 + TOLERANCE))
 
 
 def _first_best(
@@ -337,18 +344,22 @@ def _first_best(
     totals: Floats,
     paid: Callable[[int], Collection[int]],
 ) -> Integers:
-    """Return the first best of the able splits of each node, -1 without any."""
+    """Return the first best of the eligible splits of each node, -1 without any."""
     lines = np.flatnonzero(is_eligible)
     if search.preference:
         rank = np.full(len(schema.attributes), len(search.preference))
         for order, attribute in reversed(list(enumerate(search.preference))):
             rank[attribute] = order
-        own_rank = rank[splits.attribute[lines]]
-        lines = lines[np.lexsort((own_rank, splits.node[lines]))]
+        ranks = rank[splits.attribute[lines]]
+        lines = lines[np.lexsort((ranks, splits.node[lines]))]
     node, scores = splits.node[lines], splits.merit[lines]
     if any(attribute.cost for attribute in schema.attributes):
         prices = [
-            test_cost(int(splits.attribute[line]), schema, paid(int(splits.node[line])))
+            test_cost(
+                int(splits.attribute[line]),
+                schema,
+                paid(int(splits.node[line])),
+            )
             for line in lines
         ]
         scores = scores / (1 + np.array(prices, dtype=np.float64))
@@ -370,23 +381,25 @@ def _forced(splits: NodeSplits, node: int, attribute: Attribute, index: int) -> 
     )
 
 
-def _reason_for_none(different: int) -> Reason:
-    """Return why no attribute could be split, where one has at most so many values."""
-    if different < 0:
+def _reason_for_none(max_distinct: int) -> Reason:
+    """Return why no attribute could be split, if each has at most so many values."""
+    if max_distinct < 0:
         return Reason.EXHAUSTED
-    return Reason.IDENTICAL if different < 2 else Reason.ROWS_IN_LEAF
+    return Reason.IDENTICAL if max_distinct < 2 else Reason.ROWS_IN_LEAF
 
 
 def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
-    """Return a merit by what it costs to ask, but for what was ``paid`` above."""
+    """Return a merit divided by 1 + the test cost that is not ``paid`` yet."""
     return candidate.merit / (1 + test_cost(candidate.attribute, schema, paid))
 
 
 def test_cost(attribute: int, schema: Schema, paid: Collection[int]) -> float:
-    """Return what it costs to ask for an attribute, but for what was paid above."""
-    known = set(schema.input_columns(paid))
+    """Return the cost of testing an attribute, without columns paid for above."""
+    paid_columns = set(schema.input_columns(paid))
     columns = schema.input_columns([attribute])
-    return sum(schema.attributes[index].cost for index in columns if index not in known)
+    return sum(
+        schema.attributes[index].cost for index in columns if index not in paid_columns
+    )
 
 
 def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
@@ -399,7 +412,7 @@ def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
 def compete(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> list[int]:
-    """Return the numbers of the candidates that the criterion lets compete."""
+    """Return which candidates the criterion lets compete."""
     splits = NodeSplits.of_candidates(candidates)
     return np.flatnonzero(_competes(search, splits, schema)).tolist()
 
@@ -407,10 +420,7 @@ def compete(
 def average_gain(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> tuple[float, list[int]]:
-    """Return the average gain, and the numbers of the candidates that count in it.
-
-    It is infinite where none does.
-    """
+    """Return the average gain, infinite without any, and which candidates it counts."""
     splits = NodeSplits.of_candidates(candidates)
     counted = np.flatnonzero(_in_average(search, splits, schema)).tolist()
     return float(_averages(search, splits, schema)[0]), counted

@@ -1,12 +1,12 @@
-"""Cuts that are drawn, not sought: extremely randomised trees.
+"""Random cuts, for extremely randomised trees.
 
-At each node one cut is drawn for every attribute that is looked at, and the best of
-those is taken (Geurts, Ernst and Wehenkel 2006, "Extremely randomized trees"). Of a
-number it is uniform between the least and the greatest value there; of a nominal
-attribute that is split in two, every value throws a coin until both sides have one.
+At each node one cut is drawn for every sampled attribute, and the best of those is
+taken (Geurts, Ernst and Wehenkel 2006, "Extremely randomized trees"). For a number it
+is uniform between the least and the greatest value there. For a nominal attribute that
+is split in two, a coin is tossed for every value until both sides have one.
 
-A table is made as coarse as the drawn cut, so that there is nothing to choose, and the
-candidate that comes of it is given the cut itself and its counts.
+A table is made as coarse as the drawn cut, so that there is nothing to choose. The
+resulting candidate then gets the cut itself and its counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from spinney.trees import Candidate, CountTable, Groups, TableBatch, Threshold
 
 @dataclass(frozen=True, slots=True)
 class RandomCut:
-    """A cut that was drawn: the full table, a threshold, and each value's branch.
+    """A random cut: the full table, a threshold, and each value's branch.
 
     The first value of a nominal attribute is in the first branch.
     """
@@ -37,12 +37,12 @@ class RandomCut:
 
 @dataclass(frozen=True, eq=False)
 class RandomCutSplits(LevelSplits):
-    """Splits whose cuts were drawn, by node and attribute."""
+    """Splits at random cuts, by node and attribute."""
 
     random_cuts: Mapping[tuple[int, int], RandomCut] = field(default_factory=dict)
 
     def candidates(self, numbers: Integers) -> list[Candidate]:
-        """Return splits with the cuts that were drawn."""
+        """Return splits with their random cuts."""
         nodes = self.tables.node[numbers].tolist()
         searched = super().candidates(numbers)
         cuts = [
@@ -56,9 +56,9 @@ class RandomCutSplits(LevelSplits):
 def random_cut_splits(
     search: Search, batch: TableBatch, schema: Schema, keys: Sequence[int]
 ) -> RandomCutSplits:
-    """Return the split of each table at a drawn cut; ``keys`` are those of the nodes.
+    """Return the split of each table at a random cut; ``keys`` are those of the nodes.
 
-    Nominal attributes are searched unless they are to be split in two.
+    Nominal attributes are searched unless they are split in two.
     """
     binary = search.recipe.grouping == "binary"
     coarse: list[dict[int, CountTable]] = [{} for _ in keys]
@@ -70,18 +70,23 @@ def random_cut_splits(
         coarse[node][index] = table
         if len(table.values) < 2 or (attribute.kind == "nominal" and not binary):
             continue
-        cut = random_cuts[node, index] = _draw(table, attribute, index, keys[node])
+        cut = random_cuts[node, index] = _draw_cut(table, attribute, index, keys[node])
         # One value stands for each side: of numbers those that meet at the cut.
         left, right = (np.flatnonzero(cut.branches == side) for side in (0, 1))
         ends = [left[0 if attribute.kind == "nominal" else -1], right[0]]
         sides = table.merged(cut.branches, 2)
         coarse[node][index] = replace(sides, values=table.values[ends])
     splits = best_splits(search, TableBatch.of(coarse), schema)
-    field_values = {each.name: getattr(splits, each.name) for each in fields(splits)}
+    field_values = {
+        field_of_splits.name: getattr(splits, field_of_splits.name)
+        for field_of_splits in fields(splits)
+    }
     return RandomCutSplits(**field_values, random_cuts=random_cuts)
 
 
-def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> RandomCut:
+def _draw_cut(
+    table: CountTable, attribute: Attribute, index: int, key: int
+) -> RandomCut:
     """Draw the cut of an attribute."""
     if attribute.kind == "nominal":
         toss = 0
@@ -101,7 +106,7 @@ def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> Rand
 
 
 def _with_random_cut(candidate: Candidate, cut: RandomCut) -> Candidate:
-    """Return a candidate with the cut that was drawn."""
+    """Return a candidate with its random cut."""
     split = candidate.split
     if isinstance(split, Threshold):
         if cut.threshold is None or not np.isfinite(split.threshold):

@@ -1,4 +1,4 @@
-"""What all training rows together say of the attributes."""
+"""Statistics of the attributes over all training rows, for the search at every node."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from spinney.trees import CountTable, TableBatch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootStatistics:
-    """What all training rows together say of one attribute.
+    """Statistics of one attribute over all training rows.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class RootStatistics:
 
 
 def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
-    """Return what the root's table says of its attribute.
+    """Return the statistics of an attribute from the root's table.
 
     >>> table = CountTable.of_moments([[1, 9, 81], [2, 2, 2]])
     >>> found = statistics_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
@@ -49,18 +49,18 @@ def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
     typical = typical_value(table.values, sizes, attribute.kind)
     ranks = np.arange(len(attribute.values))
     if table.is_moments and attribute.kind == "nominal":
-        fill_missing = table.with_missing_at(heaviest(sizes))
-        weight, first, _ = fill_missing.total
+        filled = table.with_missing_at(heaviest(sizes))
+        weight, first, _ = filled.total
         means = np.full(len(ranks), first / weight)
-        means[table.values] = fill_missing.weights[:, 1] / fill_missing.weights[:, 0]
+        means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]
         ranks[np.argsort(means, kind="stable")] = np.arange(len(ranks))
     return RootStatistics(typical, ranks)
 
 
 def typical_value(values: NDArray[Any], sizes: Floats, kind: str) -> float:
-    """Return what stands for a missing value, of values that weigh ``sizes``.
+    """Return the value to impute for a missing one, of values that weigh ``sizes``.
 
-    A number or an ordered code may be there several times.
+    A number or an ordered code may occur several times.
 
     >>> typical_value(np.array([1.0, 2.0]), np.array([1.0, 3.0]), "numeric")
     1.75
@@ -76,7 +76,7 @@ def typical_value(values: NDArray[Any], sizes: Floats, kind: str) -> float:
 def statistics_by_attribute(
     tables: Mapping[int, CountTable], schema: Schema
 ) -> dict[int, RootStatistics]:
-    """Return what the root's tables say, by attribute."""
+    """Return the statistics of the root's tables, by attribute."""
     return {
         index: statistics_of(table, schema.attributes[index])
         for index, table in tables.items()
@@ -85,7 +85,7 @@ def statistics_by_attribute(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootSummary:
-    """What is known of each attribute from all rows, for the search at every node.
+    """Statistics and traits of all attributes over all rows.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ class RootSummary:
     observed : mapping of int to array
         The values of attributes over all rows.
     statistics : mapping of int to RootStatistics
-        What all rows say of each attribute.
-    traits : Traits
-        What the search asks of each attribute, a line each.
+        The statistics of each attribute.
+    traits : AttributeTraits
+        The traits of each attribute, a line each.
     """
 
     cuts: Mapping[int, Floats] = field(default_factory=dict)
@@ -107,13 +107,13 @@ class RootSummary:
     def with_tables(
         self, batch: TableBatch, schema: Schema, recipe: Recipe
     ) -> "RootSummary":
-        """Return what is known after these tables of all rows have been seen.
+        """Return the summary with these tables of all rows added.
 
-        What was known of their attributes before stays.
+        Attributes that it has already stay as they are.
         """
         cuts, observed = dict(self.cuts), dict(self.observed)
         statistics = dict(self.statistics)
-        traits = self.traits.with_room(len(schema.attributes))
+        traits = self.traits.resized(len(schema.attributes))
         for number, index in enumerate(batch.attribute.tolist()):
             if index in statistics:
                 continue
@@ -128,8 +128,8 @@ class RootSummary:
             traits.typical[index] = statistics[index].default_value
             if numeric and recipe.bucketing is not None:
                 cuts[index] = cuts_of(table, recipe.bucketing, recipe.n_buckets)
-                several = recipe.grouping == "multiway"
-                traits.kind[index] = NOMINAL if several else ORDINAL
+                is_multiway = recipe.grouping == "multiway"
+                traits.kind[index] = NOMINAL if is_multiway else ORDINAL
                 traits.n_codes[index] = len(cuts[index]) + 1
             elif numeric:
                 traits.step[index] = recipe.step_of(table.values)
@@ -138,10 +138,10 @@ class RootSummary:
     def is_equivalent(
         self, other: "RootSummary", *, typical: bool, ranks: bool
     ) -> bool:
-        """Return whether all rows say the same of the attributes as others do.
+        """Return whether two summaries lead to the same splits.
 
-        What stands for a missing value, and the order of codes by a numeric target,
-        are compared where they are asked for.
+        The imputed values are compared if ``typical``, the orders of codes if
+        ``ranks``.
         """
         mine, theirs = self.traits, other.traits
         names = [
@@ -159,6 +159,6 @@ class RootSummary:
         if not ranks:
             return same
         return same and all(
-            np.array_equal(own.ranks, other.statistics[index].ranks)
-            for index, own in self.statistics.items()
+            np.array_equal(statistics.ranks, other.statistics[index].ranks)
+            for index, statistics in self.statistics.items()
         )

@@ -1,4 +1,4 @@
-"""A split that is known, counted over other rows."""
+"""The counts and merit of a given split over other rows."""
 
 from dataclasses import replace
 from math import exp
@@ -20,10 +20,10 @@ def recount(
     criterion: Criterion,
     altered: Floats | None = None,
 ) -> Candidate:
-    """Return a candidate's split over other rows: shares, counts and merit are new.
+    """Return a candidate's split over other rows, with new shares, counts and merit.
 
-    A code that the split has no branch for goes where missing values go. No
-    threshold was chosen among these rows, so the gain pays for none.
+    A code without a branch goes where missing values go. No threshold was chosen by
+    these rows, so the gain pays for no choice.
     """
     split = candidate.split
     table = _with_branches_only(table, split)
@@ -43,24 +43,24 @@ def recount(
 
 def _with_branches_only(table: CountTable, split: Split) -> CountTable:
     """Return a table whose codes without a branch are counted as missing."""
-    lost = split.branch_of(table.values) < 0
-    if not lost.any():
+    has_no_branch = split.branch_of(table.values) < 0
+    if not has_no_branch.any():
         return table
     return replace(
         table,
-        values=table.values[~lost],
-        weights=table.weights[~lost],
-        rows=table.rows[~lost],
-        missing=table.missing + table.weights[lost].sum(axis=0),
-        missing_rows=table.missing_rows + table.rows[lost].sum(axis=0),
+        values=table.values[~has_no_branch],
+        weights=table.weights[~has_no_branch],
+        rows=table.rows[~has_no_branch],
+        missing=table.missing + table.weights[has_no_branch].sum(axis=0),
+        missing_rows=table.missing_rows + table.rows[has_no_branch].sum(axis=0),
     )
 
 
 def sides_of(table: CountTable, split: Split) -> CountTable:
     """Return a numeric table by sides, at the values next to the threshold.
 
-    Of intervals there is one line each, at its greatest value. A side without rows has
-    no line.
+    Intervals have one line each, at their greatest values. A side without rows has no
+    line.
     """
     branches = split.branch_of(table.values)
     if isinstance(split, Intervals):

@@ -1,21 +1,20 @@
-"""Surrogate splits: other attributes that stand in where a node's own is missing.
+"""The search for surrogate splits, which stand in where a node's attribute is missing.
 
 Breiman, Friedman, Olshen and Stone (1984, section 5.3), with the rules of rpart
-(Therneau and Atkinson, "An Introduction to Recursive Partitioning"). The question
-about each other attribute is found that agrees best with the branches of the split,
-over the rows whose value of the split's attribute is known::
+(Therneau and Atkinson, "An Introduction to Recursive Partitioning"). For each other
+attribute the split is found that agrees best with the branches of the node's split,
+over the rows whose value of the node's attribute is known::
 
                   branch 0   branch 1
     value ≤ t   [    a          b     ]    agree: a + d, or reversed b + c
     value > t   [    c          d     ]
     missing     [    e          f     ]    agree with neither
 
-A threshold may be reversed; each nominal value takes the branch where more of its
-weight goes, on a tie the heavier one, of equals the second. The agreement is a share
-of all six cells, so that an attribute with many missing values stands back. A
-question is kept if it sends at least two rows each way and agrees more often than
-sending all to the heavier branch does; the greatest agreement comes first, on a tie
-the first column.
+A threshold may be reversed. Each nominal value takes the branch where more of its
+weight goes, on a tie the heavier one, of equals the second. The agreement is a fraction
+of all six cells, so that attributes with many missing values rank lower. A surrogate
+must send at least two rows to each branch and agree more often than sending all to the
+heavier branch does. The greatest agreement comes first, on a tie the first column.
 """
 
 from collections.abc import Sequence
@@ -53,15 +52,15 @@ from spinney.trees import (
     sizes,
 )
 
-LEAST_ROWS = 2
-LEAST_ADJUSTED = 1e-10
+MIN_ROWS = 2
+MIN_ADJUSTED = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
 class NodeToRoute:
-    """A node whose rows are about to leave it: its split, the counts behind that.
+    """A node that needs a route: its split, and the counts behind that.
 
-    ``attributes`` are those that may stand in; the counts have the rows' own weights.
+    ``attributes`` are the possible surrogates; the counts have the rows' own weights.
     """
 
     node: int
@@ -70,42 +69,41 @@ class NodeToRoute:
     attributes: tuple[int, ...]
 
 
-def routes_of(
+def find_routes(
     search: Search, source: Counts, to_route: Sequence[NodeToRoute], schema: Schema
 ) -> list[tuple[Route, CountTable | None]]:
-    """Return the route of each node, and its rows by branch where surrogates send some.
+    """Return the route of each node, and its rows by branch if surrogates send some.
 
-    All nodes are asked about at once. Agreement is counted by the rows' own
-    weights; weights of classes do not enter. ``schema`` has the attributes with
-    formulas too.
+    Agreement is counted by the rows' own weights, without class weights. ``schema`` has
+    the attributes with formulas too.
     """
     if not to_route or not search.policy.surrogates:
-        return [(Route(each.split), None) for each in to_route]
+        return [(Route(node.split), None) for node in to_route]
     assert isinstance(source, Surrogates)
     requests = [
         AgreementRequest(
-            each.node,
-            each.split,
-            tuple(index for index in each.attributes if index != each.split.attribute),
+            node.node,
+            node.split,
+            tuple(index for index in node.attributes if index != node.split.attribute),
         )
-        for each in to_route
+        for node in to_route
     ]
     ranked: list[list[Surrogate]] = [[] for _ in to_route]
-    most = search.recipe.surrogates
-    if most and any(request.attributes for request in requests):
+    max_surrogates = search.recipe.surrogates
+    if max_surrogates and any(request.attributes for request in requests):
         parts = run_streamed(
             lambda batch: SurrogateSplits.of(batch, schema, search.root_summary),
             source.agreements(requests),
         )
-        ranked = ranked_surrogates(parts, len(to_route), most=most)
+        ranked = ranked_surrogates(parts, len(to_route), max_surrogates=max_surrogates)
     routes = [
-        Route(each.split, tuple(surrogates), heaviest)
-        for each, surrogates, heaviest in zip(
+        Route(node.split, tuple(surrogates), heaviest)
+        for node, surrogates, heaviest in zip(
             to_route, ranked, _heaviest_branches(to_route), strict=True
         )
     ]
     with_missing = [
-        i for i, each in enumerate(to_route) if each.table.missing_rows.any()
+        i for i, node in enumerate(to_route) if node.table.missing_rows.any()
     ]
     requested = [(to_route[index].node, routes[index]) for index in with_missing]
     routed = dict(
@@ -115,7 +113,7 @@ def routes_of(
 
 
 def _heaviest_branches(to_route: Sequence[NodeToRoute]) -> list[int]:
-    """Return the branch of the greatest weight of each node, by the rows' own."""
+    """Return the branch of the greatest weight of each node."""
     tables, splits = [t.table for t in to_route], [t.split for t in to_route]
     weights, rows, first = counts_by_branch(tables, splits)
     heaviest: list[int] = (
@@ -125,7 +123,7 @@ def _heaviest_branches(to_route: Sequence[NodeToRoute]) -> list[int]:
 
 
 def ranked_surrogates(
-    parts: "Sequence[SurrogateSplits]", n_nodes: int, *, most: int
+    parts: "Sequence[SurrogateSplits]", n_nodes: int, *, max_surrogates: int
 ) -> list[list[Surrogate]]:
     """Return the best surrogates of each node, best first."""
     nodes = np.concatenate([part.batch.node for part in parts])
@@ -134,20 +132,22 @@ def ranked_surrogates(
     attribute = np.concatenate([part.batch.attribute for part in parts])
     agreement = np.concatenate([part.agreement for part in parts])
     adjusted = np.concatenate([part.adjusted for part in parts])
-    left = np.flatnonzero(adjusted > LEAST_ADJUSTED)  # not NaN: it may be asked
-    left = left[np.lexsort((attribute[left], nodes[left]))]
-    rounds = [left[:0]]
-    while len(left) and len(rounds) <= most:  # the best of each node that has one left
-        start = np.searchsorted(nodes[left], np.arange(n_nodes + 1))
-        best = first_best_by(agreement[left], start)
-        rounds.append(left[best[best >= 0]])
-        left = np.delete(left, best[best >= 0])
+    remaining = np.flatnonzero(adjusted > MIN_ADJUSTED)  # not NaN: it may be asked
+    remaining = remaining[np.lexsort((attribute[remaining], nodes[remaining]))]
+    rounds = [remaining[:0]]
+    while (
+        len(remaining) and len(rounds) <= max_surrogates
+    ):  # the best of each node that has one left
+        start = np.searchsorted(nodes[remaining], np.arange(n_nodes + 1))
+        best = first_best_by(agreement[remaining], start)
+        rounds.append(remaining[best[best >= 0]])
+        remaining = np.delete(remaining, best[best >= 0])
     selected = np.concatenate(rounds)
     surrogate_of_line: dict[int, Surrogate] = {}
     for position, part in enumerate(parts):
-        own = selected[part_of[selected] == position]
+        own_lines = selected[part_of[selected] == position]
         surrogate_of_line.update(
-            zip(own.tolist(), part.surrogates(number[own]), strict=True)
+            zip(own_lines.tolist(), part.surrogates(number[own_lines]), strict=True)
         )
     ranked: list[list[Surrogate]] = [[] for _ in range(n_nodes)]
     for line, node in zip(selected.tolist(), nodes[selected].tolist(), strict=True):
@@ -157,21 +157,21 @@ def ranked_surrogates(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurrogateSplits:
-    """The question about each attribute that agrees best with its node's split.
+    """The split on each attribute that agrees best with its node's split.
 
     Parameters
     ----------
     batch : TableBatch
         Value × branch, the last column for rows that the split does not send; numbers
-        by bucket, where they have any.
+        by bucket, if they have any.
     agreement, adjusted : arrays of shape (tables,)
-        See ``Surrogate``; NaN where no question may be asked.
+        See ``Surrogate``; NaN if no split is allowed.
     cut : array of shape (tables,)
         The last line on the left of a threshold.
     turned : array of shape (tables,)
         Whether values up to the threshold take the second branch.
     line_branch : array of shape (lines,)
-        The branch of each code of a nominal attribute; -1 where no row tells.
+        The branch of each code of a nominal attribute; -1 if no row has it.
     """
 
     batch: TableBatch
@@ -187,10 +187,8 @@ class SurrogateSplits:
     def of(
         cls, batch: TableBatch, schema: Schema, root_summary: RootSummary
     ) -> "SurrogateSplits":
-        """Find the best question about each attribute.
+        """Find the best split on each attribute.
 
-        Examples
-        --------
         >>> from spinney.data import Attribute
         >>> length = CountTable.of([[3, 0, 0], [2, 1, 0], [0, 4, 0]])
         >>> schema = Schema((Attribute("length", "numeric"),), None)
@@ -208,14 +206,14 @@ class SurrogateSplits:
             line_branch, by_codes = _best_codes(batch)
             agreeing = np.where(nominal, by_codes, agreeing)
         branches = batch.total[:, :2] + batch.missing[:, :2]
-        everything, majority = branches.sum(axis=1), branches.max(axis=1)
-        lesser = everything - majority
-        # Where it is so light that no float tells it from nothing, nothing is asked.
-        agreeing = np.where(lesser > 0, agreeing, np.nan)
-        adjusted = ratio_of(agreeing - majority, lesser)
+        totals, majority = branches.sum(axis=1), branches.max(axis=1)
+        minority = totals - majority
+        # A minority too light for a float has no surrogate.
+        agreeing = np.where(minority > 0, agreeing, np.nan)
+        adjusted = ratio_of(agreeing - majority, minority)
         return cls(
             batch,
-            np.minimum(ratio_of(agreeing, everything), 1.0),
+            np.minimum(ratio_of(agreeing, totals), 1.0),
             np.where(np.isnan(agreeing), np.nan, np.minimum(adjusted, 1.0)),
             cut,
             turned & ~nominal,
@@ -225,7 +223,7 @@ class SurrogateSplits:
         )
 
     def surrogates(self, numbers: Integers) -> list[Surrogate]:
-        """Return the questions about some of the attributes."""
+        """Return the surrogates of some of the tables."""
         return [
             Surrogate(self._split(number, threshold), agreement, adjusted, turned)
             for number, threshold, agreement, adjusted, turned in zip(
@@ -241,7 +239,7 @@ class SurrogateSplits:
     def _thresholds(self, numbers: Integers) -> list[float]:
         """Return the thresholds, half-way to the next value that any row of a node has.
 
-        Of nominal attributes they mean nothing.
+        For nominal attributes they mean nothing.
         """
         cut, last = self.cut[numbers], len(self.batch.values) - 1
         values = self.batch.values
@@ -251,7 +249,7 @@ class SurrogateSplits:
         return thresholds
 
     def _split(self, number: int, threshold: float) -> Split:
-        """Return what is asked about an attribute."""
+        """Return the split on an attribute."""
         batch, index = self.batch, int(self.batch.attribute[number])
         if self.schema.attributes[index].kind == "nominal":
             lines = slice(batch.start[number], batch.start[number + 1])
@@ -271,9 +269,9 @@ class SurrogateSplits:
 def _best_cuts(
     batch: TableBatch,
 ) -> tuple[Integers, NDArray[np.bool_], Floats]:
-    """Return the last line on the left, the way round, and the weight that agrees.
+    """Return the last line on the left, whether sides are turned, and the agreement.
 
-    That is NaN where no cut leaves enough rows on both sides.
+    The agreement is a weight, NaN if no cut leaves enough rows on both sides.
     """
     owner, n_tables = batch.owner, len(batch)
     left = running_sums(batch.weights[:, :2], batch.start)
@@ -283,7 +281,7 @@ def _best_cuts(
     total = sums_by(owner, batch.weights[:, :2], n_tables)
     straight = left[:, 0] + total[owner, 1] - left[:, 1]
     agreeing = np.maximum(straight, total.sum(axis=1)[owner] - straight)
-    allowed = np.flatnonzero((left_rows >= LEAST_ROWS) & (right_rows >= LEAST_ROWS))
+    allowed = np.flatnonzero((left_rows >= MIN_ROWS) & (right_rows >= MIN_ROWS))
     start = np.searchsorted(owner[allowed], np.arange(n_tables + 1))
     first = heaviest_by(agreeing[allowed], start)
     cut = np.where(first < 0, 0, np.append(allowed, 0)[first])
@@ -295,7 +293,7 @@ def _best_cuts(
 def _best_codes(batch: TableBatch) -> tuple[Integers, Floats]:
     """Return the branch that each code takes, and the weight that agrees.
 
-    That is NaN where too few rows take one of the branches.
+    The weight is NaN if too few rows take one of the branches.
     """
     owner, n_tables = batch.owner, len(batch)
     weights, rows = batch.weights[:, :2], batch.rows[:, :2].sum(axis=1)
@@ -312,5 +310,5 @@ def _best_codes(batch: TableBatch) -> tuple[Integers, Floats]:
     agreeing = np.bincount(
         owner, weights[np.arange(len(line_branch)), line_branch], minlength=n_tables
     )
-    enough = np.minimum(*sides) >= LEAST_ROWS
+    enough = np.minimum(*sides) >= MIN_ROWS
     return np.where(rows > 0, line_branch, -1), np.where(enough, agreeing, np.nan)

@@ -1,4 +1,4 @@
-"""What the search asks of the attribute of each table of a stack."""
+"""Traits of the attributes of the tables in a batch, as the search needs them."""
 
 from dataclasses import dataclass, fields, replace
 
@@ -22,14 +22,14 @@ class AttributeTraits:
     numeric : array of bool
         Whether it is a number, in buckets or not.
     kind : array of int
-        That of its values as they are searched; of buckets, that of their numbers.
+        The kind of its values as they are searched; buckets are ordinal or nominal.
     n_codes : array of int
         How many codes or buckets it has in all.
     typical : array of float
-        The value that stands for a missing one, where the policy asks all rows: theirs,
-        but of buckets that of the node.
+        The value to impute for a missing one: that of all rows, but the node's own for
+        buckets.
     step : array of float
-        How far apart two numbers must be for a threshold between them.
+        The minimum distance of two numbers with a threshold between them.
     """
 
     numeric: NDArray[np.bool_]
@@ -40,7 +40,7 @@ class AttributeTraits:
 
     @classmethod
     def unknown(cls, n_attributes: int) -> "AttributeTraits":
-        """Return lines for so many attributes of which nothing is known yet."""
+        """Return empty lines for so many attributes."""
         return cls(
             np.zeros(n_attributes, np.bool_),
             np.zeros(n_attributes, np.int64),
@@ -51,24 +51,26 @@ class AttributeTraits:
 
     def take(self, lines: Integers) -> "AttributeTraits":
         """Return some of the lines."""
-        own = (getattr(self, field.name)[lines] for field in fields(AttributeTraits))
-        return AttributeTraits(*own)
+        columns = (
+            getattr(self, field.name)[lines] for field in fields(AttributeTraits)
+        )
+        return AttributeTraits(*columns)
 
-    def with_room(self, n_attributes: int) -> "AttributeTraits":
-        """Return a copy with lines for so many attributes, to write more of them to."""
+    def resized(self, n_attributes: int) -> "AttributeTraits":
+        """Return a copy with lines for so many attributes, the new ones empty."""
         wider = AttributeTraits.unknown(n_attributes)
         for field in fields(AttributeTraits):
-            known = getattr(self, field.name)
-            getattr(wider, field.name)[: len(known)] = known
+            values = getattr(self, field.name)
+            getattr(wider, field.name)[: len(values)] = values
         return wider
 
 
 def with_typical_at_nodes(
     traits: AttributeTraits, batch: TableBatch
 ) -> AttributeTraits:
-    """Return the traits of tables, typical of buckets what is so at their nodes.
+    """Return the traits of tables with the typical bucket of each node.
 
-    That is the commonest bucket, or the one next to the mean.
+    It is the commonest bucket, or the one next to the mean.
     """
     typical = traits.typical.copy()
     share = batch.sizes / batch.known_weight[batch.owner]

@@ -1,4 +1,4 @@
-"""What is the same at every node of a tree while its splits are sought."""
+"""The settings of the split search, the same at every node of a tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,33 +12,33 @@ from spinney.data import Schema
 from spinney.recipes import Recipe
 from spinney.search.missing_values import Policy, policy_named
 from spinney.search.root_statistics import RootSummary
-from spinney.search.value_order import ENUMERATED
+from spinney.search.value_order import MAX_ENUMERATED
 from spinney.trees import TableBatch
 from spinney.trees.criteria import Criterion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """How the splits of one tree are sought and compared; made once per tree.
+    """How the splits of one tree are searched and compared; made once per tree.
 
     Parameters
     ----------
     recipe : Recipe
         Limits, groupings and thresholds.
     criterion : Criterion
-        That of the recipe for the tree's target.
+        The recipe's criterion for the tree's target.
     policy : Policy
-        What the recipe makes of missing values.
+        The recipe's policy for missing values.
     total : float
-        The weight of all rows of the tree, for limits that are shares.
+        The weight of all rows of the tree, for limits that are fractions of it.
     class_weights : array, optional
-        What the classes' weights in a source's tables are multiplied by.
+        Factors on the classes' weights in a source's tables.
     altered : array, optional
-        What class weights are multiplied by besides, to find merits under costs.
+        Further factors on them for merits under costs (altered priors).
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
     root_summary : RootSummary
-        What all rows say of each attribute.
+        Statistics of each attribute over all rows.
     """
 
     recipe: Recipe
@@ -57,9 +57,9 @@ class Search:
         return cls(recipe, criterion, policy_named(recipe.missing_policy), **more)
 
     def with_root_tables(self, batch: TableBatch, schema: Schema) -> "Search":
-        """Return the search that knows what tables, as a source counts them, say.
+        """Return the search with statistics of tables as a source counts them.
 
-        They are those of all rows, or of an attribute that only one node has.
+        They are tables of all rows, or of an attribute that only one node has.
         """
         return replace(
             self, root_summary=self.root_summary.with_tables(batch, schema, self.recipe)
@@ -68,9 +68,9 @@ class Search:
     def finds_same_splits(self, other: "Search", schema: Schema) -> bool:
         """Return whether both find the same best split of any count table.
 
-        Where the search goes by the weight of all rows, or by what they all say of an
-        attribute, this must be the same in both. Where thresholds are placed at values
-        of all rows, splits that are the same may still be written otherwise.
+        If the search depends on the weight of all rows, or on statistics of them, these
+        must be equal. If thresholds are placed at values of all rows, equal splits may
+        still have different thresholds.
         """
         recipe = self.recipe
         if recipe != other.recipe or [*self.preference] != [*other.preference]:
@@ -87,15 +87,15 @@ class Search:
             return False
         return self.root_summary.is_equivalent(
             other.root_summary,
-            typical=self.policy.by_root,
+            typical=self.policy.imputes_typical,
             ranks=recipe.grouping == "ordered",
         )
 
     def _depends_on_total(self, other: "Search", schema: Schema) -> bool:
-        """Return whether a search of another weight of all rows may find another split.
+        """Return whether another weight of all rows may lead to another split.
 
-        Many values, of which a search over subsets does what time allows, or which
-        C4.5 leaves out of an average, are many as a share of all rows.
+        The beam of branch and bound, and C4.5's limit on many-valued attributes, depend
+        on it.
         """
         recipe, criterion = self.recipe, self.criterion
         numbers = [len(a.values) for a in schema.attributes if a.kind == "nominal"]
@@ -106,4 +106,4 @@ class Search:
             many = [[n >= m * (1 - TOLERANCE) for n in numbers] for m in limits]
             if many[0] != many[1]:
                 return True
-        return recipe.grouping == "binary" and max(numbers, default=0) > ENUMERATED
+        return recipe.grouping == "binary" and max(numbers, default=0) > MAX_ENUMERATED

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.checks import MOST_REPEATS, check_whole, is_real
+from spinney._support.checks import MAX_REPEATS, check_whole, is_real
 from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, Setting, refusal, warn
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
@@ -45,7 +45,7 @@ class Scheme:
             )
         if self.folds not in (None, LEAVE_ONE_OUT):
             check_whole("folds", self.folds, least=2)
-        check_whole("repeats", self.repeats, least=1, most=MOST_REPEATS)
+        check_whole("repeats", self.repeats, least=1, most=MAX_REPEATS)
         fraction = self.holdout
         if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
             raise refusal(

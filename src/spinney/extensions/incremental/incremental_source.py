@@ -42,7 +42,7 @@ from spinney.extensions.incremental.tree_state import (
     TreeState,
 )
 from spinney.growth.plain.growing_nodes import NodeOutcome
-from spinney.search import Search, rewritten_decision, same_split
+from spinney.search import Search, is_same_split, rewrite_decision
 from spinney.sources import ROOT, AgreementRequest, TableRequest, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
 from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
@@ -314,7 +314,7 @@ class IncrementalSource:
         if before is None or before.agreement is None or self._joined.is_recoded:
             return None
         old_split, batch = before.agreement
-        if not same_split(old_split, split):
+        if not is_same_split(old_split, split):
             return None
         if not set(request.attributes) <= set(batch.attribute.tolist()):
             return None
@@ -376,7 +376,7 @@ class IncrementalSource:
             return before.route == route
         if route.surrogates or before.route.surrogates or before.tables is None:
             return False
-        if node.tables is None or not same_split(before.route.split, route.split):
+        if node.tables is None or not is_same_split(before.route.split, route.split):
             return False
         return not any(
             batch.missing_rows[batch.attribute == route.split.attribute].any()
@@ -484,7 +484,7 @@ class IncrementalSource:
         self, outcome: NodeOutcome, search: Search
     ) -> NodeOutcome | None:
         """Return an outcome with its thresholds by the present rows."""
-        decision = rewritten_decision(outcome.decision, search, self._levels)
+        decision = rewrite_decision(outcome.decision, search, self._levels)
         if decision is None or outcome.route is None:
             return None if decision is None else replace(outcome, decision=decision)
         assert decision.chosen is not None

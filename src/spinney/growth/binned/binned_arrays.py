@@ -62,7 +62,7 @@ def arrays_of_grown(
     missing = np.full(len(attribute), -1, np.int16)
     missing[inner] = records.floats[inner, CUT_MISSING]
     policy = policy_named(recipe.missing_policy)
-    if not (policy.divides or policy.surrogates):
+    if not (policy.divides_rows or policy.surrogates):
         # None was missing: the heaviest branch, the first of equals.
         open_ = inner[missing[inner] < 0]
         left, right = (sizes[records.ints[open_, LEFT_CHILD + side]] for side in (0, 1))

@@ -29,7 +29,7 @@ from spinney.growth.binned.kernels.encoding import (
 )
 from spinney.growth.binned.kernels.layout import Cells, Labels, Rules
 from spinney.growth.binned.kernels.ordered_rows import BITS
-from spinney.recipes import MOST_IN_SIDE, Recipe
+from spinney.recipes import MAX_SIDE_WEIGHT, Recipe
 from spinney.search import Search
 from spinney.sources import TableRequest
 from spinney.trees.criteria import deviation
@@ -331,7 +331,7 @@ def binned_dataset(
         limit_scale=np.ones(len(weights)) if altered is None else 1 / altered,
         branch_share=float(recipe.min_branch_share),
         cut_share=float(recipe.min_cut_share) / max(1, schema.n_classes),
-        most_in_side=MOST_IN_SIDE,
+        most_in_side=MAX_SIDE_WEIGHT,
         least_deviation=least_deviation * (1 - TOLERANCE),
         by_ratio=criterion.average,
         below_average=criterion.slack,

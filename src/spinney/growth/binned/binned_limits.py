@@ -62,7 +62,7 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
 def _can_bucket(recipe: Recipe) -> bool:
     """Return whether buckets are codes, of which two subsets are asked for."""
     told = recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MOST_CODES
-    by_root = policy_named(recipe.missing_policy).by_root
+    by_root = policy_named(recipe.missing_policy).imputes_typical
     return told and recipe.grouping != "multiway" and not by_root
 
 
@@ -96,10 +96,10 @@ def _can_code(schema: Schema, recipe: Recipe) -> bool:
 def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells have one branch, or there are none."""
     policy = policy_named(recipe.missing_policy)
-    if policy.moves or policy.surrogates:
+    if policy.tries_branches or policy.surrogates:
         return True
     kinds = {attribute.kind for attribute in training.schema.attributes}
-    if policy.by_root and "nominal" in kinds:
+    if policy.imputes_typical and "nominal" in kinds:
         return False  # a later missing value goes where the commonest one does
     return not lacks_cells(training)
 

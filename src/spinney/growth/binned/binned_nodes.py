@@ -76,7 +76,7 @@ def competitors_as_arrays(
     policy = policy_named(recipe.missing_policy)
     sides = _competitor_sides(records, nodes, numeric=numeric)
     into = records.floats[:, CUT_MISSING].astype(np.int64)
-    if not (policy.divides or policy.surrogates):
+    if not (policy.divides_rows or policy.surrogates):
         shares = sides.shares
         heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
         into = np.where(into < 0, heavier, into)

@@ -159,7 +159,7 @@ def grow(
         grown = ParallelGrower(dataset, pack_rows(dataset.labels)).grow()
         if policy.surrogates:
             surrogates = surrogates_of_grown(dataset, own, *grown[:2], most)
-    if policy.by_root:
+    if policy.imputes_typical:
         typical = typical_values(training)
         for records in (grown.records, grown.competitors):
             set_missing_by_typical(records, grown.code_counts, schema, typical)

@@ -431,7 +431,8 @@ def _depends_on_root(recipe: Recipe, *, numeric: bool) -> bool:
     Its weight decides which attributes count in an average gain.
     """
     by_root = (
-        policy_named(recipe.missing_policy).by_root or recipe.bucketing is not None
+        policy_named(recipe.missing_policy).imputes_typical
+        or recipe.bucketing is not None
     )
     average = recipe.measure(numeric=numeric).average
     return by_root or recipe.min_deviation > 0 or average

@@ -7,7 +7,7 @@ from math import log2, sqrt
 from typing import Any
 
 from spinney._support.checks import (
-    MOST_TREES,
+    MAX_TREES,
     check_choice,
     check_named,
     check_number,
@@ -244,7 +244,7 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
 
 def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
     """Refuse too few or too many trees, and recipes without a tree."""
-    check_whole("n_estimators", n_trees, least=1, most=MOST_TREES)
+    check_whole("n_estimators", n_trees, least=1, most=MAX_TREES)
     if n_trees < len(recipes):
         raise refusal(
             Setting("n_estimators", n_trees),

@@ -43,7 +43,7 @@ from spinney.growth.prune.walks import (
     recorded,
 )
 from spinney.recipes import Recipe
-from spinney.search import LISTED, RootStatistics, statistics_by_attribute
+from spinney.search import MAX_LISTED, RootStatistics, statistics_by_attribute
 from spinney.sources import (
     ROOT,
     Counts,
@@ -71,7 +71,7 @@ from spinney.trees import (
 from spinney.trees.criteria import squared_error
 
 # Nominal attributes have many splits: a node takes its nearest terms, so that its
-# equations stay small. An attribute of more than LISTED values gives no terms, for
+# equations stay small. An attribute of more than MAX_LISTED values gives no terms, for
 # models with such lists would outgrow the rows.
 MAX_TERMS = 100
 # As in M5P: the adjustment of errors, and a negligible error.
@@ -189,7 +189,7 @@ def _groups_of(
 ) -> list[Term]:
     """Return a term for each group of codes but the first; none of many codes."""
     assert isinstance(split, Groups)
-    if len(attribute.values) > LISTED:
+    if len(attribute.values) > MAX_LISTED:
         return []
     groups = [group for group in split.groups[1 : MAX_TERMS + 1] if group]
     typical = int(at_root.default_value)

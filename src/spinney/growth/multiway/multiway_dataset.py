@@ -14,7 +14,7 @@ from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_limits import COMPETITOR_SHARE, MAX_DEPTH
 from spinney.growth.multiway.kernels import layout
 from spinney.growth.multiway.kernels.layout import Limits, RankedColumns
-from spinney.recipes import MOST_IN_SIDE, Recipe
+from spinney.recipes import MAX_SIDE_WEIGHT, Recipe
 from spinney.trees import altered_priors
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
         float(recipe.min_gain),
         recipe.mdl_correction and criterion.bits,
         n_rows // COMPETITOR_SHARE,
-        MOST_IN_SIDE,
+        MAX_SIDE_WEIGHT,
         altered,
         recipe.reuse_attributes,
     )

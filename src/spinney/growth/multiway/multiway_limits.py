@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from spinney.growth.growth_options import Options
 from spinney.growth.kernel_weights import suits_kernels
 from spinney.recipes import Recipe
-from spinney.search import MOST_BRANCHES
+from spinney.search import MAX_BRANCHES
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -41,5 +41,5 @@ def can_grow_multiway(
         return False
     if not options.has_only_weights(schema):
         return False
-    most = {"numeric": 0, "nominal": MOST_BRANCHES, "ordinal": MOST_LEVELS}
+    most = {"numeric": 0, "nominal": MAX_BRANCHES, "ordinal": MOST_LEVELS}
     return all(len(each.values) <= most[each.kind] for each in schema.attributes)

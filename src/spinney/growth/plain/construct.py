@@ -43,7 +43,13 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree, search_over
 from spinney.recipes import Recipe
 from spinney.search import Decision
-from spinney.search.oblique import admitted, bits_known, bits_of, lead, proposed
+from spinney.search.oblique import (
+    best_split_of_last,
+    bits_saved,
+    bits_to_beat,
+    is_admissible,
+    margin_over,
+)
 from spinney.sources import (
     ROOT,
     Counts,
@@ -112,14 +118,14 @@ def _best_attribute(
         steps = tree.path(node.number)[:-1]
         paid_above = {step.candidate.attribute for step in steps}
         decision = Decision(node.candidates, node.chosen)
-        min_bits = bits_known(decision) + np.log2(len(proposals) * MAX_NODES)
+        min_bits = bits_to_beat(decision) + np.log2(len(proposals) * MAX_NODES)
         for index, table in enumerate(tables):
             wider = tree.schema.extended([proposals[index]])
-            candidate = proposed(search, table, wider)
-            if candidate is None or bits_of(candidate) <= min_bits:
+            candidate = best_split_of_last(search, table, wider)
+            if candidate is None or bits_saved(candidate) <= min_bits:
                 continue
-            margin = lead(search, candidate, node.candidate, wider, paid_above)
-            if margin > 0 and admitted(search, candidate, decision, wider):
+            margin = margin_over(search, candidate, node.candidate, wider, paid_above)
+            if margin > 0 and is_admissible(search, candidate, decision, wider):
                 ranks[index] += node.weight * margin
     unit = search.criterion.merit_unit(tree.root.weights)
     return proposals[first_best(ranks, unit=unit)] if ranks.any() else None

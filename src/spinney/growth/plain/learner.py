@@ -64,13 +64,13 @@ from spinney.search import (
     bins_to_open,
     can_bound,
     decide_level,
-    n_different,
+    find_routes,
+    n_distinct_values,
     random_cut_splits,
-    routes_of,
     sampled_tables,
     split_by_condition,
 )
-from spinney.search.oblique import combined
+from spinney.search.oblique import decide_with_combinations
 from spinney.sources import (
     Bins,
     BucketCounts,
@@ -222,7 +222,7 @@ class _Learner:
             level_splits,
             self.schema,
             totals=np.array([node.totals.weights for node in front]),
-            different=n_distinct,
+            max_distinct=n_distinct,
             forced=forced,
             paid=lambda index: paid_above(front[index]),
         )
@@ -294,7 +294,7 @@ class _Learner:
         """
         requests = [TableRequest(node.number, node.attributes) for node in front]
         sampling, sampled = self.options.sampling, None
-        cuts = sampling is not None and sampling.cuts
+        cuts = sampling is not None and sampling.random_cuts
         bounded = not cuts and can_bound(self.search, self.schema)
         if bounded and self.is_remote(front) and isinstance(self.source, Bins):
             batch, sampled = self.tables_by_bins(self.source, front, requests)
@@ -383,12 +383,12 @@ class _Learner:
         Besides, the node of each table, and how many values its rows have.
         """
         search, batch = tables
-        n_distinct = n_different(batch, search)
+        n_distinct = n_distinct_values(batch, search)
         if search.root_summary.cuts and batch.low is not None:
             # One bucket may hold several values; it is not opened.
             n_distinct[batch.owner[batch.low < batch.values]] += 1
             batch = replace(batch, low=None)
-        if self.options.sampling is None or not self.options.sampling.cuts:
+        if self.options.sampling is None or not self.options.sampling.random_cuts:
             return best_splits(search, batch, self.schema), batch.node, n_distinct
         keys = [node.key for node in front]
         splits = random_cut_splits(search, batch, self.schema, keys)
@@ -407,7 +407,7 @@ class _Learner:
         """Let a combination of numbers compete with the best split of a node."""
         if node.forced:
             return
-        decision, made = combined(
+        decision, made = decide_with_combinations(
             self.search,
             self.source,
             node.number,
@@ -474,7 +474,7 @@ class _Learner:
             )
             for node in nodes
         ]
-        routes = routes_of(self.search, self.source, to_route, self.schema)
+        routes = find_routes(self.search, self.source, to_route, self.schema)
         for node, (route, routed) in zip(nodes, routes, strict=True):
             node.route = route
             node.routed = routed and routed.scaled(scale)

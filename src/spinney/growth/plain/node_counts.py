@@ -11,7 +11,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.growing_nodes import is_multiway
 from spinney.growth.plain.learner import search_over
 from spinney.recipes import Recipe
-from spinney.search import Search, best_splits, recount, same_split
+from spinney.search import Search, best_splits, is_same_split, recount
 from spinney.sources import ROOT, Counts, TableRequest, register_formulas
 from spinney.trees import (
     Candidate,
@@ -145,7 +145,7 @@ def _candidates(
             place for place, c in enumerate(candidates) if c.given
         )
     best = next((c for c in candidates if c.attribute == index), None)
-    if best is None or not same_split(best.split, node.split):
+    if best is None or not is_same_split(best.split, node.split):
         best = recounted_split
     others = [c for c in candidates if c.attribute != index]
     ordered = sorted([*others, best], key=lambda c: c.attribute)

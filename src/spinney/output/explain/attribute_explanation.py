@@ -31,7 +31,7 @@ from spinney.output.explain.node_explanation import (
     figures_of,
     search_of,
 )
-from spinney.search import AllSplits, Form, Search, enumerate_splits, same_split
+from spinney.search import AllSplits, Form, Search, enumerate_splits, is_same_split
 from spinney.trees import CountTable, Node, TableBatch, Tree
 
 LIMIT = 100
@@ -160,7 +160,7 @@ def explain_attribute(
     else:
         node, search = counted.node, counted.search
         table = _counted_table(counted.tables, attribute, index)
-    ways = enumerate_splits(search, table, tree.schema, index, most=limit)
+    ways = enumerate_splits(search, table, tree.schema, index, max_splits=limit)
     lines = partial(candidate_lines, tree, node, search=search, competes=True)
     return AttributeExplanation(
         **facts_at(tree, node, number, search),
@@ -179,7 +179,7 @@ def explain_attribute(
                 allowed=ways.allowed[at],
                 best=at == ways.best,
                 taken=node.split is not None
-                and same_split(candidate.split, node.split),
+                and is_same_split(candidate.split, node.split),
             )
             for at, candidate in enumerate(ways.candidates)
         ),
@@ -257,7 +257,7 @@ def _counted_table(
 
 def _knowing_root(tree: Tree, index: int, search: Search) -> Search:
     """Return the search that knows what all rows say of an attribute, if it matters."""
-    matters = search.policy.by_root or search.recipe.grouping == "ordered"
+    matters = search.policy.imputes_typical or search.recipe.grouping == "ordered"
     if not matters:
         return search
     kept = next((c for c in tree.root.candidates if c.attribute == index), None)

@@ -1,4 +1,4 @@
-"""Numbers by buckets: cut points of a numeric attribute, and what lies between."""
+"""Buckets: cut points of a numeric attribute, and the intervals between them."""
 
 from spinney.search.buckets.array_buckets import Buckets, discretise
 from spinney.search.buckets.bucket_methods import (

@@ -1,4 +1,4 @@
-"""Buckets on their own: plain arrays in, a small object out."""
+"""Buckets of plain arrays, by a function of one call."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import as_real
 from spinney._support.text import shown, weight_text
 from spinney.data import coded_column, plain_values
 from spinney.errors import DataError, Setting, refusal
@@ -42,12 +43,12 @@ class Buckets:
     exact: bool = True
 
     def codes(self, values: Any) -> Integers:
-        """Return the bucket of each number, counted from 0; −1 where it is missing."""
+        """Return the bucket of each number, counted from 0; −1 if it is missing."""
         return codes_of(_numbers("values", values), self.cuts)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """How each bucket reads."""
+        """The text of each bucket."""
         return bucket_texts(self.cuts)
 
     def __len__(self) -> int:
@@ -137,42 +138,42 @@ def _table(values: Any, classes: Any, weights: Any) -> CountTable:
     if classes is not None:
         codes = _classes(classes)
         _check_length("classes", len(codes), len(numbers))
-    own = np.ones(len(numbers))
+    row_weights = np.ones(len(numbers))
     if weights is not None:
-        own = _weights(weights)
-        _check_length("weights", len(own), len(numbers))
-    kept = (own > 0) & (codes >= 0) & ~np.isnan(numbers)
-    if not kept.any():
+        row_weights = _weights(weights)
+        _check_length("weights", len(row_weights), len(numbers))
+    is_used = (row_weights > 0) & (codes >= 0) & ~np.isnan(numbers)
+    if not is_used.any():
         msg = (
             "values: no row has a number, a weight greater than 0 and a class: there "
             "is nothing to put into buckets"
         )
         raise DataError(msg)
-    numbers, codes, own = numbers[kept], codes[kept], own[kept]
+    numbers, codes, row_weights = numbers[is_used], codes[is_used], row_weights[is_used]
     # Sums are taken in one order whatever the order of rows, to the last bit.
-    order = np.lexsort((own, codes, numbers))
-    found, places = np.unique(numbers[order], return_inverse=True)
+    order = np.lexsort((row_weights, codes, numbers))
+    distinct, position = np.unique(numbers[order], return_inverse=True)
     n_classes = int(codes.max()) + 1
-    cells = places * n_classes + codes[order]
-    shape, size = (len(found), n_classes), len(found) * n_classes
+    cells = position * n_classes + codes[order]
+    shape, size = (len(distinct), n_classes), len(distinct) * n_classes
     tally = np.zeros(size)
-    np.add.at(tally, cells, own[order])
+    np.add.at(tally, cells, row_weights[order])
     rows = np.bincount(cells, minlength=size).reshape(shape)
     nothing = np.zeros(n_classes)
     return CountTable(
-        found, tally.reshape(shape), rows, nothing, nothing.astype(np.int64)
+        distinct, tally.reshape(shape), rows, nothing, nothing.astype(np.int64)
     )
 
 
-def _check_length(name: str, length: int, wanted: int) -> None:
-    if length != wanted:
-        msg = f"{name} has {length} rows and values {wanted}: give one for each value"
+def _check_length(name: str, length: int, expected: int) -> None:
+    if length != expected:
+        msg = f"{name} has {length} rows and values {expected}: give one for each value"
         raise DataError(msg)
 
 
-def _numbers(name: str, given: Any) -> Floats:
+def _numbers(name: str, values: Any) -> Floats:
     """Return a list of numbers, NaN where missing, or say why it is none."""
-    array = _flat(name, given)
+    array = _flat(name, values)
     if array.dtype.kind not in "iuf":
         cells, families = plain_values(name, list(array))
         if families - {"number"}:
@@ -186,35 +187,26 @@ def _numbers(name: str, given: Any) -> Floats:
                 "it into one, or into None if it is missing"
             )
             raise DataError(msg)
-        array = np.array([np.nan if cell is None else _real(cell) for cell in cells])
+        array = np.array([np.nan if cell is None else as_real(cell) for cell in cells])
     with np.errstate(over="ignore"):
         numbers = array.astype(np.float64) + 0.0  # one zero out of 0.0 and −0.0
-    odd = np.flatnonzero(np.isinf(numbers))
-    if len(odd):
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
         msg = (
-            f"{name} holds {numbers[odd[0]]} in row {odd[0] + 1}, and no cut can be "
-            "made at infinity: turn it into None, or leave the row out"
+            f"{name} holds {numbers[infinite[0]]} in row {infinite[0] + 1}, which has "
+            "no bucket: turn it into None, or drop the row"
         )
         raise DataError(msg)
     return numbers
 
 
-def _real(cell: float) -> float:
-    """Return an int or a float as a float; infinity if it is beyond the largest."""
+def _flat(name: str, values: Any) -> NDArray[Any]:
+    """Return a one-dimensional array of some values, mixed cells as objects."""
+    is_list = isinstance(values, (list, tuple))
     try:
-        return float(cell)
-    except OverflowError:
-        return float("inf") if cell > 0 else float("-inf")
-
-
-def _flat(name: str, given: Any) -> NDArray[Any]:
-    """Return a one-dimensional array of what was given, mixed cells as objects."""
-    try:
-        array = (
-            np.array(given, dtype=object)
-            if isinstance(given, (list, tuple)) and not _is_plain(given)
-            else np.asarray(given)
-        )
+        # NumPy keeps integers and floats as they are, and no other mix of types.
+        is_mixed = is_list and not set(map(type, values)) <= {int, float}
+        array = np.array(values, dtype=object) if is_mixed else np.asarray(values)
     except (TypeError, ValueError):
         array = np.empty((0, 0))
     if array.ndim != 1:
@@ -223,14 +215,9 @@ def _flat(name: str, given: Any) -> NDArray[Any]:
     return array
 
 
-def _is_plain(cells: "list[Any] | tuple[Any, ...]") -> bool:
-    """Tell whether NumPy would keep the cells as the numbers that they are."""
-    return set(map(type, cells)) <= {int, float}
-
-
-def _classes(given: Any) -> Integers:
+def _classes(classes: Any) -> Integers:
     """Return the code of each class, −1 where it is missing."""
-    array = _flat("classes", given)
+    array = _flat("classes", classes)
     cells, _ = plain_values("classes", list(array))
     texts = [
         cell if cell is None or isinstance(cell, (str, int, float)) else str(cell)
@@ -239,20 +226,20 @@ def _classes(given: Any) -> Integers:
     return coded_column("classes", texts).cells.astype(np.int64)
 
 
-def _weights(given: Any) -> Floats:
+def _weights(values: Any) -> Floats:
     """Return the weights, or say which is none."""
-    own = _numbers("weights", given)
-    odd = np.flatnonzero(~(own >= 0))
-    if len(odd):
-        cell = own[odd[0]]
+    weights = _numbers("weights", values)
+    invalid = np.flatnonzero(~(weights >= 0))
+    if len(invalid):
+        cell = weights[invalid[0]]
         found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
         msg = (
-            f"weights has {found} in row {odd[0] + 1}: weights must be numbers, 0 or "
-            "greater"
+            f"weights has {found} in row {invalid[0] + 1}: "
+            "weights must be numbers, 0 or greater"
         )
         raise DataError(msg)
     with np.errstate(over="ignore"):
-        if not np.isfinite(own.sum()):
+        if not np.isfinite(weights.sum()):
             msg = "the weights of all rows add up to infinity: scale them down"
             raise DataError(msg)
-    return own
+    return weights

@@ -1,4 +1,4 @@
-"""The methods by name, and what cuts make of tables."""
+"""The methods by name, and tables by buckets."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -11,7 +11,7 @@ from spinney._support.checks import check_whole
 from spinney._support.segments import begins_run
 from spinney._support.text import interval_text, sign
 from spinney.errors import refuse_unknown
-from spinney.recipes import MOST_BUCKETS
+from spinney.recipes import MAX_BUCKETS
 from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means, k_means_is_exact
@@ -36,24 +36,20 @@ def cuts_of(table: CountTable, method: str, n_buckets: int) -> Floats:
     >>> cuts_of(CountTable.of([[1], [1], [1], [1]]), "equal-frequency", 2)
     array([1.5])
     """
-    found = METHODS.get(method) if isinstance(method, str) else None
-    if found is None:
+    compute = METHODS.get(method) if isinstance(method, str) else None
+    if compute is None:
         refuse_unknown("method", method, METHODS)
-    check_whole("n_buckets", n_buckets, least=2, most=MOST_BUCKETS)
-    return found(table, int(n_buckets))
+    check_whole("n_buckets", n_buckets, least=2, most=MAX_BUCKETS)
+    return compute(table, int(n_buckets))
 
 
 def is_exact(table: CountTable, method: str, n: int) -> bool:
-    """Tell whether the cuts are those of the definition, not of merged values.
-
-    Only k-means on very many values is not: see
-    :func:`~spinney.search.buckets.k_means`.
-    """
+    """Return whether the cuts are those of the definition, not of merged values."""
     return method != "k-means" or k_means_is_exact(table, n)
 
 
 def codes_of(values: Floats, cuts: Floats) -> Integers:
-    """Return the bucket of each number, counted from 0; −1 where it is NaN."""
+    """Return the bucket of each number, counted from 0; −1 if it is NaN."""
     codes = np.searchsorted(cuts, values, side="left")
     return np.where(np.isnan(values), -1, codes).astype(np.int64)
 
@@ -73,7 +69,7 @@ def bucketed(table: CountTable, cuts: Floats) -> CountTable:
 def in_buckets(
     batch: TableBatch, cuts: Mapping[int, Floats]
 ) -> tuple[TableBatch, Integers]:
-    """Return the stack with numbers as the buckets they are in, and each line's line.
+    """Return the batch with numbers by bucket, and the new line of each line.
 
     ``cuts`` are those of the attributes that have buckets.
     """
@@ -81,8 +77,8 @@ def in_buckets(
         return batch, np.arange(len(batch.values))
     values, attribute = batch.values.copy(), batch.attribute[batch.owner]
     for index in cuts:
-        own = attribute == index
-        values[own] = codes_of(values[own], cuts[index])
+        is_own = attribute == index
+        values[is_own] = codes_of(values[is_own], cuts[index])
     first = begins_run(batch.owner, values)
     return batch.in_runs(first, values[first]), np.cumsum(first) - 1
 
@@ -90,7 +86,7 @@ def in_buckets(
 def bucket_texts(
     cuts: Floats, *, unit: str | None = None, ascii_only: bool = False
 ) -> tuple[str, ...]:
-    """Return how each bucket reads.
+    """Return the text of each bucket.
 
     >>> bucket_texts(np.array([2.5, 7.0]))
     ('≤ 2.5', '2.5 < … ≤ 7', '> 7')

@@ -1,4 +1,4 @@
-"""Buckets by classes: least entropy, as many as the description length allows."""
+"""Buckets of least entropy, as many as the description length allows."""
 
 from dataclasses import replace
 
@@ -63,11 +63,11 @@ def _block_starts(weights: Floats) -> Integers:
 
 
 def _partition(blocks: CountTable) -> Integers:
-    """Return the blocks, rising, that start a bucket; block 0 aside."""
+    """Return the blocks, rising, that start a bucket; block 0 is not among them."""
     starts = []
-    waiting = [(0, len(blocks.values))]
-    while waiting:
-        start, end = waiting.pop()
+    pending = [(0, len(blocks.values))]
+    while pending:
+        start, end = pending.pop()
         cut = _accepted_cut(
             replace(
                 blocks,
@@ -78,7 +78,7 @@ def _partition(blocks: CountTable) -> Integers:
         )
         if cut is not None:
             starts.append(start + cut)
-            waiting += [(start, start + cut), (start + cut, end)]
+            pending += [(start, start + cut), (start + cut, end)]
     return np.array(sorted(starts), dtype=np.int64)
 
 
@@ -96,7 +96,7 @@ def _accepted_cut(blocks: CountTable) -> int | None:
 
 
 def _description(whole: Floats, parts: Floats) -> float:
-    """Return the gain of information that a cut must exceed."""
+    """Return the information gain that a cut must exceed."""
     sides = np.vstack([whole, parts])
     classes = (sides > 0).sum(axis=1)
     bits = classes * entropy(sides)

@@ -8,7 +8,7 @@ from spinney.search.cut_points import midpoint
 from spinney.trees import CountTable
 
 
-def sized(table: CountTable) -> tuple[Floats, Floats]:
+def weighted_values(table: CountTable) -> tuple[Floats, Floats]:
     """Return the values that have weight, as numbers, and their weights."""
     sizes = table.sizes
     present = sizes > 0
@@ -16,7 +16,7 @@ def sized(table: CountTable) -> tuple[Floats, Floats]:
 
 
 def cuts_before(values: Floats, starts: Integers) -> Floats:
-    """Return the cuts that part each of these places from the value before it."""
+    """Return the cuts between the values at these positions and those before them."""
     pairs = zip(values[starts - 1].tolist(), values[starts].tolist(), strict=True)
     return np.array([midpoint(low, high) for low, high in pairs])
 
@@ -33,7 +33,7 @@ def equal_width(table: CountTable, n: int) -> Floats:
     >>> equal_width(table, 4)                # 0, 1, 2, 3 and 8; nothing in (4, 6]
     array([2., 4.])
     """
-    values, _ = sized(table)
+    values, _ = weighted_values(table)
     if len(values) < 2:
         return np.empty(0)
     low, high = values[0], values[-1]
@@ -66,25 +66,25 @@ def equal_frequency(table: CountTable, n: int) -> Floats:
     >>> equal_frequency(CountTable.of([[1], [1], [4], [1], [1]]), 3)
     array([1.5, 2.5])
     """
-    values, sizes = sized(table)
+    values, sizes = weighted_values(table)
     return cuts_before(values, starts_by_weight(sizes, n))
 
 
 def starts_by_weight(sizes: Floats, n: int) -> Integers:
-    """Return where each bucket of about one weight but the first starts."""
+    """Return where the buckets of about equal weight start, but for the first."""
     ends = np.cumsum(sizes)  # ends[p]: the weight of the places up to p
     total = float(ends[-1]) if len(ends) else 0.0
     n = min(n, len(sizes))
     starts = []
-    start, done = 0, 0.0
-    for left in range(n, 1, -1):
-        wanted = done + (total - done) / left
+    start, used = 0, 0.0
+    for n_left in range(n, 1, -1):
+        target = used + (total - used) / n_left
         # The bucket may end at the places start … last: the rest needs one each.
-        last = len(sizes) - left
-        end = min(max(int(np.searchsorted(ends, wanted)), start), last)
-        lower, upper = wanted - ends[end - 1], ends[end] - wanted
+        last = len(sizes) - n_left
+        end = min(max(int(np.searchsorted(ends, target)), start), last)
+        lower, upper = target - ends[end - 1], ends[end] - target
         if end > start and lower <= upper + TOLERANCE * total:
             end -= 1
-        start, done = end + 1, float(ends[end])
+        start, used = end + 1, float(ends[end])
         starts.append(start)
     return np.array(starts, dtype=np.int64)

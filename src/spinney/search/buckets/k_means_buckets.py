@@ -10,7 +10,11 @@ from spinney._support.kmeans_1d import (
     merged_runs,
     single_runs,
 )
-from spinney.search.buckets.equal_buckets import cuts_before, sized, starts_by_weight
+from spinney.search.buckets.equal_buckets import (
+    cuts_before,
+    starts_by_weight,
+    weighted_values,
+)
 from spinney.trees import CountTable
 
 # Beyond VALUES and WORK, values are first merged into this many cells of one weight.
@@ -18,7 +22,7 @@ CELLS = 4096
 
 
 def k_means_is_exact(table: CountTable, n: int) -> bool:
-    """Tell whether :func:`k_means` gives the best of all partitions of this table."""
+    """Return whether :func:`k_means` gives the best of all partitions of a table."""
     d = int((table.sizes > 0).sum())
     return n >= d or (d <= VALUES and n * d <= WORK)
 
@@ -40,7 +44,7 @@ def k_means(table: CountTable, n: int) -> Floats:
     >>> k_means(replace(table, values=np.array([1, 2, 3, 10, 11, 30])), 3)
     array([ 6.5, 20.5])
     """
-    values, sizes = sized(table)
+    values, sizes = weighted_values(table)
     if n >= len(values):
         return cuts_before(values, np.arange(1, len(values)))
     runs = single_runs(values, sizes)

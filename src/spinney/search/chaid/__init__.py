@@ -1,1 +1,1 @@
-"""CHAID: values that tell the same of the target become one branch."""
+"""CHAID: values without a significant difference become one branch."""

@@ -1,4 +1,4 @@
-"""Bonferroni multipliers of CHAID: in how many ways it could have come out.
+"""Bonferroni multipliers of CHAID: the number of possible groupings.
 
 An attribute of c categories that was merged into r groups had many chances to look
 significant. Its p-value is multiplied by their number, so that attributes with many

@@ -1,9 +1,8 @@
-"""What CHAID merges: the categories of attributes, made few enough to be paired.
+"""The categories that CHAID merges, made few enough to be compared in pairs.
 
-A portion is one category, or, where there are more than ``MOST``, several that are
-alike and are not told apart any more. The missing rows are the last portion.
-Categories without weight can tell nothing; they go with the nearest one before them
-that has weight, or else the nearest after.
+A portion is one category, or, if there are more than ``MAX_PORTIONS``, several similar
+ones that stay together. The missing rows are the last portion. A category without
+weight goes with the nearest one before it that has weight, or else the nearest after.
 """
 
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from spinney._support.segments import sums_by
 from spinney.search.value_order import principal_score
 from spinney.trees import TableBatch, ratio_of, sizes
 
-MOST = 1000
-SMALL = 15
+MAX_PORTIONS = 1000
+SMALL_TABLE = 15
 CELLS = 1 << 18  # of the pairs that are kept for tables merged together: 2 megabytes
 
 Flags = NDArray[np.bool_]
@@ -81,24 +80,24 @@ class Categories:
     @classmethod
     def of(cls, batch: TableBatch, *, ordered: Flags, floating: bool) -> "Categories":
         """Return the categories, the missing rows among them if they float."""
-        heavy = batch.sizes > 0
-        n_heavy = np.bincount(batch.owner[heavy], minlength=len(batch))
-        up_to = np.append(0, np.cumsum(heavy))
+        has_weight = batch.sizes > 0
+        n_weighted = np.bincount(batch.owner[has_weight], minlength=len(batch))
+        up_to = np.append(0, np.cumsum(has_weight))
         before = up_to[batch.start[:-1]]
         portion = np.maximum(up_to[1:] - before[batch.owner] - 1, 0)
-        n_known, exact = n_heavy.copy(), n_heavy <= MOST
+        n_portions, exact = n_weighted.copy(), n_weighted <= MAX_PORTIONS
         for table in np.flatnonzero(~exact):
             lines = slice(batch.start[table], batch.start[table + 1])
-            number = _numbered(batch, lines, ordered=bool(ordered[table]))
+            number = _portion_numbers(batch, lines, ordered=bool(ordered[table]))
             portion[lines] = number[portion[lines]]
-            n_known[table] = number.max() + 1
+            n_portions[table] = number.max() + 1
         floats = floating & (sizes(batch.missing, batch.missing_rows) > 0)
         return cls(
             batch,
             portion,
-            np.maximum(n_known + floats, 1),
-            np.where(floats, n_known, -1),
-            n_heavy + floats,
+            np.maximum(n_portions + floats, 1),
+            np.where(floats, n_portions, -1),
+            n_weighted + floats,
             ordered | ~exact,
             exact,
         )
@@ -106,15 +105,15 @@ class Categories:
     def parts(self) -> Iterator[tuple[Integers, Portions]]:
         """Give the tables of two and more portions, those of about one size together.
 
-        With the numbers of the tables come their portions. Up to ``SMALL`` a step costs
-        what its operations do, and not what they work on.
+        With the numbers of the tables come their portions. Up to ``SMALL_TABLE`` the
+        time of a step does not depend on their number.
         """
-        counts = np.maximum(self.counts, SMALL)
+        counts = np.maximum(self.counts, SMALL_TABLE)
         size = 2 * np.frexp(counts.astype(np.float64))[1] + self.ordered
         for key in np.unique(size[self.counts > 1]):
             tables = np.flatnonzero((size == key) & (self.counts > 1))
-            most = int(self.counts[tables].max())
-            step = max(CELLS // (most * (2 if key % 2 else most)), 1)
+            max_portions = int(self.counts[tables].max())
+            step = max(CELLS // (max_portions * (2 if key % 2 else max_portions)), 1)
             for begin in range(0, len(tables), step):
                 part = tables[begin : begin + step]
                 yield part, self.portions(part)
@@ -122,10 +121,10 @@ class Categories:
     def portions(self, tables: Integers) -> Portions:
         """Return the portions of some tables, which are all ordered, or all are not."""
         part, counts = self.batch.take(tables), self.counts[tables]
-        missing, most = self.missing[tables], int(counts.max())
-        key = part.owner * most + self.portion[self.batch.lines_of(tables)]
-        weights = sums_by(key, part.weights, len(tables) * most)
-        weights = weights.reshape(len(tables), most, -1)
+        missing, max_portions = self.missing[tables], int(counts.max())
+        key = part.owner * max_portions + self.portion[self.batch.lines_of(tables)]
+        weights = sums_by(key, part.weights, len(tables) * max_portions)
+        weights = weights.reshape(len(tables), max_portions, -1)
         floats = np.flatnonzero(missing >= 0)
         weights[floats, missing[floats]] = part.missing[floats]
         return Portions(
@@ -133,12 +132,12 @@ class Categories:
         )
 
 
-def scores_of(weights: Floats, *, moments: bool) -> Floats:
-    """Return a place on a line for each row of weights, or of moments.
+def order_scores(weights: Floats, *, moments: bool) -> Floats:
+    """Return the number that orders categories, for each row of weights or of moments.
 
-    The mean, or the share of the last class of two, orders categories such that the
-    best split in two is a cut (Fisher 1958; Breiman et al. 1984); with more classes
-    the first principal component of the shares is good but not exact.
+    By the mean, or the probability of the last class of two, the best split in two is a
+    cut (Fisher 1958; Breiman et al. 1984). With more classes the first principal
+    component of the probabilities is good but not exact.
     """
     if moments:
         return np.asarray(weights[:, 1] / weights[:, 0])
@@ -149,21 +148,21 @@ def scores_of(weights: Floats, *, moments: bool) -> Floats:
     return principal_score(weights)
 
 
-def _numbered(batch: TableBatch, lines: slice, *, ordered: bool) -> Integers:
+def _portion_numbers(batch: TableBatch, lines: slice, *, ordered: bool) -> Integers:
     """Return the number of the portion of each category with weight.
 
-    It rises with the score. Categories of equal score stay together, and the line is
-    cut into ``MOST`` pieces of equal weight; a category goes where its middle lies.
+    It rises with the score. Categories of equal score stay together. The line is cut
+    into ``MAX_PORTIONS`` pieces of equal weight; a category goes where its middle lies.
     """
-    heavy = np.flatnonzero(batch.sizes[lines] > 0)
-    weights, weight = batch.weights[lines][heavy], batch.sizes[lines][heavy]
-    scores = np.arange(len(heavy), dtype=np.float64)
+    weighted = np.flatnonzero(batch.sizes[lines] > 0)
+    weights, weight = batch.weights[lines][weighted], batch.sizes[lines][weighted]
+    scores = np.arange(len(weighted), dtype=np.float64)
     if not ordered:
-        scores = scores_of(weights, moments=batch.is_moments)
+        scores = order_scores(weights, moments=batch.is_moments)
     scale = float(np.abs(scores).max()) or 1.0
     _, block = np.unique(np.round(scores / scale, 12), return_inverse=True)
-    together = np.bincount(block, weights=weight)
-    middle = (np.cumsum(together) - together / 2) / together.sum()
-    piece = np.minimum((middle * MOST).astype(np.int64), MOST - 1)
+    block_weights = np.bincount(block, weights=weight)
+    middle = (np.cumsum(block_weights) - block_weights / 2) / block_weights.sum()
+    piece = np.minimum((middle * MAX_PORTIONS).astype(np.int64), MAX_PORTIONS - 1)
     _, number = np.unique(piece[block], return_inverse=True)
     return np.asarray(number, dtype=np.int64)

@@ -1,10 +1,10 @@
-"""CHAID's merging: categories that tell the same of the target become one branch.
+"""CHAID's merging: categories without a significant difference become one branch.
 
-Kass (1980) merges the two categories that differ least, as long as they do not
-differ significantly, and takes merged groups apart again where a split within one
-is significant. What remains are the branches of the split; its p-value, multiplied
-by the number of ways it could have come out (:mod:`spinney.search.chaid.bonferroni`),
-is what attributes compete by. The steps, in SPSS's order:
+Kass (1980) merges the two categories that differ least, as long as they do not differ
+significantly, and splits merged groups again if a split within one is significant. The
+remaining groups are the branches of the split. Attributes compete by its p-value, times
+the number of possible groupings (:mod:`spinney.search.chaid.bonferroni`). The steps, in
+SPSS's order:
 
 1. While there are more than two groups, take the pair of groups with the largest p.
    Nominal groups may pair at will, ordinal ones with their neighbours, and missing
@@ -15,9 +15,9 @@ is what attributes compete by. The steps, in SPSS's order:
    back a grouping that an earlier split has made: merging and splitting then ends.
 4. A group that weighs less than ``least`` joins the one that it differs least from.
 
-Two groups are not merged, however alike: their test is the answer. Exhaustive CHAID
-(Biggs, de Ville and Suen 1991) merges down to two groups without asking, never
-splits, and of all stages takes the one with the smallest p.
+Two groups are not merged, however alike: their test is that of the split. Exhaustive
+CHAID (Biggs, de Ville and Suen 1991) merges down to two groups in any case, never
+splits, and takes the stage with the smallest p.
 
 Ties. Values of log p within a relative 1e-12 (absolute below 1) are equal. Of equal
 pairs the one whose groups begin first is merged: a group begins with its smallest
@@ -26,14 +26,14 @@ group's first category comes first in lexicographic order is made; of equal stag
 the one with the fewest groups is taken; of equally light groups the first joins
 another. So nothing depends on the order of rows.
 
-Work. All tables of a stack take their steps together. A test is made once for each
-pair of groups that ever exist side by side, and p of a split only where the statistic
-leaves room for one below ``alpha_split_merged``. Up to ``MOST`` categories that is done
-as written. Beyond, categories are put in a line, nominal ones by their class shares as
-:mod:`spinney.search.groupings` does, or by their means; those with equal places and
-then neighbours are joined into at most ``MOST`` portions of about equal weight, which
-are merged as an ordinal attribute. The result says that it is not exact; its multiplier
-counts all categories.
+Work. All tables of a batch take their steps together. A test is made once for each
+pair of groups that ever exist together, and p of a split is computed only if its
+statistic allows one below ``alpha_split_merged``. Up to ``MAX_PORTIONS`` categories
+that is done as written. More of them are put in a line, nominal ones by their class
+probabilities as :mod:`spinney.search.groupings` does, or by their means. Those with
+equal positions, and then neighbours, are joined into at most ``MAX_PORTIONS`` portions
+of about equal weight, which are merged as an ordinal attribute. The result says that
+it is not exact; its multiplier counts all categories.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ from spinney.errors import Setting, refusal
 from spinney.recipes import Recipe, check_alphas
 from spinney.search.chaid.bonferroni import bonferroni
 from spinney.search.chaid.categories import Categories
-from spinney.search.chaid.groups import Merger, Tell
+from spinney.search.chaid.groups import Merger, RecordStep
 from spinney.trees import TableBatch
 from spinney.trees.criteria import (
     Criterion,
@@ -76,8 +76,8 @@ class Merging:
     alpha_merge : float
         Pairs with a larger p are merged; 1 merges none. Not read by exhaustive.
     alpha_split_merged : float
-        Merged groups are taken apart where p is smaller; 0 never does. It must be
-        below ``alpha_merge``: what is taken apart would else be merged again.
+        Merged groups are split again if p is smaller; 0 never does. It must be below
+        ``alpha_merge``: what is split would else be merged again.
     least : float or array of shape (tables,)
         Lighter groups join another; one weight for all tables, or one for each.
     """
@@ -99,7 +99,7 @@ class Merging:
             )
 
 
-def merging_of(recipe: Recipe, criterion: Criterion, least: Floats) -> Merging:
+def merge_settings(recipe: Recipe, criterion: Criterion, least: Floats) -> Merging:
     """Return how a recipe merges values into groups of a least weight."""
     return Merging(
         method="exhaustive" if recipe.exhaustive else "chaid",
@@ -112,7 +112,7 @@ def merging_of(recipe: Recipe, criterion: Criterion, least: Floats) -> Merging:
 
 @dataclass(frozen=True, slots=True)
 class MergeStep:
-    """What merging did with two groups of the values of one table.
+    """A step of the merging of one table: an action on two groups of its values.
 
     Parameters
     ----------
@@ -164,10 +164,10 @@ def merge_batch(
     settings: Merging,
     steps: list[MergeStep] | None = None,
 ) -> MergedBatch:
-    """Merge the categories of all tables of a stack.
+    """Merge the categories of all tables of a batch.
 
-    ``ordinal`` says in which tables only neighbours may merge. Of a stack of one table
-    what is done comes into ``steps``, if they are given.
+    ``ordinal`` says in which tables only neighbours may merge. ``steps`` are appended
+    to, if given; the batch then has one table.
     """
     categories = Categories.of(batch, ordered=ordinal, floating=floating)
     branch = np.zeros(len(batch.values), dtype=np.int64)
@@ -176,12 +176,12 @@ def merge_batch(
     exact, test = categories.exact.copy(), _test_of(batch, settings)
     least = np.broadcast_to(np.float64(settings.least), len(batch))
     for tables, portions in categories.parts():
-        merger = Merger(portions, test, _teller(categories, steps))
+        merger = Merger(portions, test, _step_recorder(categories, steps))
         if settings.method == "exhaustive":
-            merger.go_through_stages()
+            merger.merge_by_stages()
         else:
-            merger.merge_alike(settings.alpha_merge, settings.alpha_split_merged)
-        merger.absorb(least[tables])
+            merger.merge_similar(settings.alpha_merge, settings.alpha_split_merged)
+        merger.absorb_light_groups(least[tables])
         lines = batch.lines_of(tables)
         owner = np.repeat(np.arange(len(tables)), batch.counts[tables])
         number = _numbers(merger.group, owner, categories.portion[lines])
@@ -194,20 +194,24 @@ def merge_batch(
     return MergedBatch(branch, n_groups, missing, multipliers, exact)
 
 
-def _teller(categories: Categories, steps: list[MergeStep] | None) -> Tell | None:
-    """Return what writes down the steps of one table, by the values of portions."""
+def _step_recorder(
+    categories: Categories, steps: list[MergeStep] | None
+) -> RecordStep | None:
+    """Return a function that appends the steps of one table, by values of portions."""
     if steps is None:
         return None
 
     def values_of(portions: Integers) -> tuple[float, ...]:
         values = categories.batch.values[np.isin(categories.portion, portions)]
-        absent = [np.nan] if categories.missing[0] in portions else []
-        return (*values.tolist(), *absent)
+        missing = [np.nan] if categories.missing[0] in portions else []
+        return (*values.tolist(), *missing)
 
-    def tell(what: str, _: int, one: Integers, other: Integers, log_p: float) -> None:
-        steps.append(MergeStep(what, values_of(one), values_of(other), exp(log_p)))
+    def record(
+        action: str, _: int, first: Integers, second: Integers, log_p: float
+    ) -> None:
+        steps.append(MergeStep(action, values_of(first), values_of(second), exp(log_p)))
 
-    return tell
+    return record
 
 
 def _test_of(batch: TableBatch, settings: Merging) -> Significance:
@@ -238,11 +242,11 @@ def _multipliers(
 ) -> Floats:
     """Return the logarithm of each table's multiplier, 0 where nothing was merged."""
     logs = np.zeros(len(n_groups))
-    many = np.flatnonzero(n_groups > 1)
-    numbers = [categories.n_categories, n_groups, ordinal, categories.missing >= 0]
-    lines = np.stack(numbers, axis=1)[many]
-    different, position = np.unique(lines, axis=0, return_inverse=True)
-    found = [
+    merged = np.flatnonzero(n_groups > 1)
+    counts = [categories.n_categories, n_groups, ordinal, categories.missing >= 0]
+    lines = np.stack(counts, axis=1)[merged]
+    distinct, position = np.unique(lines, axis=0, return_inverse=True)
+    log_multipliers = [
         bonferroni(
             n_categories,
             n,
@@ -250,7 +254,9 @@ def _multipliers(
             floating=bool(floating),
             exhaustive=settings.method == "exhaustive",
         )
-        for n_categories, n, in_order, floating in different.tolist()
+        for n_categories, n, in_order, floating in distinct.tolist()
     ]
-    logs[many] = np.array(found)[position.ravel()] if found else 0.0
+    logs[merged] = (
+        np.array(log_multipliers)[position.ravel()] if log_multipliers else 0.0
+    )
     return logs

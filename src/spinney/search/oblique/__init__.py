@@ -1,11 +1,11 @@
-"""Questions about several numbers at once."""
+"""Splits on linear combinations of numbers."""
 
 from spinney.search.oblique.combinations import (
-    admitted,
-    bits_known,
-    bits_of,
-    combined,
-    lead,
-    proposed,
-    without_unused,
+    best_split_of_last,
+    bits_saved,
+    bits_to_beat,
+    decide_with_combinations,
+    is_admissible,
+    margin_over,
+    without_unused_formulas,
 )

@@ -1,4 +1,4 @@
-"""Linear combinations at a node: found by moments, weighed against single attributes.
+"""Linear combinations at a node, found by moments and compared with attributes.
 
 A combination of t terms must pass three gates.
 
@@ -6,7 +6,7 @@ Merit
     It must beat the chosen attribute's merit by the factor 1 + penalty · (t − 1).
     The default penalty, 0.1, is of the size at which CART deletes terms (Breiman et
     al. 1984, section 5.2: those that add less than a tenth or a fifth of what the
-    most important one does): a further term must be worth reading.
+    most important one does).
 Bits
     A further term costs ½ log₂ n bits for its coefficient (Rissanen 1983) and log₂ p
     to say which of p numbers it is, so a combination must save (t − 1) times as many
@@ -27,7 +27,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.search.attribute_split import propose
 from spinney.search.node_split import Decision, compete, is_significant, score
-from spinney.search.oblique.directions import combinations
+from spinney.search.oblique.directions import linear_combinations
 from spinney.search.tree_search import Search
 from spinney.sources import (
     Counts,
@@ -47,14 +47,14 @@ from spinney.trees import (
 )
 from spinney.trees.criteria import gain
 
-# A node's products take the square of the attributes, so only the best ones
-# by their own gain are combined.
-MOST_ATTRIBUTES = 20
-LEAST_KNOWN = 0.5
-ROWS_FOR_A_TERM = 10
+# The work of a node grows with the square of the number of attributes, so only the best
+# ones by their own gain are combined.
+MAX_ATTRIBUTES = 20
+MIN_KNOWN_SHARE = 0.5
+ROWS_PER_TERM = 10
 
 
-def combined(
+def decide_with_combinations(
     search: Search,
     source: Counts,
     node: int,
@@ -64,102 +64,109 @@ def combined(
     schema: Schema,
     paid: Collection[int],
 ) -> tuple[Decision, Attribute | None]:
-    """Return the decision of a node, with the attribute made for it if one wins.
+    """Return the decision of a node, and the attribute of a combination that wins.
 
-    The attribute then stands in the source after those of the schema. One with the
-    same formula that stands there already serves again.
+    The source then has that attribute after those of the schema. One with the same
+    formula that is there already is used again.
     """
-    small = decision.reason in (Reason.MIN_GAIN, Reason.ROWS_IN_LEAF)
+    may_combine = decision.reason in (Reason.MIN_GAIN, Reason.ROWS_IN_LEAF)
     columns = _combinable(tables, decision, schema)
-    if (decision.chosen is None and not small) or len(columns) < 2:
+    if (decision.chosen is None and not may_combine) or len(columns) < 2:
         return decision, None
     first_table = tables[columns[0]]
     n_rows = int(first_table.rows.sum() + first_table.missing_rows.sum())
-    most = min(search.recipe.linear_terms, n_rows // ROWS_FOR_A_TERM)
-    if most < 2:
+    max_terms = min(search.recipe.linear_terms, n_rows // ROWS_PER_TERM)
+    if max_terms < 2:
         return decision, None
-    numbers = tuple(Term(index, None, _middle(tables[index])) for index in columns)
-    formulas_of = as_formula_source(source)
-    (products,) = formulas_of.products([TermRequest(node, numbers, complete=True)])
-    formulas = combinations(
+    medians = tuple(Term(index, None, _middle(tables[index])) for index in columns)
+    formula_source = as_formula_source(source)
+    (products,) = formula_source.products([TermRequest(node, medians, complete=True)])
+    formulas = linear_combinations(
         products.scaled(search.class_weights).scaled(search.altered),
         columns,
-        most=most,
+        max_terms=max_terms,
         numeric=schema.target.is_numeric,
     )
     first = len(schema.attributes)
-    made = [schema.constructed(formula) for formula in formulas]
-    for further, attribute in enumerate(made):
-        formulas_of.extend(first + further, attribute)
-    request = TableRequest(node, tuple(range(first, first + len(made))))
-    (counted,) = tables_of(source, [request], schema.extended(made))
+    attributes = [schema.constructed(formula) for formula in formulas]
+    for position, attribute in enumerate(attributes):
+        formula_source.extend(first + position, attribute)
+    request = TableRequest(node, tuple(range(first, first + len(attributes))))
+    (counted,) = tables_of(source, [request], schema.extended(attributes))
     competitor = (
         None if decision.chosen is None else decision.candidates[decision.chosen]
     )
-    known = bits_known(decision)
+    min_bits = bits_to_beat(decision)
     node_total = first_table.total + first_table.missing
     margin = TOLERANCE * search.criterion.merit_unit(node_total)
-    best, won = 0.0, None
-    for further, attribute in enumerate(made):
-        wider = schema.extended([attribute])
-        candidate = proposed(search, counted[first + further], wider)
-        if candidate is None or not admitted(search, candidate, decision, wider):
+    best, winner = 0.0, None
+    for position, attribute in enumerate(attributes):
+        extended = schema.extended([attribute])
+        candidate = best_split_of_last(search, counted[first + position], extended)
+        if candidate is None or not is_admissible(
+            search, candidate, decision, extended
+        ):
             continue
-        terms = len(formulas[further].places)
+        terms = len(formulas[position].places)
         test_cost = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(columns)))
-        ahead = lead(search, candidate, competitor, wider, paid)
-        if ahead > best + margin and bits_of(candidate) > known + test_cost:
-            best, won = ahead, (attribute, candidate)
-    if won is None:
+        margin_over_best = margin_over(search, candidate, competitor, extended, paid)
+        if (
+            margin_over_best > best + margin
+            and bits_saved(candidate) > min_bits + test_cost
+        ):
+            best, winner = margin_over_best, (attribute, candidate)
+    if winner is None:
         return decision, None
-    attribute, candidate = won
+    attribute, candidate = winner
     known_formulas = [former.formula for former in schema.attributes]
-    again = attribute.formula in known_formulas
-    if again:  # another node has asked about the same combination
+    is_repeated = attribute.formula in known_formulas
+    if is_repeated:  # another node has asked about the same combination
         first = known_formulas.index(attribute.formula)
         candidate = replace(candidate, split=replace(candidate.split, attribute=first))
     else:
-        formulas_of.extend(first, attribute)
+        formula_source.extend(first, attribute)
     candidates = (*decision.candidates, candidate)
-    return Decision(candidates, len(candidates) - 1), None if again else attribute
+    return Decision(candidates, len(candidates) - 1), None if is_repeated else attribute
 
 
 def _combinable(
     tables: Mapping[int, CountTable], decision: Decision, schema: Schema
 ) -> tuple[int, ...]:
-    """Return the plain numbers that vary here and are mostly known, the best ones."""
+    """Return the best of the numeric columns that vary here and are mostly known."""
     gains = {candidate.attribute: candidate.gain for candidate in decision.candidates}
-    able = []
+    usable = []
     for index, table in tables.items():
         attribute = schema.attributes[index]
-        plain = attribute.kind == "numeric" and not attribute.unit
-        known = len(table.values) > 1 and table.known_share >= LEAST_KNOWN
-        if plain and known and attribute.formula is None:
-            able.append(index)
-    able.sort(key=lambda index: (-round(gains.get(index, -1.0), 9), index))
-    return tuple(sorted(able[:MOST_ATTRIBUTES]))
+        is_plain = attribute.kind == "numeric" and not attribute.unit
+        is_observed = len(table.values) > 1 and table.known_share >= MIN_KNOWN_SHARE
+        if is_plain and is_observed and attribute.formula is None:
+            usable.append(index)
+    usable.sort(key=lambda index: (-round(gains.get(index, -1.0), 9), index))
+    return tuple(sorted(usable[:MAX_ATTRIBUTES]))
 
 
 def _middle(table: CountTable) -> float:
-    """Return a number near the mean: the weighted median of the values."""
+    """Return the weighted median of the values, a number near the mean."""
     half = np.searchsorted(np.cumsum(table.sizes), table.sizes.sum() / 2)
     return float(table.values[min(int(half), len(table.values) - 1)])
 
 
-def proposed(search: Search, table: CountTable, schema: Schema) -> Candidate | None:
+def best_split_of_last(
+    search: Search, table: CountTable, schema: Schema
+) -> Candidate | None:
     """Return the best split of the last attribute; buckets are made at the node."""
     table = table.scaled(search.class_weights)
     return propose(search, table, schema, len(schema.attributes) - 1)
 
 
-def admitted(
+def is_admissible(
     search: Search, candidate: Candidate, decision: Decision, schema: Schema
 ) -> bool:
-    """Return whether a combination keeps the rules that attributes keep."""
+    """Return whether a combination passes the rules for attributes."""
     if getattr(candidate.split, "threshold", 0.0) == np.inf:
         return False  # whether a sum is known is no combination
-    everyone = (*decision.candidates, candidate)
-    competes = len(everyone) - 1 in compete(search, everyone, schema)
+    candidates = (*decision.candidates, candidate)
+    competes = len(candidates) - 1 in compete(search, candidates, schema)
     recipe = search.recipe
     return (
         competes
@@ -168,39 +175,38 @@ def admitted(
     )
 
 
-def lead(
+def margin_over(
     search: Search,
     candidate: Candidate,
     competitor: Candidate | None,
     schema: Schema,
     paid: Collection[int],
 ) -> float:
-    """Return by how much a made attribute beats a competitor, after its penalty.
+    """Return by how much a combination beats a competitor, after its penalty.
 
-    ``schema`` has the attribute last; without a competitor, merit counts from 0. What
-    was ``paid`` for above costs nothing.
+    ``schema`` has the combination last. Without a competitor, merit counts from 0.
     """
-    bar = 0.0 if competitor is None else max(0.0, score(competitor, schema, paid))
+    to_beat = 0.0 if competitor is None else max(0.0, score(competitor, schema, paid))
     terms = len(schema.input_columns([candidate.attribute]))
     factor = 1 + search.recipe.linear_penalty * (terms - 1)
-    return score(candidate, schema, paid) / factor - bar
+    return score(candidate, schema, paid) / factor - to_beat
 
 
-def bits_known(decision: Decision) -> float:
-    """Return the most bits that the chosen split, or another of two branches, saves."""
+def bits_to_beat(decision: Decision) -> float:
+    """Return the most bits that the chosen split, or another binary one, saves."""
     singles = [
-        bits_of(single)
+        bits_saved(single)
         for position, single in enumerate(decision.candidates)
         if position == decision.chosen or single.split.n_branches == 2
     ]
     return max(singles, default=0.0)
 
 
-def bits_of(candidate: Candidate) -> float:
+def bits_saved(candidate: Candidate) -> float:
     """Return by how many bits a split shortens the target's description.
 
-    Of classes it is weight × information gain; of a number, whose description by a
-    normal distribution takes ½ log₂ of its variance a row, n/2 · log₂ of the ratio
+    For classes it is weight × information gain. A normal distribution describes a
+    number with ½ log₂ of its variance a row: for numbers it is n/2 · log₂ of the ratio
     of the sums of squares before and after.
     """
     table = candidate.branches
@@ -212,40 +218,44 @@ def bits_of(candidate: Candidate) -> float:
     return known / 2 * float(np.log2(before / after)) if before > 0 else 0.0
 
 
-def without_unused(tree: Tree) -> Tree:
+def without_unused_formulas(tree: Tree) -> Tree:
     """Return a tree without the formulas that nothing in it refers to.
 
-    What a node that asks has looked at stays, and so do the terms of models.
+    Candidates of inner nodes and terms of models are references too.
     """
     schema, arrays = tree.schema, tree.arrays
     if schema.n_columns == len(schema.attributes):
         return tree
-    found = tree.nodes.candidate_arrays
-    others: dict[str, Any] = {
+    candidates = tree.nodes.candidate_arrays
+    optional: dict[str, Any] = {
         "surrogates": arrays.surrogates,
         "models": arrays.models,
     }
-    owner = np.repeat(np.arange(len(arrays)), found.count)
-    kept = np.arange(len(schema.attributes)) < schema.n_columns
-    kept[found.splits.attribute[arrays.inner[owner]]] = True
-    for each in others.values():
-        if each is not None:
-            kept[each.attribute] = True
-    if kept.all():
+    owner = np.repeat(np.arange(len(arrays)), candidates.count)
+    is_used = np.arange(len(schema.attributes)) < schema.n_columns
+    is_used[candidates.splits.attribute[arrays.inner[owner]]] = True
+    for part in optional.values():
+        if part is not None:
+            is_used[part.attribute] = True
+    if is_used.all():
         return tree
-    new = np.append(np.cumsum(kept) - 1, -1)  # of a leaf, which asks about -1, too
-    lines = np.flatnonzero(kept[found.splits.attribute])
+    new_position = np.append(
+        np.cumsum(is_used) - 1, -1
+    )  # of a leaf, which asks about -1, too
+    lines = np.flatnonzero(is_used[candidates.splits.attribute])
     # A leaf alone loses candidates, so that those which won stand where they did.
     count = np.bincount(owner[lines], minlength=len(arrays))
-    left = found.of_lines(lines, count, found.chosen)
-    splits = replace(left.splits, attribute=new[left.splits.attribute])
+    kept = candidates.of_lines(lines, count, candidates.chosen)
+    splits = replace(kept.splits, attribute=new_position[kept.splits.attribute])
     changed = {
-        name: replace(each, attribute=new[each.attribute])
-        for name, each in others.items()
-        if each is not None
+        name: replace(part, attribute=new_position[part.attribute])
+        for name, part in optional.items()
+        if part is not None
     }
-    asked = new[arrays.attribute].astype(np.int32)
-    smaller = replace(arrays, attribute=asked, **changed)
-    attributes = tuple(schema.attributes[position] for position in np.flatnonzero(kept))
+    attribute = new_position[arrays.attribute].astype(np.int32)
+    smaller = replace(arrays, attribute=attribute, **changed)
+    attributes = tuple(
+        schema.attributes[position] for position in np.flatnonzero(is_used)
+    )
     schema = replace(schema, attributes=attributes)
-    return Tree(schema, ArrayNodes(smaller, schema, replace(left, splits=splits)))
+    return Tree(schema, ArrayNodes(smaller, schema, replace(kept, splits=splits)))

@@ -1,4 +1,4 @@
-"""Directions of linear combinations, from moments alone.
+"""The directions of linear combinations, from moments alone.
 
 Loh and Vanichsetakul (1988) split by linear discriminants (FACT); Loh and Shih
 (1997, "Split selection methods for classification trees", QUEST) first put several
@@ -11,14 +11,13 @@ Fisher's discriminant and Mahalanobis' distance. Where the target is a number, t
 direction is that of least squares: the same formulas with S the scatter of the
 attributes and their covariance with the target in the place of the difference.
 
-It is a solution of linear equations: no search that could depend on a start, on
-chance or on the order of rows, as that of CART's own combinations does. Attributes
-are standardised, so no unit matters, and a ridge is added to S, so that constant or
-collinear attributes do no harm.
+This solves linear equations. It does not depend on a start, on chance or on the order
+of rows, as CART's search for combinations does. Attributes are standardised, so no unit
+matters, and a ridge is added to S, so that constant or collinear attributes do no harm.
 
-Terms are deleted backwards as in CART (Breiman et al. 1984, section 5.2): again and
-again the term whose loss costs least of J. With A = S⁻¹ the loss of term i is
-βᵢ² / Aᵢᵢ, so one solution a step is enough.
+Terms are deleted backwards as in CART (Breiman et al. 1984, section 5.2), each time the
+term whose loss reduces J least. With A = S⁻¹ the loss of term i is βᵢ² / Aᵢᵢ, so one
+solution a step is enough.
 """
 
 from dataclasses import dataclass
@@ -33,44 +32,44 @@ from spinney.sources import Products
 
 RIDGE = 1e-4
 DIGITS = 4
-# Sums in another order differ in their last digits. Rounding to so many digits first
-# lets those meet before they are compared or rounded further.
+# Sums in another order differ in their last digits. They are rounded to so many digits
+# before they are compared or rounded further.
 STABLE_DIGITS = 9
 # A variance below this share of the mean square is rounding.
 CONSTANT = 1e-12
 LARGEST = 1e300
 
 
-def combinations(
-    products: Products, indices: tuple[int, ...], *, most: int, numeric: bool
+def linear_combinations(
+    products: Products, indices: tuple[int, ...], *, max_terms: int, numeric: bool
 ) -> list[Linear]:
-    """Return the best combinations of two to ``most`` terms, by number of terms.
+    """Return the best combinations of two to ``max_terms`` terms, by number of terms.
 
     Parameters
     ----------
     products : Products
-        Those of the attributes at ``places``; of a ``numeric`` target too.
-    places : tuple of int
-        Where the attributes stand, rising.
+        Those of the attributes; of a ``numeric`` target too.
+    indices : tuple of int
+        The attributes in the schema, rising.
     most : int
         The most terms.
     numeric : bool
         Whether the target is a number.
     """
     system = discriminant(products, numeric=numeric)
-    found: list[Linear] = []
+    formulas: list[Linear] = []
     while len(system.terms) >= 2:
         inverse = np.linalg.inv(system.scatter + RIDGE * np.eye(len(system.terms)))
         direction = inverse @ system.contrast
-        if len(system.terms) <= most:
+        if len(system.terms) <= max_terms:
             position = tuple(indices[term] for term in system.terms)
             formula = rounded(position, direction, system.spread)
-            if formula is not None and formula not in found:
-                found.append(formula)
+            if formula is not None and formula not in formulas:
+                formulas.append(formula)
         losses = _stable(direction**2 / np.diag(inverse))
-        # Of terms that cost the same the last goes.
+        # If terms have equal losses, the last is removed.
         system = system.without(int(np.flatnonzero(losses == losses.min())[-1]))
-    return sorted(found, key=lambda formula: len(formula.places))
+    return sorted(formulas, key=lambda formula: len(formula.places))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,9 +85,9 @@ class System:
     scatter: Floats
     contrast: Floats
 
-    def without(self, gone: int) -> "System":
+    def without(self, removed: int) -> "System":
         """Return the system without one of its terms."""
-        kept = np.arange(len(self.terms)) != gone
+        kept = np.arange(len(self.terms)) != removed
         return System(
             self.terms[kept],
             self.spread[kept],
@@ -100,18 +99,18 @@ class System:
 def discriminant(products: Products, *, numeric: bool) -> System:
     """Return the system of the attributes that vary.
 
-    There are none where there are no rows, or no two groups to tell apart.
+    It is empty without rows, or without two groups to separate.
     """
     none = np.zeros(0)
     nothing = System(np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)), none)
     present = products.weights > 0
-    weights, own = products.weights[present], products.means[present]
+    weights, means = products.weights[present], products.means[present]
     if len(weights) < (1 if numeric else 2):
         return nothing
     total = weights.sum()
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = weights @ own / total
-        deviations = own - mean
+        mean = weights @ means / total
+        deviations = means - mean
         spreads = (
             products.spreads[present].sum(axis=0)
             + (weights * deviations.T) @ deviations
@@ -132,10 +131,10 @@ def discriminant(products: Products, *, numeric: bool) -> System:
     sides = superclasses(means, weights)
     if sides is None:
         return nothing
-    one, other = (
+    first, second = (
         weights[side] @ means[side] / weights[side].sum() for side in (sides, ~sides)
     )
-    contrast = one - other
+    contrast = first - second
     shares = weights[sides].sum() * weights[~sides].sum() / total**2
     within = scatter - shares * np.outer(contrast, contrast)
     return System(terms, spread, within, contrast)
@@ -144,8 +143,8 @@ def discriminant(products: Products, *, numeric: bool) -> System:
 def superclasses(means: Floats, weights: Floats) -> NDArray[np.bool_] | None:
     """Return which classes are in the first of two superclasses; None if all agree.
 
-    Two means of the class means, begun at the two that are farthest apart. A class
-    as near to both is in the first.
+    The class means are clustered by 2-means, which begins at the two that are farthest
+    apart. A class as near to both is in the first.
 
     >>> means = np.array([[0.0], [1.0], [9.0], [8.0]])
     >>> superclasses(means, np.ones(4)).tolist()
@@ -175,9 +174,9 @@ def rounded(
 ) -> Linear | None:
     """Return a direction as a formula in the attributes' own units.
 
-    The term that matters most, standardised, has the coefficient 1 or −1, and the
-    first term is positive; four digits are kept of the others. Terms that do not
-    matter are left out; None if fewer than two are left.
+    The term of the largest standardised weight has the coefficient 1 or −1, and the
+    first term is positive; the others have four digits. Terms of negligible weight are
+    dropped; None if fewer than two are left.
 
     >>> rounded((2, 5), np.array([-2.0, 1.0]), np.array([4.0, 3.0])).coefficients
     (1.0, -0.6667)
@@ -185,17 +184,25 @@ def rounded(
     largest = np.abs(direction).max(initial=0.0)
     if not largest > 0:
         return None
-    share = _stable(np.abs(direction) / largest)
-    kept = np.flatnonzero(share > 10.0**-DIGITS)
-    if len(kept) < 2:
+    weight = _stable(np.abs(direction) / largest)
+    used = np.flatnonzero(weight > 10.0**-DIGITS)
+    if len(used) < 2:
         return None
-    own = direction / spread
-    own = own / abs(own[int(np.argmax(share))])
-    own = own if own[kept[0]] > 0 else -own
-    coefficients = tuple(_digits(float(own[term]), DIGITS) for term in kept)
+    coefficients_in_units = direction / spread
+    coefficients_in_units = coefficients_in_units / abs(
+        coefficients_in_units[int(np.argmax(weight))]
+    )
+    coefficients_in_units = (
+        coefficients_in_units
+        if coefficients_in_units[used[0]] > 0
+        else -coefficients_in_units
+    )
+    coefficients = tuple(
+        _digits(float(coefficients_in_units[term]), DIGITS) for term in used
+    )
     if not all(np.isfinite(coefficients)) or 0 in coefficients:
         return None
-    return Linear(tuple(indices[term] for term in kept), coefficients)
+    return Linear(tuple(indices[term] for term in used), coefficients)
 
 
 def _digits(number: float, digits: int) -> float:

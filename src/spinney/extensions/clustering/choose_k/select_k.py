@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import (
-    MOST_REPEATS,
+    MAX_REPEATS,
     Progress,
     check_named,
     check_whole,
@@ -54,7 +54,7 @@ class WorkLimits:
     def __post_init__(self) -> None:
         check_whole("silhouette_rows", self.silhouette_rows, least=2)
         check_whole("gap_rows", self.gap_rows, least=2)
-        check_whole("gap_tables", self.gap_tables, least=1, most=MOST_REPEATS)
+        check_whole("gap_tables", self.gap_tables, least=1, most=MAX_REPEATS)
 
 
 def choose(
@@ -238,13 +238,13 @@ def candidate_ks(n_clusters: Any, rule: str, n_distinct: int) -> list[int]:
         most = min(LARGEST_K, n_distinct)
         return list(range(min(1 if rule == "gap" else 2, most), most + 1))
     try:
-        numbers = list(islice(n_clusters, MOST_REPEATS + 1))
+        numbers = list(islice(n_clusters, MAX_REPEATS + 1))
     except TypeError:
         numbers = []
-    if len(numbers) > MOST_REPEATS:
+    if len(numbers) > MAX_REPEATS:
         raise refusal(
             Setting("n_clusters", n_clusters),
-            f"has more than {MOST_REPEATS:,} candidates",
+            f"has more than {MAX_REPEATS:,} candidates",
         )
     if not numbers or not all(is_whole(k) and k >= 1 for k in numbers):
         raise refusal(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from spinney._support.checks import (
-    MOST_STARTS,
+    MAX_STARTS,
     check_choice,
     check_named,
     check_number,
@@ -95,7 +95,7 @@ class Plan:
         if isinstance(self.n_init, str):
             check_named("n_init", self.n_init, ["auto"])
         else:
-            check_whole("n_init", self.n_init, least=1, most=MOST_STARTS)
+            check_whole("n_init", self.n_init, least=1, most=MAX_STARTS)
         check_whole("max_iter", self.max_iter, least=1, optional=True)
         check_number("tol", self.tol)
         check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)

@@ -10,7 +10,7 @@ from spinney.growth.binned.kernels.split_scores import (
     side_weight,
 )
 
-ENUMERATED = 12
+MAX_ENUMERATED = 12
 SPARE = 512  # where lines of sums are free: codes are fewer
 
 
@@ -34,7 +34,7 @@ def best_subset(rules, histograms, a, n_codes, first, last, has_missing, slack, 
             last_class = c
     two = rules.kind < DEVIATION if is_numeric(rules.kind) else present <= 2
     free = work.limits[layout.LEAST] <= 0 and not has_missing
-    if k <= ENUMERATED and not (two and free):
+    if k <= MAX_ENUMERATED and not (two and free):
         _enumerate(rules, histograms, a, n_codes, k, has_missing, slack, work)
         return
     for i in range(k):

@@ -12,7 +12,7 @@ from spinney._support.keyed_random import (
     root_key,
     uniform,
 )
-from spinney.search.draws import sampled_attributes
+from spinney.search.node_sampling import sampled_attributes
 
 
 def test_mix_is_the_finaliser_of_splitmix64():
