@@ -49,8 +49,8 @@ FITS = {
     fit.name: fit
     for fit in (
         Fit("cart", "binned", _tree("cart")),
-        Fit("c4.5", "ranked", _tree("c4.5")),
-        Fit("id3", "ranked", _tree("id3"), names=True),
+        Fit("c4.5", "multiway", _tree("c4.5")),
+        Fit("id3", "multiway", _tree("id3"), names=True),
         Fit("chaid", "plain", _tree("chaid"), names=True),
         Fit("forest", "binned", lambda: spinney.ForestClassifier(n_estimators=10)),
         Fit("k-means", "k-means", lambda: spinney.KMeans(n_clusters=8)),

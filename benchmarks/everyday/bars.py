@@ -151,15 +151,15 @@ ASKED = (
         " s",
         _seconds("one row of iris, spinney predict, fresh process"),
     ),
-    Asked("single trees, beside scikit-learn", 3, " ×", _times(PEER, *SINGLE)),
+    Asked("single trees, relative to scikit-learn", 3, " ×", _times(PEER, *SINGLE)),
     Asked(
-        "a tree of numbers, beside scikit-learn",
+        "a regression tree, relative to scikit-learn",
         3,
         " ×",
         _times(PEER, "diabetes, cart"),
     ),
     Asked(
-        "C4.5, beside YDF",
+        "C4.5, relative to YDF",
         1,
         " ×",
         _times(
@@ -170,12 +170,14 @@ ASKED = (
         ),
     ),
     Asked(
-        "any setting, beside the plain tree of the same rows",
+        "any setting, relative to the plain tree of the same rows",
         10,
         " ×",
         _settings(lambda name: not _is_chaid(name)),
     ),
-    Asked("any setting of chaid, beside it", 30, " ×", _settings(_is_chaid)),
+    Asked(
+        "any setting of chaid, relative to plain chaid", 30, " ×", _settings(_is_chaid)
+    ),
     Asked(
         "one row by a tree's predictor()",
         50e-6,

@@ -194,7 +194,7 @@ def memory(options: Options) -> Iterator[Outcome]:
             outcome.notes.append("this system does not tell the peak of memory")
             break
         times = told["peak"] / told["input"]
-        note = f"{times:.2f} × the input beside it, {1 + times:.2f} × with it"
+        note = f"{times:.2f} × the input, which is not counted"
         warm = [told["seconds"]]
         _add(outcome, Line(program.name, None, warm, None, told["peak"], note))
         if program.name == OWN:

@@ -109,7 +109,7 @@ ENTRIES: dict[str, dict[str, str]] = {
         "cluster lesson": f"{_CLUSTERING}.cluster_lesson:cluster_slides",
         "explore": f"{_PACKAGE}.explorer",
         "lesson": f"{_PACKAGE}.lessons",
-        "names of predictions": f"{_EXPORTS}:names_of_predictions",
+        "names of predictions": f"{_EXPORTS}:prediction_names",
         "picture": f"{_PACKAGE}.pictures",
         "predict into": f"{_DATABASES}.predict_into:predict_into",
         "ruleset": f"{_PACKAGE}.rulesets",

@@ -252,12 +252,12 @@ def test_settings_are_compared_with_the_plain_tree_and_trees_with_a_peer():
     auto = Result("iris, auto, weights", "iris, auto, plain", runs={"spinney": [99.0]})
     usual = Result("iris, auto, plain", runs={"spinney": [1.0]})
     found = bars(plain, weighed, chaid, other, auto, usual)
-    settings = found["any setting, beside the plain tree of the same rows <= 10 ×"]
+    settings = found["any setting, relative to the plain tree of the same rows <= 10 ×"]
     assert settings.reached == "11 × (iris, cart, weights), 0 of 1 cells"
-    assert found["any setting of chaid, beside it <= 30 ×"].met
+    assert found["any setting of chaid, relative to plain chaid <= 30 ×"].met
     runs = {"spinney": [4.0], "scikit-learn": [2.0], "YDF": [1.0]}
     tree = Result("iris, cart, branch", runs=runs)
-    single = bars(tree)["single trees, beside scikit-learn <= 3 ×"]
+    single = bars(tree)["single trees, relative to scikit-learn <= 3 ×"]
     assert (single.met, single.reached[:3]) == (True, "2 ×")
 
 

@@ -250,7 +250,7 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
         ]
 
 
-# As ``OF_ROOTS`` says, in the unit of the gain.
+# As ``ROOT_TOLERANCE`` says, in the unit of the gain.
 KNOWN_TO = {"sdr": 1e-9, "variance_root": 1e-6}
 
 

@@ -15,7 +15,7 @@ from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.extensions.clustering.models import FittedClusters
-from spinney.extensions.exports.portable import LARGEST, Both, Portable
+from spinney.extensions.exports.portable import LARGEST, FormConjunction, Portable
 from spinney.extensions.exports.portable_models import portable
 from spinney.recipes import Recipe
 from spinney.trees import labels_of
@@ -272,7 +272,7 @@ def edge_rows(model: Any, training: list[dict[str, Any]]) -> list[dict[str, Any]
     draw, form = random.Random(1), portable(model)
     if form.centres is not None:
         rows = between_centres(form, training)
-        if not form.centres.may_lack:
+        if not form.centres.allows_missing:
             return rows
         return [*rows, *lacking([*rows, *training], draw), *unseen(form, training)]
 
@@ -324,11 +324,11 @@ def unseen(form: Portable, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def cuts_of(form: Portable) -> Iterator[tuple[str, float]]:
     """Yield every threshold of a model with its column; a formula has no column."""
-    asked = [(q.cell, cut) for n in form.nodes for q in n.questions for cut in q.cuts]
-    for made in form.made:
-        for clause in made.clauses if isinstance(made, Both) else ():
-            if isinstance(clause.holds, tuple):
-                asked += [(clause.cell, cut) for cut in clause.holds]
+    asked = [(q.cell, cut) for n in form.nodes for q in n.splits for cut in q.cuts]
+    for derived in form.derived:
+        for clause in derived.clauses if isinstance(derived, FormConjunction) else ():
+            if isinstance(clause.accepted, tuple):
+                asked += [(clause.cell, cut) for cut in clause.accepted]
     for cell, cut in asked:
         if cell < len(form.columns) and abs(cut) < LARGEST:
             yield form.columns[cell].name, cut

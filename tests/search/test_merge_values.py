@@ -248,7 +248,7 @@ def test_missing_values_that_have_merged_pair_no_more():
     tables = np.array([0])
     merging._test_all_pairs(tables)
     assert np.isfinite(merging._logs[0]).sum(axis=0).tolist() == [3, 4]
-    head, other, _ = merging._most_alike(tables)
+    head, other, _ = merging._most_similar(tables)
     assert (head[0], other[0]) == (1, 4)
     merging._join(tables, head, other)
     assert np.isfinite(merging._logs[0]).sum(axis=0).tolist() == [3, 0]

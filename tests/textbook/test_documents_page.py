@@ -28,7 +28,7 @@ NUMBERED = {
         *("Misclassification", "Definitions 8 and 9", "Self-information", "polythetic"),
     ],
     "003": [
-        *("149", "Step 5", "6.5", "7.5", "tells rows apart", "Buckets", "n − 1"),
+        *("149", "Step 5", "6.5", "7.5", "identifies rows", "Buckets", "n − 1"),
         *("Random forest", "correlations"),
     ],
     "004": [

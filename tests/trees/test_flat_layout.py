@@ -35,7 +35,7 @@ from spinney.sources.training_data import TrainingData
 from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
-    QUESTION,
+    ROUTE,
     TreeLayout,
     majority,
     pack_nodes,
@@ -163,7 +163,7 @@ def joined(flats):
         is_leaf = own[:, CHILDREN] == 1 + np.arange(len(own))
         own[:, CHILDREN] += n_nodes[place]
         own[is_leaf, FIRST] += n_leaves[place]
-        by_table = ~is_leaf & (own[:, QUESTION] & 3 == BY_TABLE)
+        by_table = ~is_leaf & (own[:, ROUTE] & 3 == BY_TABLE)
         own[by_table, FIRST] += n_codes[place]
     trees = [
         flat.trees + np.array([n_nodes[place], 0]) for place, flat in enumerate(flats)
@@ -237,7 +237,7 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
 @pytest.mark.parametrize("n_rows", [1, 7, 8, 1_100])
 def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     """Also values next to a cut, which lies between two numbers of float32."""
-    monkeypatch.setattr("spinney.trees.predict.compiled.walk_rows.STEPS_OF_A_WORD", 0)
+    monkeypatch.setattr("spinney.trees.predict.compiled.walk_rows.STEPS_PER_WORD", 0)
     random = np.random.default_rng(5)
     flat = joined([flatten(_some_tree(seed)) for seed in range(12)])
     inner = flat.nodes[:, CHILDREN] != np.arange(len(flat.nodes))

@@ -128,7 +128,7 @@ class FittedTree(TreeDisplay):
     @property
     def _optional(self) -> Any:
         """Those of them that only surrogates use."""
-        return self._flat.gathered_if_there
+        return self._flat.gathered_optional
 
     @property
     def _asked(self) -> Any:

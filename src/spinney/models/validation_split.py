@@ -206,5 +206,5 @@ def read_encoded_rows(
     """Read and encode a table to send down a tree, as its model reads tables."""
     flat, table = flatten(tree), read(data, weight=weight)
     return _encoded_table(
-        tree.schema, table, weight, needed=flat.read, optional=flat.gathered_if_there
+        tree.schema, table, weight, needed=flat.read, optional=flat.gathered_optional
     )

@@ -1,4 +1,4 @@
-"""What a tree is made of: count tables, criteria, splits, nodes, predictions."""
+"""The parts of a tree: count tables, criteria, splits, nodes, predictions."""
 
 from spinney.trees.candidate_arrays import GIVEN, CandidateArrays, joined_candidates
 from spinney.trees.certificate import OBJECTIVES, Certificate

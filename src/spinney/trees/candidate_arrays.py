@@ -1,7 +1,7 @@
 """The candidates of all nodes as arrays, as files have them.
 
-What belongs to one node, candidate, split or group stands together, one after another
-without gaps; a count says how much that is.
+The entries of one node, candidate, split or group are adjacent, without gaps; a count
+says how many there are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,15 +31,14 @@ class CandidateArrays:
     count, chosen : arrays of int64, one for each node
         How many candidates it has, and which of them won, or -1.
     splits : SplitArrays
-        What they ask.
+        Their splits.
     gain, merit, p_value : arrays, one for each candidate
         As of :class:`~spinney.trees.node.Candidate`; no p-value is NaN.
     exact : array of int, one for each candidate
         1 where it is known to be the best of its form, 0 where not, and ``GIVEN`` where
         a user has written it.
     bound : array of float, one for each candidate, optional
-        What no gain of the form exceeds, NaN where that is not known; None stands for
-        all NaN.
+        Upper bounds on the gains of the form, NaN if unknown; None stands for all NaN.
     n_values : array of int64, one for each candidate
         How many values its table has.
     values, weights, rows : arrays, one line for each value
@@ -65,7 +64,7 @@ class CandidateArrays:
 
     @cached_property
     def _starts(self) -> tuple[Integers, Integers]:
-        """Where the candidates of each node begin, and the values of each candidate."""
+        """The first candidate of each node, and the first value of each candidate."""
         return starts_of(self.count), starts_of(self.n_values)
 
     def at_node(
@@ -74,14 +73,14 @@ class CandidateArrays:
         """Return the candidates of a node, and which of them won."""
         first, end = self._starts[0][node : node + 2].tolist()
         chosen = int(self.chosen[node])
-        own = tuple(self.candidate(line, schema) for line in range(first, end))
-        return own, None if chosen < 0 else chosen
+        candidates = tuple(self.candidate(line, schema) for line in range(first, end))
+        return candidates, None if chosen < 0 else chosen
 
     def candidate(self, line: int, schema: Schema) -> Candidate:
         """Return a candidate."""
-        split, mark = self.splits.split(line), int(self.exact[line])
-        own = slice(*self._starts[1][line : line + 2].tolist())
-        values: NDArray[Any] = self.values[own]
+        split, exactness = self.splits.split(line), int(self.exact[line])
+        lines = slice(*self._starts[1][line : line + 2].tolist())
+        values: NDArray[Any] = self.values[lines]
         if schema.attributes[split.attribute].kind != "numeric":
             values = values.astype(np.int64)
         missing_counts = self.missing_weights[line], self.missing_rows[line]
@@ -89,12 +88,12 @@ class CandidateArrays:
         bound = np.nan if self.bound is None else float(self.bound[line])
         return Candidate(
             split,
-            CountTable(values, self.weights[own], self.rows[own], *missing_counts),
+            CountTable(values, self.weights[lines], self.rows[lines], *missing_counts),
             float(self.gain[line]),
             float(self.merit[line]),
-            mark == 1,
+            exactness == 1,
             None if np.isnan(p_value) else p_value,
-            given=mark == GIVEN,
+            given=exactness == GIVEN,
             bound=None if np.isnan(bound) else bound,
         )
 
@@ -108,7 +107,7 @@ class CandidateArrays:
     def of_nodes(
         self, nodes: Integers, is_inner: NDArray[np.bool_]
     ) -> "CandidateArrays":
-        """Return those of some nodes; of what does not ``ask`` none has won."""
+        """Return those of some nodes; of leaves none has won."""
         chosen = np.where(is_inner, self.chosen[nodes], -1)
         return self.of_lines(entries_of(self.count, nodes), self.count[nodes], chosen)
 
@@ -116,7 +115,7 @@ class CandidateArrays:
         self, lines: Integers, count: Integers, chosen: Integers
     ) -> "CandidateArrays":
         """Return some of the candidates, in any order, as those of other nodes."""
-        own = entries_of(self.n_values, lines)
+        value_lines = entries_of(self.n_values, lines)
         return CandidateArrays(
             count=count,
             chosen=chosen,
@@ -126,9 +125,9 @@ class CandidateArrays:
             exact=self.exact[lines],
             p_value=self.p_value[lines],
             n_values=self.n_values[lines],
-            values=self.values[own],
-            weights=self.weights[own],
-            rows=self.rows[own],
+            values=self.values[value_lines],
+            weights=self.weights[value_lines],
+            rows=self.rows[value_lines],
             missing_weights=self.missing_weights[lines],
             missing_rows=self.missing_rows[lines],
             bound=None if self.bound is None else self.bound[lines],
@@ -138,16 +137,16 @@ class CandidateArrays:
 def joined_candidates(parts: Sequence[CandidateArrays]) -> CandidateArrays:
     """Return candidates of no node yet one after another; none of them has a bound."""
 
-    def together(these: Sequence[Any], kind: type) -> dict[str, Any]:
+    def concatenated(arrays: Sequence[Any], kind: type) -> dict[str, Any]:
         return {
-            entry.name: np.concatenate([getattr(each, entry.name) for each in these])
+            entry.name: np.concatenate([getattr(each, entry.name) for each in arrays])
             for entry in fields(kind)
             if entry.name not in ("splits", "bound")
         }
 
-    splits = together([part.splits for part in parts], SplitArrays)
-    own = together(parts, CandidateArrays)
-    return CandidateArrays(**own, splits=SplitArrays(**splits))
+    splits = concatenated([part.splits for part in parts], SplitArrays)
+    fields_of_candidates = concatenated(parts, CandidateArrays)
+    return CandidateArrays(**fields_of_candidates, splits=SplitArrays(**splits))
 
 
 def arrays_of_candidates(
@@ -155,17 +154,17 @@ def arrays_of_candidates(
 ) -> CandidateArrays:
     """Return the candidates of nodes, and which of each have won, as arrays."""
     candidates, count, chosen = list[Candidate](), list[int](), list[int]()
-    for own, winner in by_node:
-        candidates.extend(own)
-        count.append(len(own))
+    for of_node, winner in by_node:
+        candidates.extend(of_node)
+        count.append(len(of_node))
         chosen.append(-1 if winner is None else winner)
     tables = [candidate.table for candidate in candidates]
     values = [np.asarray(table.values, dtype=np.float64) for table in tables]
     p_values = [np.nan if c.p_value is None else c.p_value for c in candidates]
 
     def lines(arrays: Iterable[NDArray[Any]], width: int, dtype: type) -> NDArray[Any]:
-        below = [np.empty((0, width), dtype), *(a.reshape(-1, width) for a in arrays)]
-        return np.concatenate(below)
+        blocks = [np.empty((0, width), dtype), *(a.reshape(-1, width) for a in arrays)]
+        return np.concatenate(blocks)
 
     width, n_outputs = target.width, target.n_outputs
     return CandidateArrays(
@@ -176,7 +175,7 @@ def arrays_of_candidates(
         merit=np.array([c.merit for c in candidates], np.float64),
         exact=np.array([GIVEN if c.given else c.exact for c in candidates], np.int64),
         p_value=np.array(p_values, np.float64),
-        n_values=np.array([len(own) for own in values], np.int64),
+        n_values=np.array([len(of_node) for of_node in values], np.int64),
         values=np.concatenate([np.empty(0), *values]),
         weights=lines((t.weights for t in tables), width, np.float64),
         rows=lines((t.rows for t in tables), n_outputs, np.int64),

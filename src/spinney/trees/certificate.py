@@ -1,10 +1,10 @@
-"""What is proven of a tree that was sought among all trees of its size."""
+"""The proof that comes with an optimal tree: its loss, and a bound on any tree's."""
 
 from dataclasses import dataclass
 
 from spinney._support.text import shown
 
-# How each objective is said: what stands before the number, after it, and last.
+# The words of each objective before the number, after it, and at the end.
 _WORDS = {
     "loss": ("loses ", "", " on these rows"),
     "leaves": ("has ", " leaves", ""),

@@ -30,13 +30,13 @@ def expected_costs(
 
 
 def labels_of(
-    shares: Floats, costs: Floats | Sequence[Sequence[float]] | None = None
+    probabilities: Floats, costs: Floats | Sequence[Sequence[float]] | None = None
 ) -> Integers:
-    """Return the label of each line of class shares; the last of equal ones.
+    """Return the label of each line of class probabilities; the last of equal ones.
 
-    That of the greatest share, or under ``costs`` of the least expected cost. The
-    last class is the positive one by scikit-learn's convention, as in (False, True),
-    ("no", "yes") or (0, 1), and so a share of one half counts as positive.
+    It is the class of greatest probability, or under ``costs`` of least expected cost.
+    The last class is the positive one by scikit-learn's convention, as in
+    (False, True), ("no", "yes") or (0, 1), so a probability of one half is positive.
 
     With cost 1 for every error this is the majority class.
 
@@ -47,15 +47,15 @@ def labels_of(
     array([1, 1])
     """
     if costs is None:
-        return last_best(shares)
+        return last_best(probabilities)
     matrix = np.asarray(costs, dtype=np.float64)
-    return last_best(-(shares @ (matrix / (matrix.max() or 1.0)).T))
+    return last_best(-(probabilities @ (matrix / (matrix.max() or 1.0)).T))
 
 
 def altered_priors(
     weights: Floats, costs: Floats | Sequence[Sequence[float]]
 ) -> Floats:
-    """Return what class weights are multiplied by, so that splits heed the costs.
+    """Return the factors on class weights by which splits respect the costs.
 
     A class counts as much more as its errors cost in all; the weight of all rows
     stays (Breiman et al. 1984, section 4.4).

@@ -183,12 +183,14 @@ def sizes(weights: Floats, rows: Integers) -> Floats:
 
 def spread_of(moments: Floats) -> Floats:
     """Return Σw(y − mean)², at least 0: where values are equal, rounding is not."""
-    weight, first, second = moments[..., 0], moments[..., 1], moments[..., 2]
-    spread = second - ratio_of(first * first, weight)
-    return np.maximum(np.where(spread <= TOLERANCE * second, 0.0, spread), 0.0)
+    weight, first, squares = moments[..., 0], moments[..., 1], moments[..., 2]
+    spread = squares - ratio_of(first * first, weight)
+    return np.maximum(np.where(spread <= TOLERANCE * squares, 0.0, spread), 0.0)
 
 
-def ratio_of(above: Floats, below: Floats) -> Floats:
+def ratio_of(numerator: Floats, denominator: Floats) -> Floats:
     """Return above / below; 0 where nothing is below."""
-    some = np.asarray(below) > 0
-    return np.asarray(np.where(some, above / np.where(some, below, 1.0), 0.0))[()]
+    is_positive = np.asarray(denominator) > 0
+    return np.asarray(
+        np.where(is_positive, numerator / np.where(is_positive, denominator, 1.0), 0.0)
+    )[()]

@@ -1,4 +1,4 @@
-"""Nodes that are made of arrays when somebody looks at them."""
+"""Nodes that are made of arrays on request."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ from spinney.trees.tree_arrays import Links, TreeArrays, arrays_of_nodes
 
 
 class LazyNodes(Sequence[Node]):
-    """Nodes in printing order, each made when it is first asked for, and then kept.
+    """Nodes in printing order, each made on the first request, and then cached.
 
-    Whoever has a tree as arrays says what those are, outputs and shares included, and
-    what the candidates are: of a node, or of all as arrays. One follows from the other.
+    A subclass provides the arrays, with outputs and shares, and the candidates: of a
+    node, or of all as arrays. One follows from the other.
     """
 
     schema: Schema
@@ -43,14 +43,14 @@ class LazyNodes(Sequence[Node]):
     def recounted(self, training: Any) -> "LazyNodes | None":
         """Return the nodes counted on the true classes of their rows.
 
-        None where that is for others to do. ``training`` is a ``TrainingSet``.
+        None if the caller has to count them. ``training`` is a ``TrainingSet``.
         """
         del training
         return None
 
     @cached_property
     def arrays(self) -> TreeArrays:
-        """The whole tree, to predict from or to look at."""
+        """The whole tree as arrays."""
         return self._arrays()
 
     @cached_property
@@ -74,7 +74,7 @@ class LazyNodes(Sequence[Node]):
         """The numbers of the children of each node."""
         children, first = self.links.children.tolist(), self.links.first.tolist()
         pairs = pairwise([*first, len(children)])
-        return [tuple(children[one:other]) for one, other in pairs]
+        return [tuple(children[start:end]) for start, end in pairs]
 
     def route(self, number: int) -> Route:
         """Return how rows leave an inner node."""
@@ -117,7 +117,7 @@ class LazyNodes(Sequence[Node]):
         return tuple(map(surrogates.surrogate, range(first, first + count)))
 
     @cached_property
-    def _made(self) -> dict[int, Node]:
+    def _cache(self) -> dict[int, Node]:
         return {}
 
     def __len__(self) -> int:
@@ -131,11 +131,11 @@ class LazyNodes(Sequence[Node]):
     def __getitem__(self, number: int | slice) -> Node | tuple[Node, ...]:
         """Return a node, or some."""
         if isinstance(number, slice):
-            return tuple(self[each] for each in range(*number.indices(len(self))))
+            return tuple(self[index] for index in range(*number.indices(len(self))))
         index = range(len(self))[number]
-        if index not in self._made:
-            self._made[index] = self._node(index)
-        return self._made[index]
+        if index not in self._cache:
+            self._cache[index] = self._node(index)
+        return self._cache[index]
 
     def __iter__(self) -> Iterator[Node]:
         """Walk the nodes."""
@@ -159,7 +159,7 @@ class ArrayNodes(LazyNodes):
 
 @dataclass(frozen=True, eq=False)
 class ExplicitNodes(LazyNodes):
-    """Nodes that are there, as those of a tree that has been changed node by node."""
+    """Nodes that exist already, as those of a tree that was changed node by node."""
 
     schema: Schema
     nodes: tuple[Node, ...]
@@ -188,9 +188,9 @@ class ExplicitNodes(LazyNodes):
 
 @dataclass(frozen=True, eq=False)
 class RenumberedNodes(LazyNodes):
-    """Nodes of a tree that was made of another: what they asked for is as it was.
+    """Nodes of a tree that was cut from another, with the candidates of that.
 
-    ``numbers`` are those that they had among the ``former`` nodes.
+    ``numbers`` are their numbers among the ``former`` nodes.
     """
 
     tree: TreeArrays
@@ -202,7 +202,7 @@ class RenumberedNodes(LazyNodes):
         return self.tree
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
-        """Return the candidates of a node; of what is a leaf now none has won."""
+        """Return the candidates of a node; if it has become a leaf, none has won."""
         candidates, chosen = self.former.candidates(int(self.numbers[number]))
         return candidates, chosen if self.tree.attribute[number] >= 0 else None
 

@@ -1,10 +1,10 @@
 """Linear models at the leaves of a tree for numbers.
 
-A *term* is what a model multiplies: a number, the place of an ordered category
-among its levels, or 1 where a nominal value is one of some codes and 0 where it is
-not. A missing value, and a category that no training row had, counts in a term as
-the value that the term keeps for it: M5P's, the mean of a number, and whether the
-commonest category is one of the codes, over all training rows.
+A *term* is a factor of a coefficient: a number, the rank of an ordered category among
+its levels, or 1 if a nominal value is one of some codes, else 0. A missing value, or a
+category that no training row had, counts as the value that the term has for it. M5P's
+is the mean of a number over all training rows, and whether the commonest category is
+one of the codes.
 
 >>> from spinney.data.schema import Attribute, Schema, Target
 >>> schema = Schema((Attribute("size", "numeric"), Attribute("sort", "nominal",
@@ -44,7 +44,7 @@ class Term:
     codes : tuple of int, optional
         For a nominal attribute: the codes for which the term is 1.
     missing : float
-        What the term is where the value is missing.
+        The value of the term if the cell is missing.
     """
 
     attribute: int
@@ -53,7 +53,7 @@ class Term:
 
     @property
     def centre(self) -> float:
-        """What a number is measured from, so that sums of squares keep their digits."""
+        """The origin of a number, from which sums of squares keep their digits."""
         return self.missing if self.codes is None else 0.0
 
     def is_missing(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
@@ -70,7 +70,7 @@ class Term:
         return np.where(self.is_missing(cells), self.missing, values)
 
     def text(self, attribute: Attribute, *, ascii_only: bool = False) -> str:
-        """Return how the term reads."""
+        """Return the text of the term."""
         name = attribute.text(ascii_only=ascii_only)
         if attribute.formula is not None and not name.startswith("("):
             name = f"({name})"
@@ -79,8 +79,8 @@ class Term:
         if self.codes is None:
             return name if attribute.kind == "numeric" else f"place({name})"
         texts = [shown(attribute.values[code]) for code in self.codes[:VALUES_SHOWN]]
-        more = len(self.codes) - len(texts)
-        texts += [f"and {more} more"] if more else []
+        n_hidden = len(self.codes) - len(texts)
+        texts += [f"and {n_hidden} more"] if n_hidden else []
         if len(texts) == 1:
             return f"({name} = {texts[0]})"
         asks = sign("∈", ascii_only=ascii_only)
@@ -94,9 +94,9 @@ class LinearModel:
     Parameters
     ----------
     intercept : float
-        What is predicted where all terms are 0.
+        The prediction if all terms are 0.
     terms : tuple of Term
-        What the coefficients multiply, each term once.
+        The factors of the coefficients, each term once.
     coefficients : tuple of float
         One for each term.
     """
@@ -106,21 +106,20 @@ class LinearModel:
     coefficients: tuple[float, ...] = ()
 
     def text(self, schema: Schema, *, ascii_only: bool = False) -> str:
-        """Return the model as it reads, in one line."""
+        """Return the model as text, in one line."""
         return " ".join(self.parts(schema, ascii_only=ascii_only))
 
     def parts(self, schema: Schema, *, ascii_only: bool = False) -> list[str]:
-        """Return the intercept and each term as they read, numbers in six digits.
+        """Return the texts of the intercept and of each term, numbers in six digits.
 
-        Many sets of the values of one attribute are one part: what they add up to, for
-        the values that get least and most. Of many parts there are the first ones, and
-        how many terms are left out.
+        Many sets of the values of one attribute are one part, with the least and the
+        greatest sum of their terms. Beyond ``TERMS_SHOWN`` parts the rest is counted.
         """
-        minus, dots = (sign(each, ascii_only=ascii_only) for each in "−…")
+        minus, dots = (sign(symbol, ascii_only=ascii_only) for symbol in "−…")
         pairs = zip(self.terms, self.coefficients, strict=True)
         parts, n_listed = [figure(self.intercept)], 0
-        for index, own in groupby(pairs, key=lambda pair: pair[0].attribute):
-            terms, attribute = [*own], schema.attributes[index]
+        for index, of_attribute in groupby(pairs, key=lambda pair: pair[0].attribute):
+            terms, attribute = [*of_attribute], schema.attributes[index]
             if len(terms) > SETS_SHOWN:
                 listed = [f"+ ({_of_sets(terms, attribute, ascii_only=ascii_only)})"]
             else:
@@ -133,9 +132,9 @@ class LinearModel:
                 break
             parts += listed
             n_listed += len(terms)
-        more = len(self.terms) - n_listed
-        terms_left = f"+ {dots} {more} more term{'s' * (more != 1)}"
-        return [*parts, terms_left] if more else parts
+        n_hidden = len(self.terms) - n_listed
+        rest = f"+ {dots} {n_hidden} more term{'s' * (n_hidden != 1)}"
+        return [*parts, rest] if n_hidden else parts
 
 
 def _product(
@@ -148,7 +147,7 @@ def _product(
 def _of_sets(
     terms: Sequence[tuple[Term, float]], attribute: Attribute, *, ascii_only: bool
 ) -> str:
-    """Return between what the terms of a nominal attribute add up to, and for which.
+    """Return the range of the sum of a nominal attribute's terms, as text.
 
     >>> colour = Attribute("colour", "nominal", ("red", "green", "blue"))
     >>> _of_sets([(Term(0, (0, 1), 0.0), 2.0), (Term(0, (1,), 0.0), -3.5)], colour,
@@ -167,7 +166,7 @@ def _of_sets(
 
 
 def mixed(models: Iterable[tuple[float, LinearModel]]) -> LinearModel:
-    """Return the sum of models, each times its share.
+    """Return the sum of models, each times its weight.
 
     >>> a, b = Term(0, None, 0.0), Term(1, None, 0.0)
     >>> half = mixed([(0.5, LinearModel(4.0, (a,), (2.0,))),
@@ -253,23 +252,22 @@ class FlatModels:
     def values(
         self, nodes: Integers, rows: Integers, cells: Floats, column_of: Integers
     ) -> Floats:
-        """Return what the models of nodes predict of rows, one of each an entry.
+        """Return the predictions of the models of nodes for rows, pair by pair.
 
-        ``cells`` are columns side by side, NaN where missing, and ``column_of`` says
-        which of them is an attribute's. Every entry is written out once for each
-        of its terms, and the products are added up by entry. What is beyond the
-        range of numbers is infinite.
+        ``cells`` is a matrix of rows and columns, NaN if missing, and ``column_of`` has
+        the column of each attribute. Every pair is repeated for each of its terms, and
+        the products are added up by pair. Sums beyond the range of floats are infinite.
         """
         counts = self.count[nodes]
         term = np.repeat(self.first[nodes], counts) + ramps(counts)
         entry = np.repeat(np.arange(len(nodes)), counts)
         value = cells[np.repeat(rows, counts), column_of[self.attribute[term]]]
         is_missing = ~np.isfinite(value)
-        of_codes = self.codes[term] >= 0
-        code = np.where(is_missing | ~of_codes, 0, value).astype(np.int64)
+        has_codes = self.codes[term] >= 0
+        code = np.where(is_missing | ~has_codes, 0, value).astype(np.int64)
         is_known_code = code < self.codes[term]
         hit = self.lookup[np.where(is_known_code, self.first_code[term] + code, 0)]
-        value = np.where(of_codes, hit, value)
+        value = np.where(has_codes, hit, value)
         value = np.where(is_missing, self.missing[term], value)
         with np.errstate(over="ignore", invalid="ignore"):
             products = self.coefficient[term] * value

@@ -1,4 +1,4 @@
-"""A node of a finished tree: its rows, what it asks, and the splits that lost."""
+"""A node of a finished tree: its rows, its split, and the competitors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ _REASONS = {reason.code: reason for reason in Reason}
 
 
 def reason_codes(*reasons: Reason | None) -> NDArray[np.int8]:
-    """Return the codes of some reasons, by which other numbers are translated."""
+    """Return the codes of some reasons, to translate other numbers by."""
     codes = [NO_REASON if reason is None else reason.code for reason in reasons]
     return np.array(codes, np.int8)
 
@@ -69,7 +69,7 @@ class Candidate:
     Parameters
     ----------
     split : Threshold or Groups
-        What would be asked.
+        The split.
     table : CountTable
         The counts by value; for a numeric attribute the two sides, at the values
         next to the threshold.
@@ -78,14 +78,14 @@ class Candidate:
     merit : float
         By which the attribute competes with others.
     exact : bool
-        Whether no better split of this form exists (see ``candidates``, and
-        ``growth/binned/kernels/competitors.py`` for splits that lost).
+        Whether no better split of this form exists (see ``groupings``, and
+        ``growth/binned/kernels/competitors.py`` for competitors).
     p_value : float, optional
         Where the criterion is a test: its p-value, times the number of ways that
         CHAID's merging could have come out.
     given : bool
-        Whether a user has written the question, so that it need not be the best of
-        its attribute; that one may be a candidate too.
+        Whether a user has written the condition, so that it need not be the best of
+        its attribute; the best one may be a candidate too.
     bound : float, optional
         Where it is not known to be exact: a gain that no split of the form exceeds.
     """
@@ -110,7 +110,7 @@ class Candidate:
         return branch_table(self.table, self.split)
 
     def child_counts(self) -> tuple[Floats, Integers]:
-        """Return the weights and rows of the children, divided rows by their parts."""
+        """Return the weights and rows of the children, divided rows by their shares."""
         weights, rows, _ = child_counts([self])
         return weights, rows
 
@@ -120,25 +120,25 @@ def child_counts(
 ) -> tuple[Floats, Integers, Integers]:
     """Return weights and rows of the children of all splits, and where each's begin.
 
-    Missing rows are where their split sends them, or divided by their parts.
+    Missing rows go where their split sends them, or are divided by its shares.
     """
     splits, tables = [c.split for c in candidates], [c.table for c in candidates]
     weights, rows, first = counts_by_branch(tables, splits)
-    lacking = [
+    with_missing = [
         position for position, table in enumerate(tables) if table.missing_rows.any()
     ]
-    for position in lacking:
+    for position in with_missing:
         split, table = splits[position], tables[position]
         if split.missing is not None:
             weights[first[position] + split.missing] += table.missing
             rows[first[position] + split.missing] += table.missing_rows
             continue
-        own, shares = (
+        children, shares = (
             slice(first[position], first[position + 1]),
             np.array(split.shares)[:, None],
         )
-        weights[own] += shares * table.missing
-        rows[own] += (shares > 0) * table.missing_rows
+        weights[children] += shares * table.missing
+        rows[children] += (shares > 0) * table.missing_rows
     return weights, rows, first
 
 
@@ -149,9 +149,9 @@ class Node:
     Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
     number that the node predicts, and ``label`` is 0. Where it has a ``model``, that
     predicts instead, row by row, and the number is the mean; inner nodes have
-    models too, for the time when they are cut to leaves. Rows whose value is missing go
-    by the first of ``surrogates`` that knows theirs, else to the ``default_branch``;
-    where that is None, the split says what becomes of them.
+    models too, in case they are pruned to leaves. Rows whose value is missing go by the
+    first of ``surrogates`` whose value they have, else to the ``default_branch``; if
+    that is None, the split decides.
     """
 
     number: int
@@ -173,7 +173,7 @@ class Node:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node asks nothing."""
+        """Whether the node has no split."""
         return not self.children
 
     @property
@@ -195,7 +195,7 @@ class Node:
 
     @property
     def split(self) -> Split | None:
-        """What the node asks; None at a leaf."""
+        """The split of the node; None at a leaf."""
         return None if self.chosen is None else self.candidate.split
 
     @property
@@ -208,7 +208,7 @@ class Node:
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
         """The candidates that did not win, best first."""
-        others = [
+        competitors = [
             c for position, c in enumerate(self.candidates) if position != self.chosen
         ]
-        return tuple(sorted(others, key=lambda c: -c.merit))
+        return tuple(sorted(competitors, key=lambda c: -c.merit))

@@ -1,12 +1,12 @@
-"""What an inner node asks: where a value goes, and how the answer reads.
+"""The splits of inner nodes: the branches of values, and their texts.
 
-A split sends every known value to one branch. A row whose value is missing, or
-is a category that no training row had at this node, goes to the branch
-``missing``; where that is None it is divided over all branches by ``shares``,
-the branches' shares of the known weight (C4.5's fractional rows).
+A split sends every known value to one branch. A row whose value is missing, or is a
+category that no training row had at this node, goes to the branch ``missing``. If that
+is None, the row is divided over all branches by ``shares``, the branches' fractions of
+the known weight (C4.5's fractional rows).
 
-Where a node has surrogates, other questions stand in for its split: a ``Route``
-tries them in order, and sends what is left to the ``default_branch``.
+If a node has surrogates, they stand in for its split: a ``Route`` tries them in order,
+and sends the remaining rows to the ``default_branch``.
 """
 
 from dataclasses import dataclass, replace
@@ -33,8 +33,8 @@ VALUES_SHOWN = 100
 class Threshold:
     """Left where value ≤ threshold, right where it is greater.
 
-    For an ordinal attribute the values are codes. The threshold ∞ asks whether
-    the value is known at all: every number is left, the missing ones right.
+    For an ordinal attribute the values are codes. The threshold ∞ separates known
+    values, on the left, from missing ones.
     """
 
     attribute: int
@@ -96,25 +96,25 @@ class Groups:
         return set(codes).difference(*others)
 
     def complement(self, branch: int, codes: "Iterable[int]") -> tuple[int, ...]:
-        """Return the codes of the other group, where this one of two takes the rest.
+        """Return the codes of the other group, if this one of two takes all others.
 
         ``codes`` are those that can come to the node; empty where each of them is in
         one of the groups.
         """
         if self.n_branches != 2 or self.missing != branch:
             return ()
-        coming, (one, other) = set(codes), self.groups
-        if coming.issubset((*one, *other)):
+        reachable, (first, second) = set(codes), self.groups
+        if reachable.issubset((*first, *second)):
             return ()
-        return tuple(code for code in self.groups[1 - branch] if code in coming)
+        return tuple(code for code in self.groups[1 - branch] if code in reachable)
 
     def read_codes(
         self, branch: int, codes: "Collection[int]"
     ) -> tuple[tuple[int, ...], bool]:
-        """Return the codes that a branch reads by, and whether it takes all others.
+        """Return the codes in the text of a branch, and whether it takes all others.
 
         ``codes`` are those that can come to the node; no other is among them, unless
-        nothing can come to the branch. There are none where missing values alone do.
+        nothing can come to the branch. There are none if missing values alone do.
         """
         group = self.groups[branch]
         # All values but those of the other branch, ones not seen here included.
@@ -169,18 +169,18 @@ Split = Threshold | Groups | Intervals
 
 @dataclass(frozen=True, slots=True)
 class Surrogate:
-    """Another question that sends most rows where the split of a node sends them.
+    """Another split that sends most rows where the split of a node sends them.
 
     Parameters
     ----------
     split : Threshold or Groups
-        What it asks. It has no shares: a surrogate divides no row.
+        The split. It has no shares: a surrogate divides no row.
     agreement : float
-        The share of the weight with a known value of the node's own attribute
+        The fraction of the weight with a known value of the node's own attribute
         that the surrogate sends to the same branch.
     adjusted : float
-        What it saves of the errors that sending all to the heavier branch makes,
-        (agreement − majority) / (1 − majority).
+        The adjusted agreement, (agreement − majority) / (1 − majority): the fraction of
+        the errors of the heavier branch that it avoids.
     reversed : bool
         Whether values up to the threshold take the node's second branch. Groups
         are those of the node's branches as they stand.
@@ -197,7 +197,7 @@ class Surrogate:
         return self.split.attribute
 
     def own_branch(self, branch: int) -> int:
-        """Return which branch of its own question stands for one of the node's."""
+        """Return which branch of the surrogate stands for one of the node's."""
         return 1 - branch if self.reversed else branch
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
@@ -210,9 +210,9 @@ class Surrogate:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How rows leave a node: by its split, then by surrogates, then a default.
+    """The route of rows at a node: its split, then surrogates, then a default branch.
 
-    Where ``default_branch`` is None, the split alone decides, as without surrogates.
+    If ``default_branch`` is None, the split alone decides.
     """
 
     split: Split
@@ -221,19 +221,19 @@ class Route:
 
     @property
     def attributes(self) -> tuple[int, ...]:
-        """The indices of all attributes that are asked about."""
+        """The indices of the attributes of the split and of all surrogates."""
         return (self.split.attribute, *(each.attribute for each in self.surrogates))
 
     @property
     def described(self) -> Split:
-        """The split as it reads: without surrogates the rest takes the last branch."""
+        """The split as it is displayed, missing values in the default branch."""
         if self.default_branch is None or self.surrogates:
             return self.split
         return replace(self.split, missing=self.default_branch)
 
     @property
     def fallback_branch(self) -> int | None:
-        """The branch of rows that nothing sends; None where they are divided."""
+        """The branch of all other rows; None if they are divided."""
         return (
             self.split.missing if self.default_branch is None else self.default_branch
         )
@@ -244,7 +244,7 @@ def counts_by_branch(
 ) -> "tuple[Floats, Integers, Integers]":
     """Return weights and rows of all branches of splits, and where each's begin.
 
-    Missing rows are aside.
+    Missing rows are not counted.
     """
     first = starts_of(np.array([split.n_branches for split in splits], np.int64))
     pairs = zip(splits, tables, first[:-1].tolist(), strict=True)
@@ -286,7 +286,7 @@ def describe(
     codes: "Collection[int] | None" = None,
     most: int = VALUES_SHOWN,
 ) -> str:
-    """Return how a branch reads, such as ``texture = clear`` or ``density ≤ 0.3815``.
+    """Return the text of a branch, such as ``texture = clear`` or ``density ≤ 0.3815``.
 
     ``codes`` are those that can come to the node, all if not given; no other is shown,
     and of the values no more than ``most``.
@@ -305,20 +305,20 @@ def describe(
     if not isinstance(split, Groups):
         return range_text(attribute, *split.bounds(branch), ascii_only=ascii_only)
     name = attribute.text(ascii_only=ascii_only)
-    coming = range(len(attribute.values)) if codes is None else codes
-    listed, without = split.read_codes(branch, coming)
+    reachable = range(len(attribute.values)) if codes is None else codes
+    listed, negated = split.read_codes(branch, reachable)
     if not listed:
         return f"{name} is missing"
     values = [attribute.values[code] for code in listed]
-    return values_text(name, values, without=without, ascii_only=ascii_only, most=most)
+    return values_text(name, values, negated=negated, ascii_only=ascii_only, most=most)
 
 
 def range_text(
     attribute: "Attribute", low: float, high: float, *, ascii_only: bool = False
 ) -> str:
-    """Return how low < value ≤ high reads, of numbers or of ordered codes.
+    """Return the text of low < value ≤ high, of numbers or of ordered codes.
 
-    Without bounds it is any value that is known, and beyond all numbers none.
+    Without bounds any known value is meant, and beyond all numbers a missing one.
     """
     name, levels = attribute.text(ascii_only=ascii_only), attribute.values
     if (low, high) == (-np.inf, np.inf):
@@ -337,13 +337,13 @@ def values_text(
     name: str,
     values: "Sequence[Value]",
     *,
-    without: bool = False,
+    negated: bool = False,
     ascii_only: bool = False,
     most: int = VALUES_SHOWN,
 ) -> str:
-    """Return how "one of some values" reads, or "none of them"; of many the first.
+    """Return the text of "one of some values", or "none of them".
 
-    >>> values_text("hue", ["red"]), values_text("hue", ["red", 7], without=True)
+    >>> values_text("hue", ["red"]), values_text("hue", ["red", 7], negated=True)
     ('hue = red', 'hue ∉ {red, 7}')
     >>> values_text("town", ["Rome, GA", "Ur"])
     'town ∈ {"Rome, GA", Ur}'
@@ -351,10 +351,10 @@ def values_text(
     'hue ∈ {red, and 2 more}'
     """
     if len(values) == 1:
-        one = sign("≠", ascii_only=ascii_only) if without else "="
-        return f"{name} {one} {written_value(values[0])}"
+        equals = sign("≠", ascii_only=ascii_only) if negated else "="
+        return f"{name} {equals} {written_value(values[0])}"
     texts = [written_value(value, listed=True) for value in values[:most]]
     if len(values) > most:
         texts.append(f"and {len(values) - most} more")
-    many = sign("∉" if without else "∈", ascii_only=ascii_only)
-    return f"{name} {many} {{{', '.join(texts)}}}"
+    element_of = sign("∉" if negated else "∈", ascii_only=ascii_only)
+    return f"{name} {element_of} {{{', '.join(texts)}}}"

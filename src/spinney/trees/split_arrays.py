@@ -1,4 +1,4 @@
-"""Splits as arrays: one line per split, to send rows down; or as files have them."""
+"""Splits as arrays: in the form of files, and with one line per split to route rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,16 +64,16 @@ class SplitArrays:
             first = of_shares[line]
             shares = tuple(self.shares[first : first + size].tolist())
         missing = int(self.missing[line])
-        to = None if missing < 0 else missing
+        branch = None if missing < 0 else missing
         form = FORMS[self.form[line]]
         if form is Groups:
-            own = range(of_groups[line], of_groups[line] + size)
-            return Groups(attribute, tuple(map(self._group, own)), shares, to)
+            groups = range(of_groups[line], of_groups[line] + size)
+            return Groups(attribute, tuple(map(self._group, groups)), shares, branch)
         first = of_cuts[line]
         cuts = self.thresholds[first : first + size - 1].tolist()
         if form is Intervals:
-            return Intervals(attribute, tuple(cuts), shares, to)
-        return Threshold(attribute, cuts[0], shares, to)
+            return Intervals(attribute, tuple(cuts), shares, branch)
+        return Threshold(attribute, cuts[0], shares, branch)
 
     def _group(self, position: int) -> tuple[int, ...]:
         first = self._starts[2][position]
@@ -104,13 +104,13 @@ class RoutingArrays:
     Parameters
     ----------
     attribute : array of int32
-        What is asked about; -1 stands for no split.
+        The attribute of each split; -1 stands for no split.
     cut : array of float64
         The threshold, or the first cut of several intervals; NaN where values are
         grouped.
     listed : array of int32
-        How many entries the split has in ``branches``, where values are grouped, or in
-        ``cuts``, where there are further cuts.
+        How many entries the split has in ``branches``, if values are grouped, or in
+        ``cuts``, if there are further cuts.
     branches : array of int16 or int32
         For each code of a split that groups values its branch, or -1.
     cuts : array of float64
@@ -139,37 +139,38 @@ class RoutingArrays:
 
     @cached_property
     def starts(self) -> tuple[Integers, Integers]:
-        """Where each split begins in ``branches``, and in ``cuts``."""
+        """The first entry of each split in ``branches``, and in ``cuts``."""
         return starts_of(self.in_branches)[:-1], starts_of(self.in_cuts)[:-1]
 
     def branches_of(self, lines: Integers, values: Floats) -> Integers:
         """Return the branch of each value by the split of its line.
 
-        It is -1 where the value is missing (NaN), or a code that the split has not
-        seen.
+        It is -1 if the value is missing (NaN), or a code that is not in the split.
         """
         cut, listed = self.cut[lines], self.listed[lines]
         is_missing, grouped = np.isnan(values), np.isnan(cut)
         branch = (values > cut).astype(np.int64)
         for order in range(int(listed[~grouped].max(initial=0))):
-            further = np.flatnonzero(~grouped & (listed > order))
-            cuts = self.cuts[self.starts[1][lines[further]] + order]
-            branch[further] += values[further] > cuts
+            with_cut = np.flatnonzero(~grouped & (listed > order))
+            cuts = self.cuts[self.starts[1][lines[with_cut]] + order]
+            branch[with_cut] += values[with_cut] > cuts
         code = np.where(is_missing | ~grouped, 0, values).astype(np.int64)
-        seen = grouped & ~is_missing & (code < listed)
+        has_code = grouped & ~is_missing & (code < listed)
         branch[grouped | is_missing] = -1
-        branch[seen] = self.branches[self.starts[0][lines[seen]] + code[seen]]
+        branch[has_code] = self.branches[
+            self.starts[0][lines[has_code]] + code[has_code]
+        ]
         return branch
 
-    def subset(self, lines: Integers, asks: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the fields of some splits; of those that do not ``ask``, no split."""
-        asked = lines[asks]
+    def subset(self, lines: Integers, is_split: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the fields of some splits; those not in ``is_split`` are emptied."""
+        kept = lines[is_split]
         return {
-            "attribute": np.where(asks, self.attribute[lines], -1).astype(np.int32),
-            "cut": np.where(asks, self.cut[lines], 0.0),
-            "listed": np.where(asks, self.listed[lines], 0).astype(np.int32),
-            "branches": self.branches[entries_of(self.in_branches, asked)],
-            "cuts": self.cuts[entries_of(self.in_cuts, asked)],
+            "attribute": np.where(is_split, self.attribute[lines], -1).astype(np.int32),
+            "cut": np.where(is_split, self.cut[lines], 0.0),
+            "listed": np.where(is_split, self.listed[lines], 0).astype(np.int32),
+            "branches": self.branches[entries_of(self.in_branches, kept)],
+            "cuts": self.cuts[entries_of(self.in_cuts, kept)],
         }
 
 
@@ -197,25 +198,25 @@ def _cuts_of(split: Split) -> tuple[float, ...]:
 
 
 def splits_of_routing(
-    questions: RoutingArrays,
+    routing: RoutingArrays,
     *,
     n_branches: Integers,
     missing: NDArray[np.integer],
     shares: Floats | None = None,
 ) -> SplitArrays:
-    """Return splits that are arrays by line as those of files."""
-    cut, size = questions.cut, questions.listed.astype(np.int64)
+    """Return splits in the form of files."""
+    cut, size = routing.cut, routing.listed.astype(np.int64)
     lines, grouped = np.arange(len(cut)), np.isnan(cut)
     owner = np.repeat(lines[grouped], size[grouped])
-    code, branch = ramps(size[grouped]), questions.branches.astype(np.int64)
-    # Cuts and codes come by line; codes by branch, and those of no branch not at all.
-    cuts = np.append(cut[~grouped], questions.cuts)
+    code, branch = ramps(size[grouped]), routing.branches.astype(np.int64)
+    # Cuts and codes are ordered by line, codes also by branch; others are dropped.
+    cuts = np.append(cut[~grouped], routing.cuts)
     of_cut = np.append(lines[~grouped], np.repeat(lines[~grouped], size[~grouped]))
     n_groups = np.where(grouped, n_branches, 0)
     group = starts_of(n_groups)[owner] + branch
     routed = np.flatnonzero(branch >= 0)
     return SplitArrays(
-        attribute=questions.attribute.astype(np.int64),
+        attribute=routing.attribute.astype(np.int64),
         form=np.where(grouped, 1, np.where(size > 0, 2, 0)),
         n_branches=n_branches,
         missing=missing.astype(np.int64),
@@ -249,6 +250,6 @@ def routing_of_splits(splits: SplitArrays) -> dict[str, Any]:
 
 
 def entries_of(counts: Integers, lines: Integers) -> Integers:
-    """Return where what is counted stands, of some lines."""
-    own = counts[lines]
-    return np.repeat(starts_of(counts)[lines], own) + ramps(own)
+    """Return the positions of the entries of some lines, which have these counts."""
+    sizes = counts[lines]
+    return np.repeat(starts_of(counts)[lines], sizes) + ramps(sizes)

@@ -1,8 +1,8 @@
-"""Questions as people write them: ``width > 6.5``, ``color in {red, "light green"}``.
+"""Conditions as people write them: ``width > 6.5``, ``color in {red, "light green"}``.
 
 ::
 
-    question   attribute | attribute sign value | attribute sign {value, …}
+    condition  attribute | attribute sign value | attribute sign {value, …}
     sign       <= < > >= (≤ ≥) of numbers, dates and ordered values,
                = != in "not in" (≠ ∈ ∉) of values that are listed
     attribute  its name as it is, or in quotes
@@ -30,30 +30,30 @@ if TYPE_CHECKING:
     from spinney.data import Attribute, Schema
 
 _SPELLINGS = {"≤": "<=", "≥": ">=", "==": "=", "≠": "!=", "∈": "in", "∉": "not in"}
-_IN_ORDER = ("<=", "<", ">=", ">")
-_LISTED = ("=", "!=", "in", "not in")
+_ORDER_SIGNS = ("<=", "<", ">=", ">")
+_SET_SIGNS = ("=", "!=", "in", "not in")
 # Words need blanks around them: "in" may be part of a name.
 _SIGN = re.compile(r"\s*(<=|>=|==|!=|[≤≥≠∈∉<>=]|(?<=\s)(?:not\s+in|in)(?=[\s{]))\s*")
 _QUOTED = re.compile(r"\s*(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')\s*")
 # A quote within a word, as in "it's", opens nothing.
 _LETTER = r"[^\"'{},]|(?<=[^\W_])[\"']"
-_BARE = re.compile(rf"\s*((?:{_LETTER})*(?!\s)(?:{_LETTER}))\s*")
+_UNQUOTED = re.compile(rf"\s*((?:{_LETTER})*(?!\s)(?:{_LETTER}))\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class SplitCondition:
-    """A question of two answers that a user has written.
+    """A binary split that a user has written.
 
     Parameters
     ----------
     attribute : int
-        What it asks about.
+        The attribute of the split.
     cut : float, optional
         Values, or codes in their order, up to this go left.
     codes : tuple of int
-        Where it is no cut: these go left, and all others right.
+        If there is no cut: these go left, and all others right.
     missing : int, optional
-        The branch of missing values; where it is not said, the recipe says it.
+        The branch of missing values; by default that of the recipe's policy.
     """
 
     attribute: int
@@ -71,7 +71,7 @@ class SplitCondition:
 def parse_condition(
     text: Any, schema: "Schema", parameter: str
 ) -> "int | SplitCondition":
-    """Return the question of a text, or the attribute that it names and no more.
+    """Return the condition of a text, or its attribute if it only names one.
 
     Refusals begin with the parameter.
 
@@ -87,27 +87,27 @@ def parse_condition(
     """
     if not isinstance(text, str):
         raise _refused(parameter, f"{text!r} is no name of an attribute")
-    asked = text.strip()
-    if asked in schema.names:
-        return schema.position(asked)
+    condition = text.strip()
+    if condition in schema.names:
+        return schema.position(condition)
     try:
-        name, rest = _name_of(asked, schema)
+        name, comparison = _name_of(condition, schema)
         index = schema.position(name)
     except DataError as error:
         raise ParameterError(Setting(parameter), f": {error}") from None
-    if not rest:
+    if not comparison:
         return index
-    match = _SIGN.match(rest)
+    match = _SIGN.match(comparison)
     if match is None:
-        raise _unread(parameter, asked)
+        raise _unreadable(parameter, condition)
     sign = " ".join(_SPELLINGS.get(match[1], match[1]).split())
-    values = _values_of(rest[match.end() :], several=sign.endswith("in"))
+    values = _values_of(comparison[match.end() :], several=sign.endswith("in"))
     if not values:
-        raise _unread(parameter, asked)
+        raise _unreadable(parameter, condition)
     attribute = schema.attributes[index]
     if attribute.kind == "numeric":
         return _cut(index, attribute, sign, values, parameter)
-    if attribute.kind == "nominal" and sign in _IN_ORDER:
+    if attribute.kind == "nominal" and sign in _ORDER_SIGNS:
         raise _refused(
             parameter,
             f"{shown(attribute.name)!r} is nominal, and its values have no order",
@@ -115,15 +115,17 @@ def parse_condition(
         )
     codes = _codes_of(attribute, values, parameter)
     if sign in ("!=", "not in"):
-        every = range(len(attribute.values))
-        return SplitCondition(index, codes=tuple(c for c in every if c not in codes))
-    if sign in _LISTED:
+        codes_of_all = range(len(attribute.values))
+        return SplitCondition(
+            index, codes=tuple(c for c in codes_of_all if c not in codes)
+        )
+    if sign in _SET_SIGNS:
         return SplitCondition(index, codes=codes)
     return SplitCondition(index, codes[0] + (0.5 if sign in ("<=", ">") else -0.5))
 
 
 def outside_quotes(text: str, separator: str) -> list[str]:
-    """Return the parts of a text between separators that stand in no quotes.
+    """Return the parts of a text between separators outside of quotes.
 
     >>> outside_quotes('a = "x;y"; b', ";")
     ['a = "x;y"', ' b']
@@ -141,16 +143,16 @@ def outside_quotes(text: str, separator: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _name_of(asked: str, schema: "Schema") -> tuple[str, str]:
-    """Return the name that a question begins with, and the rest of it."""
-    quoted = _QUOTED.match(asked)
+def _name_of(condition: str, schema: "Schema") -> tuple[str, str]:
+    """Return the name that a condition begins with, and the rest of it."""
+    quoted = _QUOTED.match(condition)
     if quoted is not None:
-        return _unquoted(quoted[1]), asked[quoted.end(1) :]
+        return _unquoted(quoted[1]), condition[quoted.end(1) :]
     for name in sorted(schema.names, key=len, reverse=True):
-        if asked.startswith(name) and _SIGN.match(asked, len(name)):
-            return name, asked[len(name) :]
-    sign = _SIGN.search(asked)
-    return asked[: sign.start()] if sign else asked, ""
+        if condition.startswith(name) and _SIGN.match(condition, len(name)):
+            return name, condition[len(name) :]
+    sign = _SIGN.search(condition)
+    return condition[: sign.start()] if sign else condition, ""
 
 
 def _values_of(text: str, *, several: bool) -> list[str]:
@@ -173,7 +175,7 @@ def _value(text: str) -> str | None:
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         return _unquoted(quoted[1])
-    bare = _BARE.fullmatch(text)
+    bare = _UNQUOTED.fullmatch(text)
     return None if bare is None else bare[1]
 
 
@@ -184,13 +186,13 @@ def _unquoted(text: str) -> str:
 def _cut(
     index: int, attribute: "Attribute", sign: str, values: list[str], parameter: str
 ) -> SplitCondition:
-    """Return the question of a number; what equals the cut goes left."""
+    """Return the condition on a number; values equal to the cut go left."""
     name = shown(attribute.name)
-    if sign not in _IN_ORDER:
+    if sign not in _ORDER_SIGNS:
         raise _refused(
             parameter,
-            f"{name!r} is a number, and {sign} asks for single values",
-            f"cut it, as in {name} <= 3, or declare it nominal",
+            f"{name!r} is a number, and {sign} is for single values",
+            f"use a threshold, as in {name} <= 3, or declare it nominal",
         )
     try:
         (cut,) = attribute.encode(_column(attribute, values)).tolist()
@@ -198,17 +200,17 @@ def _cut(
         cut = np.nan
     if not np.isfinite(cut):
         kind = "number" if attribute.unit is None else "date or time"
-        what = f"{name!r} is compared with {values[0]!r}, which is no {kind}"
-        raise _refused(parameter, what)
+        problem = f"{name!r} is compared with {values[0]!r}, which is no {kind}"
+        raise _refused(parameter, problem)
     if sign in ("<", ">=") and not _is_within(attribute, cut, values[0]):
         cut = float(np.nextafter(cut, -np.inf))
     return SplitCondition(index, cut)
 
 
 def _is_within(attribute: "Attribute", day: float, text: str) -> bool:
-    """Tell whether a text is an instant within the day that it is read as.
+    """Return whether a text is an instant within the day that it is read as.
 
-    That day begins before it, and so it goes left of "< 2026-11-13 12:00", too.
+    That day begins before the instant, and so goes left of "< 2026-11-13 12:00".
     """
     if attribute.unit != TIME_UNITS["day"]:
         return False
@@ -236,10 +238,10 @@ def _column(attribute: "Attribute", values: list[str]) -> Column:
     return Column(attribute.name, "nominal", np.arange(len(values)), tuple(values))
 
 
-def _unread(parameter: str, asked: str) -> ParameterError:
+def _unreadable(parameter: str, condition: str) -> ParameterError:
     return _refused(
         parameter,
-        f"{asked!r} is no question",
+        f"{condition!r} is no condition",
         "write an attribute, or a condition such as width > 6.5, color = red or "
         'color in {red, "light green"}',
     )

@@ -1,14 +1,14 @@
-"""Many count tables as one: those of all attributes at all nodes of a level.
+"""The count tables of all attributes at all nodes of a level, in one set of arrays.
 
-The tables stand line under line, each with as many lines as its attribute has values
-at its node::
+The tables follow each other, each with as many lines as its attribute has values at
+its node::
 
     table 0   node 0, attribute 0   [ lines start[0] … start[1] ]   missing[0]
     table 1   node 1, attribute 0   [ lines start[1] … start[2] ]   missing[1]
     …
 
-A source answers a level with such a stack, and what is done with a table is done with
-all of them by a few operations on arrays. A single ``CountTable`` is a view of it.
+A source returns such a batch for a level, and all tables are processed together by a
+few operations on arrays. A single ``CountTable`` is a view of the batch.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,25 +33,25 @@ from spinney.trees.counts import CountTable, sizes
 
 @dataclass(frozen=True, eq=False)
 class TableBatch:
-    """The count tables of a level, line under line; a ``CountTable`` is a view of it.
+    """The count tables of a level in one set of arrays.
 
     Parameters
     ----------
     node, attribute : arrays of shape (tables,)
-        Of which node, counted from 0 in the order asked, and which attribute.
+        The node of each table, counted from 0 in the order of requests, and attribute.
     start : array of shape (tables + 1,)
         Where the lines of each table begin.
     values : array of shape (lines,)
         The values that occur, rising within a table.
     weights, rows : arrays of shape (lines, classes), or (lines, 3) and (lines, 1)
-        As those of a ``CountTable``.
+        The counts of each line, as in a ``CountTable``.
     missing, missing_rows : arrays of shape (tables, classes), or (tables, 3) and (…, 1)
         The same for rows whose value is missing.
     low : array of shape (lines,), optional
-        Where lines may be bins of numbers, the least value of each; the greatest is
-        among ``values``.
+        If lines may be bins of numbers, the least value of each; the greatest is in
+        ``values``.
     closed_bound : array of shape (tables,), optional
-        What no cut inside a bin of the table gains more than, −∞ where there is none.
+        An upper bound on the gains of cuts inside the bins of a table, −∞ without bins.
     """
 
     node: Integers
@@ -66,8 +66,8 @@ class TableBatch:
     closed_bound: Floats | None = None
 
     @classmethod
-    def of(cls, answers: Sequence[Mapping[int, CountTable]]) -> "TableBatch":
-        """Stack tables that are known one by one, by node and attribute.
+    def of(cls, tables_by_node: Sequence[Mapping[int, CountTable]]) -> "TableBatch":
+        """Return a batch of single tables, given by node and attribute.
 
         >>> batch = TableBatch.of([{0: CountTable.of([[1, 2], [3, 4]])}])
         >>> len(batch), batch.table(0).weights.tolist()
@@ -75,7 +75,7 @@ class TableBatch:
         """
         entries = [
             (node, attribute, table)
-            for node, tables in enumerate(answers)
+            for node, tables in enumerate(tables_by_node)
             for attribute, table in sorted(tables.items())
         ]
         node, attribute, tables = zip(*entries, strict=True) if entries else ((),) * 3
@@ -145,7 +145,7 @@ class TableBatch:
         return self.known_weight + sizes(self.missing, self.missing_rows)
 
     def scaled(self, class_weights: Floats | None) -> "TableBatch":
-        """Return the stack with each class's weight multiplied."""
+        """Return the batch with each class's weight multiplied."""
         if class_weights is None:
             return self
         return replace(
@@ -178,7 +178,7 @@ class TableBatch:
         )
 
     def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableBatch":
-        """Return the stack with runs of its lines as one line each, of these values.
+        """Return the batch with runs of its lines as one line each, of these values.
 
         ``first`` says where a run begins; none goes beyond its table.
         """
@@ -213,12 +213,12 @@ class TableBatch:
         )
 
     def without_missing(self, tables: NDArray[np.bool_]) -> "TableBatch":
-        """Return the stack, what is missing in these tables counted as nothing."""
-        kept = ~tables[:, None]
+        """Return the batch without the missing rows of these tables."""
+        is_kept = ~tables[:, None]
         return replace(
             self,
-            missing=self.missing * kept,
-            missing_rows=self.missing_rows * kept,
+            missing=self.missing * is_kept,
+            missing_rows=self.missing_rows * is_kept,
         )
 
     def table(self, number: int, *, codes: bool = False) -> CountTable:
@@ -241,21 +241,21 @@ def _joined_lines(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
 
 
 def joined_batches(batches: Iterable[TableBatch]) -> TableBatch:
-    """Return several stacks as one."""
-    every = list(batches)
-    if len(every) == 1:
-        return every[0]
+    """Return several batches as one."""
+    parts = list(batches)
+    if len(parts) == 1:
+        return parts[0]
     joined = TableBatch(
-        np.concatenate([batch.node for batch in every]),
-        np.concatenate([batch.attribute for batch in every]),
-        starts_of(np.concatenate([batch.counts for batch in every])),
-        np.concatenate([batch.values for batch in every]),
+        np.concatenate([batch.node for batch in parts]),
+        np.concatenate([batch.attribute for batch in parts]),
+        starts_of(np.concatenate([batch.counts for batch in parts])),
+        np.concatenate([batch.values for batch in parts]),
         *(
-            np.concatenate([getattr(batch, name) for batch in every])
+            np.concatenate([getattr(batch, name) for batch in parts])
             for name in ("weights", "rows", "missing", "missing_rows")
         ),
     )
-    if all(batch.low is None for batch in every):
+    if all(batch.low is None for batch in parts):
         return joined
-    low = [batch.values if batch.low is None else batch.low for batch in every]
+    low = [batch.values if batch.low is None else batch.low for batch in parts]
     return replace(joined, low=np.concatenate(low))

@@ -38,11 +38,11 @@ class Tree:
     Parameters
     ----------
     schema : Schema
-        What the numbers of attributes and classes mean.
+        The attributes and the target.
     nodes : sequence of Node
         In printing order; the first is the root.
     certificate : Certificate, optional
-        What is proven of it, where it was sought among all trees of its size.
+        The proof of an optimal tree.
     """
 
     schema: Schema
@@ -50,7 +50,7 @@ class Tree:
     certificate: "Certificate | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Take nodes that were made one by one, too."""
+        """Wrap nodes that were made one by one."""
         if not isinstance(self.nodes, LazyNodes):
             nodes = ExplicitNodes(self.schema, tuple(self.nodes))
             object.__setattr__(self, "nodes", nodes)
@@ -80,13 +80,13 @@ class Tree:
 
     @cached_property
     def _leaf_depths(self) -> list[int]:
-        """The number of questions above each leaf."""
+        """The number of splits above each leaf."""
         depths: list[int] = self.nodes.links.depth[~self.arrays.inner].tolist()
         return depths
 
     @cached_property
     def model_names(self) -> dict[int, str]:
-        """What the linear models of leaves are called: LM1, LM2 … by leaf."""
+        """The names of the linear models, LM1, LM2 …, by leaf."""
         if self.arrays.models is None:
             return {}
         with_models = np.flatnonzero(self.arrays.models.has & ~self.arrays.inner)
@@ -102,24 +102,24 @@ class Tree:
 
     @property
     def height(self) -> int:
-        """The number of questions on the longest path."""
+        """The number of splits on the longest path."""
         return max(self._leaf_depths)
 
     @property
     def external_path_length(self) -> int:
-        """The number of questions on all paths to leaves together."""
+        """The number of splits on all paths to leaves together."""
         return sum(self._leaf_depths)
 
     @property
     def weighted_external_path_length(self) -> float:
-        """The number of questions asked for all training rows together."""
+        """The number of splits that all training rows pass together."""
         weights = self.arrays.weight(self.schema.target)[~self.arrays.inner].tolist()
         depths = zip(self._leaf_depths, weights, strict=True)
         return float(sum(depth * weight for depth, weight in depths))
 
     @property
     def mean_path_length(self) -> float:
-        """The number of questions asked for a training row, on average."""
+        """The number of splits that a training row passes on average."""
         weight = float(self.arrays.weight(self.schema.target)[0])
         return self.weighted_external_path_length / weight
 
@@ -130,10 +130,10 @@ class Tree:
 
     @property
     def importances(self) -> Floats:
-        """What each attribute gained over all rows, as shares of all that was gained.
+        """The normalised importances of the attributes: their fractions of the gain.
 
-        A split counts with its gain times the weight of its node; all are 0 where
-        nothing was gained.
+        A split counts with its gain times the weight of its node; all are 0 if no split
+        gained anything.
         """
         gained = self._gained(surrogates=False)
         total = gained.sum()
@@ -141,11 +141,11 @@ class Tree:
 
     @property
     def surrogate_importances(self) -> Floats:
-        """What each attribute gained over all rows, surrogates given their part.
+        """The importances of the attributes as rpart has them, with surrogates.
 
-        As rpart's variable importance: a split counts with its gain times the weight
-        of its node for its own attribute, and for that of each surrogate with the
-        same times the adjusted agreement. The numbers are not scaled.
+        A split counts with its gain times the weight of its node for its own attribute,
+        and for that of each surrogate with the same times the adjusted agreement. The
+        numbers are not scaled.
         """
         return self._gained(surrogates=True)
 
@@ -154,24 +154,26 @@ class Tree:
         improvements = arrays.improvements(self.schema.target)
         nodes, attribute = np.flatnonzero(arrays.inner), arrays.attribute[arrays.inner]
         parts = improvements[nodes]
-        if surrogates and (found := arrays.surrogates) is not None:
-            owner = np.repeat(np.arange(len(self)), found.count)
+        if surrogates and (surrogate_arrays := arrays.surrogates) is not None:
+            owner = np.repeat(np.arange(len(self)), surrogate_arrays.count)
             order = np.argsort(np.append(nodes, owner), kind="stable")
-            attribute = np.append(attribute, found.attribute)[order]
-            parts = np.append(parts, improvements[owner] * found.adjusted)[order]
+            attribute = np.append(attribute, surrogate_arrays.attribute)[order]
+            parts = np.append(parts, improvements[owner] * surrogate_arrays.adjusted)[
+                order
+            ]
         np.add.at(gained, attribute, parts)
         return gained
 
     def label(self, node: Node) -> Value:
-        """Return what a node predicts: its class, or its number."""
+        """Return the prediction of a node: its class, or its number."""
         target = self.schema.target
         return node.value if target.is_numeric else target.classes[node.label]
 
     def label_costs(self, node: Node) -> tuple[float, ...]:
-        """Return what each label is expected to cost; empty where errors cost alike.
+        """Return the expected cost of each label; empty if all errors cost the same.
 
-        Over all rows of a node by the shares that it predicts, or for one row where it
-        has none. The label of the node is the one of least cost.
+        It is that of all rows of a node by its probabilities, or of one row if it has
+        none. The label of the node is the one of least cost.
         """
         costs = self.schema.target.costs
         if costs is None:
@@ -181,7 +183,7 @@ class Tree:
         return tuple(np.minimum(expected, np.finfo(np.float64).max).tolist())
 
     def counted_shares(self, node: Node) -> Floats:
-        """Return the class shares of a node's rows, or of the nearest above with any.
+        """Return the class frequencies of a node's rows, or of the nearest with any.
 
         They differ from its distribution where that is smoothed.
         """
@@ -201,10 +203,10 @@ class Tree:
         return tuple(reversed(steps))
 
     def empty_sibling_leaves(self, parent: Node) -> tuple[Node, ...]:
-        """Return the leaves below a node that no row came to, where they say the same.
+        """Return the leaves below a node without rows, if their predictions are equal.
 
-        There are none where fewer than two values have no row at the node. A person
-        reads one line of all of them, and a program a leaf for each.
+        There are none if fewer than two values have no row at the node. Texts show all
+        of them in one line.
         """
         split = parent.split
         if not isinstance(split, Groups) or split.n_branches == 2:
@@ -215,9 +217,11 @@ class Tree:
             if node.is_leaf and not node.n_rows and node.model is None
             if split.groups[node.branch] and split.missing != node.branch
         ]
-        says = [node.distribution for node in empty]
-        alike = all(np.array_equal(each, says[0]) for each in says)
-        return tuple(empty) if len(empty) > 1 and alike else ()
+        predictions = [node.distribution for node in empty]
+        is_same = all(
+            np.array_equal(prediction, predictions[0]) for prediction in predictions
+        )
+        return tuple(empty) if len(empty) > 1 and is_same else ()
 
     def condition(
         self,
@@ -227,10 +231,10 @@ class Tree:
         together: Sequence[Node] = (),
         most: int = VALUES_SHOWN,
     ) -> str:
-        """Return how the branch that leads to a node reads; empty for the root.
+        """Return the text of the branch that leads to a node; empty for the root.
 
-        If the node is one of several leaves that are told ``together``, how all read.
-        Of many values it names no more than ``most``.
+        If the node is one of several leaves that are shown ``together``, it is that of
+        all of them. It names no more values than ``most``.
         """
         if node.parent is None:
             return ""
@@ -246,14 +250,14 @@ class Tree:
         )
 
     def codes_of(self, siblings: Sequence[Node]) -> list[int]:
-        """Return the values by which branches of one node read, all together."""
+        """Return the codes in the texts of some branches of one node."""
         assert siblings[0].parent is not None
         parent = self.nodes[siblings[0].parent]
         assert parent.route is not None
         split = parent.route.described
         assert isinstance(split, Groups)
-        coming = self.codes_at(parent, split) or ()
-        codes = (split.read_codes(node.branch, coming)[0] for node in siblings)
+        reachable = self.codes_at(parent, split) or ()
+        codes = (split.read_codes(node.branch, reachable)[0] for node in siblings)
         return sorted(code for group in codes for code in group)
 
     def branch_text(
@@ -265,7 +269,7 @@ class Tree:
         ascii_only: bool = False,
         most: int = VALUES_SHOWN,
     ) -> str:
-        """Return how a branch of a node's candidate reads, missing values included."""
+        """Return the text of a branch of a node's candidate, with missing values."""
         split = candidate.split
         if node.route is not None and candidate is node.candidate:
             split = node.route.described
@@ -274,13 +278,13 @@ class Tree:
         text = describe(
             split, attribute, branch, ascii_only=ascii_only, codes=codes, most=most
         )
-        absent = bool(candidate.table.missing_rows.any())
-        if absent and split.missing == branch and not text.endswith(" is missing"):
+        has_missing = bool(candidate.table.missing_rows.any())
+        if has_missing and split.missing == branch and not text.endswith(" is missing"):
             return f"{text} or missing"
         return text
 
     def codes_at(self, node: Node, split: Split) -> set[int] | None:
-        """Return which values of a split's attribute can come to a node, of names."""
+        """Return which codes of a nominal split's attribute can come to a node."""
         if not isinstance(split, Groups):
             return None
         n_codes = len(self.schema.attributes[split.attribute].values)
@@ -296,36 +300,36 @@ class Tree:
 
 
 def rule_lengths(parents: Sequence[int], asked: Sequence[int]) -> list[int]:
-    """Return how many attributes are asked about above each leaf.
+    """Return how many attributes have a split above each leaf.
 
     Parameters
     ----------
     parents : sequence of int
         The node above each node, in printing order; -1 at the root.
     asked : sequence of int
-        The attribute that each node asks about; -1 at a leaf.
+        The attribute that each node splits on; -1 at a leaf.
 
     Examples
     --------
-    The second question about attribute 3 narrows the condition of the first:
+    The second split on attribute 3 narrows the condition of the first:
 
     >>> rule_lengths([-1, 0, 0, 2, 2], [3, -1, 3, -1, -1])
     [1, 1, 1]
     """
     lengths: list[int] = []
     path: list[int] = []
-    times: dict[int, int] = {}  # how often each attribute is asked about on the path
+    counts: dict[int, int] = {}  # how many splits of the path are on each
     for node, (parent, attribute) in enumerate(zip(parents, asked, strict=True)):
         while path and path[-1] != parent:
-            left = asked[path.pop()]
-            times[left] -= 1
-            if not times[left]:
-                del times[left]
+            last = asked[path.pop()]
+            counts[last] -= 1
+            if not counts[last]:
+                del counts[last]
         if attribute < 0:
-            lengths.append(len(times))
+            lengths.append(len(counts))
         else:
             path.append(node)
-            times[attribute] = times.get(attribute, 0) + 1
+            counts[attribute] = counts.get(attribute, 0) + 1
     return lengths
 
 

@@ -1,8 +1,8 @@
-"""A tree as arrays: what a forest keeps, what rows are sent down, what nodes show.
+"""A tree as arrays, the form of forests, predictions and files.
 
-Nodes stand in printing order, one line per node. What is optional is absent where a
-tree is kept small, as those of a forest are, and can be had from the rest. Many trees
-side by side are the arrays of one: they are sent down, filed and counted together.
+Nodes are in printing order, one line per node. The optional arrays are left out of
+small trees, as those of a forest, and can be computed from the others. Many trees may
+be packed into the arrays of one, to be predicted, stored and counted together.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -33,7 +33,7 @@ from spinney.trees.split_arrays import (
 class SurrogateArrays(RoutingArrays):
     """The surrogates of all nodes, one line per surrogate, in the order of the nodes.
 
-    ``count`` says how many a node has; what is ``reversed`` exchanges its branches.
+    ``count`` says how many a node has; those that are ``reversed`` exchange branches.
     """
 
     count: Integers
@@ -43,7 +43,7 @@ class SurrogateArrays(RoutingArrays):
 
     @cached_property
     def first(self) -> Integers:
-        """Where the surrogates of each node begin."""
+        """The first surrogate of each node."""
         return self.count.cumsum() - self.count
 
     @property
@@ -53,7 +53,7 @@ class SurrogateArrays(RoutingArrays):
 
     @property
     def possible_attributes(self) -> Integers:
-        """The attributes that they ask about, as far as that is known."""
+        """The attributes that they split on, as far as that is known."""
         return self.attribute.astype(np.int64)
 
     def branches_of(self, lines: Integers, values: Floats) -> Integers:
@@ -61,9 +61,11 @@ class SurrogateArrays(RoutingArrays):
         branch = super().branches_of(lines, values)
         return np.where(self.reversed[lines] & (branch >= 0), 1 - branch, branch)
 
-    def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> "SurrogateArrays":
-        """Return the surrogates of some nodes; none of those that do not ``ask``."""
-        count = np.where(asks, self.count[nodes], 0)
+    def of_nodes(
+        self, nodes: Integers, is_split: NDArray[np.bool_]
+    ) -> "SurrogateArrays":
+        """Return the surrogates of some nodes; none of those not in ``is_split``."""
+        count = np.where(is_split, self.count[nodes], 0)
         lines = np.repeat(self.first[nodes], count) + ramps(count)
         return SurrogateArrays(
             **self.subset(lines, np.ones(len(lines), np.bool_)),
@@ -75,10 +77,10 @@ class SurrogateArrays(RoutingArrays):
 
     @cached_property
     def splits(self) -> SplitArrays:
-        """What they ask."""
+        """Their splits."""
         n = len(self)
-        two, nowhere = np.full(n, 2), np.full(n, -1)
-        return splits_of_routing(self, n_branches=two, missing=nowhere)
+        n_branches, missing = np.full(n, 2), np.full(n, -1)
+        return splits_of_routing(self, n_branches=n_branches, missing=missing)
 
     def surrogate(self, line: int) -> Surrogate:
         """Return the surrogate of a line."""
@@ -91,7 +93,7 @@ class SurrogateArrays(RoutingArrays):
 
 
 class LazySurrogates(SurrogateArrays):
-    """Surrogates that are found when one of their arrays is first asked for.
+    """Surrogates that are found when one of their arrays is first read.
 
     A tree without missing cells grows without them. ``find`` finds them, of the nodes
     that ``may_have_surrogates``, among ``n_attributes``.
@@ -107,7 +109,7 @@ class LazySurrogates(SurrogateArrays):
         n_attributes: int,
         find: Callable[[], SurrogateArrays],
     ) -> None:
-        # They are frozen. The fields stay unset, so that ``__getattr__`` is asked.
+        # They are frozen. The fields stay unset, so that ``__getattr__`` is called.
         vars(self).update(
             _may_have_surrogates=may_have_surrogates,
             _n_attributes=n_attributes,
@@ -119,8 +121,8 @@ class LazySurrogates(SurrogateArrays):
         return self._find()
 
     def __getattr__(self, name: str) -> Any:
-        """Return a field of the surrogates, which are found by now."""
-        if name.startswith("_"):  # none of theirs: a copy asks, that has nothing yet
+        """Return a field of the surrogates, which are found now."""
+        if name.startswith("_"):  # a copy looks for it before it has anything
             raise AttributeError(name)
         return getattr(self._found, name)
 
@@ -134,16 +136,16 @@ class LazySurrogates(SurrogateArrays):
         """All attributes."""
         return np.arange(self._n_attributes)
 
-    def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> SurrogateArrays:
+    def of_nodes(self, nodes: Integers, is_split: NDArray[np.bool_]) -> SurrogateArrays:
         """Return those of some nodes, still to be found."""
         return LazySurrogates(
-            asks & self._may_have_surrogates[nodes],
+            is_split & self._may_have_surrogates[nodes],
             self._n_attributes,
-            lambda: self._found.of_nodes(nodes, asks),
+            lambda: self._found.of_nodes(nodes, is_split),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep what was found in a copy or a pickle, and not the rows."""
+        """Keep the found surrogates in a copy or a pickle, and not the rows."""
         return copy, (self._found,)
 
 
@@ -152,7 +154,7 @@ class Links:
     """The children of all nodes, by parent, and what follows from them.
 
     Those of a node are ``children[first : first + count]``; ``branch`` is the index of
-    a node among its siblings, ``depth`` the number of questions above it.
+    a node among its siblings, ``depth`` the number of splits above it.
     """
 
     children: Integers
@@ -176,7 +178,7 @@ class TreeArrays(RoutingArrays):
     missing : array of int16 or int32
         The branch of missing values; -1 where they are divided, and at leaves.
     gain : array of float64
-        What the split gains; 0 at a leaf.
+        The gain of the split; 0 at a leaf.
     weights : array of float32 or float64, nodes × classes, or × 3
         The class weights, or the moments; single precision where that is exact.
     rows, absent : arrays of int32 or int64
@@ -184,16 +186,16 @@ class TreeArrays(RoutingArrays):
     reason : array of int8
         Why it is a leaf, the code of a reason.
     outputs : nodes × classes, or × 1, optional
-        What each node predicts.
+        The prediction of each node.
     shares : array of float64, optional
-        For each child, in the order of ``links().children``, its part of a row that
+        For each child, in the order of ``links().children``, its fraction of a row that
         is divided.
     forced : array of bool, optional
-        Which splits were asked for by name.
+        Which splits a user has forced.
     default_branch : array of int32, optional
         The branch of rows that neither the split nor a surrogate sends, or -1.
     surrogates, models : SurrogateArrays, FlatModels, optional
-        Other questions, and linear models.
+        Surrogate splits, and linear models.
     """
 
     parent: NDArray[np.integer]
@@ -212,12 +214,12 @@ class TreeArrays(RoutingArrays):
 
     @property
     def inner(self) -> NDArray[np.bool_]:
-        """Which nodes ask something."""
+        """Which nodes have a split."""
         return np.asarray(self.attribute >= 0)
 
     @property
     def asked(self) -> list[int]:
-        """The attributes that nodes ask about, in their order."""
+        """The attributes that nodes split on, in their order."""
         asked: list[int] = np.unique(self.attribute[self.inner]).tolist()
         return asked
 
@@ -234,7 +236,7 @@ class TreeArrays(RoutingArrays):
 
     @cached_property
     def _splits(self) -> tuple[Integers, SplitArrays]:
-        """The inner nodes, and what they ask."""
+        """The inner nodes, and their splits."""
         inner = np.flatnonzero(self.inner)
         asked = RoutingArrays(**self.subset(inner, np.ones(len(inner), np.bool_)))
         return inner, splits_of_routing(
@@ -245,18 +247,18 @@ class TreeArrays(RoutingArrays):
         )
 
     def split(self, node: int) -> Split:
-        """Return what an inner node asks."""
+        """Return the split of an inner node."""
         inner, splits = self._splits
         return splits.split(int(np.searchsorted(inner, node)))
 
     @property
     def depth(self) -> Integers:
-        """The number of questions above each node."""
+        """The number of splits above each node."""
         return self.links().depth
 
     @property
     def fallback_branch(self) -> Integers:
-        """The branch of rows that nothing else sends; -1 where they are divided."""
+        """The branch of all other rows; -1 if they are divided."""
         missing = self.missing.astype(np.int64)
         if self.default_branch is None:
             return missing
@@ -271,7 +273,7 @@ class TreeArrays(RoutingArrays):
         return np.asarray(self.weights.sum(axis=1, dtype=np.float64))
 
     def improvements(self, target: Target) -> Floats:
-        """Return what each node gained: its gain times its weight."""
+        """Return the improvement by each node: its gain times its weight."""
         return np.asarray(self.weight(target) * np.maximum(self.gain, 0.0))
 
     def links(self) -> Links:
@@ -283,48 +285,52 @@ class TreeArrays(RoutingArrays):
     ) -> tuple["TreeArrays", Integers]:
         """Return the tree with some nodes as leaves, and the former numbers of nodes.
 
-        What lies below them is gone; why they are leaves is the ``reason``.
+        The nodes below them are removed; ``reason`` says why they are leaves.
         """
         is_cut = np.zeros(len(self), np.bool_)
         is_cut[list(numbers)] = True
         is_cut &= self.inner
-        ends, gone = is_cut.tolist(), [False] * len(self)
+        is_end, is_gone = is_cut.tolist(), [False] * len(self)
         for node, above in enumerate(self.parent.tolist()):  # parents come first
-            gone[node] = above >= 0 and (gone[above] or ends[above])
-        stays = ~np.array(gone)
-        kept = np.flatnonzero(stays)
-        new = np.append(np.cumsum(stays) - 1, -1)
-        asks = self.inner[kept] & ~is_cut[kept]
+            is_gone[node] = above >= 0 and (is_gone[above] or is_end[above])
+        is_kept = ~np.array(is_gone)
+        former = np.flatnonzero(is_kept)
+        new_number = np.append(np.cumsum(is_kept) - 1, -1)
+        is_split = self.inner[former] & ~is_cut[former]
 
         def of_inner(values: NDArray[Any], other: int) -> NDArray[Any]:
-            return np.where(asks, values[kept], other).astype(values.dtype)
+            return np.where(is_split, values[former], other).astype(values.dtype)
 
         def optional(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else values[kept]
+            return None if values is None else values[former]
 
         reasons = np.where(is_cut, reason_codes(reason), self.reason)
         shares, surrogates = self.shares, self.surrogates
         default = self.default_branch
         smaller = TreeArrays(
-            **self.subset(kept, asks),
-            parent=new[self.parent[kept]].astype(np.int32),
+            **self.subset(former, is_split),
+            parent=new_number[self.parent[former]].astype(np.int32),
             missing=of_inner(self.missing, -1),
             gain=of_inner(self.gain, 0),
-            weights=self.weights[kept],
-            rows=self.rows[kept],
+            weights=self.weights[former],
+            rows=self.rows[former],
             absent=of_inner(self.absent, 0),
-            reason=reasons[kept].astype(np.int8),
+            reason=reasons[former].astype(np.int8),
             outputs=optional(self.outputs),
-            shares=None if shares is None else shares[stays[_children(self.parent)[0]]],
+            shares=None
+            if shares is None
+            else shares[is_kept[_children(self.parent)[0]]],
             forced=optional(self.forced),
             default_branch=None if default is None else of_inner(default, -1),
-            surrogates=None if surrogates is None else surrogates.of_nodes(kept, asks),
-            models=None if self.models is None else self.models.of_nodes(kept),
+            surrogates=None
+            if surrogates is None
+            else surrogates.of_nodes(former, is_split),
+            models=None if self.models is None else self.models.of_nodes(former),
         )
-        return smaller, kept
+        return smaller, former
 
     def shares_by_weight(self, target: Target) -> Floats:
-        """Return each child's part of the weight of its siblings."""
+        """Return each child's fraction of the weight of its siblings."""
         order, _, _ = _children(self.parent)
         parent, sizes = self.parent[order], self.weight(target)[order]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -340,7 +346,7 @@ def _children(parent: NDArray[np.integer]) -> tuple[Integers, Integers, Integers
 
 
 def links_of(parent: NDArray[np.integer]) -> Links:
-    """Return what follows from the parents of nodes, which stand before them."""
+    """Return the links of nodes from their parents, which come before them."""
     children, first, count = _children(parent)
     branch, depth = np.zeros((2, len(parent)), dtype=np.int64)
     branch[children] = np.arange(len(children)) - first[parent[children]]
@@ -377,7 +383,7 @@ def printing_places(
     return places
 
 
-# What every tree has, in the order in which files of forests hold it.
+# The arrays of every tree, in the order of the files of forests.
 NEEDED = (
     *("attribute", "parent", "cut", "missing", "gain", "weights", "rows", "absent"),
     *("reason", "listed", "branches", "cuts"),
@@ -438,13 +444,13 @@ class PackedTrees(Sequence[TreeArrays]):
 
     @cached_property
     def _entries(self) -> tuple[Integers, Integers]:
-        """Where the entries of nodes begin in ``branches`` and ``cuts``, and end."""
+        """The bounds of the entries of nodes in ``branches`` and ``cuts``."""
         in_branches, in_cuts = self.whole.in_branches, self.whole.in_cuts
         return np.append(0, in_branches.cumsum()), np.append(0, in_cuts.cumsum())
 
 
 def joined(parts: Sequence[TreeArrays | PackedTrees]) -> PackedTrees:
-    """Return trees, or trees side by side, as one row of them."""
+    """Return trees, or packed trees, as one sequence of packed trees."""
     rows = [
         part if isinstance(part, PackedTrees) else PackedTrees(part, np.zeros(1, int))
         for part in parts
@@ -465,50 +471,51 @@ def joined(parts: Sequence[TreeArrays | PackedTrees]) -> PackedTrees:
 
 
 def winner_arrays(
-    asks: NDArray[np.bool_], splits: SplitArrays, gain: Floats, absent: Integers
+    is_split: NDArray[np.bool_], splits: SplitArrays, gain: Floats, n_missing: Integers
 ) -> dict[str, Any]:
     """Return the fields of ``TreeArrays`` that the splits of inner nodes give.
 
-    ``asks`` says which nodes these are, ``absent`` how many rows lack what each asks.
+    ``is_split`` says which nodes these are, ``n_missing`` how many rows of each have a
+    missing value.
     """
-    found = routing_of_splits(splits)
+    routing = routing_of_splits(splits)
 
-    def spread(values: NDArray[Any], other: int, dtype: type) -> NDArray[Any]:
-        whole: NDArray[Any] = np.full(len(asks), other, dtype)
-        whole[asks] = values
+    def spread(values: NDArray[Any], default: int, dtype: type) -> NDArray[Any]:
+        whole: NDArray[Any] = np.full(len(is_split), default, dtype)
+        whole[is_split] = values
         return whole
 
     return {
-        "attribute": spread(found["attribute"], -1, np.int32),
-        "cut": spread(found["cut"], 0, np.float64),
-        "listed": spread(found["listed"], 0, np.int32),
-        "branches": found["branches"],
-        "cuts": found["cuts"],
+        "attribute": spread(routing["attribute"], -1, np.int32),
+        "cut": spread(routing["cut"], 0, np.float64),
+        "listed": spread(routing["listed"], 0, np.int32),
+        "branches": routing["branches"],
+        "cuts": routing["cuts"],
         "gain": spread(gain, 0, np.float64),
         "missing": spread(splits.missing, -1, np.int32),
-        "absent": spread(absent, 0, np.int64),
+        "absent": spread(n_missing, 0, np.int64),
         "shares": splits.shares,
     }
 
 
 def arrays_of_winners(winners: Sequence[Candidate | None]) -> dict[str, Any]:
     """Return the fields of ``TreeArrays`` that the winning splits of nodes give."""
-    won = [winner for winner in winners if winner is not None]
+    winning = [winner for winner in winners if winner is not None]
     return winner_arrays(
         np.array([winner is not None for winner in winners], np.bool_),
-        arrays_of_splits([winner.split for winner in won]),
-        np.array([winner.gain for winner in won], np.float64),
-        np.array([winner.table.missing_rows.sum() for winner in won], np.int64),
+        arrays_of_splits([winner.split for winner in winning]),
+        np.array([winner.gain for winner in winning], np.float64),
+        np.array([winner.table.missing_rows.sum() for winner in winning], np.int64),
     )
 
 
 def surrogate_arrays(by_node: Sequence[Sequence[Surrogate]]) -> SurrogateArrays:
     """Return the surrogates of nodes as arrays."""
-    surrogates = [surrogate for own in by_node for surrogate in own]
+    surrogates = [surrogate for of_node in by_node for surrogate in of_node]
     splits = arrays_of_splits([surrogate.split for surrogate in surrogates])
     return SurrogateArrays(
         **routing_of_splits(splits),
-        count=np.array([len(own) for own in by_node], np.int64),
+        count=np.array([len(of_node) for of_node in by_node], np.int64),
         agreement=np.array([s.agreement for s in surrogates], np.float64),
         adjusted=np.array([s.adjusted for s in surrogates], np.float64),
         reversed=np.array([s.reversed for s in surrogates], np.bool_),
@@ -516,10 +523,10 @@ def surrogate_arrays(by_node: Sequence[Sequence[Surrogate]]) -> SurrogateArrays:
 
 
 def arrays_of_nodes(nodes: Sequence[Node]) -> TreeArrays:
-    """Return a tree whose nodes are made as arrays."""
+    """Return the arrays of a tree from its nodes."""
     parent = [-1 if n.parent is None else n.parent for n in nodes]
     defaults = [-1 if n.default_branch is None else n.default_branch for n in nodes]
-    some, models = any(n.surrogates for n in nodes), [n.model for n in nodes]
+    has_surrogates, models = any(n.surrogates for n in nodes), [n.model for n in nodes]
     return TreeArrays(
         **arrays_of_winners([None if n.is_leaf else n.candidate for n in nodes]),
         parent=np.array(parent, np.int32),
@@ -529,6 +536,8 @@ def arrays_of_nodes(nodes: Sequence[Node]) -> TreeArrays:
         outputs=np.array([n.distribution for n in nodes]),
         forced=np.array([n.forced for n in nodes], np.bool_),
         default_branch=np.array(defaults, np.int32),
-        surrogates=surrogate_arrays([n.surrogates for n in nodes]) if some else None,
+        surrogates=surrogate_arrays([n.surrogates for n in nodes])
+        if has_surrogates
+        else None,
         models=flat_models(models) if any(models) else None,
     )

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import spinney
-from spinney.extensions.evaluation.leaf_errors import MOST_SHOWN
+from spinney.extensions.evaluation.leaf_errors import MAX_LEAVES
 
 TRAIN = {
     "size": [1, 2, 3, 4, 5, 6, 7, 8],
@@ -90,12 +90,12 @@ def test_rules_are_cut_to_the_width(model, width):
 
 
 def test_more_leaves_than_are_shown():
-    n = 4 * MOST_SHOWN
+    n = 4 * MAX_LEAVES
     rows = {"x": list(range(n)), "y": [str(i // 2 % 2) for i in range(n)]}
     model = spinney.grow(rows, "y", recipe="id3")
     wrong = {"x": rows["x"], "y": [str(1 - int(y)) for y in rows["y"]]}
     lines = str(spinney.score(model, wrong)).splitlines()
-    assert lines[-1] == f"({MOST_SHOWN} more leaves have {n // 2} of the errors)"
+    assert lines[-1] == f"({MAX_LEAVES} more leaves have {n // 2} of the errors)"
 
 
 def test_numbers():

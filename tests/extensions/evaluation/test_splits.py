@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from spinney.errors import DataError, ParameterError, SpinneyError, SpinneyWarning
-from spinney.extensions.evaluation.evaluation_rows import rows_of
-from spinney.extensions.evaluation.splits import Scheme, splits_of
+from spinney.extensions.evaluation.evaluation_rows import read_evaluation_rows
+from spinney.extensions.evaluation.splits import Scheme, make_splits
 from spinney.sources.training_data import TableInput
 
 
 def rows_with(target):
     columns = {"x": list(range(len(target))), "y": target}
-    return rows_of(TableInput(data=columns, target="y"))
+    return read_evaluation_rows(TableInput(data=columns, target="y"))
 
 
 TWO = ["a"] * 12 + ["b"] * 18
@@ -24,7 +24,7 @@ TWO = ["a"] * 12 + ["b"] * 18
 
 def test_folds_are_those_of_scikit_learn():
     expected = StratifiedKFold(5, shuffle=True, random_state=3)
-    found = splits_of(rows_with(TWO), Scheme(folds=5, seed=3))
+    found = make_splits(rows_with(TWO), Scheme(folds=5, seed=3))
     for part, (train, test) in zip(found, expected.split(TWO, TWO), strict=True):
         assert np.array_equal(part.train, train)
         assert np.array_equal(part.test, test)
@@ -34,7 +34,7 @@ def test_folds_are_those_of_scikit_learn():
 def test_numbers_are_not_stratified():
     numbers = [n / 7 for n in range(30)]
     expected = KFold(5, shuffle=True, random_state=3)
-    found = splits_of(rows_with(numbers), Scheme(folds=5, seed=3))
+    found = make_splits(rows_with(numbers), Scheme(folds=5, seed=3))
     for part, (train, test) in zip(found, expected.split(numbers), strict=True):
         assert np.array_equal(part.train, train)
         assert np.array_equal(part.test, test)
@@ -42,7 +42,7 @@ def test_numbers_are_not_stratified():
 
 @pytest.mark.parametrize("target", [TWO, [n / 7 for n in range(30)]])
 def test_held_out_is_that_of_scikit_learn(target):
-    [part] = splits_of(rows_with(target), Scheme(holdout=0.3, seed=5))
+    [part] = make_splits(rows_with(target), Scheme(holdout=0.3, seed=5))
     train, test = train_test_split(
         np.arange(30),
         test_size=0.3,
@@ -54,13 +54,13 @@ def test_held_out_is_that_of_scikit_learn(target):
 
 
 def test_repeats_differ_and_start_with_the_single_one():
-    once = splits_of(rows_with(TWO), Scheme(folds=3))
-    twice = splits_of(rows_with(TWO), Scheme(folds=3, repeats=2))
+    once = make_splits(rows_with(TWO), Scheme(folds=3))
+    twice = make_splits(rows_with(TWO), Scheme(folds=3, repeats=2))
     assert [(part.repeat, part.fold) for part in twice[3:]] == [(2, 1), (2, 2), (2, 3)]
     for one, other in zip(once, twice[:3], strict=True):
         assert np.array_equal(one.test, other.test)
     assert not np.array_equal(twice[0].test, twice[3].test)
-    held = splits_of(rows_with(TWO), Scheme(holdout=0.5, repeats=4))
+    held = make_splits(rows_with(TWO), Scheme(holdout=0.5, repeats=4))
     assert [(part.repeat, part.fold) for part in held] == [(n, 1) for n in range(1, 5)]
 
 
@@ -73,7 +73,7 @@ def test_every_row_is_tested_once(target, folds, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyWarning)
         try:
-            found = splits_of(rows_with(target), Scheme(folds=folds, seed=seed))
+            found = make_splits(rows_with(target), Scheme(folds=folds, seed=seed))
         except SpinneyError:
             counts = [target.count(label) for label in set(target)]
             assert len(counts) == 1 or max(counts) < folds
@@ -89,7 +89,7 @@ def test_every_row_is_tested_once(target, folds, seed):
 def test_a_rare_class_is_told_once():
     rows = rows_with([*TWO, "c", "c"])
     with pytest.warns(SpinneyWarning) as told:
-        splits_of(rows, Scheme(folds=5, repeats=3))
+        make_splits(rows, Scheme(folds=5, repeats=3))
     [warning] = told
     assert "class 'c' (2) has fewer rows than the 5 folds: some parts" in str(
         warning.message
@@ -98,13 +98,13 @@ def test_a_rare_class_is_told_once():
 
 def test_a_class_of_one_row_held_out():
     with pytest.warns(SpinneyWarning, match=r"class 'c' \(1\) has one row only"):
-        [part] = splits_of(rows_with([*TWO, "c"]), Scheme(holdout=0.3))
+        [part] = make_splits(rows_with([*TWO, "c"]), Scheme(holdout=0.3))
     assert len(part.test) == 10
 
 
 def test_too_few_rows_held_out_for_all_classes():
     with pytest.warns(SpinneyWarning, match="1 of 4 rows cannot hold all 2 classes"):
-        [part] = splits_of(rows_with(["a", "a", "b", "b"]), Scheme(holdout=0.2))
+        [part] = make_splits(rows_with(["a", "a", "b", "b"]), Scheme(holdout=0.2))
     assert len(part.test) == 1
 
 
@@ -120,14 +120,14 @@ def test_too_few_rows_held_out_for_all_classes():
 )
 def test_more_folds_than_there_are_rows(target, scheme, said):
     with pytest.raises(ParameterError, match=said):
-        splits_of(rows_with(target), Scheme(**scheme))
+        make_splits(rows_with(target), Scheme(**scheme))
 
 
 def test_one_row_and_one_class():
     with pytest.raises(DataError, match="one row"):
         rows_with(["a"])
     with pytest.raises(DataError, match="at least two"):
-        splits_of(rows_with([0.5]), Scheme())
+        make_splits(rows_with([0.5]), Scheme())
     with pytest.warns(SpinneyWarning, match="all 3 rows have one class"):
         rows_with(["a"] * 3)
 

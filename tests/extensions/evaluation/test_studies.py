@@ -15,7 +15,7 @@ from spinney import api
 from spinney.errors import DataError, ParameterError, SpinneyNote, SpinneyWarning
 from spinney.extensions.evaluation import study
 from spinney.extensions.evaluation.measures import GROUPS
-from spinney.extensions.evaluation.splits import Scheme, splits_of
+from spinney.extensions.evaluation.splits import Scheme, make_splits
 
 
 def mixed_table(n_rows=90, seed=1):
@@ -50,7 +50,7 @@ def test_measures_are_those_of_a_tree_grown_on_the_training_part():
     found = spinney.evaluate(TABLE, "class", "cart", folds=3, ignore=["weight"])
     frame = pd.DataFrame(TABLE).drop(columns="weight")
     truth = frame["class"]
-    parts = splits_of(
+    parts = make_splits(
         type("Rows", (), _rows_like(truth)),
         Scheme(folds=3),  # the same folds
     )
@@ -218,7 +218,7 @@ def test_weights_count_in_growing_and_measuring():
     found = spinney.evaluate(TABLE, "class", "cart", holdout=0.4, weight="weight")
     [result] = found.folds
     frame = pd.DataFrame(TABLE)
-    [part] = splits_of(
+    [part] = make_splits(
         type("Rows", (), _rows_like(frame["class"])), Scheme(holdout=0.4)
     )
     model = spinney.grow(

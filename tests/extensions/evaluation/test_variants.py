@@ -4,7 +4,7 @@ import pytest
 
 from spinney.api import _tree_parameters
 from spinney.errors import ParameterError
-from spinney.extensions.evaluation.candidates import GROW_PARAMETERS, candidates_of
+from spinney.extensions.evaluation.candidates import GROW_PARAMETERS, study_candidates
 from spinney.recipes import RECIPES
 
 STUMP = {"recipe": "cart", "max_depth": 1}
@@ -25,11 +25,11 @@ STUMP = {"recipe": "cart", "max_depth": 1}
     ],
 )
 def test_ways_to_say_it(recipes, labels):
-    assert [candidate.label for candidate in candidates_of(recipes, {})] == labels
+    assert [candidate.label for candidate in study_candidates(recipes, {})] == labels
 
 
 def test_settings_hold_for_all_unless_a_variant_says_otherwise():
-    one, other = candidates_of(["id3", ("stump", STUMP)], {"max_depth": 4})
+    one, other = study_candidates(["id3", ("stump", STUMP)], {"max_depth": 4})
     assert one.arguments == {"recipe": "id3", "max_depth": 4}
     assert other.arguments == STUMP
 
@@ -54,15 +54,15 @@ def test_settings_hold_for_all_unless_a_variant_says_otherwise():
 )
 def test_what_is_refused(recipes, settings, said):
     with pytest.raises(ParameterError, match=said):
-        candidates_of(recipes, settings)
+        study_candidates(recipes, settings)
 
 
 def test_a_parameter_that_growing_does_not_have():
     message = "'stump': there is no parameter 'max_depht': did you mean 'max_depth'"
     with pytest.raises(ParameterError, match=message):
-        candidates_of([("stump", {"recipe": "cart", "max_depht": 1})], {})
+        study_candidates([("stump", {"recipe": "cart", "max_depht": 1})], {})
     with pytest.raises(ParameterError, match="'cart': there is no parameter 'leafs'"):
-        candidates_of("cart", {"leafs": 1})
+        study_candidates("cart", {"leafs": 1})
 
 
 def test_the_parameters_are_those_of_grow():
@@ -72,4 +72,4 @@ def test_the_parameters_are_those_of_grow():
 @pytest.mark.parametrize("entry", ["oak", ("mine", {"recipe": "oak"})])
 def test_an_unknown_recipe_is_refused_with_the_forest_among_others(entry):
     with pytest.raises(ParameterError, match=r"'oak' is unknown: known: .*'forest'"):
-        candidates_of([entry], {})
+        study_candidates([entry], {})

@@ -42,7 +42,7 @@ from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.exports.javascript_code import to_javascript
 from spinney.extensions.exports.portable import (
     FormNode,
-    FormQuestion,
+    FormSplit,
     Input,
     Portable,
 )
@@ -59,15 +59,15 @@ def refused(way, case):
     form = portable(grown(case))
     divided_votes = form.majority and form.divides
     if way.format == "sql" and divided_votes:
-        return "format='sql' cannot say the majority vote of trees that divide rows"
+        return "format='sql' cannot express the majority vote of trees that divide rows"
     if way.format != "pmml":
         return None
     if divided_votes:
-        return "format='pmml' cannot say votes of trees that divide rows"
+        return "format='pmml' cannot express votes of trees that divide rows"
     if case.target == "value" and ("missing_policy", "fractional") in case.changes:
-        return "format='pmml' cannot say numbers of rows that are divided"
+        return "format='pmml' cannot express numbers of rows that are divided"
     if case.recipe == "KPrototypes":
-        return "format='pmml' cannot say k-prototypes"
+        return "format='pmml' cannot express k-prototypes"
     return None
 
 
@@ -142,11 +142,11 @@ def chain(depth, *, divides):
     nodes = []
     for at in range(depth):
         leaf, deeper = 2 * at + 1, 2 * at + 2
-        asks = (FormQuestion(0, (float(at),), (leaf, deeper)),)
+        asks = (FormSplit(0, (float(at),), (leaf, deeper)),)
         parts = ((leaf, 0.5), (deeper, 0.5)) if divides else ()
         nodes.append(FormNode(asks, None if divides else deeper, parts))
-        nodes.append(FormNode(says=(float(at),)))
-    nodes.append(FormNode(says=(float(depth),)))
+        nodes.append(FormNode(outputs=(float(at),)))
+    nodes.append(FormNode(outputs=(float(depth),)))
     target = Target("y", origin=0.0)
     return Portable((Input("x", True),), (), tuple(nodes), (0,), False, target)
 
@@ -182,7 +182,7 @@ def test_costs_decide_the_label():
     same_bits(by_python(model, rows), expected)
     assert by_duckdb(model, rows)[1] == expected[1]
     assert by_onnx(model, rows)[1] == expected[1]
-    with pytest.raises(ParameterError, match="what errors cost where rows are divided"):
+    with pytest.raises(ParameterError, match="misclassification costs where"):
         model.export("pmml")
     if CC is not None:
         same_bits(by_c(model, rows), expected)
@@ -278,7 +278,7 @@ def test_what_a_format_has_no_words_for_is_refused():
         model.export("c", table="t")
     large = {"x": [1, 2, 3, 4], "y": [2**60, 2**60, 2**60 + 1, 2**60 + 1]}
     with pytest.raises(
-        ParameterError, match="format='javascript' cannot say the class"
+        ParameterError, match="format='javascript' cannot express the class"
     ):
         spinney.grow(large, "y", nominal=["y"], recipe="id3").export("javascript")
 
@@ -306,7 +306,7 @@ def test_onnx_refuses_what_it_cannot_hold():
     model = spinney.grow(table, "y", recipe="id3")
     assert model.export("onnx") == model.export("onnx")
     alone = spinney.grow({"x": [1, 1], "y": ["no", "yes"]}, "y", recipe="id3")
-    with pytest.raises(ParameterError, match="a model that asks about no column"):
+    with pytest.raises(ParameterError, match="a model that uses no column"):
         alone.export("onnx")
 
 

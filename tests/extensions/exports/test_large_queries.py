@@ -12,7 +12,7 @@ from tests.helpers.export_compare import WAYS
 
 from spinney.data import Target
 from spinney.errors import ParameterError
-from spinney.extensions.exports.portable import FormNode, FormQuestion, Input, Portable
+from spinney.extensions.exports.portable import FormNode, FormSplit, Input, Portable
 from spinney.extensions.exports.python_code import to_python
 from spinney.extensions.exports.sql_code import to_sql
 from spinney.extensions.exports.sql_dialects import DIALECTS
@@ -27,7 +27,7 @@ def bushy(leaves, *, divides=False):
     while stack:
         number, n, bounds = stack.pop()
         if n == 1:
-            nodes[number] = FormNode(says=(rng.random(),))
+            nodes[number] = FormNode(outputs=(rng.random(),))
             continue
         cell, (left, right) = rng.randrange(len(NAMES)), (len(nodes), len(nodes) + 1)
         low, high = bounds[cell]
@@ -37,7 +37,7 @@ def bushy(leaves, *, divides=False):
             for part in ((low, cut), (cut, high))
         ]
         share = rng.randint(1, n - 1)
-        asks = (FormQuestion(cell, (cut,), (left, right)),)
+        asks = (FormSplit(cell, (cut,), (left, right)),)
         parts = ((left, 0.25), (right, 0.75)) if divides else ()
         nodes[number] = FormNode(asks, None if divides else left, parts)
         nodes += [None, None]
@@ -99,8 +99,8 @@ def test_a_share_asks_for_its_branch_alone_and_no_list_is_a_join():
     """DuckDB makes a join of every IN; a divided tree of 538 leaves took it minutes."""
     texts = {f"v{at}": 1 + at // 3 for at in range(9)}
     parts = ((1, 0.5), (2, 0.25), (3, 0.25))
-    root = FormNode((FormQuestion(0, texts=texts),), None, parts)
-    leaves = [FormNode(says=(float(at),)) for at in (1, 2, 4)]
+    root = FormNode((FormSplit(0, texts=texts),), None, parts)
+    leaves = [FormNode(outputs=(float(at),)) for at in (1, 2, 4)]
     column = Input("x0", False, tuple(texts))
     form = Portable(
         (column,), (), (root, *leaves), (0,), False, Target("y", origin=0.0)
@@ -126,10 +126,10 @@ def many_branches(trees, values):
         while stack:
             at, level = stack.pop()
             if level == 40 or (level and rng.random() * values > 1):
-                nodes[at] = FormNode(says=(rng.random(),))
+                nodes[at] = FormNode(outputs=(rng.random(),))
                 continue
             below = range(len(nodes), len(nodes) + values)
-            asks = FormQuestion(
+            asks = FormSplit(
                 rng.randrange(len(NAMES)), texts=dict(zip(texts, below, strict=True))
             )
             parts = tuple((child, 1 / values) for child in below)
@@ -170,13 +170,15 @@ def test_what_duckdb_would_plan_for_minutes_is_refused(monkeypatch):
     signs = len(to_sql(form, dialect="duckdb"))
 
     def limited(most):
-        dialect = replace(DIALECTS["duckdb"], most_divided=most)
+        dialect = replace(DIALECTS["duckdb"], max_divided_length=most)
         monkeypatch.setitem(DIALECTS, "duckdb", dialect)
 
     limited(signs)
     assert len(to_sql(form, dialect="duckdb")) == signs
     limited(signs - 1)
-    words = rf"format='sql' cannot say .* {signs:,} signs, .* \({signs - 1:,} at most\)"
+    words = (
+        rf"format='sql' cannot express .* {signs:,} characters .*at most {signs - 1:,}"
+    )
     with pytest.raises(ParameterError, match=words) as refused:
         to_sql(form, dialect="duckdb")
     assert "missing_policy='branch'" in str(refused.value)

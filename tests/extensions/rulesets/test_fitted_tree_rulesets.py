@@ -89,7 +89,7 @@ def test_what_cannot_be_used():
     with pytest.raises(DataError, match="sample_weight is zero for every row"):
         model.ruleset(GOLF, sample_weight=[0.0] * 14)
     ruleset = model.ruleset(GOLF)
-    with pytest.raises(DataError, match="14 labels are due"):
+    with pytest.raises(DataError, match="pass 14 labels"):
         ruleset.score(GOLF, ["no"])
     with pytest.raises(DataError, match="needs the column"):
         ruleset.predict({"windy": [True]})

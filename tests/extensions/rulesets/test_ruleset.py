@@ -13,22 +13,22 @@ from tests.twins import naive, naive_rulesets
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.extensions.rulesets import ruleset_of
+from spinney.extensions.rulesets import tree_ruleset
 from spinney.extensions.rulesets.build_ruleset import (
     RuleRows,
-    _chosen,
-    _distinct,
-    _simplified,
+    _select_rules,
+    _simplified_rule,
+    _without_duplicates,
 )
 from spinney.extensions.rulesets.choose_rules import (
-    _best_of_all,
-    _climbed,
-    _task,
-    chosen_rules,
+    _best_subset,
+    _group_rows,
+    _hill_climb,
+    choose_rules,
 )
-from spinney.extensions.rulesets.description_length import coding_of
-from spinney.extensions.rulesets.paths import holds, matches, merged, paths_of
-from spinney.extensions.rulesets.simplify_rules import simplified
+from spinney.extensions.rulesets.description_length import rule_coding
+from spinney.extensions.rulesets.paths import holds, matches, merge_tests, tree_paths
+from spinney.extensions.rulesets.simplify_rules import simplify_rule
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.leaf_rules import Condition, rules_of
 from spinney.recipes import RECIPES
@@ -64,9 +64,9 @@ def test_paths_say_what_the_rules_say(table, recipe):
     tree = grow_tree(table.source, recipe)
     rows = training_of(table)
     n_rows = len(rows.classes)
-    for path, rule in zip(paths_of(tree), rules_of(tree), strict=True):
+    for path, rule in zip(tree_paths(tree), rules_of(tree), strict=True):
         one = matches(path.tests, rows.columns, schema=tree.schema, n_rows=n_rows)
-        for other in (merged(path.tests), rule.conditions):
+        for other in (merge_tests(path.tests), rule.conditions):
             two = matches(other, rows.columns, schema=tree.schema, n_rows=n_rows)
             np.testing.assert_array_equal(one, two)
         asked = [naive_rulesets.satisfies(table.schema, path.tests, cells)
@@ -81,7 +81,7 @@ def test_unsimplified_rules_give_the_trees_label(table, recipe):
     # A rule says nothing of the surrogates that send a row without its values.
     assume(not any(node.surrogates for node in tree))
     training = training_of(table)
-    ruleset = ruleset_of(tree, training, simplify=False)
+    ruleset = tree_ruleset(tree, training, simplify=False)
     assert len(ruleset) == tree.n_leaves
     for cells, _, _ in table.rows:
         reached = naive.route(tree, cells)
@@ -123,11 +123,11 @@ def test_textbook_trees_and_their_rules_agree(name, recipe):
 def test_simplification_is_that_of_plain_loops(table, recipe, level):
     tree = grow_tree(table.source, recipe)
     rows = RuleRows.of(training_of(table))
-    for path in paths_of(tree):
+    for path in tree_paths(tree):
         if not path.tests:
             continue
         own = sum(label == path.code for _, label, _ in table.rows)
-        found = simplified(
+        found = simplify_rule(
             [rows.matching([test]) for test in path.tests],
             rows.weights,
             wrong=rows.classes != path.code,
@@ -146,7 +146,7 @@ def test_simplification_is_that_of_plain_loops(table, recipe, level):
 @settings(max_examples=examples(60))
 def test_simplified_rules_are_worth_having(table, recipe):
     tree = grow_tree(table.source, recipe)
-    ruleset = ruleset_of(tree, training_of(table))
+    ruleset = tree_ruleset(tree, training_of(table))
     total = sum(weight for _, _, weight in table.rows)
     assert len(ruleset) <= tree.n_leaves
     said = set()
@@ -166,7 +166,7 @@ def test_the_looser_bound_stands_when_the_tighter_goes():
     x = np.arange(12.0)
     wrong = x >= 6
     tests = [Condition(numbers, high=5.5), Condition(numbers, high=2.5)]
-    found = simplified(
+    found = simplify_rule(
         [holds(test, x) for test in tests],
         np.ones(12),
         wrong=wrong,
@@ -184,7 +184,7 @@ def test_the_looser_bound_stands_when_the_tighter_goes():
 @settings(max_examples=examples(60))
 def test_bits_are_those_of_plain_loops(table, recipe):
     training = training_of(table)
-    coding = coding_of(table.schema, training.columns, training.weights)
+    coding = rule_coding(table.schema, training.columns, training.weights)
     bits = naive_rulesets.answer_bits(table.schema, table.rows)
     assume(sum(bits) > 0)
     assert list(coding.answer_bits.values()) == pytest.approx(bits, abs=1e-9)
@@ -198,12 +198,16 @@ def test_bits_are_those_of_plain_loops(table, recipe):
 def test_the_choice_is_the_cheapest_subset(table, recipe):
     tree = grow_tree(table.source, recipe)
     rows = RuleRows.of(training_of(table))
-    found = (_simplified(path, rows, 0.25) for path in paths_of(tree))
-    drafts = _distinct(draft for draft in found if draft is not None)
-    coding = coding_of(rows.schema, rows.columns, rows.weights)
-    kept = _chosen(drafts, rows)
+    found = (_simplified_rule(path, rows, 0.25) for path in tree_paths(tree))
+    candidates = _without_duplicates(
+        candidate for candidate in found if candidate is not None
+    )
+    coding = rule_coding(rows.schema, rows.columns, rows.weights)
+    kept = _select_rules(candidates, rows)
     for code in range(table.schema.n_classes):
-        own = [draft.conditions for draft in drafts if draft.code == code]
+        own = [
+            candidate.conditions for candidate in candidates if candidate.code == code
+        ]
         costs = [coding.rule_bits(conditions) for conditions in own]
         if not 0 < len(own) <= 6:
             continue
@@ -222,7 +226,7 @@ def test_the_choice_is_the_cheapest_subset(table, recipe):
             [k for k, is_in in zip(numbers, choice, strict=True) if is_in]
             for choice in product((0, 1), repeat=len(own))
         )
-        chosen = [draft.conditions for draft in kept if draft.code == code]
+        chosen = [candidate.conditions for candidate in kept if candidate.code == code]
         places = [own.index(conditions) for conditions in chosen]
         assert bits_of(places) <= min(map(bits_of, subsets)) + 1e-6
 
@@ -232,14 +236,14 @@ def test_the_choice_is_the_cheapest_subset(table, recipe):
 def test_a_climb_ends_where_no_single_change_saves_bits(seed, n_rules):
     random = np.random.default_rng(seed)
     matching = random.random((n_rules, 60)) < random.uniform(0.02, 0.4)
-    of_class = random.random(60) < 0.4
+    in_class = random.random(60) < 0.4
     weights = random.integers(1, 4, 60) / 3
     bits, estimates = random.uniform(1, 9, n_rules), random.random(n_rules)
 
     def cost(subset):
         covered = matching[subset].any(axis=0)
-        positives = weights[covered & ~of_class].sum()
-        negatives = weights[~covered & of_class].sum()
+        positives = weights[covered & ~in_class].sum()
+        negatives = weights[~covered & in_class].sum()
         choose = naive_rulesets.log2_choose
         inside, outside = weights[covered].sum(), weights[~covered].sum()
         exceptions = choose(inside, min(positives, inside))
@@ -247,17 +251,17 @@ def test_a_climb_ends_where_no_single_change_saves_bits(seed, n_rules):
         order = naive_rulesets.log2_factorial(int(subset.sum()))
         return 0.5 * (bits[subset].sum() - order) + exceptions
 
-    choice = chosen_rules(
-        matching, weights, of_class=of_class, bits=bits, estimates=estimates
+    choice = choose_rules(
+        matching, weights, in_class=in_class, bits=bits, estimates=estimates
     )
     for number in range(n_rules):
         other = choice.copy()
         other[number] = not other[number]
         assert cost(other) >= cost(choice) - 1e-5
-    task = _task(matching, weights, of_class, bits)
-    best = _best_of_all(task)
+    task = _group_rows(matching, weights, in_class, bits)
+    best = _best_subset(task)
     assert cost(best) <= cost(choice) + 1e-6
-    from_best = _climbed(task, best)
+    from_best = _hill_climb(task, best)
     np.testing.assert_array_equal(from_best, best)
 
 
@@ -294,7 +298,7 @@ def test_classes_of_few_false_positives_come_first():
     classes = np.array([0] * 9 + [2] + [1] * 8 + [2] * 7)
     training = TrainingSet(schema, (x, y), classes, None)
     tree = grow_tree(training.source(), RECIPES["id3"])
-    ruleset = ruleset_of(tree, training)
+    ruleset = tree_ruleset(tree, training)
     assert [rule.label for rule in ruleset.rules] == ["b", "c", "a"]
     assert [rule.errors for rule in ruleset.rules] == [0, 0, 1]
     assert ruleset.rules[2].weights == (9, 0, 1)
@@ -356,8 +360,8 @@ def test_weights_are_rows_said_more_than_once(table, recipe):
         table.schema,
         [(cells, label, 1.0) for cells, label, w in table.rows for _ in range(int(w))],
     )
-    one = ruleset_of(tree, training_of(table))
-    other = ruleset_of(tree, training_of(repeated))
+    one = tree_ruleset(tree, training_of(table))
+    other = tree_ruleset(tree, training_of(repeated))
     assert one == other
 
 
@@ -366,7 +370,7 @@ def test_textbook_tables_keep_their_classes(name):
     numeric = ("density", "sugar") if name == "watermelon_3.0" else ()
     table = textbook(name, numeric=numeric)
     tree = grow_tree(table.source, RECIPES["c4.5"])
-    ruleset = ruleset_of(tree, training_of(table))
+    ruleset = tree_ruleset(tree, training_of(table))
     assert 0 < len(ruleset) <= tree.n_leaves
     for rule in ruleset.rules:
         here = [

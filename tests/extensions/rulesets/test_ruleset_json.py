@@ -14,7 +14,7 @@ from tests.helpers.strategies import recipes, tables
 
 import spinney
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.extensions.rulesets import ruleset_of
+from spinney.extensions.rulesets import tree_ruleset
 from spinney.growth.plain.learner import grow_tree
 
 MELONS = str(Path(__file__).parents[2] / "tables" / "watermelon_3.0.csv")
@@ -70,7 +70,7 @@ def test_any_rules_come_back(table, recipe):
     tree = grow_tree(table.source, recipe)
     training = training_of(table)
     for simplify in (True, False):
-        found = ruleset_of(tree, training, simplify=simplify)
+        found = tree_ruleset(tree, training, simplify=simplify)
         read = spinney.RuleSet.from_json(found.to_json())
         assert str(read) == str(found)
         assert read.to_json() == found.to_json()
@@ -126,7 +126,7 @@ DAMAGES = {
     "the order of rule 0": setter("rules", 0, "order", -1),
     "none of the classes": setter("rules", 0, "then", "label", "no such"),
     "label that is none": setter("rules", 0, "then", "target", "other"),
-    "what a rule says": setter("rules", 0, "then", None),
+    "the prediction of a rule": setter("rules", 0, "then", None),
     "the weights must be a list": setter("rules", 0, "weights", 1),
     "one for each class": setter("rules", 0, "weights", [1.0]),
     "none below 0": setter("rules", 0, "weights", [1.0, -1.0]),
@@ -139,7 +139,7 @@ DAMAGES = {
     "the attribute of a condition": setter("rules", 0, "if", 0, "attribute", 1),
     "true, false or null": setter("rules", 0, "if", 0, "missing", 1),
     "the text of a condition": setter("rules", 0, "if", 0, "text", 1),
-    "asks twice": twice,
+    "two conditions on": twice,
     "has no values": lambda data: [
         c.pop("values")
         for r in data["rules"]
@@ -148,7 +148,7 @@ DAMAGES = {
     ],
     "unknown one": on("colour", "values", ["pink"]),
     "value twice": on("colour", "values", ["red", "red"]),
-    "is one of numbers": on("width", "values", ["red"]),
+    "has values where bounds are due": on("width", "values", ["red"]),
     "no value of": bounds(2, 1),
     "bound of 'size'": lambda data: (
         on("size", "above", 17)(data) or on("size", "at_most", None)(data)

@@ -26,7 +26,7 @@ DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", PRUNED)
 # The recipe without cross-validation; the default one holds out rows for pruning.
 REMOTE_RECIPE = default_recipe(in_memory=False).name
 REMOTE_RECIPES = (DEFAULT_RECIPE, REMOTE_RECIPE)
-# The name of a forest in place of a recipe.
+# The name of a forest instead of a recipe.
 FOREST = "forest"
 
 Recipes = (
@@ -67,8 +67,8 @@ class StudyCandidate:
         """Refuse settings, common ones too, that the recipe or target does not have."""
         try:
             if self.is_forest:
-                own = {n: v for n, v in self.arguments.items() if n != "recipe"}
-                refuse_forest_arguments(own, numeric=numeric)
+                rest = {n: v for n, v in self.arguments.items() if n != "recipe"}
+                refuse_forest_arguments(rest, numeric=numeric)
                 return
             recipe = _named(self.recipe)
             refuse_uncommon(self.arguments, GROW_PARAMETERS, recipe)
@@ -77,8 +77,8 @@ class StudyCandidate:
                     remedy = did_you_mean(name, GROW_PARAMETERS)
                     msg = f"there is no parameter {name!r}: {remedy}"
                     raise ParameterError(msg)
-            own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
-            changed = recipe.changed(**own)
+            settings = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
+            changed = recipe.changed(**settings)
             if numeric is not None:
                 changed.refuse_target(numeric=numeric)
         except ParameterError as error:
@@ -86,13 +86,13 @@ class StudyCandidate:
             raise ParameterError(Setting("recipe"), msg) from None
 
 
-def candidates_of(
+def study_candidates(
     recipes: Recipes, settings: Mapping[str, Any]
 ) -> tuple[StudyCandidate, ...]:
-    """Return what is to be compared; ``settings`` hold for all of it.
+    """Return the candidates to compare; ``settings`` apply to all of them.
 
     >>> entries = ["cart", ("stump", {"recipe": "cart", "max_depth": 1})]
-    >>> for candidate in candidates_of(entries, {"min_gain": 0.1}):
+    >>> for candidate in study_candidates(entries, {"min_gain": 0.1}):
     ...     print(candidate.label, candidate.arguments)
     cart {'min_gain': 0.1, 'recipe': 'cart'}
     stump {'min_gain': 0.1, 'recipe': 'cart', 'max_depth': 1}
@@ -106,10 +106,7 @@ def candidates_of(
     else:
         raise _not_a_recipe(recipes)
     if "recipe" in settings:
-        raise refusal(
-            Setting("recipe", settings["recipe"]),
-            remedy="use recipes=",
-        )
+        raise refusal(Setting("recipe", settings["recipe"]), remedy="use recipes=")
     if not entries:
         msg = "recipes is empty: name at least one, such as 'c4.5'"
         raise ParameterError(msg)
@@ -137,19 +134,19 @@ def _candidate(entry: Any, settings: Mapping[str, Any]) -> StudyCandidate:
     if isinstance(entry, (str, Recipe)):
         name = FOREST if entry == FOREST else _named(entry).name
         entry = (name, entry)
-    pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
-    if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):
+    is_pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+    if not is_pair or not isinstance(entry[1], (str, Recipe, Mapping)):
         raise _not_a_recipe(entry)
-    label, given = entry
-    own = dict(given) if isinstance(given, Mapping) else {"recipe": given}
-    for name in (*settings, *own):
+    label, value = entry
+    arguments = dict(value) if isinstance(value, Mapping) else {"recipe": value}
+    for name in (*settings, *arguments):
         if name in READING_PARAMETERS:
             msg = (
                 f"{name} cannot be set for one recipe, because all recipes use the "
                 "same rows"
             )
             raise ParameterError(msg)
-    candidate = StudyCandidate(label, {**settings, **own})
+    candidate = StudyCandidate(label, {**settings, **arguments})
     candidate.check()
     return candidate
 

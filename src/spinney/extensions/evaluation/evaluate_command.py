@@ -26,12 +26,12 @@ from spinney.errors import ParameterError
 from spinney.extensions.evaluation.score_command import score, show_score
 from spinney.extensions.evaluation.study_options import (
     RATE,
+    candidate_from_text,
     fold_options,
+    parse_size,
     recipes_option,
-    size_of,
     size_option,
     study_arguments,
-    variant_of,
 )
 
 if TYPE_CHECKING:
@@ -157,11 +157,9 @@ def evaluate(data: str, **options: Any) -> None:
 
 def _evaluate_model(data: str, options: dict[str, Any]) -> None:
     """Score a grown model; refuse options of growing."""
-    taken = {param.name for param in score.params} | {"model", "target", "data"}
-    refuse_options(
-        options.keys() - taken,
-        "does not apply to --model: remove one of them",
-    )
+    allowed = {param.name for param in score.params} | {"model", "target", "data"}
+    why = "does not apply to --model: remove one of them"
+    refuse_options(options.keys() - allowed, why)
     model = load(options["model"])
     target = options["target"]
     if target is not None and target != model.schema.target.name:
@@ -186,9 +184,9 @@ def _check_options(options: dict[str, Any]) -> None:
     """Refuse contradictory options, and unknown measures."""
     from spinney.extensions.evaluation.measures import measures_named
 
-    held_out, all_measures = options["holdout"] is not None, options["json_"]
+    has_holdout, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, both in (
-        (held_out and options["folds"], "--holdout and --folds"),
+        (has_holdout and options["folds"], "--holdout and --folds"),
         *(
             (options[curve] and options[perturb], f"{flag(curve)} and {flag(perturb)}")
             for curve, perturb in product(CURVES, PERTURBATIONS)
@@ -219,14 +217,14 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     arguments = {**study_arguments(options), **source_arguments(options)}
     arguments["cost_matrix"] = read_cost_matrix(options["cost_matrix"])
     # Without --recipe, the defaults of the functions.
-    named = [variant_of(text) for text in options["recipes"]]
+    named = [candidate_from_text(text) for text in options["recipes"]]
     recipes = [named] if named else []
     curves = options["learning_curve"] or options["scalability"]
     with dask_workers(options), progress_bar("growing") as progress:
         arguments["progress"] = progress
         if curves:
             if options["sizes"]:
-                arguments["sizes"] = [size_of(text) for text in options["sizes"]]
+                arguments["sizes"] = [parse_size(text) for text in options["sizes"]]
             curve = learning_curve if options["learning_curve"] else scalability
             return curve(data, target, *recipes, **arguments)
         if any(options[perturb] for perturb in PERTURBATIONS):

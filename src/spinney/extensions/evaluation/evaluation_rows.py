@@ -57,7 +57,7 @@ class EvaluationRows:
         return self.table.n_rows
 
 
-def rows_of(table_input: TableInput) -> EvaluationRows:
+def read_evaluation_rows(table_input: TableInput) -> EvaluationRows:
     """Read the rows and warn of issues once; identifiers are found in all rows."""
     target, weight = table_input.target, table_input.weight
     declarations = table_input.declarations
@@ -67,20 +67,20 @@ def rows_of(table_input: TableInput) -> EvaluationRows:
     if not rows.n_rows:
         msg = "no row has a positive weight and a known target"
         raise DataError(msg)
-    every = rows.without((target, weight or ""))
-    attributes = without_identifiers(every, declarations, places)
-    rows = rows.without({*every.names} - {*attributes.names})
+    candidates = rows.without((target, weight or ""))
+    attributes = without_identifiers(candidates, declarations, places)
+    rows = rows.without({*candidates.names} - {*attributes.names})
     report_column_issues(attributes, rows[target], declarations, places)
     column, classes = rows[target], None
-    form, truth = as_target(column, numeric=target in declarations.numeric)
-    if form.is_numeric:
+    schema, truth = as_target(column, numeric=target in declarations.numeric)
+    if schema.is_numeric:
         check_numbers(target, NumberFacts.of(truth))
     else:
-        check_classes(form, np.unique(truth), rows.n_rows)
-        classes = form.classes
+        check_classes(schema, np.unique(truth), rows.n_rows)
+        classes = schema.classes
         # Numeric classes stay classes in every training set, even with noise.
         column = Column(target, "nominal", truth.astype(np.int32), classes)
-    columns = (column if each.name == target else each for each in rows.columns)
+    columns = (column if other.name == target else other for other in rows.columns)
     table = Table(tuple(columns), rows.n_rows)
     return EvaluationRows(table, target, classes, truth, weight, weights)
 

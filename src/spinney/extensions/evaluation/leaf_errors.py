@@ -1,4 +1,4 @@
-"""Errors by leaf of a tree, most errors first."""
+"""The leaves of a tree by their errors, most errors first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from spinney.models import FittedTree
     from spinney.output import Rule
 
-MOST_SHOWN = 10
-NARROWEST_RULE, NARROWEST_PREMISE = 20, 8
+MAX_LEAVES = 10
+MIN_RULE_WIDTH, MIN_PREMISE_WIDTH = 20, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ def leaf_errors(
 
     # Errors are counted even if the tree has costs.
     target = model.schema.target
-    once = None if target.costs is None else 1.0 - np.eye(len(target.classes))
-    judged = model.node_errors(rows, weight=weight, cost_matrix=once)
+    unit = None if target.costs is None else 1.0 - np.eye(len(target.classes))
+    errors = model.node_errors(rows, weight=weight, cost_matrix=unit)
     rules = {rule.leaf: rule for rule in rules_of(model.tree)}
-    leaves = (LeafErrors(rules[n], judged[n].weight, judged[n].as_leaf) for n in rules)
+    leaves = (LeafErrors(rules[n], errors[n].weight, errors[n].as_leaf) for n in rules)
     return tuple(
         sorted(
             (leaf for leaf in leaves if leaf.weight > 0),
@@ -81,33 +81,33 @@ def leaves_as_dicts(
     ]
 
 
-def leaves_text(
+def leaf_error_lines(
     leaves: Sequence[LeafErrors], *, numeric: bool, width: int | None
 ) -> list[str]:
     """Return lines with the errors and rules of the worst leaves, if any."""
     wrong = [leaf for leaf in leaves if leaf.errors > 0]
     if not wrong:
         return []
-    shown, more = wrong[:MOST_SHOWN], wrong[MOST_SHOWN:]
+    listed, hidden = wrong[:MAX_LEAVES], wrong[MAX_LEAVES:]
     heads = ["rmse", "share"] if numeric else ["errors"]
     total = sum(leaf.errors for leaf in wrong)
     cells = [["leaf", "rows", *heads]]
-    for leaf in shown:
+    for leaf in listed:
         figures = [weight_text(leaf.errors)]
         if numeric:
             rmse = f"{np.sqrt(leaf.rate):.4g}"
             figures = [rmse, percent_text(leaf.errors / total)]
         cells.append([str(leaf.rule.leaf), weight_text(leaf.weight), *figures])
-    rules = ["rule", *(leaf.rule.claim() for leaf in shown)]
+    rules = ["rule", *(leaf.rule.claim() for leaf in listed)]
     lines = [
         f"{line}  {_cut(rule, width, len(line) + 2)}"
         for line, rule in zip(aligned(cells), rules, strict=True)
     ]
-    if more:
-        rest = sum(leaf.errors for leaf in more)
+    if hidden:
+        rest = sum(leaf.errors for leaf in hidden)
         part = percent_text(rest / total) if numeric else weight_text(rest)
-        plural = "leaf has" if len(more) == 1 else "leaves have"
-        lines.append(f"({len(more)} more {plural} {part} of the errors)")
+        plural = "leaf has" if len(hidden) == 1 else "leaves have"
+        lines.append(f"({len(hidden)} more {plural} {part} of the errors)")
     return ["errors by leaf, most first", *lines]
 
 
@@ -117,11 +117,11 @@ def _cut(rule: str, width: int | None, used: int) -> str:
     >>> _cut("IF a > 1 AND b > 2 THEN c = yes", 31, 5)
     'IF a > 1 AND… THEN c = yes'
     """
-    room = len(rule) if width is None else max(NARROWEST_RULE, width - used)
-    if len(rule) <= room:
+    length = len(rule) if width is None else max(MIN_RULE_WIDTH, width - used)
+    if len(rule) <= length:
         return rule
     premise, then, label = rule.rpartition(" THEN ")
-    chosen = room - len(f"…{then}{label}")
-    if chosen < NARROWEST_PREMISE:
-        return f"{rule[: room - 1]}…"
-    return f"{premise[:chosen]}…{then}{label}"
+    fits = length - len(f"…{then}{label}")
+    if fits < MIN_PREMISE_WIDTH:
+        return f"{rule[: length - 1]}…"
+    return f"{premise[:fits]}…{then}{label}"

@@ -50,7 +50,7 @@ SPEED_MEASURES = (
     EvaluationMeasure("row_microseconds", "µs a row", False, 1),
     EvaluationMeasure("peak_mib", "peak MiB", False, 1),
 )
-# The size of a tree, and how much there is to read.
+# The size of a tree, and of its rules.
 SIZE_MEASURES = (
     EvaluationMeasure("leaves", "leaves", False, 1),
     EvaluationMeasure("nodes", "nodes", False, 1),
@@ -63,59 +63,48 @@ SIZE_MEASURES = (
 )
 MEASURES = {
     measure.name: measure
-    for measure in (
-        *CLASS_MEASURES,
-        *NUMBER_MEASURES,
-        *SIZE_MEASURES,
-        *SPEED_MEASURES,
-    )
+    for measure in CLASS_MEASURES + NUMBER_MEASURES + SIZE_MEASURES + SPEED_MEASURES
 }
 # Groups of measures by name.
 GROUPS = {
-    "quality": tuple(each.name for each in (*CLASS_MEASURES, *NUMBER_MEASURES)),
-    "interpretability": tuple(each.name for each in SIZE_MEASURES),
-    "speed": tuple(each.name for each in SPEED_MEASURES),
+    "quality": tuple(m.name for m in (*CLASS_MEASURES, *NUMBER_MEASURES)),
+    "interpretability": tuple(m.name for m in SIZE_MEASURES),
+    "speed": tuple(m.name for m in SPEED_MEASURES),
     "all": tuple(MEASURES),
 }
 # Measures shown by default.
-USUAL = (
+DEFAULT_MEASURES = (
     *("accuracy", "balanced_accuracy", "auc", "cost", "rmse", "mae", "r2"),
     *("leaves", "seconds"),
 )
-# Measures over all rows that are means over single rows.
-MEANS_OF_ROWS = ("accuracy", "log_loss", "brier", "cost", "mae")
+# Measures that are means over rows.
+ROW_MEANS = ("accuracy", "log_loss", "brier", "cost", "mae")
 
 Measured = dict[str, float | None]
 
 
-def measure_named(
-    name: str, known: "tuple[str, ...] | None" = None
-) -> EvaluationMeasure:
-    """Return a measure by its name, among known ones.
+def measure_named(name: str, allowed: Sequence[str] = ()) -> EvaluationMeasure:
+    """Return a measure by its name; refuse one that is not among the allowed.
 
     >>> measure_named("auc").title
     'AUC'
     """
-    names = tuple(MEASURES) if known is None else known
-    if name not in names:
-        refuse_unknown("measure", name, names)
+    if name not in (allowed or MEASURES):
+        refuse_unknown("measure", name, tuple(allowed or MEASURES))
     return MEASURES[name]
 
 
-def measures_named(
-    names: Sequence[str], known: "tuple[str, ...] | None" = None
-) -> list[str]:
+def measures_named(names: Sequence[str], allowed: Sequence[str] = ()) -> list[str]:
     """Return the names of measures, with groups expanded, each once.
 
     >>> measures_named(["seconds", "speed"], ("accuracy", "seconds", "peak_mib"))
     ['seconds', 'peak_mib']
     """
-    taken = tuple(MEASURES) if known is None else known
-    named: dict[str, None] = {}
+    listed: dict[str, None] = {}
     for name in names:
-        of_group = GROUPS.get(name) or (measure_named(name, taken).name,)
-        named |= dict.fromkeys(each for each in of_group if each in taken)
-    return list(named)
+        members = GROUPS.get(name) or (measure_named(name, allowed).name,)
+        listed |= dict.fromkeys(m for m in members if m in (allowed or MEASURES))
+    return list(listed)
 
 
 def class_measures(
@@ -132,7 +121,7 @@ def class_measures(
     ----------
     truth, predicted : arrays of int
         Codes of classes, row by row.
-    shares : array of shape (rows, classes)
+    probabilities : array of shape (rows, classes)
         The probability of each class, all classes of the table among them.
     weights : array, optional
         The weight of each row.
@@ -269,13 +258,8 @@ def size_measures(model: "FittedModel") -> Measured:
     deepest and the mean path of one; it has no rules.
     """
     size = model.facts()["size"]
-    names = {"depth": "height"}
-    return _plain(
-        {
-            measure.name: size.get(names.get(measure.name, measure.name))
-            for measure in SIZE_MEASURES
-        }
-    )
+    size["depth"] = size.get("height")
+    return _plain({measure.name: size.get(measure.name) for measure in SIZE_MEASURES})
 
 
 def speed_measures(
@@ -295,7 +279,7 @@ def speed_measures(
 
 
 def _plain(measured: dict[str, Any]) -> Measured:
-    """Return floats of Python; None for what is not finite."""
+    """Return floats of Python; None for undefined or infinite measures."""
     return {
         name: float(value) if value is not None and np.isfinite(value) else None
         for name, value in measured.items()

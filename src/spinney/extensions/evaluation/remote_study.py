@@ -21,13 +21,13 @@ from spinney.extensions.evaluation.measures import (
     speed_measures,
 )
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
-from spinney.extensions.evaluation.splits import LEAVE_ONE_OUT, USUAL_FOLDS, Scheme
+from spinney.extensions.evaluation.splits import DEFAULT_FOLDS, LEAVE_ONE_OUT, Scheme
 from spinney.extensions.evaluation.study import (
     Study,
+    make_tested_rows,
     name_errors,
     pool_rows,
     run_tasks,
-    tested_rows,
 )
 from spinney.growth.forest import forest_outputs
 from spinney.models import FittedForest, FittedTree, grow_drawn, grow_drawn_forest
@@ -42,8 +42,8 @@ from spinney.sources.rows import (
 from spinney.sources.training_data import open_source
 from spinney.trees.predict import flatten, outputs
 
-FEWEST_FOR_DEFAULT = 60
-ROWS_A_FOLD = 10
+MIN_ROWS_FOR_DEFAULT = 60
+MIN_ROWS_PER_FOLD = 10
 """The least number of rows of a fold by default."""
 
 RemoteSplit = tuple[int, int, HashSample]
@@ -61,15 +61,17 @@ def evaluate_remote(study: Study) -> Evaluation:
         )
     with open_source(study.table, sampleable=True) as opened:
         assert opened.sampleable is not None
-        form, n_rows, candidates = opened.schema.target, opened.n_rows, study.candidates
-        classes = None if form.is_numeric else form.classes
-        if study.uses_defaults and n_rows < FEWEST_FOR_DEFAULT:
-            candidates = tuple(
-                each for each in candidates if each.label == REMOTE_RECIPE
-            )
+        target, n_rows, candidates = (
+            opened.schema.target,
+            opened.n_rows,
+            study.candidates,
+        )
+        classes = None if target.is_numeric else target.classes
+        if study.uses_defaults and n_rows < MIN_ROWS_FOR_DEFAULT:
+            candidates = tuple(c for c in candidates if c.label == REMOTE_RECIPE)
         runs = RemoteStudy(opened.sampleable, n_rows, study.costs(classes))
         if scheme.holdout is None and scheme.folds is None:
-            folds = max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD))
+            folds = max(2, min(DEFAULT_FOLDS, n_rows // MIN_ROWS_PER_FOLD))
             scheme = replace(scheme, folds=folds)
         splits = list(splits_by_hash(scheme))
         with limited_threads(None):  # an interrupt ends all threads
@@ -86,9 +88,9 @@ class RemoteStudy:
     costs: Floats | None
 
     def prepare(self, split: RemoteSplit) -> Callable[[StudyCandidate], FoldResult]:
-        """Return who measures a variant on a part."""
-        repeat, fold, tested = split
-        training = self.rows.subset(tested.others)
+        """Return a function that measures a candidate on a split."""
+        repeat, fold, test_sample = split
+        training = self.rows.subset(test_sample.others)
         n_train = training.root().n_rows
         n_test = self.n_rows - n_train
         if not n_train or not n_test:
@@ -98,7 +100,7 @@ class RemoteStudy:
 
         def measure_candidate(candidate: StudyCandidate) -> FoldResult:
             with name_errors(candidate, repeat, fold, {}):
-                measures = self._measures(candidate, training, tested, n_test)
+                measures = self._measures(candidate, training, test_sample, n_test)
             return FoldResult(candidate.label, repeat, fold, n_train, n_test, measures)
 
         return measure_candidate
@@ -107,47 +109,47 @@ class RemoteStudy:
         self,
         candidate: StudyCandidate,
         training: SampleableRows,
-        tested: HashSample,
+        test_sample: HashSample,
         n_test: int,
     ) -> Measured:
-        """Grow a variant on rows, and measure it on others."""
+        """Grow a candidate on training rows, and measure it on the test sample."""
         target = self.rows.schema.target
         classes = None if target.is_numeric else target.classes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
             start = seconds_without_loading()
-            model, predict = _grown(candidate, training)
-            seconds, predict_seconds, splits = (
-                seconds_without_loading() - start,
-                0.0,
-                [],
-            )
-            for piece in tested.pieces(self._n_pieces(n_test)):
+            model, predict = _grow(candidate, training)
+            seconds = seconds_without_loading() - start
+            predict_seconds, pieces = 0.0, []
+            for piece in test_sample.pieces(self._n_pieces(n_test)):
                 rows, _ = self.rows.fetch_sample(piece)
                 start = seconds_without_loading()
                 predicted = predict(rows.columns, len(rows.classes))
                 predict_seconds += seconds_without_loading() - start
-                known = rows.classes, rows.sample_weights, classes
-                model_target = model.schema.target
-                splits.append(
-                    tested_rows(*known, target=model_target, outputs=predicted)
+                pieces.append(
+                    make_tested_rows(
+                        rows.classes,
+                        rows.sample_weights,
+                        classes,
+                        target=model.schema.target,
+                        outputs=predicted,
+                    )
                 )
-        joined = pool_rows(splits)
-        quality = joined.quality(numeric=target.is_numeric, costs=self.costs)
+        quality = pool_rows(pieces).quality(numeric=target.is_numeric, costs=self.costs)
         speed = speed_measures(seconds, predict_seconds, n_test, None)
         return {**quality, **size_measures(model), **speed}
 
     def _n_pieces(self, n_test: int) -> int:
         """Return in how many pieces the test rows fit in memory."""
-        most = self.rows.most_rows
-        if not most:
+        max_rows = self.rows.most_rows
+        if not max_rows:
             msg = "no test row fits in memory"
             raise DataError(msg, remedy="raise memory_limit")
-        return 1 if n_test <= most else 2 * n_test // most + 1
+        return 1 if n_test <= max_rows else 2 * n_test // max_rows + 1
 
 
 def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
-    """Give repeats and folds, counted from 1, and the draw of the rows to test on."""
+    """Yield repeats and folds, counted from 1, and the hash sample of test rows."""
     for repeat in range(1, scheme.repeats + 1):
         mixing = hash_mixing(scheme.seed, repeat)
         if scheme.holdout is not None:
@@ -157,17 +159,17 @@ def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
             yield repeat, fold + 1, sample_fold(fold, scheme.n_folds, mixing)
 
 
-def _grown(candidate: StudyCandidate, rows: SampleableRows) -> tuple[Any, Any]:
-    """Return the model of a variant, and what predicts coded rows by it."""
+def _grow(candidate: StudyCandidate, rows: SampleableRows) -> tuple[Any, Any]:
+    """Return the model of a candidate, and a function that predicts encoded rows."""
     arguments = dict(candidate.arguments)
     if candidate.is_forest:
         forest = grow_drawn_forest(rows, arguments)
         return FittedForest(forest), lambda *coded: forest_outputs(forest, *coded)
     model = grow_drawn(rows, {"recipe": DEFAULT_RECIPE, **arguments})
     flat, schema = flatten(model.tree), model.tree.schema
-    every = range(len(schema.attributes))
+    indices = range(len(schema.attributes))
 
     def predict(columns: Any, n_rows: int) -> Floats:
-        return outputs(flat, schema.completed(columns, every), n_rows)
+        return outputs(flat, schema.completed(columns, indices), n_rows)
 
     return FittedTree(model), predict

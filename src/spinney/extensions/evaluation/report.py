@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 GAP = "  "
 MINUS = " − "
-NARROWEST_LABEL = 8
-USUAL_WIDTH = 80
+MIN_LABEL_WIDTH = 8
+DEFAULT_WIDTH = 80
 UNLIMITED = sys.maxsize
 # Measures by priority, for narrow terminals.
 PRIORITY = (
@@ -47,51 +47,45 @@ def report(
     ascii_only: bool,
 ) -> str:
     """Return the text of an evaluation; without a width nothing is cut."""
-    room, prose = (UNLIMITED, USUAL_WIDTH) if width is None else (width, width)
+    table_width, prose = (UNLIMITED, DEFAULT_WIDTH) if width is None else (width, width)
     measured = evaluation.measures
     requested = as_list("measures", measures, f"[{measured[0]!r}]")
-    study = measures_named(requested, measured)
+    named = measures_named(requested, measured)
     lines = evaluation.table
-    usual = [
+    defaults = [
         name
-        for name in evaluation.usual
+        for name in evaluation.default_measures
         if any(line.get(name) is not None for line in lines)
     ]
-    names = study or usual or list(measured)
-    keys = [name for name in lines[0] if not _is_measured(name)]
+    names = named or defaults or list(measured)
+    keys = [name for name in lines[0] if name.removesuffix("_sd") not in MEASURES]
     spread = "+/-" if ascii_only else "±"
     columns = {
         name: _measure_column(name, lines, spread=spread if name == names[0] else None)
         for name in names
     }
-    # What all measures leave is for the labels; where that is little, the other way.
-    left = room - _width(list(columns.values())) - len(GAP) * len(keys)
-    label_width = max(NARROWEST_LABEL, min(30, room // 3), left // len(keys))
+    # Labels get the width that all measures leave, or a third if that is little.
+    rest = table_width - _width(list(columns.values())) - len(GAP) * len(keys)
+    label_width = max(MIN_LABEL_WIDTH, min(30, table_width // 3), rest // len(keys))
     keyed = [_key_column(key, lines, label_width) for key in keys]
-    shown_names = _fitting_measures(names, columns, room - _width(keyed))
+    shown_names = _fitting_measures(names, columns, table_width - _width(keyed))
     cells = [*keyed, *(columns[name] for name in shown_names)]
     text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     notes = [NOTES[name] for name in shown_names if name in NOTES]
-    if not study and len(usual) < len(measured):
+    if not named and len(defaults) < len(measured):
         notes.append("more measures: quality, interpretability, speed, all")
     if notes:
         parts += _wrapped(f"({'; '.join(notes)})", prose)
     if hidden:
-        n_without_target = (
-            f"(too narrow for {', '.join(hidden)}: name the measures to show)"
-        )
-        parts += _wrapped(n_without_target, prose)
+        note = f"(too narrow for {', '.join(hidden)}: name the measures to show)"
+        parts += _wrapped(note, prose)
     if evaluation.comparable and len(keys) == 1:
-        compared = names[0] if study else evaluation.compared
+        compared = names[0] if named else evaluation.compared
         parts += ["", *_comparisons(evaluation, compared, width, label_width)]
     whole = "\n".join(parts)
     return in_ascii(whole) if ascii_only else whole
-
-
-def _is_measured(name: str) -> bool:
-    return name.removesuffix("_sd") in MEASURES
 
 
 def _heading(evaluation: "Evaluation") -> str:
@@ -102,27 +96,27 @@ def _heading(evaluation: "Evaluation") -> str:
     )
 
 
-def _key_column(key: str, lines: list[dict[str, Any]], most: int) -> Cells:
+def _key_column(key: str, lines: list[dict[str, Any]], max_length: int) -> Cells:
     """Return a recipe or a condition of every line, cut to a length."""
-    cells = [_cut(_key_text(line[key]), most) for line in lines]
-    if all(isinstance(line[key], (int, float)) for line in lines):
+    values = [line[key] for line in lines]
+    texts = [f"{v:g}" if isinstance(v, float) else shown(v) for v in values]
+    cells = [_cut(text, max_length) for text in texts]
+    if all(isinstance(value, (int, float)) for value in values):
         longest = max(len(key), *map(len, cells))
         return [cell.rjust(longest) for cell in (key, *cells)]
     return [key, *cells]
 
 
-def _key_text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else shown(value)
-
-
-def _cut(text: str, most: int) -> str:
+def _cut(text: str, max_length: int) -> str:
     """Return a text without its middle if it is too long: labels differ at both ends.
 
     >>> _cut("cart:max_depth=12", 12)
     'cart:…pth=12'
     """
-    half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half]}…{text[half + 1 - most :]}"
+    if len(text) <= max_length:
+        return text
+    half = (max_length - 1) // 2
+    return f"{text[:half]}…{text[half + 1 - max_length :]}"
 
 
 def _measure_column(
@@ -138,12 +132,12 @@ def _measure_column(
     elif largest >= 100:
         decimals = max(0, 3 - int(np.log10(largest)))
 
-    def text_of(value: float | None) -> str:
+    def cell_text(value: float | None) -> str:
         return "-" if value is None else f"{value:.{decimals}f}"
 
-    cells = [text_of(line[name]) for line in lines]
+    cells = [cell_text(line[name]) for line in lines]
     if spread and any(line[f"{name}_sd"] is not None for line in lines):
-        deviations = [text_of(line[f"{name}_sd"]) for line in lines]
+        deviations = [cell_text(line[f"{name}_sd"]) for line in lines]
         cells = [
             f"{mean} {spread} {sd}" for mean, sd in zip(cells, deviations, strict=True)
         ]
@@ -157,55 +151,50 @@ def _width(columns: Sequence[Cells]) -> int:
 
 
 def _fitting_measures(
-    names: list[str], columns: dict[str, Cells], room: int
+    names: list[str], columns: dict[str, Cells], width: int
 ) -> list[str]:
     """Return the measures that fit, always including the first."""
     order = [names[0], *sorted(names[1:], key=PRIORITY.index)]
     chosen: list[str] = []
     for name in order:
         needed = len(GAP) + _width([columns[name]])
-        if needed <= room or not chosen:
+        if needed <= width or not chosen:
             chosen.append(name)
-            room -= needed
+            width -= needed
     return [name for name in names if name in chosen]
 
 
 def _comparisons(
-    evaluation: "Evaluation", measure: str, width: int | None, most: int
+    evaluation: "Evaluation", measure: str, width: int | None, max_length: int
 ) -> list[str]:
     """Return a line for each pair of recipes."""
-    if not (
-        evaluation.can_compare(measure)
-        and _is_measured_on_all_folds(evaluation, measure)
-    ):
+    values = (result.measures.get(measure) for result in evaluation.folds)
+    if not evaluation.can_compare(measure) or None in values:
         return []
     tests = evaluation.compare(measure)
     title = MEASURES[measure].title
     if all(map(_always_equal, tests)):
-        none = f"Differences of {title} on the same folds: none, so no test is made."
-        return _wrapped(none, width or USUAL_WIDTH)
+        equal = f"Differences of {title} on the same folds: none, so no test is made."
+        return _wrapped(equal, width or DEFAULT_WIDTH)
     explained = (
         f"Differences of {title} on the same folds, corrected resampled t-test "
         f"with {tests[0].degrees} degrees of freedom:"
     )
     figures = [list(column) for column in zip(*map(_figures, tests), strict=True)]
     if width is not None:
-        least = 2 * NARROWEST_LABEL + len(MINUS)
+        least = 2 * MIN_LABEL_WIDTH + len(MINUS)
         if least + len(GAP) + _width(figures) > width:
-            del figures[1]  # t: p says what there is room to say
-        room = max(least, width - len(GAP) - _width(figures))
-        most = min(most, (room - len(MINUS)) // 2)
+            del figures[1]  # t, since p is more useful
+        pair_width = max(least, width - len(GAP) - _width(figures))
+        max_length = min(max_length, (pair_width - len(MINUS)) // 2)
     pairs = [
-        f"{_cut(shown(test.first), most)}{MINUS}{_cut(shown(test.second), most)}"
+        _cut(shown(test.first), max_length)
+        + MINUS
+        + _cut(shown(test.second), max_length)
         for test in tests
     ]
     rows = list(zip(pairs, *figures, strict=True))
-    return [*_wrapped(explained, width or USUAL_WIDTH), *aligned(rows, left=[0])]
-
-
-def _is_measured_on_all_folds(evaluation: "Evaluation", measure: str) -> bool:
-    """Return whether every recipe has the measure on every fold."""
-    return all(result.measures.get(measure) is not None for result in evaluation.folds)
+    return [*_wrapped(explained, width or DEFAULT_WIDTH), *aligned(rows, left=[0])]
 
 
 def _always_equal(test: Comparison) -> bool:

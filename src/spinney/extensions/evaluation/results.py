@@ -12,10 +12,10 @@ from spinney.data import Value
 from spinney.errors import Setting, refusal
 from spinney.extensions.evaluation.compare import Comparison, corrected_t_test
 from spinney.extensions.evaluation.measures import (
+    DEFAULT_MEASURES,
     GROUPS,
-    MEANS_OF_ROWS,
     MEASURES,
-    USUAL,
+    ROW_MEANS,
     Measured,
     measure_named,
 )
@@ -85,7 +85,7 @@ class Evaluation(InNotebooks):
         under its name, its standard deviation under the name with ``_sd``.
     """
 
-    usual: ClassVar[tuple[str, ...]] = USUAL  # shown by default
+    default_measures: ClassVar[tuple[str, ...]] = DEFAULT_MEASURES  # shown by default
 
     target: str
     classes: tuple[Value, ...] | None
@@ -174,7 +174,7 @@ class Evaluation(InNotebooks):
 
     def can_compare(self, measure: str) -> bool:
         """Return whether the table shows the mean of a measure over folds."""
-        averaged = measure in MEANS_OF_ROWS or measure not in GROUPS["quality"]
+        averaged = measure in ROW_MEANS or measure not in GROUPS["quality"]
         return averaged or not self.pooled
 
     @property

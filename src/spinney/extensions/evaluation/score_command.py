@@ -45,17 +45,17 @@ def score(model: str, data: str, **options: Any) -> None:
 def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
     """Score a model and write the result."""
     from spinney._support.text import signs_to_ascii
-    from spinney.extensions.evaluation import score as measured
+    from spinney.extensions.evaluation import score as score_rows
 
     check_output(options["output"], overwrite=options["overwrite"])
     with show_status("measuring"):
-        found = measured(
+        result = score_rows(
             model, data, weight=options["weight"], **file_arguments(options)
         )
-    text = found.text(width=text_width(options["output"]))
+    text = result.text(width=text_width(options["output"]))
     write_result(
         "score",
-        found,
+        result,
         lambda plain: signs_to_ascii(text) if plain else text,
         options,
     )

@@ -14,9 +14,9 @@ from spinney.data import Column, Table, Target, TextFormat, Value
 from spinney.errors import DataError, Setting, did_you_mean, refusal
 from spinney.extensions.evaluation.leaf_errors import (
     LeafErrors,
+    leaf_error_lines,
     leaf_errors,
     leaves_as_dicts,
-    leaves_text,
 )
 from spinney.extensions.evaluation.measures import (
     MEASURES,
@@ -114,7 +114,7 @@ class Score(InNotebooks):
         parts = ["\n".join([self._heading(), *self._notes()]), self._measures()]
         if self.classes:
             parts += [self._matrix(width), self._classes()]
-        leaves = leaves_text(self.leaves, numeric=not self.classes, width=width)
+        leaves = leaf_error_lines(self.leaves, numeric=not self.classes, width=width)
         if leaves:
             parts.append("\n".join(leaves))
         return "\n\n".join(parts)
@@ -145,7 +145,7 @@ class Score(InNotebooks):
         rows = [
             (
                 name.replace("_", " ") if "accuracy" in name else MEASURES[name].title,
-                "-" if value is None else _figure(value),
+                "-" if value is None else _measure_text(value),
             )
             for name, value in self.measures.items()
         ]
@@ -208,8 +208,8 @@ def score(
     >>> import spinney
     >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
     >>> model = spinney.grow(shop, "sold", recipe="c4.5")
-    >>> found = spinney.score(model, {"size": [1, 4, 9], "sold": ["no", "no", "yes"]})
-    >>> round(found.measures["accuracy"], 3), found.confusion.tolist()
+    >>> score = spinney.score(model, {"size": [1, 4, 9], "sold": ["no", "no", "yes"]})
+    >>> round(score.measures["accuracy"], 3), score.confusion.tolist()
     (0.667, [[1.0, 1.0], [0.0, 1.0]])
     """
     rows, weights, n_without_target = rows_with_target(
@@ -249,16 +249,16 @@ def rows_with_target(
     target = model.schema.target
     check_roles(target.name, weight)
     table = model.read(data, weight=weight, **reading)
-    known, weights = ~_column(table, target.name, "target").missing, None
-    n_without_target = int(len(known) - known.sum())
+    usable, weights = ~_column(table, target.name, "target").missing, None
+    n_without_target = int(len(usable) - usable.sum())
     if weight is not None:
         weights = row_weights(_column(table, weight, "weight"))
-        known &= weights > 0
-        weights = weights[known]
-    if not known.any():
+        usable &= weights > 0
+        weights = weights[usable]
+    if not usable.any():
         msg = f"no row has a {target.name!r}{' and a weight' * bool(weight)}"
         raise DataError(msg, remedy="add some")
-    return table.take(known), weights, n_without_target
+    return table.take(usable), weights, n_without_target
 
 
 def _measured(
@@ -273,21 +273,23 @@ def _measured(
             "confusion": np.zeros((0, 0)),
             "new_classes": (),
         }
-    new_classes = _new_classes(column, truth)
-    for code, (label, _) in enumerate(new_classes, len(target.classes)):
-        truth = np.where((truth < 0) & _holds(column, label), code, truth)
+    unknown, counts = np.unique(column.cells[truth < 0], return_counts=True)
+    for code, cell in enumerate(unknown, len(target.classes)):
+        truth = np.where((truth < 0) & (column.cells == cell), code, truth)
+    labels = [column.levels[cell] for cell in unknown if column.levels]
+    new_classes = tuple(zip(labels or unknown.tolist(), counts.tolist(), strict=True))
     classes = (*target.classes, *(label for label, _ in new_classes))
     predicted, costs = labels_of(outputs, target.costs), None
     if target.costs is not None:  # the cost of an unknown class is NaN
-        more = (0, len(new_classes))
-        costs = np.pad(np.array(target.costs), more, constant_values=np.nan)
+        added = (0, len(new_classes))
+        costs = np.pad(np.array(target.costs), added, constant_values=np.nan)
     probabilities = np.pad(outputs, ((0, 0), (0, len(new_classes))))
     return {
         "measures": class_measures(
             truth, predicted, probabilities, weights=weights, costs=costs
         ),
         "classes": classes,
-        "confusion": _confusion(truth, predicted, len(classes), weights),
+        "confusion": _confusion_matrix(truth, predicted, len(classes), weights),
         "new_classes": new_classes,
     }
 
@@ -301,22 +303,7 @@ def _column(table: Table, name: str, part: str) -> Column:
     return table[name]
 
 
-def _new_classes(column: Column, truth: Integers) -> tuple[tuple[Value, int], ...]:
-    """Return the classes unknown to a model, with their numbers of rows."""
-    found, counts = np.unique(column.cells[truth < 0], return_counts=True)
-    cells = found.tolist()
-    labels = cells if column.kind == "numeric" else [column.levels[c] for c in cells]
-    return tuple(zip(labels, counts.tolist(), strict=True))
-
-
-def _holds(column: Column, label: Value) -> Any:
-    """Return which rows of a column have a label."""
-    if column.kind == "numeric":
-        return column.cells == label
-    return column.cells == column.levels.index(label)
-
-
-def _confusion(
+def _confusion_matrix(
     truth: Integers, predicted: Integers, n_classes: int, weights: Floats | None
 ) -> Floats:
     """Return the weight of rows by true and predicted class."""
@@ -329,7 +316,7 @@ def _ratio(part: Any, whole: Any) -> float | None:
     return float(part / whole) if whole > 0 else None
 
 
-def _figure(value: float) -> str:
+def _measure_text(value: float) -> str:
     """Return a measure with three decimals, or six digits if it is large or small."""
     plain = 0.01 <= abs(value) < 100 or abs(value) < 1e-9
     return f"{value:.3f}" if plain else figure(value)

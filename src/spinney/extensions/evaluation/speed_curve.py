@@ -17,12 +17,12 @@ from spinney.extensions.evaluation.candidates import DEFAULT_RECIPES, Recipes
 from spinney.extensions.evaluation.measures import MEASURES
 from spinney.extensions.evaluation.report import in_ascii, signed
 from spinney.extensions.evaluation.results import Evaluation
-from spinney.extensions.evaluation.study import prepare_study, study_of
+from spinney.extensions.evaluation.study import make_study, prepare_study
 from spinney.extensions.evaluation.tasks import learning_curve_tasks, training_sizes
 
-SCALED = ("seconds", "row_microseconds", "peak_mib")
-FEWEST_ROWS, MOST_SIZES = 50, 6
-USUAL_HOLDOUT, USUAL_REPEATS = 0.3, 3
+SCALED_MEASURES = ("seconds", "row_microseconds", "peak_mib")
+MIN_ROWS, MAX_SIZES = 50, 6
+DEFAULT_HOLDOUT, DEFAULT_REPEATS = 0.3, 3
 
 
 class Scalability(Evaluation):
@@ -37,14 +37,14 @@ class Scalability(Evaluation):
     """
 
     __slots__ = ()
-    usual = (*SCALED, "leaves")
+    default_measures = (*SCALED_MEASURES, "leaves")
 
     @property
     def exponents(self) -> list[dict[str, Any]]:
         """The exponents of time and memory by recipe and measure."""
         lines = []
         for recipe in self.recipes:
-            for measure in (name for name in SCALED if name in self.measures):
+            for measure in (name for name in SCALED_MEASURES if name in self.measures):
                 sizes, values = self._curve(recipe, measure)
                 lines.append(
                     {
@@ -76,12 +76,12 @@ class Scalability(Evaluation):
         """Return the table as text, with the exponents below."""
         table = super().text(width=width, measures=measures, ascii_only=ascii_only)
         heading = "Exponent of the number of rows (in brackets: last two sizes):"
-        names = [name for name in SCALED if name in self.measures]
+        names = [name for name in SCALED_MEASURES if name in self.measures]
         titles = [MEASURES[name].title for name in names]
         rows = [["recipe", *titles]]
-        found = {(e["recipe"], e["measure"]): e for e in self.exponents}
+        by_key = {(e["recipe"], e["measure"]): e for e in self.exponents}
         for recipe in self.recipes:
-            cells = [_exponent_text(found[recipe, name]) for name in names]
+            cells = [_exponent_text(by_key[recipe, name]) for name in names]
             rows.append([shown(recipe), *cells])
         below = "\n".join(["", heading, *aligned(rows, left=[0])])
         return f"{table}\n{in_ascii(below) if ascii_only else below}"
@@ -105,11 +105,9 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
     return float(slope)
 
 
-def _exponent_text(found: dict[str, Any]) -> str:
-    def text_of(value: float | None) -> str:
-        return "-" if value is None else signed(value, 2)
-
-    return f"{text_of(found['exponent'])} ({text_of(found['last'])})"
+def _exponent_text(line: dict[str, Any]) -> str:
+    both = (line["exponent"], line["last"])
+    return "{} ({})".format(*("-" if k is None else signed(k, 2) for k in both))
 
 
 def scalability(
@@ -154,33 +152,29 @@ def scalability(
     >>> [line["measure"] for line in result.exponents][:2]
     ['seconds', 'row_microseconds']
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
-    if not {"folds", "holdout"} & given.keys():
-        given["holdout"] = USUAL_HOLDOUT
-    given.setdefault("repeats", USUAL_REPEATS)
-    prepared_study = prepare_study(study_of(recipes, given, data=data, target=target))
-    most = min(len(split.train) for split in prepared_study.splits)
-    numbers = _halves(most) if sizes is None else training_sizes(sizes, most)
+    settings = {name: value for name, value in arguments.items() if value is not None}
+    if not {"folds", "holdout"} & settings.keys():
+        settings["holdout"] = DEFAULT_HOLDOUT
+    settings = {"repeats": DEFAULT_REPEATS, **settings, "data": data, "target": target}
+    study = prepare_study(make_study(recipes, settings))
+    max_size = min(len(split.train) for split in study.splits)
+    numbers = _halves(max_size) if sizes is None else training_sizes(sizes, max_size)
     if len(numbers) < 2:
         remedy = (
             "give more rows, or two sizes, such as ",
             Setting("sizes", [0.5, 1.0]),
         )
-        problem = f"there are too few training rows ({most}) for several sizes"
+        problem = f"there are too few training rows ({max_size}) for several sizes"
         raise DataError(problem, remedy=remedy)
-    found = prepared_study.run(
-        learning_curve_tasks(prepared_study, numbers), memory=True
-    )
-    return Scalability(
-        **{each.name: getattr(found, each.name) for each in fields(found)}
-    )
+    result = study.run(learning_curve_tasks(study, numbers), memory=True)
+    return Scalability(**{f.name: getattr(result, f.name) for f in fields(result)})
 
 
-def _halves(most: int) -> list[int]:
+def _halves(max_size: int) -> list[int]:
     """Return a number of rows, half of it and so on, in ascending order.
 
     >>> _halves(280), _halves(20)
     ([70, 140, 280], [])
     """
-    halves = [most // 2**step for step in range(MOST_SIZES)]
-    return sorted(number for number in halves if number >= FEWEST_ROWS)
+    halves = [max_size // 2**step for step in range(MAX_SIZES)]
+    return sorted(number for number in halves if number >= MIN_ROWS)

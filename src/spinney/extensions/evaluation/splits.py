@@ -17,7 +17,7 @@ from spinney.errors import DataError, Setting, refusal, warn
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
 from spinney.growth.folds import MIN_ROWS_FOR_FOLDS
 
-USUAL_FOLDS = 10
+DEFAULT_FOLDS = 10
 LEAVE_ONE_OUT = "loo"
 
 
@@ -62,7 +62,7 @@ class Scheme:
     @property
     def n_folds(self) -> int:
         """The number of folds."""
-        return USUAL_FOLDS if self.folds is None else int(self.folds)
+        return DEFAULT_FOLDS if self.folds is None else int(self.folds)
 
     def __str__(self) -> str:
         if self.leave_one_out:
@@ -113,11 +113,11 @@ def choose_folds(scheme: Scheme, rows: EvaluationRows) -> Scheme:
     if rows.classes is not None:
         largest_class = int(np.bincount(rows.truth).max())
         reason = f"no class has more than {largest_class} rows"
-    if not 2 <= largest_class < USUAL_FOLDS:
+    if not 2 <= largest_class < DEFAULT_FOLDS:
         return scheme
     warn(
         Setting("folds"),
-        f": {largest_class} are taken and not {USUAL_FOLDS}, since {reason}",
+        f": {largest_class} are taken and not {DEFAULT_FOLDS}, since {reason}",
     )
     return replace(scheme, folds=largest_class)
 
@@ -141,7 +141,7 @@ def _leave_one_out(scheme: Scheme, rows: EvaluationRows) -> Scheme:
     return replace(scheme, folds=max(2, rows.n_rows), leave_one_out=True)
 
 
-def splits_of(rows: EvaluationRows, scheme: Scheme) -> list[Split]:
+def make_splits(rows: EvaluationRows, scheme: Scheme) -> list[Split]:
     """Return the splits, stratified if the target has classes."""
     if rows.n_rows < 2:
         msg = (
@@ -153,17 +153,14 @@ def splits_of(rows: EvaluationRows, scheme: Scheme) -> list[Split]:
     splitter = (
         _holdout_splitter(rows, scheme) if folds == 1 else _fold_splitter(rows, scheme)
     )
-    return [
-        Split(number // folds + 1, number % folds + 1, train, test)
-        for number, (train, test) in enumerate(_split(splitter, rows))
-    ]
-
-
-def _split(splitter: Any, rows: EvaluationRows) -> list[tuple[Integers, Integers]]:
     with warnings.catch_warnings():
         # scikit-learn warns of rare classes at each repeat; ours names them, once.
         warnings.simplefilter("ignore", UserWarning)
-        return list(splitter.split(np.zeros((rows.n_rows, 1)), rows.truth))
+        pairs = list(splitter.split(np.zeros((rows.n_rows, 1)), rows.truth))
+    return [
+        Split(number // folds + 1, number % folds + 1, train, test)
+        for number, (train, test) in enumerate(pairs)
+    ]
 
 
 def _fold_splitter(rows: EvaluationRows, scheme: Scheme) -> Any:
@@ -200,7 +197,7 @@ def _fold_splitter(rows: EvaluationRows, scheme: Scheme) -> Any:
         )
     rare = np.flatnonzero(counts < folds)
     if len(rare):
-        _warn_of_rare(rows, rare, counts, f"fewer rows than the {folds} folds")
+        _warn_rare_classes(rows, rare, counts, f"fewer rows than the {folds} folds")
     from sklearn.model_selection import RepeatedStratifiedKFold
 
     return RepeatedStratifiedKFold(**settings)
@@ -226,7 +223,7 @@ def _holdout_splitter(rows: EvaluationRows, scheme: Scheme) -> Any:
     counts = np.bincount(rows.truth, minlength=len(rows.classes))
     rare = np.flatnonzero(counts < 2)
     if len(rare):
-        _warn_of_rare(rows, rare, counts, "one row only")
+        _warn_rare_classes(rows, rare, counts, "one row only")
         return ShuffleSplit(**settings)
     if min(n_test, rows.n_rows - n_test) < len(counts):
         warn(
@@ -238,7 +235,7 @@ def _holdout_splitter(rows: EvaluationRows, scheme: Scheme) -> Any:
     return StratifiedShuffleSplit(**settings)
 
 
-def _warn_of_rare(
+def _warn_rare_classes(
     rows: EvaluationRows, rare: Integers, counts: Integers, what: str
 ) -> None:
     """Warn of classes too rare for every training and test set."""
@@ -247,5 +244,5 @@ def _warn_of_rare(
     noun, verb = ("class", "has") if len(rare) == 1 else ("classes", "have")
     warn(
         f"target {shown(rows.target)!r}: {noun} {counted} {verb} {what}: some "
-        "parts are trained or tested without"
+        "training or test sets lack them"
     )

@@ -11,7 +11,7 @@ from spinney.extensions.evaluation.candidates import DEFAULT_RECIPES, Recipes
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
 from spinney.extensions.evaluation.remote_study import evaluate_remote
 from spinney.extensions.evaluation.results import Evaluation
-from spinney.extensions.evaluation.study import prepare_study, study_of
+from spinney.extensions.evaluation.study import make_study, prepare_study
 from spinney.extensions.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
@@ -27,7 +27,7 @@ from spinney.extensions.evaluation.tasks import (
 )
 from spinney.recipes import DEFAULT_RECIPE
 
-USUAL_OUTLIERS = (0, 0.1, 0.2)
+DEFAULT_OUTLIERS = (0, 0.1, 0.2)
 
 
 def evaluate(
@@ -122,13 +122,11 @@ connection, table, memory_limit, format, encoding, text_format
     """
     arguments = {**locals(), **settings}  # all that is given, by name
     del arguments["recipes"], arguments["settings"]
-    study = study_of(recipes, arguments)
+    study = make_study(recipes, arguments)
     if study.table.is_remote:
         return evaluate_remote(study)
-    prepared_study = prepare_study(study)
-    return prepared_study.run(
-        [plain_task(prepared_study.rows, split, {}) for split in prepared_study.splits]
-    )
+    prepared = prepare_study(study)
+    return prepared.run([plain_task(prepared.rows, s, {}) for s in prepared.splits])
 
 
 def learning_curve(
@@ -168,13 +166,10 @@ def learning_curve(
     >>> [line["rows"] for line in curve.table]
     [8, 15]
     """
-    prepared_study = prepare_study(
-        study_of(recipes, arguments, data=data, target=target)
-    )
-    most = min(len(split.train) for split in prepared_study.splits)
-    return prepared_study.run(
-        learning_curve_tasks(prepared_study, training_sizes(sizes, most))
-    )
+    arguments = {**arguments, "data": data, "target": target}
+    study = prepare_study(make_study(recipes, arguments))
+    max_size = min(len(split.train) for split in study.splits)
+    return study.run(learning_curve_tasks(study, training_sizes(sizes, max_size)))
 
 
 def robustness(
@@ -232,15 +227,14 @@ def robustness(
     outliers 0.2
     """
     check_choice("missing_in_test", missing_in_test)
-    prepared_study = prepare_study(
-        study_of(recipes, arguments, data=data, target=target)
-    )
-    requested = _perturbations(prepared_study.rows, noise, missing_rate, outliers)
+    arguments = {**arguments, "data": data, "target": target}
+    study = prepare_study(make_study(recipes, arguments))
+    perturbations = _perturbations(study.rows, noise, missing_rate, outliers)
     tasks = [
-        perturbed_task(prepared_study, index, kind, rate, also_test=missing_in_test)
-        for index, (kind, rate) in product(range(len(prepared_study.splits)), requested)
+        perturbed_task(study, index, kind, rate, also_test=missing_in_test)
+        for index, (kind, rate) in product(range(len(study.splits)), perturbations)
     ]
-    return prepared_study.run(tasks)
+    return study.run(tasks)
 
 
 def _perturbations(
@@ -256,9 +250,10 @@ def _perturbations(
         ATTRIBUTE_NOISE: noise_rates,
         MISSING_VALUES: check_rates("missing_rate", missing_rate),
     }
-    given = USUAL_OUTLIERS if outliers is None else outliers
-    outlier_rates, both = check_rates("outliers", given), (OUTLIERS, TARGET_OUTLIERS)
-    kinds = [kind for kind in both if perturbed_columns(rows, kind)]
+    outlier_rates = check_rates(
+        "outliers", DEFAULT_OUTLIERS if outliers is None else outliers
+    )
+    kinds = [k for k in (OUTLIERS, TARGET_OUTLIERS) if perturbed_columns(rows, k)]
     if any(outlier_rates) and not (kinds or outliers is None):
         raise refusal(
             Setting("outliers", outlier_rates),
@@ -267,9 +262,9 @@ def _perturbations(
         )
     rates |= dict.fromkeys(kinds, outlier_rates)
     requested = [
-        (kind, rate) for kind, given in rates.items() for rate in given if rate
+        (kind, rate) for kind, listed in rates.items() for rate in listed if rate
     ]
-    if any(0 in given for given in rates.values()):
+    if any(0 in listed for listed in rates.values()):
         requested.insert(0, ("nothing", 0.0))
     if not requested:
         names = (Setting("noise"), Setting("missing_rate"), Setting("outliers"))

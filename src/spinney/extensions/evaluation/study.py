@@ -31,12 +31,12 @@ from spinney.extensions.evaluation.candidates import (
     REMOTE_RECIPES,
     Recipes,
     StudyCandidate,
-    candidates_of,
+    study_candidates,
 )
 from spinney.extensions.evaluation.evaluation_rows import (
     EvaluationRows,
     class_codes,
-    rows_of,
+    read_evaluation_rows,
 )
 from spinney.extensions.evaluation.measures import (
     Measured,
@@ -46,7 +46,12 @@ from spinney.extensions.evaluation.measures import (
     speed_measures,
 )
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
-from spinney.extensions.evaluation.splits import Scheme, Split, choose_folds, splits_of
+from spinney.extensions.evaluation.splits import (
+    Scheme,
+    Split,
+    choose_folds,
+    make_splits,
+)
 from spinney.growth import prediction_only
 from spinney.sources.training_data import (
     DECLARATION_PARAMETERS,
@@ -62,7 +67,7 @@ Task = TypeVar("Task")
 class TrainTestTask:
     """A training and a test set; ``tables`` makes both when they are needed."""
 
-    part: Split
+    split: Split
     tables: Callable[[], tuple[Table, Table]]
     conditions: dict[str, Any]
 
@@ -99,7 +104,7 @@ def pool_rows(pieces: Sequence[TestedRows]) -> TestedRows:
     )
 
 
-def tested_rows(
+def make_tested_rows(
     truth: Cells,
     weights: Floats | None,
     classes: tuple[Value, ...] | None,
@@ -146,15 +151,15 @@ class PreparedStudy:
 
         def prepare(task: TrainTestTask) -> Callable[[StudyCandidate], FoldResult]:
             train, test = task.tables()
-            fold_split, counts = task.part, (train.n_rows, test.n_rows)
+            split, counts = task.split, (train.n_rows, test.n_rows)
 
             def measure_candidate(candidate: StudyCandidate) -> FoldResult:
                 tested, size = self._tested(candidate, task, train, test, memory=memory)
                 measures = {**self._quality(tested), **size}
                 result = FoldResult(
                     candidate.label,
-                    fold_split.repeat,
-                    fold_split.fold,
+                    split.repeat,
+                    split.fold,
                     *counts,
                     measures,
                     task.conditions,
@@ -173,9 +178,9 @@ class PreparedStudy:
         # AUC is undefined over all rows, because it would rank probabilities of
         # different models.
         pooled = {
-            line: {**found, "auc": None} if "auc" in found else found
+            line: {**quality, "auc": None} if "auc" in quality else quality
             for line, tested in tested_by_line.items()
-            for found in (self._quality(pool_rows(tested)),)
+            for quality in (self._quality(pool_rows(tested)),)
         }
         return Evaluation(
             rows.target, rows.classes, rows.n_rows, self.scheme, results, pooled
@@ -190,17 +195,18 @@ class PreparedStudy:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
             for candidate in self.candidates:
-                self._grown(candidate, task, train).outputs(test)
+                self._grow(candidate, task, train).outputs(test)
 
-    def _grown(
+    def _grow(
         self, candidate: StudyCandidate, task: TrainTestTask, train: Table
     ) -> Any:
         """Return the model of a candidate for the training set of a task."""
         from spinney.api import grow, grow_forest
 
-        rows, grower = self.rows, grow_forest if candidate.is_forest else grow
+        rows, split = self.rows, task.split
+        grower = grow_forest if candidate.is_forest else grow
         arguments = _arguments_for(candidate.arguments, train[rows.target].cells, rows)
-        with name_errors(candidate, task.part.repeat, task.part.fold, task.conditions):
+        with name_errors(candidate, split.repeat, split.fold, task.conditions):
             return grower(train, rows.target, weight=rows.weight, **arguments)
 
     def _tested(
@@ -216,18 +222,18 @@ class PreparedStudy:
         with warnings.catch_warnings():
             # Issues of the table were reported when it was read.
             warnings.simplefilter("ignore", SpinneyWarning)
-            grow = partial(self._grown, candidate, task, train)
+            grow_once = partial(self._grow, candidate, task, train)
             # Not while timing: freed memory must be allocated again.
-            peak = peak_memory_of(grow) if memory else None
+            peak = peak_memory_of(grow_once) if memory else None
             start = seconds_without_loading()
-            model = grow()
+            model = grow_once()
             after_growing = seconds_without_loading()
             outputs = model.outputs(test)
             after_predicting = seconds_without_loading()
-        rows, fold_split = self.rows, task.part.test
-        tested = tested_rows(
-            rows.truth[fold_split],
-            None if rows.weights is None else rows.weights[fold_split],
+        rows, test_rows = self.rows, task.split.test
+        tested = make_tested_rows(
+            rows.truth[test_rows],
+            None if rows.weights is None else rows.weights[test_rows],
             rows.classes,
             target=model.schema.target,
             outputs=outputs,
@@ -266,32 +272,29 @@ def _arguments_for(
     arguments: Mapping[str, Any], cells: Any, rows: EvaluationRows
 ) -> dict[str, Any]:
     """Return arguments for a training set, without settings of missing classes."""
-    arguments_left = {**arguments, **rows.kinds}
-    if arguments_left.get("recipe") == FOREST:
-        arguments_left["recipe"] = arguments_left.pop("trees", "cart")
+    remaining = {**arguments, **rows.kinds}
+    if remaining.get("recipe") == FOREST:
+        remaining["recipe"] = remaining.pop("trees", "cart")
     if rows.classes is None:
         # Few whole numbers in a training set must not become classes.
-        arguments_left["numeric"] = [*arguments_left["numeric"], rows.target]
-        return arguments_left
+        remaining["numeric"] = [*remaining["numeric"], rows.target]
+        return remaining
     present = np.unique(cells)
     if len(present) == len(rows.classes):
-        return arguments_left
-    weights, costs = (
-        arguments_left.get("class_weight"),
-        arguments_left.get("cost_matrix"),
-    )
+        return remaining
+    weights, costs = remaining.get("class_weight"), remaining.get("cost_matrix")
     if isinstance(weights, Mapping):
         missing_classes = set(range(len(rows.classes))) - set(present.tolist())
         names = {value_text(rows.classes[code]) for code in missing_classes}
-        arguments_left["class_weight"] = {
+        remaining["class_weight"] = {
             label: weight
             for label, weight in weights.items()
             if value_text(label) not in names
         }
     if costs is not None:
         all_costs = cost_array(costs, rows.classes)
-        arguments_left["cost_matrix"] = all_costs[np.ix_(present, present)]
-    return arguments_left
+        remaining["cost_matrix"] = all_costs[np.ix_(present, present)]
+    return remaining
 
 
 @contextmanager
@@ -335,28 +338,26 @@ class Study:
         return cost_array(self.cost_matrix, classes)
 
 
-def study_of(
-    recipes: Recipes | None, arguments: Mapping[str, Any], **further: Any
-) -> Study:
+def make_study(recipes: Recipes | None, arguments: Mapping[str, Any]) -> Study:
     """Return the study of arguments of ``evaluate`` and settings for all recipes."""
-    settings = {**arguments, **further}
+    settings = dict(arguments)
 
-    def given(*names: str) -> dict[str, Any]:
+    def pop(*names: str) -> dict[str, Any]:
         return {name: settings.pop(name) for name in names if name in settings}
 
     progress = settings.pop("progress", None)
     check_progress(progress)
     cost_matrix = settings.pop("cost_matrix", None)
     seed = seed_of(settings.pop("random_state", None), 0)
-    scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
+    scheme = Scheme(**pop("folds", "repeats", "holdout"), seed=seed)
     table = TableInput.of(
-        given("data", "target", *DECLARATION_PARAMETERS, *INPUT_PARAMETERS)
+        pop("data", "target", *DECLARATION_PARAMETERS, *INPUT_PARAMETERS)
     )
     refuse_seed(settings)
     uses_defaults = recipes is None
     if recipes is None:
         recipes = REMOTE_RECIPES if table.is_remote else DEFAULT_RECIPES
-    candidates = candidates_of(recipes, settings)
+    candidates = study_candidates(recipes, settings)
     return Study(table, scheme, candidates, uses_defaults, cost_matrix, progress)
 
 
@@ -368,8 +369,8 @@ def prepare_study(study: Study) -> PreparedStudy:
             "does not read the rows, and this study needs them in memory",
             phrase("remove it, or read them ({})", Setting("engine", "memory")),
         )
-    rows = rows_of(replace(study.table, engine="memory"))
+    rows = read_evaluation_rows(replace(study.table, engine="memory"))
     costs = study.costs(rows.classes)
     scheme = choose_folds(study.scheme, rows)
-    splits = splits_of(rows, scheme)
+    splits = make_splits(rows, scheme)
     return PreparedStudy(rows, splits, scheme, study.candidates, costs, study.progress)

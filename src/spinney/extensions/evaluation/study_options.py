@@ -69,13 +69,13 @@ def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def variant_of(text: str) -> Any:
+def candidate_from_text(text: str) -> Any:
     """Return a recipe's name, or a label with arguments of grow.
 
-    >>> variant_of("cart:max-depth=3,criterion=gain")
+    >>> candidate_from_text("cart:max-depth=3,criterion=gain")
     ('cart:max-depth=3,criterion=gain', {'recipe': 'cart', 'max_depth': 3,
     'criterion': 'gain'})
-    >>> variant_of("cart:surrogates=0")[1]["recipe"].surrogates
+    >>> candidate_from_text("cart:surrogates=0")[1]["recipe"].surrogates
     0
     """
     name, colon, rest = text.partition(":")
@@ -95,7 +95,7 @@ def variant_of(text: str) -> Any:
 
 
 def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of grow from texts; a recipe has recipes' own settings."""
+    """Return arguments of grow from texts; settings of recipes become a recipe."""
     from spinney.models import RECIPE_PARAMETERS
     from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
 
@@ -113,7 +113,7 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     return {**rest, home: recipe}
 
 
-def size_of(text: str) -> float:
+def parse_size(text: str) -> float:
     """Return a size of a learning curve: a number or a fraction of rows."""
     number = parse_value(text)
     if isinstance(number, (str, bool)):

@@ -27,31 +27,31 @@ NEAREST_OUTLIER, FARTHEST_OUTLIER = 3.0, 10.0
 
 
 def _random_other_class(
-    column: Column, chosen: Integers, values: Floats, known: Integers
+    column: Column, chosen: Integers, values: Floats, present: Integers
 ) -> Any:
     """Return a random other class, or the number of a random row."""
     n_classes = len(column.levels)
     if column.kind == "numeric":
-        return _random_cell(column, chosen, values, known)
+        return _random_cell(column, chosen, values, present)
     steps = min(1, n_classes - 1) + np.floor(values * (n_classes - 1)).astype(int)
     return (column.cells[chosen] + steps) % n_classes
 
 
-def _random_cell(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
-    """Return the cell of a random known row, perhaps the same one."""
-    return column.cells[known[np.floor(values * len(known)).astype(int)]]
+def _random_cell(column: Column, _: Integers, values: Floats, present: Integers) -> Any:
+    """Return the cell of a random present row, perhaps the same one."""
+    return column.cells[present[np.floor(values * len(present)).astype(int)]]
 
 
 def _missing_cell(column: Column, *_: Any) -> Any:
     return np.nan if column.kind == "numeric" else -1
 
 
-def _outlier(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
+def _outlier(column: Column, _: Integers, values: Floats, present: Integers) -> Any:
     """Return numbers randomly beyond the upper or lower outer fence of a column.
 
     The unit is the interquartile range or, if that is 0, the whole range or 1.
     """
-    cells = column.cells[known]
+    cells = column.cells[present]
     low, high = np.quantile(cells, [0.25, 0.75]) if len(cells) else (0.0, 0.0)
     with np.errstate(over="ignore"):  # a float that is too large is the largest
         unit = (high - low) or (np.ptp(cells) if len(cells) else 0.0) or 1.0
@@ -80,30 +80,21 @@ def perturbed(
     rate: float,
     random: np.random.Generator,
 ) -> Table:
-    """Return the table with a fraction of each column's known cells perturbed."""
+    """Return the table with a fraction of each column's present cells perturbed."""
     changed = {}
     perturb, _ = PERTURBATIONS[kind]
     for name in names:
         column = table[name]
-        known = np.flatnonzero(~column.missing)
-        chosen, values = _drawn(known, rate, random)
+        present = np.flatnonzero(~column.missing)
+        # The draws from the generator do not depend on the rate.
+        order, values = random.permutation(present), random.random(len(present))
+        chosen = order[: round(rate * len(present))]
+        values = values[: len(chosen)]
         cells = column.cells.copy()
-        cells[chosen] = perturb(column, chosen, values, known)
+        cells[chosen] = perturb(column, chosen, values, present)
         changed[name] = replace(column, cells=cells)
     columns = (changed.get(column.name, column) for column in table.columns)
     return Table(tuple(columns), table.n_rows)
-
-
-def _drawn(
-    rows: Integers, rate: float, random: np.random.Generator
-) -> tuple[Integers, Floats]:
-    """Return a fraction of the rows, and a random number from [0, 1) for each.
-
-    The draws from the generator do not depend on the rate.
-    """
-    order, values = random.permutation(rows), random.random(len(rows))
-    n_chosen = round(rate * len(rows))
-    return order[:n_chosen], values[:n_chosen]
 
 
 def plain_task(
@@ -122,27 +113,29 @@ def generator(seed: int, split: int, kind: int = 0) -> np.random.Generator:
     return np.random.default_rng((int(seed), split, kind))
 
 
-def as_list(name: str, given: Any, example: str) -> list[Any]:
+def as_list(name: str, value: Any, example: str) -> list[Any]:
     """Return a parameter as a list; refuse a text, or what is no list."""
-    if not isinstance(given, (str, bytes)):
+    if not isinstance(value, (str, bytes)):
         with suppress(TypeError):
-            return list(given)
-    raise refusal(Setting(name, given), f"must be a list, such as {example}")
+            return list(value)
+    raise refusal(Setting(name, value), f"must be a list, such as {example}")
 
 
-def training_sizes(sizes: Sequence[float], most: int) -> list[int]:
+def training_sizes(sizes: Sequence[float], max_size: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
     counts = set()
     for size in as_list("sizes", sizes, "[0.5, 1.0]"):
         is_count = is_whole(size)
         is_fraction = is_real(size) and not is_count and 0 < size <= 1
-        if not is_fraction and not (is_count and 2 <= size <= most):
+        if not is_fraction and not (is_count and 2 <= size <= max_size):
             raise ParameterError(
                 Setting("sizes"),
-                f": {size!r} must be a whole number from 2 to {most} (the smallest "
+                f": {size!r} must be a whole number from 2 to {max_size} (the smallest "
                 "training set), or a fraction above 0 and at most 1.0",
             )
-        counts.add(int(size) if is_count else min(most, max(2, round(size * most))))
+        counts.add(
+            int(size) if is_count else min(max_size, max(2, round(size * max_size)))
+        )
     if not counts:
         msg = "sizes is empty: give numbers of rows, or fractions such as 0.5"
         raise ParameterError(msg)
@@ -162,23 +155,21 @@ def stratified_order(
     codes = rows.truth[order]
     keys = np.empty(len(order))
     for code in np.unique(codes):
-        at = np.flatnonzero(codes == code)
-        keys[at] = (np.arange(len(at)) + 0.5) / len(at)
+        members = np.flatnonzero(codes == code)
+        keys[members] = (np.arange(len(members)) + 0.5) / len(members)
     return order[np.argsort(keys, kind="stable")]
 
 
 def learning_curve_tasks(
-    prepared_study: PreparedStudy, numbers: Sequence[int]
+    study: PreparedStudy, numbers: Sequence[int]
 ) -> list[TrainTestTask]:
     """Return the tasks of each split with its training rows cut to these numbers."""
     tasks = []
-    for index, split in enumerate(prepared_study.splits):
-        order = stratified_order(
-            prepared_study.rows, split, generator(prepared_study.scheme.seed, index)
-        )
+    for index, split in enumerate(study.splits):
+        order = stratified_order(study.rows, split, generator(study.scheme.seed, index))
         tasks += [
             plain_task(
-                prepared_study.rows,
+                study.rows,
                 Split(split.repeat, split.fold, np.sort(order[:number]), split.test),
                 {"rows": number},
             )
@@ -187,9 +178,9 @@ def learning_curve_tasks(
     return tasks
 
 
-def check_rates(name: str, given: Sequence[float]) -> list[float]:
+def check_rates(name: str, values: Sequence[float]) -> list[float]:
     """Return distinct rates, low to high."""
-    rates = as_list(name, given, "[0.1, 0.2]")
+    rates = as_list(name, values, "[0.1, 0.2]")
     for rate in rates:
         if not 0 <= as_real(rate) <= 1:
             msg = f": the rate {rate!r} must be a number from 0 to 1"
@@ -211,7 +202,7 @@ def perturbed_columns(rows: EvaluationRows, kind: str) -> list[str]:
 
 
 def perturbed_task(
-    prepared_study: PreparedStudy,
+    study: PreparedStudy,
     index: int,
     kind: str,
     rate: float,
@@ -219,8 +210,8 @@ def perturbed_task(
     also_test: bool,
 ) -> TrainTestTask:
     """Return the task of a split whose training rows are perturbed."""
-    rows, split = prepared_study.rows, prepared_study.splits[index]
-    seed = prepared_study.scheme.seed
+    rows, split = study.rows, study.splits[index]
+    seed = study.scheme.seed
 
     def tables() -> tuple[Table, Table]:
         train, test = rows.table.take(split.train), rows.table.take(split.test)

@@ -38,7 +38,7 @@ class RowsGiven:
 
 def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> RowsGiven:
     """Send rows down a tree."""
-    columns = schema.encode(table, flat.read, optional=flat.gathered_if_there)
+    columns = schema.encode(table, flat.read, optional=flat.gathered_optional)
     leaves = leaf_numbers(flat, columns, table.n_rows)
     named, targets = {column.name for column in table.columns}, None
     if schema.target.name in named:

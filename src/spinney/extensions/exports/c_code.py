@@ -11,23 +11,23 @@ from math import isfinite
 
 from spinney._support.json_text import json_text
 from spinney._support.text import value_text
-from spinney.extensions.exports.form_data import head, parts_of
+from spinney.extensions.exports.form_data import head, read_parts
 from spinney.extensions.exports.portable import (
-    Both,
-    FormClause,
+    DerivedCell,
+    FormCondition,
+    FormConjunction,
     FormNode,
-    FormQuestion,
+    FormSplit,
+    FormSum,
     Input,
-    Made,
     Portable,
-    Sum,
     free_name,
-    refuse_to_say,
+    refuse_unsupported,
 )
 
-_PARTS = parts_of("model.c")
-# Words of C and C++, what <math.h> and <string.h> define, and we.
-TAKEN = re.compile(
+_PARTS = read_parts("model.c")
+# Words of C and C++, names of <math.h> and <string.h>, and ours.
+RESERVED_WORDS = re.compile(
     "(M|FP|N|MATH|HUGE)_|("
     "NAN|NULL|INFINITY|MAJORITY|MOST_PARTS|linux|unix|"
     "auto|break|case|char|class|const|continue|default|delete|do|"
@@ -57,8 +57,8 @@ def to_c(form: Portable) -> str:
         head(form, "//", json_text),
         _PARTS["about"],
         "struct model_row {",
-        *(f"  {_type(c)}{n}; // {json_text(c.name)}: {_asked(c)}" for n, c in pairs),
-        *(() if pairs else ("  int nothing; // no column is asked about",)),
+        *(f"  {_field(n, c)} // {json_text(c.name)}: {_asked(c)}" for n, c in pairs),
+        *(() if pairs else ("  int nothing; // no column is used",)),
         "};",
         "",
     ]
@@ -74,17 +74,19 @@ def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
         *tables.sizes(),
         *([f"const char *const model_classes[] = {_list(classes)};"] * bool(classes)),
         _PARTS["structs"],
-        *[_PARTS["number"]] * any(not isinstance(made, Both) for made in form.made),
-        *[_PARTS["same"]] * any(isinstance(made, Both) for made in form.made),
+        *[_PARTS["number"]]
+        * any(not isinstance(derived, FormConjunction) for derived in form.derived),
+        *[_PARTS["same"]]
+        * any(isinstance(derived, FormConjunction) for derived in form.derived),
         *tables.lines(),
-        *([_costs(form)] if form.cost_lines is not None else ()),
+        *([_costs(form.cost_lines)] if form.cost_lines is not None else ()),
         "",
         "static void read_cells(const struct model_row *row, struct cell *cells) {",
         *(f"  {_read(at, *pair)}" for at, pair in enumerate(pairs)),
         *(
             f"  {line}"
-            for at, made in enumerate(form.made, len(form.columns))
-            for line in _made(at, made)
+            for at, derived in enumerate(form.derived, len(form.columns))
+            for line in _derived_cell(at, derived)
         ),
         *(() if pairs else ("  (void)row; (void)cells;",)),
         "}",
@@ -96,11 +98,7 @@ def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
 def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
     """Return the function that finds the nearest of some centres."""
     assert form.centres is not None
-    numbers, texts, may_lack = (
-        form.centres.numbers,
-        form.centres.texts,
-        form.centres.may_lack,
-    )
+    numbers, texts = form.centres.numbers, form.centres.texts
     lines = [
         f"#define N_CLUSTERS {len(form.target.classes)}",
         "",
@@ -113,8 +111,8 @@ def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
     ]
     for at, known in enumerate(texts):
         entries = [
-            f"  {{{string(text)}, {_list(map(repr, apart))}}}"
-            for text, apart in known.apart.items()
+            f"  {{{string(text)}, {_list(map(repr, distances))}}}"
+            for text, distances in known.distances.items()
         ]
         content = ",\n".join(entries or ["  {0}"])
         lines.append(f"static const struct apart APART_{at}[] = {{\n{content}\n}};")
@@ -128,12 +126,12 @@ def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
     lines.append(_PARTS["power"])
     for at, (number, scale) in enumerate(reads):
         lines += [
-            f"  if (!add_number({number}, {scale}, CENTRES_{at}, {int(may_lack)}, "
-            "power, totals))",
+            f"  if (!add_number({number}, {scale}, CENTRES_{at}, "
+            f"{int(form.centres.allows_missing)}, power, totals))",
             "    return -1;",
         ]
     lines += [
-        f"  add_text(row->{pairs[t.cell][0]}, APART_{at}, {len(t.apart)}, others);"
+        f"  add_text(row->{pairs[t.cell][0]}, APART_{at}, {len(t.distances)}, others);"
         for at, t in enumerate(texts)
     ]
     return [*lines, _PARTS["least"].replace("GAMMA", repr(form.centres.gamma))]
@@ -150,7 +148,7 @@ def field_names(columns: Iterable[Input]) -> list[str]:
         name = re.sub(r"[^A-Za-z0-9_]+", "_", column.name)[:60] or "_"
         if not name[0].isalpha() or name == "_":
             name = f"column_{name.strip('_')}".rstrip("_")
-        if TAKEN.match(name):
+        if RESERVED_WORDS.match(name):
             name += "_"
         names.append(free_name(name, names, "_"))
     return names
@@ -163,7 +161,7 @@ def string(text: str) -> str:
     "say \"hi\" \?\?/ \303\251"
     """
     if "\0" in text:
-        refuse_to_say("c", f"{text!r}, which has a NUL character", "rename it")
+        refuse_unsupported("c", f"{text!r}, which has a NUL character", "rename it")
     signs = []
     for byte in text.encode("utf-8", "surrogatepass"):
         sign = chr(byte)
@@ -180,10 +178,10 @@ class _Tables:
 
     form: Portable
     answers: list[str] = field(default_factory=list)
-    questions: list[str] = field(default_factory=list)
+    splits: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     terms: list[str] = field(default_factory=list)
-    says: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     nodes: list[str] = field(default_factory=list)
 
@@ -193,8 +191,8 @@ class _Tables:
             self.nodes.append(self._node(node))
 
     def _node(self, node: FormNode) -> str:
-        start = len(self.questions), len(self.parts), len(self.terms), len(self.says)
-        self.questions += [self._question(question) for question in node.questions]
+        start = len(self.splits), len(self.parts), len(self.terms), len(self.outputs)
+        self.splits += [self._split(split) for split in node.splits]
         self.parts += [f"{{{child}, {share!r}}}" for child, share in node.parts]
         plus = 0.0
         if node.line is not None:
@@ -205,47 +203,47 @@ class _Tables:
                 size = len(self.answers) - first
                 numbers = f"{term.factor!r}, {term.missing!r}"
                 self.terms.append(f"{{{term.cell}, {numbers}, {first}, {size}}}")
-        elif not node.questions:
-            self.says.append(_list(map(repr, node.says)))
+        elif not node.splits:
+            self.outputs.append(_list(map(repr, node.outputs)))
         counts = (
-            len(self.questions) - start[0],
+            len(self.splits) - start[0],
             len(self.parts) - start[1],
             len(self.terms) - start[2],
         )
-        says = start[3] if len(self.says) > start[3] else -1
-        if says >= 0 and self.form.has_labels:
+        outputs = start[3] if len(self.outputs) > start[3] else -1
+        if outputs >= 0 and self.form.has_labels:
             self.labels.append(str(node.label))
         otherwise = -1 if node.default_branch is None else node.default_branch
         return (
             f"{{{start[0]}, {counts[0]}, {otherwise}, {start[1]}, {counts[1]}, "
-            f"{says}, {start[2]}, {counts[2]}, {plus!r}}}"
+            f"{outputs}, {start[2]}, {counts[2]}, {plus!r}}}"
         )
 
-    def _question(self, question: FormQuestion) -> str:
+    def _split(self, split: FormSplit) -> str:
         first = len(self.answers)
-        if question.texts is not None:
-            self._add_texts({t: (0.0, node) for t, node in question.texts.items()})
+        if split.texts is not None:
+            self._add_texts({t: (0.0, node) for t, node in split.texts.items()})
         else:
-            bounds = [*map(repr, question.cuts), "INFINITY"]
-            pairs = zip(bounds, question.nodes, strict=True)
+            bounds = [*map(repr, split.cuts), "INFINITY"]
+            pairs = zip(bounds, split.nodes, strict=True)
             self.answers += [f"{{0, {bound}, {node}}}" for bound, node in pairs]
-        is_text = int(question.texts is not None)
+        is_text = int(split.texts is not None)
         size = len(self.answers) - first
-        return f"{{{question.cell}, {is_text}, {first}, {size}}}"
+        return f"{{{split.cell}, {is_text}, {first}, {size}}}"
 
     def _add_texts(self, texts: Mapping[str, tuple[float, int]]) -> None:
         for text, (number, node) in texts.items():
             self.answers.append(f"{{{string(text)}, {number!r}, {node}}}")
 
     def sizes(self) -> list[str]:
-        """Return the constants that arrays are as large as."""
+        """Return the sizes of arrays as constants."""
         form = self.form
-        most = max(1, sum(not n.questions for n in form.nodes)) if form.divides else 1
+        n_leaves = sum(not node.splits for node in form.nodes)
         return [
-            f"#define N_CELLS {max(1, len(form.columns) + len(form.made))}",
+            f"#define N_CELLS {max(1, len(form.columns) + len(form.derived))}",
             f"#define N_OUTPUTS {form.target.n_outputs}",
             f"#define N_TREES {len(form.roots)}",
-            f"#define MOST_PARTS {most}",
+            f"#define MOST_PARTS {max(1, n_leaves) if form.divides else 1}",
             f"#define MAJORITY {int(form.majority)}",
         ]
 
@@ -253,10 +251,10 @@ class _Tables:
         """Return the tables; one that is empty has a line of zeros."""
         rows = {
             "struct answer ANSWERS[]": self.answers,
-            "struct question QUESTIONS[]": self.questions,
+            "struct question QUESTIONS[]": self.splits,
             "struct part PARTS[]": self.parts,
             "struct term TERMS[]": self.terms,
-            "double SAYS[][N_OUTPUTS]": self.says,
+            "double SAYS[][N_OUTPUTS]": self.outputs,
             "struct node NODES[]": self.nodes,
             "int ROOTS[]": [str(root) for root in self.form.roots],
             **({"int LABELS[]": self.labels} if self.labels else {}),
@@ -271,12 +269,12 @@ def _list(parts: Iterable[str]) -> str:
     return f"{{{', '.join(parts)}}}"
 
 
-def _type(column: Input) -> str:
-    return "double " if column.is_number else "const char *"
+def _field(name: str, column: Input) -> str:
+    return f"double {name};" if column.is_number else f"const char *{name};"
 
 
 def _asked(column: Input) -> str:
-    """Return what a field holds."""
+    """Return the comment of a field."""
     if column.is_number:
         return "a number" if column.unit is None else f"a number of {column.unit}"
     return f"text, {len(column.values)} values"
@@ -294,42 +292,44 @@ def _read_number(name: str, column: Input) -> str:
     return f"({lacks}) ? NAN : row->{name}" if lacks else f"row->{name}"
 
 
-def _made(at: int, made: Made) -> list[str]:
+def _derived_cell(at: int, derived: DerivedCell) -> list[str]:
     """Return the lines that make a cell of others."""
-    if isinstance(made, Both):
-        known, holds = zip(*map(_clause, made.clauses), strict=True)
+    if isinstance(derived, FormConjunction):
+        known, accepted = zip(*map(_clause, derived.clauses), strict=True)
         return [
             f"cells[{at}].text = !({' && '.join(known)}) ? 0",
-            f'  : {" && ".join(holds)} ? "true" : "false";',
+            f'  : {" && ".join(accepted)} ? "true" : "false";',
         ]
-    if isinstance(made, Sum):
-        parts = [f"{factor!r} * cells[{cell}].number" for cell, factor in made.terms]
+    if isinstance(derived, FormSum):
+        parts = [f"{factor!r} * cells[{cell}].number" for cell, factor in derived.terms]
         return [f"cells[{at}].number = number_or_nan({' + '.join(parts)});"]
-    first, second = (f"cells[{cell}].number" for cell in (made.first, made.second))
+    first, second = (
+        f"cells[{cell}].number" for cell in (derived.first, derived.second)
+    )
     return [f"cells[{at}].number = number_or_nan({first} / {second});"]
 
 
-def _clause(clause: FormClause) -> tuple[str, str]:
+def _clause(clause: FormCondition) -> tuple[str, str]:
     """Return that the cell of a clause is known, and that it satisfies it."""
-    cell, holds = clause.cell, clause.holds
-    if isinstance(holds, Mapping):
-        yes = [text for text, held in holds.items() if held]
-        known, held = _is_one_of(cell, holds), _is_one_of(cell, yes)
+    cell, accepted = clause.cell, clause.accepted
+    if isinstance(accepted, Mapping):
+        yes = [text for text, held in accepted.items() if held]
+        known, held = _is_any_of(cell, accepted), _is_any_of(cell, yes)
     else:
-        name, (low, high) = f"cells[{cell}].number", holds
+        name, (low, high) = f"cells[{cell}].number", accepted
         bounds = [f"{name} > {low!r}"] * isfinite(low)
         bounds += [f"{name} <= {high!r}"] * isfinite(high)
         known, held = f"!isnan({name})", " && ".join(bounds) or "1"
     return ("1", f"(!{known} || ({held}))") if clause.missing else (known, held)
 
 
-def _is_one_of(cell: int, texts: Iterable[str]) -> str:
+def _is_any_of(cell: int, texts: Iterable[str]) -> str:
     same = [f"same(cells[{cell}].text, {string(text)})" for text in texts]
     return f"({' || '.join(same) or '0'})"
 
 
-def _costs(form: Portable) -> str:
-    lines = [_list(map(repr, line)) for line in form.cost_lines or ()]
+def _costs(cost_lines: list[list[float]]) -> str:
+    lines = [_list(map(repr, line)) for line in cost_lines]
     return f"static const double COSTS[N_OUTPUTS][N_OUTPUTS] = {_list(lines)};"
 
 

@@ -20,16 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.text import value_text
 from spinney.extensions.exports.portable import (
-    Both,
     FormNode,
-    FormQuestion,
-    Made,
+    FormSplit,
     Portable,
 )
 
-UNKNOWN, ELSEWHERE, THIS_WAY = range(3)
+UNKNOWN, ELSEWHERE, THIS_BRANCH = range(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,13 @@ class EdgeTables:
     ----------
     by_tree : mapping of array, trees × …
         ``cell``, ``low``, ``high``, ``first``, ``is_number``, ``is_text``: nodes ×
-        questions of the parent. ``otherwise``: what an edge takes where no question
-        knows. ``says``: nodes × outputs. ``label``: nodes. ``up0``, ``up1``, …: the
-        ancestor 1, 2, 4, … edges up. Of linear models, terms: ``term_cell``, ``lack``,
-        ``term_first``, ``term_is_text``; ``factors``, terms × nodes; ``plus``.
+        splits of the parent. ``otherwise``: the fraction of a row that an edge takes
+        if no split sends it. ``says``: nodes × outputs. ``label``: nodes. ``up0``,
+        ``up1``, …: the ancestor 1, 2, 4, … edges up. Of linear models, terms:
+        ``term_cell``, ``lack``, ``term_first``, ``term_is_text``; ``factors``, terms ×
+        nodes; ``plus``.
     members : array of int
-        What becomes of each code, question by question; a question begins at ``first``.
+        Where each code goes, split by split; a split begins at ``first``.
     values : array
         The number of each code of a term of texts; it begins at ``term_first``.
     n_questions, n_steps : int
@@ -59,17 +57,9 @@ class EdgeTables:
     by_tree: Mapping[str, NDArray[Any]]
     members: NDArray[np.int64]
     values: NDArray[np.float64]
-    n_questions: int
+    n_splits: int
     n_steps: int
     has_lines: bool
-
-
-def text_codes(form: Portable, cell: int) -> list[str]:
-    """Return the texts of a cell; the codes 1, 2, … are theirs."""
-    if cell < len(form.columns):
-        return [value_text(value) for value in form.columns[cell].values]
-    made: Made = form.made[cell - len(form.columns)]
-    return ["false", "true"] if isinstance(made, Both) else []
 
 
 def edge_tables(form: Portable) -> EdgeTables:
@@ -78,18 +68,18 @@ def edge_tables(form: Portable) -> EdgeTables:
 
 
 class _EdgeWriter:
-    """Tables while they are filled."""
+    """Fills the tables of a model."""
 
     def __init__(self, form: Portable) -> None:
         self.form = form
-        self.parents, self.trees, self.numbers = _places(form)
+        self.parents, self.trees, self.numbers = _node_places(form)
         n_trees = len(form.roots)
         nodes = max(np.bincount(self.trees, minlength=n_trees))
-        questions = max([1, *(len(node.questions) for node in form.nodes)])
+        splits = max([1, *(len(node.splits) for node in form.nodes)])
         terms = np.zeros(n_trees, np.int64)
         for tree, node in zip(self.trees, form.nodes, strict=True):
             terms[tree] += 0 if node.line is None else len(node.line.terms)
-        edges, lines = (n_trees, nodes, questions), (n_trees, int(terms.max()))
+        edges, lines = (n_trees, nodes, splits), (n_trees, int(terms.max()))
         self.tables: dict[str, NDArray[Any]] = {
             "cell": np.zeros(edges, np.int64),
             "low": np.full(edges, -inf),
@@ -130,45 +120,41 @@ class _EdgeWriter:
 
     def _at(self, name: str, number: int) -> NDArray[Any]:
         """Return the part of a table that is a node's."""
-        tree, own = self.trees[number], self.numbers[number]
-        return self.tables[name][tree, own : own + 1]
+        tree, place = self.trees[number], self.numbers[number]
+        return self.tables[name][tree, place : place + 1]
 
     def _edge(self, number: int, parent: FormNode) -> None:
-        """Fill in what the edge to a node takes of rows at its parent."""
+        """Fill in the fraction that the edge to a node takes of a row at its parent."""
         share = float(parent.default_branch == number)
         if parent.default_branch is None:
             share = dict(parent.parts).get(number, 0.0)
         self._at("otherwise", number)[...] = share
-        for at, question in enumerate(parent.questions):
-            self._at("cell", number)[0, at] = question.cell
-            if question.texts is not None:
+        for at, split in enumerate(parent.splits):
+            self._at("cell", number)[0, at] = split.cell
+            if split.texts is not None:
                 self._at("is_text", number)[0, at] = True
                 self._at("first", number)[0, at] = len(self.members)
-                self.members += self._codes(question, number)
+                self.members += self._codes(split, number)
                 continue
             self._at("is_number", number)[0, at] = True
-            low, high = _bounds(question, number)
+            low, high = _bounds(split, number)
             self._at("low", number)[0, at] = low
             self._at("high", number)[0, at] = high
 
-    def _codes(self, question: FormQuestion, number: int) -> list[int]:
-        """Return what becomes of each code of a cell, the missing one first."""
-        known = question.texts or {}
-        return [
-            UNKNOWN,
-            *(
-                UNKNOWN
-                if text not in known
-                else (THIS_WAY if known[text] == number else ELSEWHERE)
-                for text in text_codes(self.form, question.cell)
-            ),
-        ]
+    def _codes(self, split: FormSplit, number: int) -> list[int]:
+        """Return where each code of a cell goes, the missing one first."""
+        nodes = split.texts or {}
+        members = [UNKNOWN]
+        for text in self.form.texts(split.cell):
+            sent = THIS_BRANCH if nodes.get(text) == number else ELSEWHERE
+            members.append(sent if text in nodes else UNKNOWN)
+        return members
 
     def _leaf(self, number: int, node: FormNode) -> None:
-        """Fill in what a leaf says."""
+        """Fill in the outputs of a leaf."""
         if node.line is None:
-            if not node.questions:
-                self._at("says", number)[...] = node.says
+            if not node.splits:
+                self._at("says", number)[...] = node.outputs
                 self._at("label", number)[...] = node.label or 0
             return
         tree = self.trees[number]
@@ -180,9 +166,9 @@ class _EdgeWriter:
             filled: dict[str, Any] = {"term_cell": term.cell, "lack": term.missing}
             if term.texts is not None:
                 filled |= {"term_first": len(self.values), "term_is_text": True}
-                texts = text_codes(self.form, term.cell)
-                known = [term.texts.get(text, term.missing) for text in texts]
-                self.values += [term.missing, *known]
+                texts = self.form.texts(term.cell)
+                numbers = [term.texts.get(text, term.missing) for text in texts]
+                self.values += [term.missing, *numbers]
             for name, value in filled.items():
                 self.tables[name][tree, at] = value
 
@@ -200,7 +186,7 @@ class _EdgeWriter:
         return steps
 
 
-def _places(form: Portable) -> tuple[list[int], list[int], list[int]]:
+def _node_places(form: Portable) -> tuple[list[int], list[int], list[int]]:
     """Return parent, tree and number within it of each node; roots are their own."""
     parents, trees = [*range(len(form.nodes))], [0] * len(form.nodes)
     for tree, root in enumerate(form.roots):
@@ -214,10 +200,10 @@ def _places(form: Portable) -> tuple[list[int], list[int], list[int]]:
     return parents, trees, numbers
 
 
-def _bounds(question: FormQuestion, number: int) -> Sequence[float]:
-    """Return between which bounds a number goes to a node: none where it never does."""
-    if number not in question.nodes:
+def _bounds(split: FormSplit, number: int) -> Sequence[float]:
+    """Return the bounds between which a number goes to a node, if it ever does."""
+    if number not in split.nodes:
         return inf, inf
-    at = question.nodes.index(number)
-    edges = (-inf, *question.cuts, inf)
+    at = split.nodes.index(number)
+    edges = (-inf, *split.cuts, inf)
     return edges[at : at + 2]

@@ -1,7 +1,7 @@
-"""The portable form as plain data, for languages that walk it as it is.
+"""The portable form as plain data, for Python and JavaScript.
 
-A module of Python or JavaScript is this data, written as a literal, and a few functions
-that are the same for every model.
+A module of these is this data, written as literals, and a few functions that are the
+same for every model.
 """
 
 import re
@@ -14,20 +14,20 @@ from typing import Any
 
 from spinney._support.text import value_text
 from spinney.extensions.exports.portable import (
-    Both,
+    Accepted,
     Centres,
+    DerivedCell,
+    FormConjunction,
     FormNode,
-    Holds,
+    FormSum,
     Input,
-    Made,
     Portable,
-    Sum,
 )
 
-Written = Callable[[Any], str]
+LiteralWriter = Callable[[Any], str]
 """How a language writes a value: a text, a number, a list, a mapping."""
 
-MOST_LISTED = 8
+MAX_LISTED = 8
 
 TIMES = {"day": "a date", "instant": "a date and time", "clock": "a time of day"}
 
@@ -59,30 +59,34 @@ def form_data(form: Portable) -> dict[str, Any]:
         "COSTS": form.cost_lines,
         "MAJORITY": form.majority,
         "COLUMNS": [[column.name, _column(column)] for column in form.columns],
-        "FORMULAS": [[made.name, _made(made, cells)] for made in form.made],
+        "FORMULAS": [
+            [derived.name, _derived_cell(derived, cells)] for derived in form.derived
+        ],
         "ROOTS": list(form.roots),
         "NODES": [_node(node, cells) for node in form.nodes],
     }
 
 
-def form_text(form: Portable, statement: str, comment: str, written: Written) -> str:
+def form_text(
+    form: Portable, statement: str, comment: str, literal: LiteralWriter
+) -> str:
     """Return all constants, each as a statement of its name and value.
 
     Nodes stand on a line each, with their numbers.
     """
     data = form_data(form)
     nodes = [
-        f"    {written(node)},  {comment} {number}"
+        f"    {literal(node)},  {comment} {number}"
         for number, node in enumerate(data.pop("NODES", ()))
     ]
-    texts = {name: written(value) for name, value in data.items()}
+    texts = {name: literal(value) for name, value in data.items()}
     if nodes:
         texts["NODES"] = "\n".join(["[", *nodes, "]"])
     return "\n".join(statement.format(*pair) for pair in texts.items())
 
 
 @cache
-def parts_of(file: str) -> dict[str, str]:
+def read_parts(file: str) -> dict[str, str]:
     """Return the parts of a file beside this one, each below a line with its name."""
     text = (files(__package__) / file).read_text(encoding="utf-8")
     _, *parts = re.split(r"^//// (\w+)\n", text, flags=re.MULTILINE)
@@ -91,21 +95,21 @@ def parts_of(file: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How a language writes a module: its signs, its comments and its functions.
+    """How a language writes a module: its literals, its comments and its functions.
 
-    Of the ``parts`` "numeric", "classes", "labels" and "centres" a model has one, the
-    functions that a user calls. ``times`` says what dates and times may be given as,
-    and the part of that name reads them.
+    A model has one of the ``parts`` "numeric", "classes", "labels" and "centres": the
+    functions that a user calls. ``times`` names the types of dates and times, and the
+    part of that name reads them.
     """
 
     statement: str
     comment: str
-    written: Written
+    literal: LiteralWriter
     times: str
     parts: Mapping[str, str]
 
     def text(self, form: Portable) -> str:
-        """Return a module: what it is about, constants, functions."""
+        """Return a module: head, constants, functions."""
         about, names = ["missing", "about"], ["walk", "read", "make"]
         if form.centres is not None:
             about, names = ["missing"], ["centres", "read"]
@@ -117,9 +121,13 @@ class Language:
         if form.centres is None and not form.target.is_numeric:
             predict = self.parts["labels" if form.has_labels else "classes"]
             functions.insert(0, predict + self.parts["shares"])
-        constants = form_text(form, self.statement, self.comment, self.written)
+        constants = form_text(form, self.statement, self.comment, self.literal)
         first = head(
-            form, self.comment, self.written, may_lack=True, times=lambda _: self.times
+            form,
+            self.comment,
+            self.literal,
+            allows_missing=True,
+            times=lambda _: self.times,
         )
         comments = [self.parts[name] for name in about]
         return "\n".join([first, *comments, constants, *functions])
@@ -128,31 +136,35 @@ class Language:
 def head(
     form: Portable,
     comment: str,
-    written: Written,
+    literal: LiteralWriter,
     *,
-    may_lack: bool = False,
+    allows_missing: bool = False,
     times: Callable[[str], str] = lambda _: "as {}",
 ) -> str:
-    """Return what a person reads first: what is predicted, and what rows must hold.
+    """Return the comment at the top: the target, and the columns of a row.
 
-    ``may_lack`` says whether rows may be without columns that surrogates alone ask,
-    ``times`` as what they hold days, instants and clocks; ``{}`` is a number of these.
+    ``allows_missing`` says whether rows may lack columns that only surrogates use.
+    ``times`` gives the types of days, instants and clocks; ``{}`` is a number of these.
     """
-    lines = [f"{form.title(written)}.", "", "A row has a value for each column:"]
+    lines = [f"{form.title(literal)}.", "", "A row has a value for each column:"]
     for column in form.columns:
-        what = asked(column, written, may_lack=may_lack, times=times)
-        lines.append(f"  {written(column.name)}: {what}")
+        what = asked(column, literal, allows_missing=allows_missing, times=times)
+        lines.append(f"  {literal(column.name)}: {what}")
     if form.centres is None:
         lines += ["A text that is not listed is treated as a missing value."]
-    elif not form.centres.may_lack:
+    elif not form.centres.allows_missing:
         lines += ["None of them may be missing."]
     return "\n".join(f"{comment} {line}".rstrip() for line in lines)
 
 
 def asked(
-    column: Input, written: Written, *, may_lack: bool, times: Callable[[str], str]
+    column: Input,
+    literal: LiteralWriter,
+    *,
+    allows_missing: bool,
+    times: Callable[[str], str],
 ) -> str:
-    """Return what the cells of a column must be, in one line."""
+    """Return the allowed cells of a column, in one line."""
     if column.is_number:
         text = "a number" if column.unit is None else f"a number of {column.unit}"
         if column.time is not None:
@@ -160,10 +172,10 @@ def asked(
         if column.missing:
             text += f", {' or '.join(map(repr, column.missing))} where missing"
     else:
-        texts = [written(value_text(value)) for value in column.values[:MOST_LISTED]]
-        more = ["..."] if len(column.values) > MOST_LISTED else []
+        texts = [literal(value_text(value)) for value in column.values[:MAX_LISTED]]
+        more = ["..."] if len(column.values) > MAX_LISTED else []
         text = "one of " + ", ".join(texts + more)
-    return text + (" (may be left out)" if column.optional and may_lack else "")
+    return text + (" (may be left out)" if column.optional and allows_missing else "")
 
 
 def _column(column: Input) -> dict[str, Any]:
@@ -176,25 +188,27 @@ def _column(column: Input) -> dict[str, Any]:
     return {**data, "optional": True} if column.optional else data
 
 
-def _made(made: Made, cells: list[str]) -> dict[str, Any]:
+def _derived_cell(derived: DerivedCell, cells: list[str]) -> dict[str, Any]:
     """Return how a further cell is made of others."""
-    if isinstance(made, Sum):
-        return {"sum": [[cells[cell], factor] for cell, factor in made.terms]}
-    if isinstance(made, Both):
-        clauses = [[cells[c.cell], _holds(c.holds), c.missing] for c in made.clauses]
+    if isinstance(derived, FormSum):
+        return {"sum": [[cells[cell], factor] for cell, factor in derived.terms]}
+    if isinstance(derived, FormConjunction):
+        clauses = [
+            [cells[c.cell], _accepted(c.accepted), c.missing] for c in derived.clauses
+        ]
         return {"both": clauses}
-    return {"ratio": [cells[made.first], cells[made.second]]}
+    return {"ratio": [cells[derived.first], cells[derived.second]]}
 
 
-def _holds(holds: Holds) -> Any:
-    """Return which texts satisfy a clause, or the bounds, None where there is none."""
-    if isinstance(holds, Mapping):
-        return ByText(holds)
-    return [bound if isfinite(bound) else None for bound in holds]
+def _accepted(accepted: Accepted) -> Any:
+    """Return the texts that satisfy a condition, or its bounds, None if infinite."""
+    if isinstance(accepted, Mapping):
+        return ByText(accepted)
+    return [bound if isfinite(bound) else None for bound in accepted]
 
 
 def _centres(form: Portable, centres: Centres) -> dict[str, Any]:
-    """Return where centres lie, column by column."""
+    """Return the centres, column by column."""
     cells = form.cells
     return {
         "clusters": len(form.target.classes),
@@ -203,16 +217,16 @@ def _centres(form: Portable, centres: Centres) -> dict[str, Any]:
             for each in centres.numbers
         ],
         "texts": [
-            [cells[t.cell], ByText({text: list(a) for text, a in t.apart.items()})]
+            [cells[t.cell], ByText({text: list(a) for text, a in t.distances.items()})]
             for t in centres.texts
         ],
         "gamma": centres.gamma,
-        "missing": centres.may_lack,
+        "missing": centres.allows_missing,
     }
 
 
 def _node(node: FormNode, cells: list[str]) -> dict[str, Any]:
-    """Return what a node asks and where others go, or what it says."""
+    """Return the splits of a node and its default branch, or its outputs."""
     if node.line is not None:
         terms = [
             [cells[term.cell], term.factor, term.missing]
@@ -220,14 +234,14 @@ def _node(node: FormNode, cells: list[str]) -> dict[str, Any]:
             for term in node.line.terms
         ]
         return {"line": terms, "plus": node.line.intercept}
-    if not node.questions:
+    if not node.splits:
         label = {} if node.label is None else {"label": node.label}
-        return {"say": list(node.says), **label}
+        return {"say": list(node.outputs), **label}
     asks = [
         [cells[q.cell], list(q.cuts), list(q.nodes)]
         if q.texts is None
         else [cells[q.cell], ByText(q.texts)]
-        for q in node.questions
+        for q in node.splits
     ]
     if node.default_branch is not None:
         return {"ask": asks, "else": node.default_branch}

@@ -15,21 +15,21 @@ from spinney.extensions.exports.sql_names import QueryNames
 from spinney.extensions.exports.tree_dot import to_dot
 from spinney.output.export_formats import ALL, Format
 
-
-def _sql(model: Any, **options: Any) -> str:
-    return to_sql(portable(model), **options)
-
-
 DOT = Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n")
 PYTHON = Format("python", ALL, lambda m: to_python(portable(m)))
 JAVASCRIPT = Format("javascript", ALL, lambda m: to_javascript(portable(m)))
 C = Format("c", ALL, lambda m: to_c(portable(m)))
 ONNX = Format("onnx", ALL, lambda m: to_onnx(portable(m)))
 PMML = Format("pmml", ALL, lambda m: to_pmml(portable(m)))
-SQL = Format("sql", ALL, _sql, options=("dialect", "table", "keep"))
+SQL = Format(
+    "sql",
+    ALL,
+    lambda m, **options: to_sql(portable(m), **options),
+    options=("dialect", "table", "keep"),
+)
 
 
-def names_of_predictions(model: Any, dialect: str, columns: Sequence[str]) -> list[str]:
-    """Return which columns of a table have names that the query of "sql" makes."""
+def prediction_names(model: Any, dialect: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns of a table that are named like an output of the query."""
     names = QueryNames(portable(model), DIALECTS[dialect])
     return names.predictions_in(columns)

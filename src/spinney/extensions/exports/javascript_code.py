@@ -8,8 +8,8 @@ import json
 from typing import Any
 
 from spinney._support.json_text import escaped
-from spinney.extensions.exports.form_data import ByText, Language, parts_of
-from spinney.extensions.exports.portable import Portable, refuse_to_say
+from spinney.extensions.exports.form_data import ByText, Language, read_parts
+from spinney.extensions.exports.portable import Portable, refuse_unsupported
 
 LARGEST_EXACT = 2**53
 
@@ -28,22 +28,22 @@ def to_javascript(form: Portable) -> str:
     for label in form.target.classes:
         if not isinstance(label, str) and abs(label) > LARGEST_EXACT:
             what = f"the class {label!r}, for its numbers are exact up to 2**53"
-            refuse_to_say("javascript", what, "make the classes texts")
+            refuse_unsupported("javascript", what, "make the classes texts")
     return _LANGUAGE.text(form)
 
 
-def written(value: Any) -> str:
+def literal(value: Any) -> str:
     r"""Return plain data as JavaScript that may stand in a page of HTML, too.
 
-    >>> print(written(["</script>", None, True, 0.1, ByText(a=1)]))
+    >>> print(literal(["</script>", None, True, 0.1, ByText(a=1)]))
     ["\u003c/script>", null, true, 0.1, new Map([["a", 1]])]
     """
     if isinstance(value, ByText):
-        return f"new Map({written([list(pair) for pair in value.items()])})"
+        return f"new Map({literal([list(pair) for pair in value.items()])})"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{k}: {written(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{k}: {literal(v)}' for k, v in value.items())}}}"
     if isinstance(value, list):
-        return f"[{', '.join(map(written, value))}]"
+        return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, str):
         text = escaped(json.dumps(value, ensure_ascii=False))
         return text.replace("<", "\\u003c").replace("\x7f", "\\u007f")
@@ -53,7 +53,7 @@ def written(value: Any) -> str:
 _LANGUAGE = Language(
     statement="const {} = {};",
     comment="//",
-    written=written,
+    literal=literal,
     times="as a Date (in UTC), as text of ISO 8601, or as {}",
-    parts=parts_of("model.js"),
+    parts=read_parts("model.js"),
 )

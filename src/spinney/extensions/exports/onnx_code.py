@@ -1,9 +1,9 @@
 """A model as a file of ONNX: arrays in, arrays out, thresholds in double precision.
 
-Trees are said by plain operators over the tables of
-:mod:`spinney.extensions.exports.edge_tables`, one tree after the other, and not by the
-operators for trees: those know neither nodes with many branches, nor rows that a
-missing value divides, and keep thresholds in single precision.
+Trees are plain operators over the tables of
+:mod:`spinney.extensions.exports.edge_tables`, one tree after the other, and not the
+operators for trees: those have neither nodes with many branches nor rows that a missing
+value divides, and keep thresholds in single precision.
 """
 
 from functools import partial, reduce
@@ -13,19 +13,19 @@ import numpy as np
 
 from spinney._support.json_text import json_text
 from spinney._support.ties import TOLERANCE
-from spinney.extensions.exports.edge_tables import EdgeTables, edge_tables, text_codes
+from spinney.extensions.exports.edge_tables import EdgeTables, edge_tables
 from spinney.extensions.exports.form_data import head
 from spinney.extensions.exports.onnx_graph import Graph
 from spinney.extensions.exports.portable import (
     LARGEST,
-    Both,
     Centres,
-    FormClause,
-    Made,
+    DerivedCell,
+    FormCondition,
+    FormConjunction,
+    FormSum,
     Portable,
-    Sum,
     free_name,
-    refuse_to_say,
+    refuse_unsupported,
 )
 
 LABEL, SHARES, NUMBER = "label", "probabilities", "prediction"
@@ -52,13 +52,17 @@ def _refuse_names(form: Portable) -> None:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            refuse_to_say("onnx", f"{text!r}, which is no Unicode text", "rename it")
+            refuse_unsupported(
+                "onnx", f"{text!r}, which is no Unicode text", "rename it"
+            )
         if "\0" in text:
-            refuse_to_say("onnx", f"{text!r}, which has a NUL character", "rename it")
+            refuse_unsupported(
+                "onnx", f"{text!r}, which has a NUL character", "rename it"
+            )
     if "" in [column.name for column in form.columns]:
-        refuse_to_say("onnx", "a column whose name is empty", "name it")
+        refuse_unsupported("onnx", "a column whose name is empty", "name it")
     if len({type(label) for label in form.target.classes}) > 1:
-        refuse_to_say("onnx", "classes of several types", "make them all texts")
+        refuse_unsupported("onnx", "classes of several types", "make them all texts")
 
 
 class _OnnxModel:
@@ -73,8 +77,8 @@ class _OnnxModel:
             names = [LABEL]
         columns, inputs = [column.name for column in form.columns], list[str]()
         for name in columns:
-            taken = {*names, *columns, *inputs}
-            inputs.append(free_name(name, taken) if name in names else name)
+            reserved = {*names, *columns, *inputs}
+            inputs.append(free_name(name, reserved) if name in names else name)
         self.inputs = inputs
         self.graph = Graph([*names, *inputs])
         self.zero = self.graph.constant(0.0)
@@ -90,8 +94,8 @@ class _OnnxModel:
             for name, number in zip(self.inputs, kinds, strict=True)
         ]
         cells = [*map(self._column, range(len(form.columns)))]
-        for made in form.made:
-            cells.append(self._made(made, cells))
+        for derived in form.derived:
+            cells.append(self._derived_cell(derived, cells))
         outputs = self._outputs(cells)
         proto = graph.proto("spinney", inputs, outputs)
         return graph.file(
@@ -139,7 +143,7 @@ class _OnnxModel:
         graph, column = self.graph, self.form.columns[at]
         cell = graph.add("Squeeze", self.inputs[at], self.second)
         if not column.is_number:
-            texts = text_codes(self.form, at)
+            texts = self.form.texts(at)
             codes = graph.add(
                 "LabelEncoder",
                 cell,
@@ -154,66 +158,66 @@ class _OnnxModel:
             cell = graph.add("Where", same, self.nan, cell)
         return cell
 
-    def _made(self, made: Made, cells: list[str]) -> str:
+    def _derived_cell(self, derived: DerivedCell, cells: list[str]) -> str:
         """Add a cell that is made of others."""
         graph = self.graph
-        if isinstance(made, Both):
-            return self._both(made, cells)
-        if isinstance(made, Sum):
+        if isinstance(derived, FormConjunction):
+            return self._conjunction(derived, cells)
+        if isinstance(derived, FormSum):
             parts = [
                 graph.add("Mul", cells[cell], graph.constant(factor))
-                for cell, factor in made.terms
+                for cell, factor in derived.terms
             ]
             number = reduce(partial(graph.add, "Add"), parts)
         else:
-            number = graph.add("Div", cells[made.first], cells[made.second])
-        beyond = graph.add("IsInf", number)
-        return graph.add("Where", beyond, self.nan, number)
+            number = graph.add("Div", cells[derived.first], cells[derived.second])
+        is_infinite = graph.add("IsInf", number)
+        return graph.add("Where", is_infinite, self.nan, number)
 
-    def _both(self, made: Both, cells: list[str]) -> str:
+    def _conjunction(self, derived: FormConjunction, cells: list[str]) -> str:
         """Add the code of "true" or "false", 0 where it is missing."""
         graph = self.graph
-        known, held = zip(
-            *(self._clause(clause, cells) for clause in made.clauses), strict=True
+        known, is_accepted = zip(
+            *(self._clause(clause, cells) for clause in derived.clauses), strict=True
         )
-        all_known, all_held = known[0], held[0]
-        for one, other in zip(known[1:], held[1:], strict=True):
+        all_known, all_accepted = known[0], is_accepted[0]
+        for one, other in zip(known[1:], is_accepted[1:], strict=True):
             all_known = graph.add("And", all_known, one)
-            all_held = graph.add("And", all_held, other)
+            all_accepted = graph.add("And", all_accepted, other)
         true, false = graph.constant(2.0), graph.constant(1.0)
-        code = graph.add("Where", all_held, true, false)
+        code = graph.add("Where", all_accepted, true, false)
         return graph.add("Where", all_known, code, self.zero)
 
-    def _clause(self, clause: FormClause, cells: list[str]) -> tuple[str, str]:
+    def _clause(self, clause: FormCondition, cells: list[str]) -> tuple[str, str]:
         """Add whether the cell of a clause is known, and whether it satisfies it."""
-        graph, cell, holds = self.graph, cells[clause.cell], clause.holds
-        if isinstance(holds, tuple):
+        graph, cell, accepted = self.graph, cells[clause.cell], clause.accepted
+        if isinstance(accepted, tuple):
             known = graph.add("Not", graph.add("IsNaN", cell))
-            above = graph.add("Greater", cell, graph.constant(holds[0]))
-            below = graph.add("LessOrEqual", cell, graph.constant(holds[1]))
-            held = graph.add("And", above, below)
+            above = graph.add("Greater", cell, graph.constant(accepted[0]))
+            below = graph.add("LessOrEqual", cell, graph.constant(accepted[1]))
+            is_accepted = graph.add("And", above, below)
         else:
-            texts = text_codes(self.form, clause.cell)
+            texts = self.form.texts(clause.cell)
             codes = graph.cast(cell, "INT64")
             tables = [
-                graph.constant([False, *(text in holds for text in texts)]),
-                graph.constant([False, *(holds.get(text, False) for text in texts)]),
+                graph.constant([False, *(text in accepted for text in texts)]),
+                graph.constant([False, *(accepted.get(text, False) for text in texts)]),
             ]
-            known, held = (graph.add("Gather", table, codes) for table in tables)
+            known, is_accepted = (graph.add("Gather", table, codes) for table in tables)
         if not clause.missing:
-            return known, held
-        held = graph.add("Or", held, graph.add("Not", known))
-        return graph.add("Or", known, held), held
+            return known, is_accepted
+        is_accepted = graph.add("Or", is_accepted, graph.add("Not", known))
+        return graph.add("Or", known, is_accepted), is_accepted
 
     # Trees
 
     def _trees(self, cells: list[str]) -> tuple[str, str | None]:
-        """Add what trees say; and the code of the class where leaves have one."""
+        """Add the outputs of trees; and the code of the class if leaves have one."""
         form, graph = self.form, self.graph
         tables = edge_tables(form)
         rows = [graph.add("Unsqueeze", cell, self.second) for cell in cells]
         if not rows:
-            refuse_to_say("onnx", "a model that asks about no column", "take 'python'")
+            refuse_unsupported("onnx", "a model that uses no column", "take 'python'")
         matrix = graph.add("Concat", *rows, axis=1)
         shared = {
             "cells": matrix,
@@ -225,12 +229,12 @@ class _OnnxModel:
                 name: graph.constant(table[0], name)
                 for name, table in tables.by_tree.items()
             }
-            says, label = self._tree(graph, tables, shared | names)
-            return self._vote(graph, says) if form.majority else says, label
+            outputs, label = self._tree(graph, tables, shared | names)
+            return self._vote(graph, outputs) if form.majority else outputs, label
         return self._loop(tables, shared), None
 
     def _loop(self, tables: EdgeTables, shared: dict[str, str]) -> str:
-        """Add a loop over trees, which adds up what they say in their order."""
+        """Add a loop over trees, which adds up their outputs in order."""
         graph, n_trees = self.graph, len(self.form.roots)
         whole = {
             name: graph.constant(table, name) for name, table in tables.by_tree.items()
@@ -241,10 +245,10 @@ class _OnnxModel:
             name: body.add("Gather", table, turn, axis=0)
             for name, table in whole.items()
         }
-        says, _ = self._tree(body, tables, shared | names)
+        outputs, _ = self._tree(body, tables, shared | names)
         if self.form.majority:
-            says = self._vote(body, says)
-        total, still = body.add("Add", before, says), body.add("Identity", going)
+            outputs = self._vote(body, outputs)
+        total, condition = body.add("Add", before, outputs), body.add("Identity", going)
         shape = ["rows", self.form.target.n_outputs]
         inner = body.proto(
             "tree",
@@ -253,7 +257,7 @@ class _OnnxModel:
                 body.value(going, "BOOL", []),
                 body.value(before, "DOUBLE", shape),
             ],
-            [body.value(still, "BOOL", []), body.value(total, "DOUBLE", shape)],
+            [body.value(condition, "BOOL", []), body.value(total, "DOUBLE", shape)],
         )
         n_rows = graph.add(
             "Gather", graph.add("Shape", shared["cells"]), graph.constant([0])
@@ -263,35 +267,35 @@ class _OnnxModel:
             "Expand", self.zero, graph.add("Concat", n_rows, width, axis=0)
         )
         inputs = [graph.constant(n_trees), graph.constant(True), zeros]
-        (total,) = graph.add_some("Loop", inputs, 1, body=inner)
+        (total,) = graph.add_with_outputs("Loop", inputs, 1, body=inner)
         return graph.add("Div", total, graph.constant(float(n_trees)))
 
     def _tree(
         self, graph: Graph, tables: EdgeTables, names: dict[str, str]
     ) -> tuple[str, str | None]:
-        """Add what one tree says of each row, and the code of its leaf's class."""
-        taken = self._edges(graph, tables, names)
+        """Add the outputs of one tree for each row, and the code of its class."""
+        fractions = self._edges(graph, tables, names)
         for step in range(tables.n_steps):
-            above = graph.add("Gather", taken, names[f"up{step}"], axis=1)
-            taken = graph.add("Mul", taken, above)
-        says = graph.add("MatMul", taken, names["says"])
+            above = graph.add("Gather", fractions, names[f"up{step}"], axis=1)
+            fractions = graph.add("Mul", fractions, above)
+        outputs = graph.add("MatMul", fractions, names["says"])
         if tables.has_lines:
             lines = self._lines(graph, names)
-            weighed = graph.add("Mul", taken, lines)
-            of_lines = graph.add("ReduceSum", weighed, self.second, keepdims=1)
-            says = graph.add("Add", says, of_lines)
+            weighed = graph.add("Mul", fractions, lines)
+            line_outputs = graph.add("ReduceSum", weighed, self.second, keepdims=1)
+            outputs = graph.add("Add", outputs, line_outputs)
         if not self.form.has_labels:
-            return says, None
-        weighed = graph.add("Mul", taken, names["label"])
-        return says, graph.cast(
+            return outputs, None
+        weighed = graph.add("Mul", fractions, names["label"])
+        return outputs, graph.cast(
             graph.add("ReduceSum", weighed, self.second, keepdims=0), "INT64"
         )
 
     def _edges(self, graph: Graph, tables: EdgeTables, names: dict[str, str]) -> str:
-        """Add what each edge takes of each row: the first question that knows says."""
-        taken = names["otherwise"]
-        for question in reversed(range(tables.n_questions)):
-            at = graph.constant(question)
+        """Add the fraction of a row on each edge, by its first decisive split."""
+        fractions = names["otherwise"]
+        for split in reversed(range(tables.n_splits)):
+            at = graph.constant(split)
             cell, low, high, first, is_number, is_text = (
                 graph.add("Gather", names[name], at, axis=1)
                 for name in ("cell", "low", "high", "first", "is_number", "is_text")
@@ -303,7 +307,7 @@ class _OnnxModel:
                 graph.add("Greater", cells, low),
                 graph.add("LessOrEqual", cells, high),
             )
-            goes = graph.add(
+            is_sent = graph.add(
                 "Or",
                 graph.add("And", is_number, inside),
                 graph.add("Equal", member, graph.constant(2)),
@@ -314,19 +318,21 @@ class _OnnxModel:
                 graph.add("And", is_number, given),
                 graph.add("Greater", member, graph.constant(0)),
             )
-            taken = graph.add("Where", known, graph.cast(goes, "DOUBLE"), taken)
-        return taken
+            fractions = graph.add(
+                "Where", known, graph.cast(is_sent, "DOUBLE"), fractions
+            )
+        return fractions
 
     def _looked_up(
         self, graph: Graph, table: str, cells: str, first: str, is_text: str
     ) -> str:
-        """Add what a table says of codes; of numbers, what stands at its first."""
+        """Add the entries of a table for codes; for numbers, its first entry."""
         none = graph.constant(0.0)
         codes = graph.cast(graph.add("Where", is_text, cells, none), "INT64")
         return graph.add("Gather", table, graph.add("Add", codes, first))
 
     def _lines(self, graph: Graph, names: dict[str, str]) -> str:
-        """Add what the linear model of each node says of each row."""
+        """Add the output of the linear model of each node for each row."""
         cells = graph.add("Gather", names["cells"], names["term_cell"], axis=1)
         first, is_text = names["term_first"], names["term_is_text"]
         by_text = self._looked_up(graph, names["values"], cells, first, is_text)
@@ -337,7 +343,7 @@ class _OnnxModel:
         return graph.add("Add", total, names["plus"])
 
     def _merits(self, shares: str) -> str:
-        """Add what classes are chosen by: their shares, or what they save."""
+        """Add the merit of each class: its probability, or its negative cost."""
         if self.form.cost_lines is None:
             return shares
         graph, costs = self.graph, np.array(self.form.cost_lines)
@@ -349,8 +355,8 @@ class _OnnxModel:
         best = graph.add("ReduceMax", merits, axes=[1], keepdims=1)
         one = graph.constant(1.0)
         size = graph.add("Max", graph.add("Abs", best), one)
-        room = graph.add("Mul", size, graph.constant(TOLERANCE))
-        good = graph.add("GreaterOrEqual", merits, graph.add("Sub", best, room))
+        tolerance = graph.add("Mul", size, graph.constant(TOLERANCE))
+        good = graph.add("GreaterOrEqual", merits, graph.add("Sub", best, tolerance))
         codes = graph.constant(np.arange(self.form.target.n_outputs))
         chosen = graph.add("Where", good, codes, graph.constant(0))
         return graph.add("ReduceMax", chosen, axes=[1], keepdims=0)
@@ -370,20 +376,22 @@ class _OnnxModel:
         refused = graph.constant(np.array([False]))
         for number in centres.numbers:
             cell = graph.add("Div", cells[number.cell], graph.constant(number.scale))
-            absent = graph.add("IsNaN", cell)
+            is_missing = graph.add("IsNaN", cell)
             size = graph.add("Abs", cell)
-            beyond = graph.add("Greater", size, graph.constant(LARGEST))
-            refused = graph.add("Or", refused, beyond)
-            if not centres.may_lack:
-                refused = graph.add("Or", refused, absent)
+            is_infinite = graph.add("Greater", size, graph.constant(LARGEST))
+            refused = graph.add("Or", refused, is_infinite)
+            if not centres.allows_missing:
+                refused = graph.add("Or", refused, is_missing)
             column = graph.add("Unsqueeze", cell, self.second)
-            apart = graph.add("Sub", column, graph.constant([list(number.centres)]))
-            square = graph.add("Mul", apart, apart)
-            lacks = graph.add("Unsqueeze", absent, self.second)
-            part = graph.add("Where", lacks, self.zero, square)
+            difference = graph.add(
+                "Sub", column, graph.constant([list(number.centres)])
+            )
+            square = graph.add("Mul", difference, difference)
+            missing_column = graph.add("Unsqueeze", is_missing, self.second)
+            part = graph.add("Where", missing_column, self.zero, square)
             totals = graph.add("Add", totals, part)
         for text in centres.texts:
-            known = [text.apart[each] for each in text_codes(self.form, text.cell)]
+            known = [text.distances[each] for each in self.form.texts(text.cell)]
             others = self._add_texts(cells[text.cell], text.cell, known, others)
         gamma = graph.constant(centres.gamma)
         totals = graph.add("Add", totals, graph.add("Mul", others, gamma))
@@ -396,7 +404,7 @@ class _OnnxModel:
         return graph.add("Where", refused, graph.constant(-1), nearest)
 
     def _add_texts(self, cell: str, at: int, known: list[Any], others: str) -> str:
-        """Add how unlike a text is; one that is not known is 1 from all."""
+        """Add the distances of a text; an unknown one is 1 from all centres."""
         graph, n = self.graph, len(self.form.target.classes)
         table = graph.constant(np.array([[1.0] * n, *known], np.float64))
         part = graph.add("Gather", table, graph.cast(cell, "INT64"), axis=0)

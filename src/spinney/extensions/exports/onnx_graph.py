@@ -73,16 +73,16 @@ class Graph:
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """Add an operator with one output, and return its name."""
-        (name,) = self.add_some(operator, inputs, 1, **attributes)
+        (name,) = self.add_with_outputs(operator, inputs, 1, **attributes)
         return name
 
-    def add_some(
+    def add_with_outputs(
         self, operator: str, inputs: Sequence[str], n_outputs: int, **attributes: Any
     ) -> list[str]:
         """Add an operator, and return the names of its outputs."""
         names = [self.name(operator.lower()) for _ in range(n_outputs)]
-        made = self.onnx.helper.make_node(operator, inputs, names, **attributes)
-        self.operators.append(made)
+        node = self.onnx.helper.make_node(operator, inputs, names, **attributes)
+        self.operators.append(node)
         self.first.used.update(inputs)
         return names
 
@@ -92,8 +92,8 @@ class Graph:
 
     def rename(self, cells: str, name: str) -> None:
         """Add what gives a result the name of an output."""
-        made = self.onnx.helper.make_node("Identity", [cells], [name])
-        self.operators.append(made)
+        node = self.onnx.helper.make_node("Identity", [cells], [name])
+        self.operators.append(node)
 
     def value(self, name: str, kind: str, shape: Sequence[Any]) -> Any:
         """Return the type of an input or an output."""

@@ -1,11 +1,11 @@
 """A model as PMML 4.4: nodes with all their branches, rules in order, centres.
 
-A tree is a ``TreeModel`` whose nodes have all their branches. What becomes of missing
-values is its strategy: ``defaultChild`` where they go to one branch, after surrogates,
+A tree is a ``TreeModel`` whose nodes have all their branches. Missing values follow its
+strategy: ``defaultChild`` where they go to one branch, after surrogates,
 which are a compound predicate, and ``weightedConfidence`` where they are divided. A
 forest is a ``MiningModel`` that averages; a model tree one whose segments are leaves,
-each with the questions on its way and a ``RegressionModel``; rules are a ``RuleSet`` of
-which the first that fires decides, clusters a ``ClusteringModel``.
+each with the conditions of its path and a ``RegressionModel``; rules are a ``RuleSet``
+of which the first that fires decides, clusters a ``ClusteringModel``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,20 +18,20 @@ from spinney._version import __version__
 from spinney.errors import Setting
 from spinney.extensions.exports.pmml_fields import (
     Fields,
-    all_of,
+    all_predicates,
     apply,
     constant,
     element,
     field,
-    first_known,
+    first_defined,
 )
 from spinney.extensions.exports.portable import (
-    Both,
     Centres,
+    FormConjunction,
     FormNode,
     Portable,
     best_class,
-    refuse_to_say,
+    refuse_unsupported,
 )
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
@@ -70,8 +70,8 @@ def _model(form: Portable, fields: Fields) -> Element:
         return _rules(form, fields)
     several = len(form.roots) > 1
     if several and form.target.costs is not None:
-        refuse_to_say(
-            "pmml", "what errors cost among trees that vote", "leave the costs out"
+        refuse_unsupported(
+            "pmml", "misclassification costs of trees that vote", "leave the costs out"
         )
     if any(node.line is not None for node in form.nodes):
         return _model_tree(form, fields)
@@ -100,11 +100,11 @@ def _output(form: Portable, fields: Fields, *, divides: bool = False) -> Element
 
 
 def _output_field(name: str, feature: str, **attributes: str) -> Element:
-    made = element("OutputField", name=name, feature=feature, **attributes)
+    result = element("OutputField", name=name, feature=feature, **attributes)
     if "value" in attributes:
-        made.set("dataType", "double")
-        made.set("optype", "continuous")
-    return made
+        result.set("dataType", "double")
+        result.set("optype", "continuous")
+    return result
 
 
 def _voted_output(form: Portable, fields: Fields) -> Element:
@@ -128,13 +128,13 @@ def _voted_output(form: Portable, fields: Fields) -> Element:
     return element("Output", *shares, last)
 
 
-def _shares(form: Portable, says: Sequence[float]) -> Iterator[Element]:
+def _shares(form: Portable, outputs: Sequence[float]) -> Iterator[Element]:
     """Yield the share of each class, as probability, confidence and count."""
-    for label, share in zip(form.target.classes, says, strict=True):
-        made = element("ScoreDistribution", value=value_text(label))
+    for label, share in zip(form.target.classes, outputs, strict=True):
+        result = element("ScoreDistribution", value=value_text(label))
         for name in ("recordCount", "confidence", "probability"):
-            made.set(name, repr(share))
-        yield made
+            result.set(name, repr(share))
+        yield result
 
 
 class _Tree:
@@ -145,24 +145,30 @@ class _Tree:
         self.numbers = [root]
         for number in self.numbers:  # which grows
             self.numbers += form.nodes[number].children
-        asking = [form.nodes[n] for n in self.numbers if form.nodes[n].questions]
+        asking = [form.nodes[n] for n in self.numbers if form.nodes[n].splits]
         divides = {node.default_branch is None for node in asking}
         if len(divides) > 1:
-            refuse_to_say("pmml", "a tree that divides some rows only", "take 'python'")
+            refuse_unsupported(
+                "pmml", "a tree that divides some rows only", "take 'python'"
+            )
         self.divides = divides == {True}
         if self.divides and form.target.is_numeric:
-            refuse_to_say("pmml", "numbers of rows that are divided", _OTHER_POLICY)
+            refuse_unsupported(
+                "pmml", "numbers of rows that are divided", _POLICY_REMEDY
+            )
         if self.divides and form.target.costs is not None:
-            refuse_to_say(
-                "pmml", "what errors cost where rows are divided", _OTHER_POLICY
+            refuse_unsupported(
+                "pmml", "misclassification costs where rows are divided", _POLICY_REMEDY
             )
         if self.divides and form.majority:
-            refuse_to_say("pmml", "votes of trees that divide rows", _OTHER_POLICY)
+            refuse_unsupported(
+                "pmml", "votes of trees that divide rows", _POLICY_REMEDY
+            )
 
     def model(self, *, output: bool) -> Element:
         """Return it as a model; one of a forest has no output."""
         strategy = "weightedConfidence" if self.divides else "defaultChild"
-        made = element(
+        result = element(
             "TreeModel",
             self.fields.mining_schema(),
             functionName=_function(self.form),
@@ -170,59 +176,61 @@ class _Tree:
             splitCharacteristic="multiSplit",
         )
         if output:
-            made.append(_output(self.form, self.fields, divides=self.divides))
-        made.append(self._nodes())
-        return made
+            result.append(_output(self.form, self.fields, divides=self.divides))
+        result.append(self._nodes())
+        return result
 
     def _nodes(self) -> Element:
         """Return the nodes, in the root; children after their parents."""
-        made = {self.root: self._node(self.root, element("True"), 1.0)}
+        result = {self.root: self._node(self.root, element("True"), 1.0)}
         for number in self.numbers:
             node = self.form.nodes[number]
             parts = dict(node.parts)
             # The first child that holds takes a row: one that takes all is last.
             for child in sorted(node.children, key=lambda c: _takes_rest(node, c)):
-                asks = [self.fields.sends(each, child) for each in node.questions]
+                asks = [self.fields.sends(each, child) for each in node.splits]
                 if _takes_rest(node, child):
                     asks = [element("True")]
-                weight = float(made[number].get("recordCount", "1.0"))
+                weight = float(result[number].get("recordCount", "1.0"))
                 below = self._node(
-                    child, first_known(asks), weight * parts.get(child, 0.0)
+                    child, first_defined(asks), weight * parts.get(child, 0.0)
                 )
-                made[number].append(below)
-                made[child] = below
+                result[number].append(below)
+                result[child] = below
         if not self.divides:
-            for each in made.values():
+            for each in result.values():
                 each.attrib.pop("recordCount")
-        return made[self.root]
+        return result[self.root]
 
     def _node(self, number: int, predicate: Element, weight: float) -> Element:
         """Return a node without those below it."""
         form, node = self.form, self.form.nodes[number]
-        made = element("Node", predicate, id=str(number), recordCount=repr(weight))
-        if node.questions:
+        result = element("Node", predicate, id=str(number), recordCount=repr(weight))
+        if node.splits:
             if node.default_branch is not None:
-                made.set("defaultChild", str(node.default_branch))
+                result.set("defaultChild", str(node.default_branch))
         elif form.target.is_numeric:
-            made.set("score", repr(node.says[0]))
+            result.set("score", repr(node.outputs[0]))
         else:
-            made.set("score", _label(form, node))
-            made.extend(_shares(form, node.says))
-        return made
+            result.set("score", _label(form, node))
+            result.extend(_shares(form, node.outputs))
+        return result
 
 
-_OTHER_POLICY = ("grow it with ", Setting("missing_policy", "branch"))
+_POLICY_REMEDY = ("grow it with ", Setting("missing_policy", "branch"))
 
 
 def _takes_rest(node: FormNode, child: int) -> bool:
-    """Return whether a child takes what no question knows, and nothing else."""
-    sent = any(child in question.below for question in node.questions)
+    """Return whether a child takes only rows that no split sends."""
+    sent = any(child in split.below for split in node.splits)
     return child == node.default_branch and not sent
 
 
 def _label(form: Portable, node: FormNode) -> str:
     code = (
-        best_class(node.says, form.target.costs) if node.label is None else node.label
+        best_class(node.outputs, form.target.costs)
+        if node.label is None
+        else node.label
     )
     return value_text(form.target.classes[code])
 
@@ -247,20 +255,22 @@ def _forest(form: Portable, fields: Fields, trees: Sequence[_Tree]) -> Element:
 def _model_tree(form: Portable, fields: Fields) -> Element:
     """Return a model tree: the leaf whose questions hold has a linear model."""
     if form.divides:
-        refuse_to_say("pmml", "numbers of rows that are divided", _OTHER_POLICY)
-    ways: list[tuple[int, list[Element]]] = [(0, [])]
+        refuse_unsupported("pmml", "numbers of rows that are divided", _POLICY_REMEDY)
+    paths: list[tuple[int, list[Element]]] = [(0, [])]
     segments = []
-    while ways:
-        number, asked = ways.pop()
+    while paths:
+        number, conditions = paths.pop()
         node = form.nodes[number]
-        if not node.questions:
-            segment = element("Segment", all_of(asked), _regression(form, fields, node))
+        if not node.splits:
+            segment = element(
+                "Segment", all_predicates(conditions), _regression(form, fields, node)
+            )
             segment.set("id", str(number))
             segments.append(segment)
         for child in reversed(node.children):
-            asks = [fields.sends(each, child) for each in node.questions]
+            asks = [fields.sends(each, child) for each in node.splits]
             last = element("True" if child == node.default_branch else "False")
-            ways.append((child, [*asked, first_known([*asks, last])]))
+            paths.append((child, [*conditions, first_defined([*asks, last])]))
     return element(
         "MiningModel",
         fields.mining_schema(),
@@ -273,7 +283,7 @@ def _model_tree(form: Portable, fields: Fields) -> Element:
 def _regression(form: Portable, fields: Fields, node: FormNode) -> Element:
     """Return the linear model of a leaf, or its number."""
     line = node.line
-    intercept = node.says[0] if line is None else line.intercept
+    intercept = node.outputs[0] if line is None else line.intercept
     table = element("RegressionTable", intercept=repr(intercept))
     for term in () if line is None else line.terms:
         predictor = element("NumericPredictor", name=fields.term(term))
@@ -291,17 +301,21 @@ def _rules(form: Portable, fields: Fields) -> Element:
     ruleset = element(
         "RuleSet",
         element("RuleSelectionMethod", criterion="firstHit"),
-        *_shares(form, last.says),
+        *_shares(form, last.outputs),
         defaultScore=_label(form, last),
-        defaultConfidence=repr(last.says[code]),
+        defaultConfidence=repr(last.outputs[code]),
     )
     for asks, leaf in zip(chain[::2], chain[1::2], strict=True):
-        made = form.made[asks.questions[0].cell - len(form.columns)]
-        assert isinstance(made, Both)
-        predicate = all_of([fields.holds(clause) for clause in made.clauses])
-        rule = element("SimpleRule", predicate, *_shares(form, leaf.says), id=made.name)
+        result = form.derived[asks.splits[0].cell - len(form.columns)]
+        assert isinstance(result, FormConjunction)
+        predicate = all_predicates(
+            [fields.condition(clause) for clause in result.clauses]
+        )
+        rule = element(
+            "SimpleRule", predicate, *_shares(form, leaf.outputs), id=result.name
+        )
         rule.set("score", _label(form, leaf))
-        rule.set("confidence", repr(leaf.says[leaf.label or 0]))
+        rule.set("confidence", repr(leaf.outputs[leaf.label or 0]))
         ruleset.append(rule)
     return element(
         "RuleSetModel",
@@ -314,8 +328,8 @@ def _rules(form: Portable, fields: Fields) -> Element:
 
 def _clusters(form: Portable, fields: Fields, centres: Centres) -> Element:
     """Return centres; a row goes to the nearest by the sum of squared differences."""
-    if centres.may_lack:
-        refuse_to_say(
+    if centres.allows_missing:
+        refuse_unsupported(
             "pmml", "k-prototypes, whose distances mix numbers and texts", "take 'onnx'"
         )
     names = [fields.scaled(each.cell, each.scale) for each in centres.numbers]

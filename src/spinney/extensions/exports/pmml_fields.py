@@ -1,4 +1,4 @@
-"""Fields and predicates of PMML: columns, cells that are made of others, questions."""
+"""Fields and predicates of PMML: columns, derived cells, splits."""
 
 import re
 import sys
@@ -9,36 +9,36 @@ from xml.etree.ElementTree import Element, SubElement
 
 from spinney._support.text import value_text
 from spinney.extensions.exports.portable import (
-    Both,
-    FormClause,
-    FormQuestion,
+    FormCondition,
+    FormConjunction,
+    FormQuotient,
+    FormSplit,
+    FormSum,
     FormTerm,
     Input,
     Portable,
-    Quotient,
-    Sum,
     free_name,
     prediction_name,
-    refuse_to_say,
+    refuse_unsupported,
 )
 
-# What XML 1.0 has no way to write.
+# Characters that XML 1.0 cannot write.
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def element(tag: str, *children: Element, **attributes: str) -> Element:
     """Return an element; a name of Python's own is written with a line after it."""
-    made = Element(tag, {name.rstrip("_"): text for name, text in attributes.items()})
-    made.extend(children)
-    return made
+    result = Element(tag, {name.rstrip("_"): text for name, text in attributes.items()})
+    result.extend(children)
+    return result
 
 
-def all_of(predicates: Sequence[Element]) -> Element:
-    """Return that all predicates hold."""
+def all_predicates(predicates: Sequence[Element]) -> Element:
+    """Return the conjunction of predicates."""
     return _compound("and", predicates) if predicates else element("True")
 
 
-def first_known(predicates: Sequence[Element]) -> Element:
+def first_defined(predicates: Sequence[Element]) -> Element:
     """Return the first predicate that is not unknown."""
     return _compound("surrogate", predicates)
 
@@ -63,23 +63,29 @@ class Fields:
             texts += [value_text(value) for value in column.values]
         for text in texts:
             if FORBIDDEN.search(text):
-                refuse_to_say("pmml", f"{text!r}, which XML cannot hold", "rename it")
+                refuse_unsupported(
+                    "pmml", f"{text!r}, which XML cannot hold", "rename it"
+                )
         if form.target.name in self.names:
-            refuse_to_say("pmml", "a target that is also a column", "rename it")
+            refuse_unsupported("pmml", "a target that is also a column", "rename it")
         self.outputs = self._named_outputs()
-        made: dict[type, Callable[..., Element]] = {
-            Sum: self._sum,
-            Quotient: self._quotient,
-            Both: self._both,
+        result: dict[type, Callable[..., Element]] = {
+            FormSum: self._sum,
+            FormQuotient: self._quotient,
+            FormConjunction: self._conjunction,
         }
-        # What rules ask is a predicate, and no field.
-        rules = {n.questions[0].cell for n in form.nodes if n.questions}
-        for cell, each in enumerate(form.made, len(form.columns)):
+        # The conditions of rules are predicates, and no fields.
+        rules = {n.splits[0].cell for n in form.nodes if n.splits}
+        for cell, each in enumerate(form.derived, len(form.columns)):
             if form.has_labels and cell in rules:
                 self.names.append(each.name)
                 continue
-            kind = ("string", "categorical") if isinstance(each, Both) else NUMBER
-            self.names.append(self._add(each.name, made[type(each)](each), kind))
+            kind = (
+                ("string", "categorical")
+                if isinstance(each, FormConjunction)
+                else NUMBER
+            )
+            self.names.append(self._add(each.name, result[type(each)](each), kind))
 
     def _named_outputs(self) -> dict[str, str]:
         """Return the name of each output: no field has it, and none will have it."""
@@ -110,7 +116,7 @@ class Fields:
         return element("DataDictionary", *fields, numberOfFields=str(len(fields)))
 
     def mining_schema(self, *, target: bool = True) -> Element:
-        """Return which columns a model takes, and what unknown values are."""
+        """Return the columns that a model uses, and how it treats unknown values."""
         schema = element("MiningSchema")
         lacks = {} if self.form.centres is None else REFUSED
         for column in self.form.columns:
@@ -131,13 +137,13 @@ class Fields:
 
     # Further fields
 
-    def _add(self, wanted: str, made: Element, kind: tuple[str, str]) -> str:
+    def _add(self, wanted: str, result: Element, kind: tuple[str, str]) -> str:
         """Add a field, and return its name."""
         name = free_name(wanted, self.taken)
         self.taken.add(name)
         data, optype = kind
         self.derived.append(
-            element("DerivedField", made, name=name, optype=optype, dataType=data)
+            element("DerivedField", result, name=name, optype=optype, dataType=data)
         )
         return name
 
@@ -158,11 +164,11 @@ class Fields:
         name = self.names[cell]
         if scale == 1:
             return name
-        made = apply("/", field(name), constant(scale))
-        return self._add(f"{name} in its scale", made, NUMBER)
+        result = apply("/", field(name), constant(scale))
+        return self._add(f"{name} in its scale", result, NUMBER)
 
     def term(self, term: FormTerm) -> str:
-        """Return the field of what a linear model multiplies, never missing."""
+        """Return the field of a term of a linear model, never missing."""
         name, lack = self.names[term.cell], term.missing
         wanted = f"{name} of models"
         if term.texts is None:
@@ -176,29 +182,31 @@ class Fields:
         make_map = _mapping(name, numbers, otherwise=repr(lack))
         return self._once((name, lack, *numbers.items()), wanted, make_map, NUMBER)
 
-    def _sum(self, made: Sum) -> Element:
+    def _sum(self, result: FormSum) -> Element:
         parts = [
             apply("*", field(self.names[cell]), constant(factor))
-            for cell, factor in made.terms
+            for cell, factor in result.terms
         ]
         return finite(reduce(partial(apply, "+"), parts))
 
-    def _quotient(self, made: Quotient) -> Element:
-        first, second = (field(self.names[cell]) for cell in (made.first, made.second))
-        asks = apply("notEqual", field(self.names[made.second]), constant(0.0))
+    def _quotient(self, result: FormQuotient) -> Element:
+        first, second = (
+            field(self.names[cell]) for cell in (result.first, result.second)
+        )
+        asks = apply("notEqual", field(self.names[result.second]), constant(0.0))
         return apply("if", asks, finite(apply("/", first, second)))
 
-    def _both(self, made: Both) -> Element:
+    def _conjunction(self, result: FormConjunction) -> Element:
         """Return "true" or "false", and nothing where a cell is missing."""
         known, held = [], []
-        for clause in made.clauses:
-            name, holds = self.names[clause.cell], clause.holds
+        for clause in result.clauses:
+            name, accepted = self.names[clause.cell], clause.accepted
             known.append(apply("isNotMissing", field(name)))
-            if isinstance(holds, Mapping):
-                yes = [constant(text) for text, goes in holds.items() if goes]
+            if isinstance(accepted, Mapping):
+                yes = [constant(text) for text, goes in accepted.items() if goes]
                 held.append(apply("isIn", field(name), *yes))
                 continue
-            pairs = zip(("greaterThan", "lessOrEqual"), holds, strict=True)
+            pairs = zip(("greaterThan", "lessOrEqual"), accepted, strict=True)
             held += [
                 apply(operator, field(name), constant(bound))
                 for operator, bound in pairs
@@ -209,37 +217,31 @@ class Fields:
 
     # Predicates
 
-    def sends(self, question: FormQuestion, node: int) -> Element:
-        """Return that a question sends a row to a node; unknown where it knows not."""
-        name = self.names[question.cell]
-        if question.texts is None:
-            if node not in question.nodes:
+    def sends(self, split: FormSplit, node: int) -> Element:
+        """Return that a split sends a row to a node; unknown if it sends it nowhere."""
+        name = self.names[split.cell]
+        if split.texts is None:
+            if node not in split.nodes:
                 return element("False")
-            at = question.nodes.index(node)
-            edges = (-float("inf"), *question.cuts, float("inf"))
+            at = split.nodes.index(node)
+            edges = (-float("inf"), *split.cuts, float("inf"))
             return interval(name, edges[at], edges[at + 1])
-        texts = self._all_texts(question.cell)
-        if len(question.texts) < len(texts):
-            known = {text: text for text in question.texts}
-            make = _mapping(name, known)
+        texts = self.form.texts(split.cell)
+        if len(split.texts) < len(texts):
+            same = {text: text for text in split.texts}
+            make = _mapping(name, same)
             kind = ("string", "categorical")
-            key = (name, *sorted(known))
+            key = (name, *sorted(same))
             name = self._once(key, f"known {name}", make, kind)
-        return is_in(name, [text for text, to in question.texts.items() if to == node])
+        return is_in(name, [text for text, to in split.texts.items() if to == node])
 
-    def _all_texts(self, cell: int) -> list[str]:
-        columns = self.form.columns
-        if cell >= len(columns):
-            return ["false", "true"]
-        return [value_text(value) for value in columns[cell].values]
-
-    def holds(self, clause: FormClause) -> Element:
-        """Return that a clause of a rule holds."""
-        name, holds = self.names[clause.cell], clause.holds
-        if isinstance(holds, Mapping):
-            held = is_in(name, [text for text, goes in holds.items() if goes])
+    def condition(self, clause: FormCondition) -> Element:
+        """Return a condition of a rule as a predicate."""
+        name, accepted = self.names[clause.cell], clause.accepted
+        if isinstance(accepted, Mapping):
+            held = is_in(name, [text for text, goes in accepted.items() if goes])
         else:
-            held = interval(name, *holds)
+            held = interval(name, *accepted)
         if not clause.missing:
             return held
         lacks = element("SimplePredicate", field=name, operator="isMissing")
@@ -257,11 +259,11 @@ def field(name: str) -> Element:
 
 def constant(value: float | str) -> Element:
     """Return a constant."""
-    made = element(
+    result = element(
         "Constant", dataType="string" if isinstance(value, str) else "double"
     )
-    made.text = value if isinstance(value, str) else repr(value)
-    return made
+    result.text = value if isinstance(value, str) else repr(value)
+    return result
 
 
 def apply(function: str, *arguments: Element) -> Element:
@@ -290,7 +292,7 @@ def interval(name: str, low: float, high: float) -> Element:
     ]
     if not bounds:
         return element("SimplePredicate", field=name, operator="isNotMissing")
-    return all_of(bounds)
+    return all_predicates(bounds)
 
 
 def is_in(name: str, texts: Sequence[str]) -> Element:
@@ -313,7 +315,7 @@ def is_in(name: str, texts: Sequence[str]) -> Element:
 def _mapping(
     name: str, texts: Mapping[str, str], otherwise: str | None = None
 ) -> Callable[[], Element]:
-    """Return what makes a field of texts; of others nothing, or a value."""
+    """Return a function that maps texts to a field; others to nothing, or a value."""
 
     def make() -> Element:
         table = element("InlineTable")
@@ -323,11 +325,11 @@ def _mapping(
             SubElement(row, "out").text = out
         pair = element("FieldColumnPair", field=name, column="in")
         kind = "string" if otherwise is None else "double"
-        made = element("MapValues", pair, table, outputColumn="out", dataType=kind)
+        result = element("MapValues", pair, table, outputColumn="out", dataType=kind)
         if otherwise is not None:
-            made.set("mapMissingTo", otherwise)
-            made.set("defaultValue", otherwise)
-        return made
+            result.set("mapMissingTo", otherwise)
+            result.set("defaultValue", otherwise)
+        return result
 
     return make
 
@@ -335,16 +337,16 @@ def _mapping(
 def _data_field(column: Input) -> Element:
     if not column.is_number:
         return _categories(column.name, map(value_text, column.values))
-    made = element(
+    result = element(
         "DataField", name=column.name, optype="continuous", dataType="double"
     )
     for number in column.missing:
-        SubElement(made, "Value", value=repr(number), property="missing")
-    return made
+        SubElement(result, "Value", value=repr(number), property="missing")
+    return result
 
 
 def _categories(name: str, texts: "map[str]") -> Element:
-    made = element("DataField", name=name, optype="categorical", dataType="string")
+    result = element("DataField", name=name, optype="categorical", dataType="string")
     for text in texts:
-        SubElement(made, "Value", value=text)
-    return made
+        SubElement(result, "Value", value=text)
+    return result

@@ -1,11 +1,11 @@
-"""The one form that models take on their way into other languages.
+"""The portable form of a model, from which every export is written.
 
 A row is read into *cells*, one per column: a number, or the text of a value, or nothing
 where it is missing. Formulas add cells to those of columns. A row goes down a tree as
-in :mod:`spinney.trees.predict.flat_tree`: a node asks its questions in order until one
-of them knows the next node; what none of them sends goes to ``default_branch``, or is
-divided into ``parts``. A value that no question has is treated as a missing one, so a
-writer needs no list of what the model has seen.
+in :mod:`spinney.trees.predict.flat_tree`: the split of a node, then its surrogates, are
+tried in order until one determines the next node; other rows go to ``default_branch``,
+or are divided into ``parts``. A value that no split has is treated as missing, so a
+writer needs no list of the values in training.
 
 ::
 
@@ -13,11 +13,9 @@ writer needs no list of what the model has seen.
     node 0       texture: {"blurry": 1, "clear": 2}        else parts 1 × 0.3, 2 × 0.7
     node 2       density: at most 0.3815 → 3, above → 4    else 4
 
-A set of rules is such a tree, too: a cell says whether all conditions of a rule hold,
-and a chain of nodes asks one rule after the other. Clusters have no nodes: a row goes
-to the nearest of some ``Centres``.
-
-All formats are written from this, and none of them knows a tree.
+A rule set is such a tree, too: a cell is true if all conditions of a rule hold, and a
+chain of nodes tests one rule after the other. Clusters have no nodes: a row goes to
+the nearest of some ``Centres``.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,6 +24,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from spinney._support.text import value_text
 from spinney.data import TIME_UNITS, Target, Value
 from spinney.errors import Setting, Text, refusal
 from spinney.trees import labels_of
@@ -41,15 +40,15 @@ class Input:
     is_number : bool
         Whether its cells are numbers, and not texts.
     values : tuple
-        The values that the model knows, of a column of texts.
+        The values of a column of texts in training.
     unit : str, optional
-        What its numbers count, where they stand for dates and times.
+        The unit of its numbers, if they stand for dates and times.
     optional : bool
-        Whether a row may lack it: surrogates alone ask about it.
+        Whether a row may lack it: only surrogates use it.
     missing : tuple of float
         The numbers that stand for a missing cell.
     words : pair of str
-        What False and True read as, among the texts.
+        How False and True read among the texts.
     folded : bool
         Whether texts match in small letters: "True" is true.
     """
@@ -70,21 +69,21 @@ class Input:
         return names.get(self.unit or "")
 
 
-Holds = tuple[float, float] | Mapping[str, bool]
-"""The interval (low, high] of a number, or whether each known text will do."""
+Accepted = tuple[float, float] | Mapping[str, bool]
+"""The interval (low, high] of a number, or whether each known text is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
-class FormClause:
-    """What is asked of a cell; ``missing`` says whether a missing one satisfies it."""
+class FormCondition:
+    """A condition on a cell; ``missing`` says whether a missing one satisfies it."""
 
     cell: int
-    holds: Holds
+    accepted: Accepted
     missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class FormSum:
     """A cell that is a sum of others, each times a factor, added up in this order."""
 
     name: str
@@ -92,7 +91,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Quotient:
+class FormQuotient:
     """A cell that is one number divided by another."""
 
     name: str
@@ -101,23 +100,23 @@ class Quotient:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    """A cell that is "true" where all clauses hold, else "false".
+class FormConjunction:
+    """A cell that is "true" if all conditions hold, else "false".
 
-    It is missing where a cell is missing whose clause does not take that.
+    It is missing if a cell is missing whose condition does not accept that.
     """
 
     name: str
-    clauses: tuple[FormClause, ...]
+    clauses: tuple[FormCondition, ...]
 
 
-Made = Sum | Quotient | Both
-"""A cell that is made of earlier ones: missing where one is, or is not finite."""
+DerivedCell = FormSum | FormQuotient | FormConjunction
+"""A cell computed from earlier ones: missing where one is, or is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
-class FormQuestion:
-    """Where a cell sends a row.
+class FormSplit:
+    """The split of a node, or a surrogate, on one cell.
 
     A number goes to ``nodes[k]`` where k of the rising ``cuts`` lie below it; a text to
     its node in ``texts``.
@@ -136,7 +135,7 @@ class FormQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FormTerm:
-    """What a linear model multiplies: a number, or the number of a known text."""
+    """A term of a linear model: a factor times a number, or the number of a text."""
 
     cell: int
     factor: float
@@ -145,7 +144,7 @@ class FormTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class FormLine:
+class FormLinearModel:
     """A linear model: the terms in their order, and then the intercept."""
 
     intercept: float
@@ -154,31 +153,31 @@ class FormLine:
 
 @dataclass(frozen=True, slots=True)
 class FormNode:
-    """A node: a leaf where it asks nothing.
+    """A node: a leaf if it has no splits.
 
-    Where ``default_branch`` is None, a row that no question sends is divided into
-    ``parts``. A leaf ``says`` class shares or one number, or has a ``line``. Where it
-    has a ``label``, that is its class, likeliest or not.
+    If ``default_branch`` is None, a row that no split sends is divided into ``parts``.
+    A leaf has ``outputs``, class probabilities or one number, or a linear model in
+    ``line``. A ``label``, if any, is its class, likeliest or not.
     """
 
-    questions: tuple[FormQuestion, ...] = ()
+    splits: tuple[FormSplit, ...] = ()
     default_branch: int | None = None
     parts: tuple[tuple[int, float], ...] = ()
-    says: tuple[float, ...] = ()
-    line: FormLine | None = None
+    outputs: tuple[float, ...] = ()
+    line: FormLinearModel | None = None
     label: int | None = None
 
     @property
     def children(self) -> list[int]:
         """The nodes that rows can go to, rising."""
         below = {child for child, _ in self.parts}
-        below.update(child for question in self.questions for child in question.below)
+        below.update(child for split in self.splits for child in split.below)
         return sorted(
             below if self.default_branch is None else below | {self.default_branch}
         )
 
 
-MOST_PREFIXES = 8
+MAX_PREFIXES = 8
 LARGEST = 2.0**400
 """The largest number, in scales, whose squares are added up as they are.
 
@@ -197,10 +196,10 @@ class CentreNumber:
 
 @dataclass(frozen=True, slots=True)
 class CentreText:
-    """How unlike each centre a known text is; one that is not known is 1 from all."""
+    """The distance of each known text from each centre; 1 for any other text."""
 
     cell: int
-    apart: Mapping[str, tuple[float, ...]]
+    distances: Mapping[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +213,7 @@ class Centres:
     numbers: tuple[CentreNumber, ...]
     texts: tuple[CentreText, ...]
     gamma: float
-    may_lack: bool
+    allows_missing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +225,13 @@ class Portable:
     columns : tuple of Input
         What rows must have; their cells come first.
     made : tuple of Made
-        Further cells.
+        Further cells, computed from columns.
     nodes : tuple of FormNode
         Those of all trees, parents before their children.
     roots : tuple of int
-        The first node of each tree. What trees say is averaged.
+        The first node of each tree. The outputs of trees are averaged.
     majority : bool
-        Whether trees vote with one class each, and not with class shares.
+        Whether trees vote with one class each, and not with probabilities.
     target : Target
         The classes, their costs, or that a number is predicted.
     centres : Centres, optional
@@ -240,7 +239,7 @@ class Portable:
     """
 
     columns: tuple[Input, ...]
-    made: tuple[Made, ...]
+    derived: tuple[DerivedCell, ...]
     nodes: tuple[FormNode, ...]
     roots: tuple[int, ...]
     majority: bool
@@ -250,17 +249,24 @@ class Portable:
     @property
     def cells(self) -> list[str]:
         """The names of all cells."""
-        return [each.name for each in (*self.columns, *self.made)]
+        return [each.name for each in (*self.columns, *self.derived)]
 
-    def title(self, written: Callable[[str], str]) -> str:
-        """Return what it predicts, and by what; a language writes the name."""
+    def texts(self, cell: int) -> list[str]:
+        """Return the texts of a cell, in the order of their codes."""
+        if cell < len(self.columns):
+            return [value_text(value) for value in self.columns[cell].values]
+        is_text = isinstance(self.derived[cell - len(self.columns)], FormConjunction)
+        return ["false", "true"] if is_text else []
+
+    def title(self, literal: Callable[[str], str]) -> str:
+        """Return the target and the kind of model; a language writes the name."""
         n, nodes = len(self.roots), len(self.nodes)
         by = f"a tree of {nodes} nodes" if n == 1 else f"{n} trees of {nodes} nodes"
         if self.has_labels:
             by = f"{nodes // 2} rules and a default"
         if self.centres is not None:
             by = f"the nearest of {len(self.target.classes)} centres"
-        return f"{written(self.target.name)}, predicted by {by}"
+        return f"{literal(self.target.name)}, predicted by {by}"
 
     @property
     def has_labels(self) -> bool:
@@ -270,13 +276,11 @@ class Portable:
     @property
     def divides(self) -> bool:
         """Whether a row may come to several leaves of a tree."""
-        return any(
-            node.questions and node.default_branch is None for node in self.nodes
-        )
+        return any(node.splits and node.default_branch is None for node in self.nodes)
 
     @property
     def cost_lines(self) -> list[list[float]] | None:
-        """What each label costs by true class, the greatest 1; None if all alike."""
+        """The cost of each label by true class, the greatest 1; None without costs."""
         if self.target.costs is None:
             return None
         costs = np.asarray(self.target.costs, dtype=np.float64)
@@ -285,7 +289,7 @@ class Portable:
 
 
 def best_class(shares: Sequence[float], costs: Any = None) -> int:
-    """Return the class of some shares, as models have it."""
+    """Return the class that models predict from probabilities."""
     return int(labels_of(np.array([shares]), costs)[0])
 
 
@@ -322,12 +326,12 @@ def prediction_name(
     ('p(a)', 'predicted p(a)')
     """
     taken, name = {*map(folded, columns)}, wanted
-    for _ in range(MOST_PREFIXES):  # a long name is cut off, and then always the same
+    for _ in range(MAX_PREFIXES):  # a long name is cut off, and then always the same
         if folded(name) in taken:
             name = f"predicted {name}"
     return name
 
 
-def refuse_to_say(format: str, what: str, remedy: Text) -> NoReturn:
-    """Raise the error for a part of a model that a format has no words for."""
-    raise refusal(Setting("format", format), f"cannot say {what}", remedy)
+def refuse_unsupported(format: str, what: str, remedy: Text) -> NoReturn:
+    """Raise the error for a part of a model that a format cannot express."""
+    raise refusal(Setting("format", format), f"cannot express {what}", remedy)

@@ -274,7 +274,7 @@ def _refuse_time(name, value, kind):
 _LANGUAGE = Language(
     statement="{} = {}",
     comment="#",
-    written=repr,
+    literal=repr,
     times="as one of datetime, as text of ISO 8601, or as {}",
     parts=_PARTS,
 )

@@ -1,4 +1,4 @@
-"""The cells of rows as expressions of SQL, and what is asked of them.
+"""The cells of rows, and conditions on them, as expressions of SQL.
 
 Trees, linear models and centres are written over these.
 """
@@ -11,15 +11,15 @@ from math import isfinite
 from spinney._support.text import value_text
 from spinney.data import Value
 from spinney.extensions.exports.portable import (
-    Both,
-    FormClause,
-    FormLine,
-    FormQuestion,
+    DerivedCell,
+    FormCondition,
+    FormConjunction,
+    FormLinearModel,
+    FormSplit,
+    FormSum,
     Input,
-    Made,
     Portable,
-    Sum,
-    refuse_to_say,
+    refuse_unsupported,
 )
 from spinney.extensions.exports.sql_dialects import Dialect
 from spinney.extensions.exports.sql_names import QueryNames
@@ -47,14 +47,18 @@ class SqlCells:
     def _cell(self, at: int) -> str:
         """Return the expression of a cell; a made one has those of others in it."""
         n = len(self.columns)
-        return self.columns[at] if at < n else self._made(self.form.made[at - n])
+        return (
+            self.columns[at]
+            if at < n
+            else self._derived_cell(self.form.derived[at - n])
+        )
 
     def _read(self, column: Input) -> str:
         """Return the cell of a column: a number, or a value as it is."""
         types = {type(value) for value in column.values}
         if len(types) > 1 and not types <= {int, float}:
             what = f"column {column.name!r}, whose values are of several types"
-            refuse_to_say("sql", what, "make them all texts")
+            refuse_unsupported("sql", what, "make them all texts")
         name = self.names.identifier(self.rows, column.name)
         if column.is_number or float in types:
             cell = self.dialect.cell.format(f"{self.rows}.{name}")
@@ -67,20 +71,20 @@ class SqlCells:
 
     @cached_property
     def _literals(self) -> list[Mapping[str, str]]:
-        """The literals of the texts of each cell; one that is made is true or false."""
-        made = {text: self.dialect.literal(text) for text in ("false", "true")}
-        columns = [self._literals_of(column.values) for column in self.form.columns]
-        return [*columns, *(made for _ in self.form.made)]
+        """The literals of the texts of each cell; a derived one is true or false."""
+        values = [column.values for column in self.form.columns]
+        return [
+            self._by_text(v)
+            for v in (*values, *[("false", "true")] * len(self.form.derived))
+        ]
 
-    def _literals_of(self, values: Sequence[Value]) -> Mapping[str, str]:
-        exact = {type(value) for value in values} != {int, float}
-        return {
-            value_text(v): self.dialect.literal(v if exact else float(v))
-            for v in values
-        }
+    def _by_text(self, values: Sequence[Value]) -> Mapping[str, str]:
+        is_mixed = {type(value) for value in values} == {int, float}
+        literal = self.dialect.literal
+        return {value_text(v): literal(float(v) if is_mixed else v) for v in values}
 
-    def _is_one_of(self, cell: int, texts: Sequence[str]) -> str:
-        """Return that a cell is one of some texts; no column stands for none."""
+    def _is_any_of(self, cell: int, texts: Sequence[str]) -> str:
+        """Return the condition that a cell is one of some texts."""
         name = self._cell(cell)
         literals = [self._literals[cell][text] for text in texts]
         if len(literals) == 1:
@@ -89,41 +93,40 @@ class SqlCells:
             return f"({' OR '.join(f'{name} = {each}' for each in literals)})"
         return f"{name} IN ({', '.join(literals)})" if literals else self.dialect.false
 
-    def _made(self, made: Made) -> str:
+    def _derived_cell(self, derived: DerivedCell) -> str:
         """Return the expression of a cell that is made of columns."""
         columns, number = self.columns, self.dialect.number
-        if isinstance(made, Both):
-            known, holds = zip(*map(self._clause, made.clauses), strict=True)
+        if isinstance(derived, FormConjunction):
+            known, accepted = zip(*map(self._clause, derived.clauses), strict=True)
             always = self.dialect.true
             known = tuple(each for each in known if each != always) or (always,)
             true, false = (self.dialect.literal(text) for text in ("true", "false"))
-            given = f"WHEN {' AND '.join(known)} THEN {false}"
-            return f"CASE WHEN {' AND '.join(holds)} THEN {true} {given} END"
-        if isinstance(made, Sum):
+            otherwise = f"WHEN {' AND '.join(known)} THEN {false}"
+            return f"CASE WHEN {' AND '.join(accepted)} THEN {true} {otherwise} END"
+        if isinstance(derived, FormSum):
             parts = [
-                f"{number(factor)} * {columns[cell]}" for cell, factor in made.terms
+                f"{number(factor)} * {columns[cell]}" for cell, factor in derived.terms
             ]
             return f"({' + '.join(parts)})"
-        return (
-            f"({columns[made.first]} / NULLIF({columns[made.second]}, {number(0.0)}))"
-        )
+        divisor = f"NULLIF({columns[derived.second]}, {number(0.0)})"
+        return f"({columns[derived.first]} / {divisor})"
 
-    def _clause(self, clause: FormClause) -> tuple[str, str]:
-        """Return that the cell of a clause is known, and that it satisfies it."""
-        cell, holds = clause.cell, clause.holds
-        if isinstance(holds, Mapping):
-            yes = [text for text, held in holds.items() if held]
-            known, held = self._is_one_of(cell, [*holds]), self._is_one_of(cell, yes)
+    def _clause(self, clause: FormCondition) -> tuple[str, str]:
+        """Return that the cell of a condition is known, and that it satisfies it."""
+        cell, accepted = clause.cell, clause.accepted
+        if isinstance(accepted, Mapping):
+            yes = [text for text, held in accepted.items() if held]
+            known, held = self._is_any_of(cell, [*accepted]), self._is_any_of(cell, yes)
         else:
             known = f"{self._cell(cell)} IS NOT NULL"
-            held = self._between(self._cell(cell), holds) or known
+            held = self._in_interval(self._cell(cell), accepted) or known
         if clause.missing:
             held = f"({held} OR NOT COALESCE({known}, {self.dialect.false}))"
             return self.dialect.true, held
         return known, held
 
-    def line(self, line: FormLine) -> str:
-        """Return what a linear model says, added up in the order of its terms."""
+    def line(self, line: FormLinearModel) -> str:
+        """Return the output of a linear model, added up in the order of its terms."""
         number, parts = self.dialect.number, []
         for term in line.terms:
             missing = number(term.missing)
@@ -134,31 +137,31 @@ class SqlCells:
         return f"({' + '.join([*parts, number(line.intercept)])})"
 
     def counts(self, cell: int, texts: Mapping[str, float]) -> str:
-        """Return what known texts count in a linear model."""
+        """Return the numbers of known texts as branches of a CASE."""
         number, by_count = self.dialect.number, dict[float, list[str]]()
         for text, count in texts.items():
             by_count.setdefault(count, []).append(text)
         return " ".join(
-            f"WHEN {self._is_one_of(cell, own)} THEN {number(count)}"
-            for count, own in by_count.items()
+            f"WHEN {self._is_any_of(cell, names)} THEN {number(count)}"
+            for count, names in by_count.items()
         )
 
     # Conditions
 
-    def sends(self, question: FormQuestion, nodes: Set[int]) -> str:
+    def sends(self, split: FormSplit, nodes: Set[int]) -> str:
         """Return the condition that a question sends a row to one of some nodes."""
-        name = self.all[question.cell]
-        if question.texts is not None:
-            texts = [text for text, node in question.texts.items() if node in nodes]
-            return self._is_one_of(question.cell, texts)
-        if nodes >= {*question.nodes}:
+        name = self.all[split.cell]
+        if split.texts is not None:
+            texts = [text for text, node in split.texts.items() if node in nodes]
+            return self._is_any_of(split.cell, texts)
+        if nodes >= {*split.nodes}:
             return f"{name} IS NOT NULL"
-        edges = (-float("inf"), *question.cuts, float("inf"))
+        edges = (-float("inf"), *split.cuts, float("inf"))
         (only,) = nodes
-        at = question.nodes.index(only)
-        return self._between(name, (edges[at], edges[at + 1]))
+        at = split.nodes.index(only)
+        return self._in_interval(name, (edges[at], edges[at + 1]))
 
-    def _between(self, name: str, bounds: tuple[float, float]) -> str:
+    def _in_interval(self, name: str, bounds: tuple[float, float]) -> str:
         """Return that a number is greater than the low bound, at most the high one."""
         low, high = bounds
         above = f"{name} > {self.dialect.number(low)}" if isfinite(low) else ""

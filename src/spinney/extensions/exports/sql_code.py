@@ -1,7 +1,7 @@
 """A model as a query that adds what it predicts to the rows of a table.
 
-A tree that divides no row finds the leaf of each row first, and then what that says;
-the others, and forests, find the shares of classes, and then the class.
+A tree that divides no row finds the leaf of each row first, and then its outputs; the
+others, and forests, find the class probabilities, and then the class.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,16 +18,16 @@ from spinney.extensions.exports.portable import (
     Centres,
     Portable,
     best_class,
-    refuse_to_say,
+    refuse_unsupported,
 )
 from spinney.extensions.exports.sql_cells import SqlCells
 from spinney.extensions.exports.sql_dialects import DEFAULT_DIALECT, DIALECTS, Dialect
 from spinney.extensions.exports.sql_names import ROWS, SCORED, QueryNames
 from spinney.extensions.exports.sql_trees import (
-    MOST_SIGNS,
+    MAX_LINE_LENGTH,
     SqlTrees,
     balanced,
-    lines_of,
+    case_lines,
 )
 
 Columns = Sequence[tuple[str, str]]  # expressions and their names
@@ -40,7 +40,7 @@ def to_sql(
     table: str = "data",
     keep: Sequence[str] = (),
 ) -> str:
-    """Return a query over a table: columns of it, the predictions, the class shares.
+    """Return a query over a table: its columns, predictions, class probabilities.
 
     The columns are those that the model reads, after those to ``keep``.
 
@@ -93,7 +93,7 @@ class _Query:
 
     def text(self, table: str) -> str:
         """Return the query: that of leaves where a row comes to one, else of shares."""
-        first = head(self.form, "--", json_text, times=self.dialect.given)
+        first = head(self.form, "--", json_text, times=self.dialect.time_type)
         about = self.dialect.comment(first)
         if not self.names.keep:
             about += "\n-- Other columns of the table, such as a key: export with keep."
@@ -103,18 +103,18 @@ class _Query:
             query = self._by_distance
         elif self.trees.divided or len(self.form.roots) > 1:
             query = self._by_shares
-        written = f"{about}\n{query(f'{source} AS {ROWS}')}\n"
-        self._refuse_length(len(written))
-        return written
+        text = f"{about}\n{query(f'{source} AS {ROWS}')}\n"
+        self._refuse_length(len(text))
+        return text
 
-    def _refuse_length(self, signs: int) -> None:
+    def _refuse_length(self, length: int) -> None:
         """Refuse a query that the engine would plan for minutes."""
-        most = self.dialect.most_divided
-        if self.trees.divided and most is not None and signs > most:
-            refuse_to_say(
+        limit = self.dialect.max_divided_length
+        if self.trees.divided and limit is not None and length > limit:
+            refuse_unsupported(
                 "sql",
-                f"trees that divide rows in fewer than {signs:,} signs, which "
-                f"{self.dialect.name} would not plan within minutes ({most:,} at most)",
+                f"trees that divide rows in fewer than {length:,} characters, which "
+                f"{self.dialect.name} would not plan in minutes (at most {limit:,})",
                 (
                     "take fewer or smaller trees, another format such as ",
                     Setting("format", "python"),
@@ -126,17 +126,19 @@ class _Query:
     def _by_leaf(self, source: str) -> str:
         """Return a query that finds the leaf of a row, and then what it says."""
         (leaf,), nodes = self._quoted([self.names.leaf]), self.form.nodes
-        leaves = [n for n, node in enumerate(nodes) if not node.questions]
+        leaves = [n for n, node in enumerate(nodes) if not node.splits]
 
-        def of_leaf(said: Callable[[int], str]) -> str:
-            whens = [f"WHEN {number} THEN {said(number)}" for number in leaves]
-            return lines_of([f"CASE {SCORED}.{leaf}", *whens, "END"])
+        def case_by_leaf(value: Callable[[int], str]) -> str:
+            whens = [f"WHEN {number} THEN {value(number)}" for number in leaves]
+            return case_lines([f"CASE {SCORED}.{leaf}", *whens, "END"])
 
         label, *shares = self._outputs
         outer = self._cells(SCORED)
-        columns = [(of_leaf(partial(self._label_of_leaf, cells=outer)), label)]
+        columns = [(case_by_leaf(partial(self._leaf_label, cells=outer)), label)]
         for at, name in enumerate(shares):
-            columns.append((of_leaf(partial(self._says, at=at, cells=outer)), name))
+            columns.append(
+                (case_by_leaf(partial(self._leaf_output, at=at, cells=outer)), name)
+            )
         inner = self._nested([(self.trees.tree(0, str), leaf)], source)
         return self._select(SCORED, columns, inner)
 
@@ -147,39 +149,41 @@ class _Query:
             return self._select(ROWS, [(self._output(0), label)], source)
         shares = [(self._output(at), name) for at, name in enumerate(names)]
         inner = self._nested(shares, source)
-        made = [(f"{SCORED}.{name}", name) for name in names]
-        return self._select(SCORED, [(self._label(names), label), *made], inner)
+        columns = [(f"{SCORED}.{name}", name) for name in names]
+        return self._select(SCORED, [(self._label(names), label), *columns], inner)
 
     def _by_distance(self, source: str) -> str:
         """Return a query of the distances to centres, and of the nearest of them."""
         target, centres = self.form.target, self.form.centres
         assert centres is not None
-        label, *names = self._outputs
-        away = [(self._away(centres, k), name) for k, name in enumerate(names)]
-        made = [(f"{SCORED}.{name}", name) for name in names]
-        least = f"{self.dialect.least}({', '.join(which for which, _ in made)})"
+        output, *names = self._outputs
+        distances = [(self._distance(centres, k), name) for k, name in enumerate(names)]
+        columns = [(f"{SCORED}.{name}", name) for name in names]
+        least = f"{self.dialect.least}({', '.join(column for column, _ in columns)})"
         pairs = zip(names, target.classes, strict=True)
-        whens = [f"WHEN {SCORED}.{n} <= {least} THEN {of}" for n, of in pairs]
+        whens = [f"WHEN {SCORED}.{n} <= {least} THEN {label}" for n, label in pairs]
         nearest = f"CASE WHEN {SCORED}.{names[0]} IS NOT NULL THEN 0 END"
         if len(names) > 1:
-            nearest = lines_of(["CASE", *whens, "END"])
-        inner = self._nested(away, source)
-        return self._select(SCORED, [(nearest, label), *made], inner)
+            nearest = case_lines(["CASE", *whens, "END"])
+        inner = self._nested(distances, source)
+        return self._select(SCORED, [(nearest, output), *columns], inner)
 
-    def _nested(self, made: Columns, source: str) -> str:
+    def _nested(self, columns: Columns, source: str) -> str:
         """Return a query over the rows as the source of another."""
-        query = self._select(ROWS, made, source, is_nested=True)
+        query = self._select(ROWS, columns, source, is_nested=True)
         # It is not indented: a name or a text in it may have lines of its own.
         return f"(\n{query}\n) AS {SCORED}"
 
     def _select(
-        self, table: str, made: Columns, source: str, *, is_nested: bool = False
+        self, table: str, further: Columns, source: str, *, is_nested: bool = False
     ) -> str:
         """Return a query over a source: the columns by name, and further ones."""
         names = self.names.selected(table, is_nested=is_nested)
         line = ", ".join(names)
-        listed = [line] if 0 < len(line) <= MOST_SIGNS else names
-        columns = ",\n  ".join([*listed, *(f"{each} AS {name}" for each, name in made)])
+        listed = [line] if 0 < len(line) <= MAX_LINE_LENGTH else names
+        columns = ",\n  ".join(
+            [*listed, *(f"{cell} AS {name}" for cell, name in further)]
+        )
         return f"SELECT {columns}\nFROM {source}"
 
     @cached_property
@@ -189,7 +193,7 @@ class _Query:
     def _quoted(self, names: Sequence[str]) -> list[str]:
         return [*map(self.dialect.identifier, names)]
 
-    def _away(self, centres: Centres, cluster: int) -> str:
+    def _distance(self, centres: Centres, cluster: int) -> str:
         """Return the distance to a centre; NULL where a number cannot be measured."""
         number, zero = self.dialect.number, self.dialect.number(0.0)
         cells, parts, others = self.trees.cells, list[str](), list[str]()
@@ -197,15 +201,18 @@ class _Query:
             cell = cells.columns[each.cell]
             if each.scale != 1:
                 cell = f"{cell} / {number(each.scale)}"
-            apart = f"({cell} - {number(each.centres[cluster])})"
-            within = f"WHEN ABS({cell}) <= {number(LARGEST)} THEN {apart} * {apart}"
-            lacks = f"WHEN {cells.columns[each.cell]} IS NULL THEN {zero} "
-            parts.append(f"CASE {lacks if centres.may_lack else ''}{within} END")
+            difference = f"({cell} - {number(each.centres[cluster])})"
+            square = f"{difference} * {difference}"
+            within = f"WHEN ABS({cell}) <= {number(LARGEST)} THEN {square}"
+            missing = f"WHEN {cells.columns[each.cell]} IS NULL THEN {zero} "
+            parts.append(
+                f"CASE {missing if centres.allows_missing else ''}{within} END"
+            )
         for text in centres.texts:
-            far = {known: apart[cluster] for known, apart in text.apart.items()}
-            known = cells.counts(text.cell, far)
-            lacks = f"WHEN {cells.columns[text.cell]} IS NULL THEN {zero}"
-            others.append(f"CASE {lacks} {known} ELSE {number(1.0)} END")
+            by_text = {name: values[cluster] for name, values in text.distances.items()}
+            whens = cells.counts(text.cell, by_text)
+            missing = f"WHEN {cells.columns[text.cell]} IS NULL THEN {zero}"
+            others.append(f"CASE {missing} {whens} ELSE {number(1.0)} END")
         if others:
             parts.append(f"{number(centres.gamma)} * ({' + '.join(others)})")
         return f"({' + '.join(parts) or zero})"
@@ -213,28 +220,28 @@ class _Query:
     # What is predicted
 
     def _output(self, at: int) -> str:
-        """Return the mean of what the trees say, one of the outputs."""
-        says = partial(self._says, at=at, cells=self.trees.cells)
-        trees = [self.trees.tree(root, says) for root in self.form.roots]
+        """Return the mean of one of the outputs over the trees."""
+        outputs = partial(self._leaf_output, at=at, cells=self.trees.cells)
+        trees = [self.trees.tree(root, outputs) for root in self.form.roots]
         mean = f"({balanced(trees, '+')}) / {self.dialect.number(float(len(trees)))}"
         return mean if len(trees) > 1 else trees[0]
 
-    def _says(self, leaf: int, at: int, cells: SqlCells) -> str:
-        """Return what a leaf says, one of the outputs."""
+    def _leaf_output(self, leaf: int, at: int, cells: SqlCells) -> str:
+        """Return one of the outputs of a leaf."""
         node, number = self.form.nodes[leaf], self.dialect.number
         if node.line is not None:
             return cells.line(node.line)
         if not self.form.majority:
-            return number(node.says[at])
-        return number(float(best_class(node.says) == at))
+            return number(node.outputs[at])
+        return number(float(best_class(node.outputs) == at))
 
-    def _label_of_leaf(self, leaf: int, cells: SqlCells) -> str:
+    def _leaf_label(self, leaf: int, cells: SqlCells) -> str:
         target, node = self.form.target, self.form.nodes[leaf]
         if target.is_numeric:
-            return self._says(leaf, 0, cells)
+            return self._leaf_output(leaf, 0, cells)
         label = node.label
         if label is None:
-            label = best_class(node.says, target.costs)
+            label = best_class(node.outputs, target.costs)
         return self.dialect.literal(target.classes[label])
 
     def _label(self, names: Sequence[str]) -> str:
@@ -258,4 +265,4 @@ class _Query:
         least = f"{best} - {number(TOLERANCE)} * {greatest}({number(1.0)}, ABS({best}))"
         pairs = [*zip(merits, classes, strict=True)]
         whens = [f"WHEN {merit} >= {least} THEN {name}" for merit, name in pairs[:0:-1]]
-        return lines_of(["CASE", *whens, f"ELSE {classes[0]} END"])
+        return case_lines(["CASE", *whens, f"ELSE {classes[0]} END"])

@@ -6,7 +6,7 @@ from math import frexp
 
 from spinney._support.text import ascii_lower
 from spinney.data import SECONDS_PER_DAY, Value
-from spinney.extensions.exports.portable import refuse_to_say
+from spinney.extensions.exports.portable import refuse_unsupported
 
 DEFAULT_DIALECT = "duckdb"
 POSTGRES_BYTES = 63  # of a name; it cuts off the others
@@ -19,7 +19,7 @@ class Dialect:
     Parameters
     ----------
     name : str
-        What the user types.
+        The name that the user types.
     number : function of float
         The literal of a floating number of 64 bits.
     cell : str
@@ -28,7 +28,7 @@ class Dialect:
     greatest, least : str
         The functions that return the greatest and the least of their arguments.
     quote : str
-        What stands around a name; twice where it is part of one.
+        The quotation mark of names; doubled within one.
     backslashes : bool
         Whether a backslash in a literal escapes what comes after it.
     substitutes : bool
@@ -37,10 +37,10 @@ class Dialect:
         Whether a list after IN is cheap: DuckDB makes a join of each, which takes it
         minutes where a model has hundreds.
     times : mapping of str
-        What the column ``{0}`` counts as such a number where it is a day, an instant
-        or a clock, and what such a column holds.
+        The column ``{0}`` of days, instants or clocks as such a number, and the type of
+        such a column.
     folded : function of str
-        What the engine makes of a name before it compares it with others.
+        The case folding by which the engine compares names.
     longest : int, optional
         How many bytes of a name it reads.
     true, false : str
@@ -68,7 +68,7 @@ class Dialect:
     true: str = "TRUE"
     false: str = "FALSE"
     constants: tuple[str, ...] = ()
-    most_divided: int | None = None
+    max_divided_length: int | None = None
 
     def identifier(self, name: str) -> str:
         """Return a quoted name.
@@ -79,7 +79,7 @@ class Dialect:
         _refuse_nul(name)
         if self.substitutes and "${" in name:
             what = f"the name {name!r}, in which {self.name} would replace ${{…}}"
-            refuse_to_say("sql", what, "rename it")
+            refuse_unsupported("sql", what, "rename it")
         if self.quote == '"':
             return '"' + name.replace('"', '""') + '"'
         if self.backslashes and self.name == "bigquery":
@@ -92,8 +92,8 @@ class Dialect:
         >>> len(DIALECTS["postgres"].with_ending(70 * "a", " 2"))
         63
         """
-        most = None if self.longest is None else self.longest - len(ending)
-        return f"{_first_bytes(name, most)}{ending}"
+        n_bytes = None if self.longest is None else self.longest - len(ending)
+        return f"{_first_bytes(name, n_bytes)}{ending}"
 
     def time(self, name: str, kind: str, *, table: str = "") -> str:
         """Return the number that a column of days, instants or clocks counts.
@@ -104,11 +104,13 @@ class Dialect:
             what = (
                 f"the column {name}, a time of day, which {self.name} has no type for"
             )
-            refuse_to_say("sql", what, "make it a number of seconds, and grow anew")
+            refuse_unsupported(
+                "sql", what, "make it a number of seconds, and grow the model again"
+            )
         return self.times[kind][0].replace("{0}", table + name)
 
-    def given(self, kind: str) -> str:
-        """Return what a column of days, instants or clocks holds."""
+    def time_type(self, kind: str) -> str:
+        """Return the type of a column of days, instants or clocks."""
         return self.times[kind][1] if kind in self.times else "as {}"
 
     def comment(self, text: str) -> str:
@@ -140,19 +142,19 @@ class Dialect:
         return "'" + value.replace("'", "''") + "'"
 
 
-def _first_bytes(name: str, most: int | None) -> str:
-    """Return the letters of a name that lie within its first bytes, all without most.
+def _first_bytes(name: str, n_bytes: int | None) -> str:
+    """Return the letters of a name that lie within its first bytes; None is all.
 
     >>> _first_bytes("née", 2), _first_bytes("née", 3), _first_bytes("née", None)
     ('n', 'né', 'née')
     """
-    data = name.encode("utf-8", "surrogatepass")[:most]
-    return name if most is None else data.decode("utf-8", "ignore")
+    data = name.encode("utf-8", "surrogatepass")[:n_bytes]
+    return name if n_bytes is None else data.decode("utf-8", "ignore")
 
 
 def _refuse_nul(text: str) -> None:
     if "\0" in text:
-        refuse_to_say("sql", f"{text!r}, which has a NUL character", "rename it")
+        refuse_unsupported("sql", f"{text!r}, which has a NUL character", "rename it")
 
 
 def _escaped(text: str, quote: str) -> str:
@@ -171,23 +173,23 @@ def _with_exponent(number: float) -> str:
     return text if "e" in text else f"{text}e0"
 
 
-def _of_whole_numbers(number: float) -> str:
+def _as_binary_fraction(number: float) -> str:
     """Return a number as SQLite reads it to the last bit, whatever its version.
 
     It rounds decimal fractions twice, and so wrongly now and then; halves, quarters and
     whole numbers it does not round at all.
 
-    >>> _of_whole_numbers(2.5), _of_whole_numbers(0.1)
+    >>> _as_binary_fraction(2.5), _as_binary_fraction(0.1)
     ('2.5e0', '(3602879701896397.0 / 4503599627370496.0 / 8.0 /* 0.1 */)')
     """
     if abs(number) < 2**40 and (1024 * number).is_integer():
         return _with_exponent(number)
-    share, power = frexp(number)
-    while not share.is_integer():
-        share, power = 2 * share, power - 1
+    mantissa, power = frexp(number)
+    while not mantissa.is_integer():
+        mantissa, power = 2 * mantissa, power - 1
     steps = [min(abs(power) - step, 52) for step in range(0, abs(power), 52)]
     sign = " * " if power > 0 else " / "
-    parts = [repr(share), *(f"{2**step}.0" for step in steps)]
+    parts = [repr(mantissa), *(f"{2**step}.0" for step in steps)]
     return f"({sign.join(parts)} /* {number!r} */)"
 
 
@@ -315,7 +317,7 @@ DIALECTS = {
             _DUCKDB_TIMES,
             lists=False,
             folded=ascii_lower,
-            most_divided=2_500_000,
+            max_divided_length=2_500_000,
         ),
         Dialect(
             "postgres",
@@ -327,7 +329,7 @@ DIALECTS = {
         ),
         Dialect(
             "sqlite",
-            _of_whole_numbers,
+            _as_binary_fraction,
             "CAST({0} AS REAL)",
             _SQLITE_TIMES,
             greatest="MAX",

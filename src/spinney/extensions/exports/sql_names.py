@@ -1,14 +1,13 @@
-"""The names of an exported query, so that none of them is taken for another.
+"""The names of an exported query, so that none of them is mistaken for another.
 
-The table that a query is run on is not known, and may have any column: a ``leaf``, or
-the predictions of an earlier run. So the query lists what it takes from that table, and
-each name has the table or the subquery that it belongs to before it::
+The table that a query is run on may have any column: a ``leaf``, or the predictions of
+an earlier run. So the query lists the columns that it uses, and each name follows its
+table or subquery::
 
     SELECT q."x", CASE q."leaf" … END AS "predicted y"
     FROM (SELECT t."x", CASE WHEN t."x" > 2.5 … END AS "leaf" FROM "shop" AS t) AS q
 
-What ``q`` has is known to the last name, and what is made gets one that is free there,
-as the engine compares names.
+All names in ``q`` are known, so new columns get free ones, compared as the engine does.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,7 +20,7 @@ from spinney.extensions.exports.portable import (
     Portable,
     free_name,
     prediction_name,
-    refuse_to_say,
+    refuse_unsupported,
 )
 from spinney.extensions.exports.sql_dialects import Dialect
 
@@ -31,7 +30,7 @@ LEAF = "leaf"
 
 @dataclass(frozen=True)
 class QueryNames:
-    """What the columns of a query are called.
+    """The names of the columns of a query.
 
     Parameters
     ----------
@@ -49,22 +48,22 @@ class QueryNames:
     def columns(self) -> tuple[str, ...]:
         """The columns that the query takes from the table; each is listed once."""
         folded = self.dialect.folded
-        own = dict[str, str]()
+        by_folded = dict[str, str]()
         for column in self.form.columns:
-            alike = own.setdefault(folded(column.name), column.name)
+            alike = by_folded.setdefault(folded(column.name), column.name)
             if alike != column.name:
                 what = f"the columns {alike!r} and {column.name!r}, which are one name"
-                remedy = "rename one of them, and grow anew"
-                refuse_to_say("sql", f"{what} to {self.dialect.name}", remedy)
+                remedy = "rename one of them, and grow the model again"
+                refuse_unsupported("sql", f"{what} to {self.dialect.name}", remedy)
         for name in self.predictions_in(self.keep):
-            problem = "is what the query calls a prediction"
+            problem = "is the name of a prediction of the query"
             raise refusal(Setting("keep", name), problem, "leave it out")
-        kept = {folded(name): own.get(folded(name), name) for name in self.keep}
-        return tuple({**kept, **own}.values())
+        keep = {folded(name): by_folded.get(folded(name), name) for name in self.keep}
+        return tuple({**keep, **by_folded}.values())
 
     @cached_property
     def nested(self) -> dict[str, str]:
-        """What each of them is called in a subquery.
+        """The name of each column in a subquery.
 
         Where the engine gives no column of a subquery that name, it has another one.
         """
@@ -86,15 +85,15 @@ class QueryNames:
         """Return the columns of a SELECT over ``ROWS`` or ``SCORED``."""
         listed = []
         for name in self.columns:
-            taken = self.identifier(table, name)
-            given = self.identifier(SCORED if is_nested else ROWS, name)
-            alias = f" AS {given}" if given != taken else ""
-            listed.append(f"{table}.{taken}{alias}")
+            source = self.identifier(table, name)
+            output = self.identifier(SCORED if is_nested else ROWS, name)
+            alias = f" AS {output}" if output != source else ""
+            listed.append(f"{table}.{source}{alias}")
         return listed
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
-        """What is predicted, and then the share of each class or the distances.
+        """The names of the prediction, and of the class probabilities or distances.
 
         A name that a column of the model has gets "predicted " before it, one that
         another output has a number after it.
@@ -102,7 +101,7 @@ class QueryNames:
         target, centres = self.form.target, self.form.centres
         wanted = [f"predicted {target.name}"]
         if centres is not None:
-            what = "distance" if centres.may_lack else "squared distance"
+            what = "distance" if centres.allows_missing else "squared distance"
             wanted += [f"{what}({label})" for label in target.classes]
         elif not target.is_numeric:
             wanted += [f"p({value_text(label)})" for label in target.classes]
@@ -120,7 +119,7 @@ class QueryNames:
 
     @cached_property
     def leaf(self) -> str:
-        """What a subquery calls the leaf of a row, beside the columns that it lists."""
+        """The name of the leaf of a row in a subquery, beside the columns there."""
         return self._free(LEAF, (*self.columns, *self.nested.values()))
 
     def _free(self, wanted: str, taken: Collection[str]) -> str:

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spinney.errors import Setting
-from spinney.extensions.exports.portable import FormNode, Portable, refuse_to_say
+from spinney.extensions.exports.portable import FormNode, Portable, refuse_unsupported
 from spinney.extensions.exports.sql_cells import SqlCells
 from spinney.extensions.exports.sql_dialects import Dialect
 
-MOST_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
-MOST_SIGNS = 80  # of a list or a CASE on one line
+MAX_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
+MAX_LINE_LENGTH = 80  # of a list or a CASE on one line
 WIDE = 32  # terms of a sum without further parentheses
 Says = Callable[[int], str]
 
@@ -37,41 +37,41 @@ class SqlTrees:
     dialect: Dialect
     cells: SqlCells
 
-    def tree(self, root: int, says: Says) -> str:
-        """Return what a tree says of a row."""
+    def tree(self, root: int, outputs: Says) -> str:
+        """Return the output of a tree for a row."""
         if root in self.divided:
             if self.form.majority:
-                refuse_to_say(
+                refuse_unsupported(
                     "sql",
                     "the majority vote of trees that divide rows",
                     ("take ", Setting("voting", "probability")),
                 )
-            return self._weighted(root, says)
-        return self._cases(root, says)
+            return self._weighted(root, outputs)
+        return self._cases(root, outputs)
 
-    def _cases(self, root: int, says: Says) -> str:
-        """Return what a tree says of a row that it does not divide.
+    def _cases(self, root: int, outputs: Says) -> str:
+        """Return the output of a tree for a row that it does not divide.
 
         It walks from the heaviest branch to the heaviest. Those beside it have at most
-        half of the leaves, so that no more than log2(leaves) CASEs are nested. What is
-        asked last is left out where all answers say the same.
+        half of the leaves, so that no more than log2(leaves) CASEs are nested. Last
+        conditions are left out if their outputs are equal.
         """
-        asked, number = list[tuple[str, str]](), root
-        while (node := self.form.nodes[number]).questions:
+        cases, number = list[tuple[str, str]](), root
+        while (node := self.form.nodes[number]).splits:
             heavy = max(
                 node.children, key=lambda c: (self._leaves[c], c == node.default_branch)
             )
             for child in node.children:
                 if child != heavy:
-                    asked.append((self._goes(node, child), self._cases(child, says)))
+                    cases.append((self._goes(node, child), self._cases(child, outputs)))
             number = heavy
-        otherwise = says(number)
-        while asked and asked[-1][1] == otherwise:
-            asked.pop()
-        if not asked:
+        otherwise = outputs(number)
+        while cases and cases[-1][1] == otherwise:
+            cases.pop()
+        if not cases:
             return otherwise
-        whens = [f"WHEN {condition} THEN {said}" for condition, said in asked]
-        return lines_of(["CASE", *whens, f"ELSE {otherwise} END"])
+        whens = [f"WHEN {condition} THEN {output}" for condition, output in cases]
+        return case_lines(["CASE", *whens, f"ELSE {otherwise} END"])
 
     @cached_property
     def _leaves(self) -> list[int]:
@@ -91,42 +91,40 @@ class SqlTrees:
             roots.update(dict.fromkeys(node.children, root))
         nodes = enumerate(self.form.nodes)
         return {
-            roots[n]
-            for n, node in nodes
-            if node.questions and node.default_branch is None
+            roots[n] for n, node in nodes if node.splits and node.default_branch is None
         }
 
-    def _weighted(self, root: int, says: Says) -> str:
-        """Return what leaves say, each by its part of the row, added up node by node.
+    def _weighted(self, root: int, outputs: Says) -> str:
+        """Return the outputs of leaves, weighted by fractions of the row, as a sum.
 
-        Below every so many levels a subtree is a term of its own, times all shares on
-        the way to it, so that a deep tree is not a deep sum. What is said where
-        nothing of a row goes is not worked out.
+        Below every so many levels a subtree is a term of its own, times all fractions
+        on its path, so that a deep tree is not a deep sum. Leaves without any of the
+        row are not evaluated.
         """
         zero, nodes, order = self.dialect.number(0.0), self.form.nodes, [root]
-        way: dict[int, _Step] = {root: _Step(-1, 0, "", "")}
+        steps: dict[int, _Step] = {root: _Step(-1, 0, "", "")}
         for number in order:  # which grows
             for child in nodes[number].children:
-                way[child] = self._step(number, child, way[number].depth + 1)
+                steps[child] = self._step(number, child, steps[number].depth + 1)
                 order.append(child)
         sums, terms = dict[int, str](), list[str]()
 
-        def of_part(steps: Sequence[_Step], said: str) -> str:
-            shares = [step.share for step in steps if step.share]
-            elsewhere = " OR ".join(step.elsewhere for step in steps)
-            part = f"{said} * {balanced(shares, '*')}" if shares else said
-            return f"CASE WHEN {elsewhere} THEN {zero} ELSE {part} END"
+        def weighted(path: Sequence[_Step], output: str) -> str:
+            shares = [step.share for step in path if step.share]
+            elsewhere = " OR ".join(step.elsewhere for step in path)
+            term = f"{output} * {balanced(shares, '*')}" if shares else output
+            return f"CASE WHEN {elsewhere} THEN {zero} ELSE {term} END"
 
         for number in reversed(order):
             below = [c for c in nodes[number].children if sums.get(c, zero) != zero]
-            said = zero if nodes[number].questions else says(number)
+            output = zero if nodes[number].splits else outputs(number)
             if below:
-                parts = [of_part([way[c]], sums.pop(c)) for c in below]
-                said = balanced(parts, "+")
-            if number != root and way[number].depth % MOST_LEVELS == 0:
-                terms.append(of_part(_steps_above(way, number), said))
+                parts = [weighted([steps[c]], sums.pop(c)) for c in below]
+                output = balanced(parts, "+")
+            if number != root and steps[number].depth % MAX_LEVELS == 0:
+                terms.append(weighted(_path_steps(steps, number), output))
             else:
-                sums[number] = said
+                sums[number] = output
         return balanced([sums[root], *reversed(terms)], "+")
 
     def _step(self, number: int, child: int, depth: int) -> "_Step":
@@ -138,65 +136,67 @@ class SqlTrees:
         share = self.dialect.number(dict(node.parts).get(child, 0.0))
         # What is not sent elsewhere is sent there, or by no question anywhere.
         sends = self.cells.sends
-        sent = [sends(each, {child}) for each in node.questions if child in each.below]
+        sent = [sends(each, {child}) for each in node.splits if child in each.below]
         if sent:
             whole = self.dialect.number(1.0)
             share = f"CASE WHEN {' OR '.join(sent)} THEN {whole} ELSE {share} END"
-        elsewhere = self._sends_elsewhere(node, child) or self.dialect.false
+        elsewhere = self._goes_elsewhere(node, child) or self.dialect.false
         return _Step(number, depth, elsewhere, share)
 
     def _sent(self, node: FormNode) -> list[tuple[str, int]]:
         """Return the conditions of a node in their order, each with where it sends."""
         return [
-            (self.cells.sends(question, {to}), to)
-            for question in node.questions
-            for to in question.below
+            (self.cells.sends(split, {to}), to)
+            for split in node.splits
+            for to in split.below
         ]
 
-    def _sends_elsewhere(self, node: FormNode, child: int) -> str:
+    def _goes_elsewhere(self, node: FormNode, child: int) -> str:
         """Return the condition that a node sends a row whole to another child."""
-        question, *surrogates = node.questions
+        split, *surrogates = node.splits
         if surrogates:
             literal = self.dialect.literal
             sent = self._sent(node)
-            whens = [f"WHEN {holds} THEN {literal(to != child)}" for holds, to in sent]
+            whens = [
+                f"WHEN {accepted} THEN {literal(to != child)}" for accepted, to in sent
+            ]
             return f"CASE {' '.join(whens)} ELSE {self.dialect.false} END"
-        if question.texts is not None:
-            return self.cells.sends(question, {*node.children} - {child})
-        return " OR ".join(holds for holds, to in self._sent(node) if to != child)
+        if split.texts is not None:
+            return self.cells.sends(split, {*node.children} - {child})
+        return " OR ".join(accepted for accepted, to in self._sent(node) if to != child)
 
     def _goes(self, node: FormNode, child: int) -> str:
         """Return the condition that a row goes whole from a node to a child."""
-        (question, *surrogates), otherwise = node.questions, node.default_branch
+        (split, *surrogates), otherwise = node.splits, node.default_branch
         if surrogates:
-            whens = [f"WHEN {holds} THEN {to}" for holds, to in self._sent(node)]
+            whens = [f"WHEN {accepted} THEN {to}" for accepted, to in self._sent(node)]
             while whens and whens[-1].endswith(f" THEN {otherwise}"):
                 whens.pop()
             return f"CASE {' '.join(whens)} ELSE {otherwise} END = {child}"
         if child != otherwise:
-            return self.cells.sends(question, {child})
-        others = {*question.below} - {child}
+            return self.cells.sends(split, {child})
+        others = {*split.below} - {child}
         if not others:
             return self.dialect.true
-        if question.texts is None and len(others) > 1:
-            missing = f"{self.cells.all[question.cell]} IS NULL"
-            if child not in question.nodes:
+        if split.texts is None and len(others) > 1:
+            missing = f"{self.cells.all[split.cell]} IS NULL"
+            if child not in split.nodes:
                 return missing
-            return f"({self.cells.sends(question, {child})} OR {missing})"
-        return f"({self.cells.sends(question, others)}) IS NOT {self.dialect.true}"
+            return f"({self.cells.sends(split, {child})} OR {missing})"
+        return f"({self.cells.sends(split, others)}) IS NOT {self.dialect.true}"
 
 
-def lines_of(parts: Sequence[str]) -> str:
+def case_lines(parts: Sequence[str]) -> str:
     """Return a CASE, on one line where it is short."""
     line = " ".join(parts)
-    return line if len(line) <= MOST_SIGNS else "\n    ".join(parts)
+    return line if len(line) <= MAX_LINE_LENGTH else "\n    ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The way from a parent to a node: when a row goes elsewhere, and else its share.
+    """The step from a parent to a node: when a row goes elsewhere, and else its share.
 
-    All of a row goes where there is no share.
+    Without a share the whole row goes there.
     """
 
     parent: int
@@ -205,13 +205,13 @@ class _Step:
     share: str
 
 
-def _steps_above(way: Mapping[int, _Step], number: int) -> list[_Step]:
-    """Return the steps on the way to a node, the last one first."""
-    steps = []
-    while (step := way[number]).parent >= 0:
-        steps.append(step)
+def _path_steps(steps: Mapping[int, _Step], number: int) -> list[_Step]:
+    """Return the steps of the path to a node, the last one first."""
+    path = []
+    while (step := steps[number]).parent >= 0:
+        path.append(step)
         number = step.parent
-    return steps
+    return path
 
 
 def balanced(terms: Sequence[str], sign: str) -> str:

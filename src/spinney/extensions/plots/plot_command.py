@@ -26,12 +26,12 @@ from spinney.cli.shell_output import STANDARD_OUTPUT, STATUS_DELAY, progress_bar
 from spinney.errors import ParameterError
 from spinney.extensions.evaluation.study_options import (
     RATE,
+    candidate_from_text,
     fold_options,
+    parse_size,
     recipes_option,
-    size_of,
     size_option,
     study_arguments,
-    variant_of,
 )
 from spinney.extensions.pictures.figures import check_pictures, picture_suffix
 from spinney.extensions.plots.plot_pictures import Drawing, drawing, elbow_picture
@@ -271,7 +271,7 @@ def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
     """Draw learning curves of recipes: a measure by the number of training rows."""
     from spinney.extensions import evaluation, plots
 
-    more = {"sizes": [size_of(text) for text in sizes]} if sizes else {}
+    more = {"sizes": [parse_size(text) for text in sizes]} if sizes else {}
     curve = _studied(evaluation.learning_curve, options, more)
     measure = options["measure"]
     return drawing(lambda axes: plots.learning_curve(curve, axes, measure=measure))
@@ -304,7 +304,7 @@ def _studied(
     function: Callable[..., Any], options: dict[str, Any], more: dict[str, Any]
 ) -> Any:
     """Return the study of the recipes given, or of the usual ones."""
-    recipes = [variant_of(text) for text in options["recipes"]]
+    recipes = [candidate_from_text(text) for text in options["recipes"]]
     with progress_bar("growing") as progress:
         return function(
             options["data"],

@@ -12,14 +12,20 @@ from spinney._support.checks import check_choice
 from spinney._support.ties import TOLERANCE, last_best
 from spinney.data import Schema
 from spinney.errors import warn
-from spinney.extensions.rulesets.choose_rules import chosen_rules
-from spinney.extensions.rulesets.description_length import coding_of
-from spinney.extensions.rulesets.paths import Bools, Path, matches, merged, paths_of
+from spinney.extensions.rulesets.choose_rules import choose_rules
+from spinney.extensions.rulesets.description_length import rule_coding
+from spinney.extensions.rulesets.paths import (
+    Bools,
+    Path,
+    matches,
+    merge_tests,
+    tree_paths,
+)
 from spinney.extensions.rulesets.ruleset import RankedRule, RuleSet
 from spinney.extensions.rulesets.simplify_rules import (
     WORST_ESTIMATE,
     default_error,
-    simplified,
+    simplify_rule,
 )
 from spinney.growth import Model
 from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
@@ -31,7 +37,7 @@ from spinney.trees import Tree
 
 @dataclass(frozen=True, slots=True)
 class RuleRows:
-    """The training rows, ready to be matched."""
+    """The training rows by column, with classes and weights."""
 
     schema: Schema
     columns: Sequence[NDArray[Any]]
@@ -62,15 +68,15 @@ class RuleRows:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleDraft:
-    """A rule before the rules are put in order."""
+class CandidateRule:
+    """A rule before rules are selected and ordered."""
 
     conditions: tuple[Condition, ...]
     code: int
     estimate: float
 
 
-def ruleset_of(
+def tree_ruleset(
     tree: Tree,
     training: TrainingSet,
     *,
@@ -82,11 +88,11 @@ def ruleset_of(
     Parameters
     ----------
     tree : Tree
-        Of classes.
+        A classification tree.
     training : TrainingSet
         The rows it was grown on, coded by the tree's schema.
     confidence : float
-        That of the pessimistic error; the less, the shorter the rules.
+        The confidence of the pessimistic error; the lower, the shorter the rules.
     simplify : bool
         False keeps one rule per leaf, in the order of the leaves.
     """
@@ -94,15 +100,15 @@ def ruleset_of(
     check_choice("simplify", simplify)
     rows = RuleRows.of(training)
     if simplify:
-        drafts = _distinct(
-            draft
-            for path in paths_of(tree)
-            if (draft := _simplified(path, rows, level)) is not None
+        candidates = _without_duplicates(
+            candidate
+            for path in tree_paths(tree)
+            if (candidate := _simplified_rule(path, rows, level)) is not None
         )
-        ordered = _ordered(_chosen(drafts, rows), rows)
+        ordered = _order_by_class(_select_rules(candidates, rows), rows)
     else:
-        ordered = [_as_it_is(path, rows, level) for path in paths_of(tree)]
-    return _finished(ordered, rows, level)
+        ordered = [_whole_path_rule(path, rows, level) for path in tree_paths(tree)]
+    return _rank(ordered, rows, level)
 
 
 def model_ruleset(
@@ -119,7 +125,7 @@ def model_ruleset(
         model.schema, model.recipe, table, y=y, sample_weight=sample_weight
     )
     _check_origin(model, training, simplify=simplify)
-    return ruleset_of(model.tree, training, confidence=confidence, simplify=simplify)
+    return tree_ruleset(model.tree, training, confidence=confidence, simplify=simplify)
 
 
 def _check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
@@ -131,148 +137,141 @@ def _check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> Non
         )
     if simplify and model.schema.target.costs is not None:
         warn(
-            "the tree has costs of errors, and simplified rules count errors: they may "
-            "give other labels than the tree; its rules as they are, not simplified, "
-            "keep its labels"
+            "the tree has costs of errors, and simplified rules count errors: their "
+            "labels may differ from the tree's (simplify=False keeps them)"
         )
 
 
-def _as_it_is(path: Path, rows: RuleRows, confidence: float) -> RuleDraft:
-    conditions = merged(path.tests)
+def _whole_path_rule(path: Path, rows: RuleRows, confidence: float) -> CandidateRule:
+    conditions = merge_tests(path.tests)
     tally = rows.tally(rows.matching(conditions))
     errors = tally.sum() - tally[path.code]
     estimate = float(upper_errors(errors, tally.sum(), confidence))
-    return RuleDraft(conditions, path.code, estimate)
+    return CandidateRule(conditions, path.code, estimate)
 
 
-def _simplified(path: Path, rows: RuleRows, confidence: float) -> RuleDraft | None:
-    """Return the simplified rule of a path; None where it is not worth having.
+def _simplified_rule(
+    path: Path, rows: RuleRows, confidence: float
+) -> CandidateRule | None:
+    """Return the simplified rule of a path; None if it is no better than a default.
 
-    That is where no training row takes the path whole, where no test is left,
-    where the class alone would be wrong as seldom, and where C4.5 would never let it
-    fire.
+    It is dropped if no training row follows the whole path, if no test is left, if
+    predicting the class for all rows has no higher error, and if C4.5 would never let
+    it fire.
     """
     satisfied = [rows.matching([test]) for test in path.tests]
     if not satisfied or not np.logical_and.reduce(satisfied).any():
         return None
-    of_class = rows.classes == path.code
-    weight, total = float(rows.weights[of_class].sum()), float(rows.weights.sum())
-    without = default_error(weight, total)
-    rule = simplified(
+    in_class = rows.classes == path.code
+    weight, total = float(rows.weights[in_class].sum()), float(rows.weights.sum())
+    default = default_error(weight, total)
+    rule = simplify_rule(
         satisfied,
         rows.weights,
-        wrong=~of_class,
+        wrong=~in_class,
         confidence=confidence,
-        without_rows=without,
+        without_rows=default,
     )
-    if not rule.tests or rule.estimate >= min(without, WORST_ESTIMATE):
+    if not rule.tests or rule.estimate >= min(default, WORST_ESTIMATE):
         return None
-    conditions = merged(path.tests[test] for test in rule.tests)
-    return RuleDraft(conditions, path.code, rule.estimate)
+    conditions = merge_tests(path.tests[test] for test in rule.tests)
+    return CandidateRule(conditions, path.code, rule.estimate)
 
 
-def _distinct(drafts: Iterable[RuleDraft]) -> list[RuleDraft]:
-    """Return the drafts without those that say the same as an earlier one."""
-    distinct: dict[Any, RuleDraft] = {}
-    for draft in drafts:
-        asked = sorted(
+def _without_duplicates(candidates: Iterable[CandidateRule]) -> list[CandidateRule]:
+    """Return the candidates without those equal to an earlier one."""
+    distinct: dict[Any, CandidateRule] = {}
+    for candidate in candidates:
+        tests = sorted(
             (c.attribute.name, c.low, c.high, c.values or (), c.missing is True)
-            for c in draft.conditions
+            for c in candidate.conditions
         )
-        distinct.setdefault((draft.code, *asked), draft)
+        distinct.setdefault((candidate.code, *tests), candidate)
     return list(distinct.values())
 
 
-def _chosen(drafts: Sequence[RuleDraft], rows: RuleRows) -> list[RuleDraft]:
+def _select_rules(
+    candidates: Sequence[CandidateRule], rows: RuleRows
+) -> list[CandidateRule]:
     """Return for each class the drafts of least description length."""
-    coding = coding_of(rows.schema, rows.columns, rows.weights)
-    kept: list[RuleDraft] = []
+    coding = rule_coding(rows.schema, rows.columns, rows.weights)
+    selected: list[CandidateRule] = []
     for code in range(rows.schema.n_classes):
-        own = [draft for draft in drafts if draft.code == code]
-        if not own:
+        of_code = [candidate for candidate in candidates if candidate.code == code]
+        if not of_code:
             continue
-        choice = chosen_rules(
-            np.array([rows.matching(draft.conditions) for draft in own]),
+        choice = choose_rules(
+            np.array([rows.matching(candidate.conditions) for candidate in of_code]),
             rows.weights,
-            of_class=rows.classes == code,
-            bits=np.array([coding.rule_bits(draft.conditions) for draft in own]),
-            estimates=np.array([draft.estimate for draft in own]),
+            in_class=rows.classes == code,
+            bits=np.array(
+                [coding.rule_bits(candidate.conditions) for candidate in of_code]
+            ),
+            estimates=np.array([candidate.estimate for candidate in of_code]),
         )
-        kept += [draft for draft, is_in in zip(own, choice, strict=True) if is_in]
-    return kept
+        selected += [rule for rule, is_in in zip(of_code, choice, strict=True) if is_in]
+    return selected
 
 
-def _ordered(drafts: Sequence[RuleDraft], rows: RuleRows) -> list[RuleDraft]:
-    """Put classes in order by false positives, and rules of a class by estimate.
+def _order_by_class(
+    candidates: Sequence[CandidateRule], rows: RuleRows
+) -> list[CandidateRule]:
+    """Sort classes by false positives, and the rules of a class by estimated error.
 
-    The next class is the one whose rules take the least weight of other classes
-    among the rows that no class before has taken; the first of equal ones.
+    The next class is the one whose rules cover the least weight of other classes
+    among the rows that no earlier class covers; the first if several are equal.
     """
-    by_class: dict[int, list[RuleDraft]] = {}
-    for draft in drafts:
-        by_class.setdefault(draft.code, []).append(draft)
+    by_class: dict[int, list[CandidateRule]] = {}
+    for candidate in candidates:
+        by_class.setdefault(candidate.code, []).append(candidate)
     covers = {
-        code: np.logical_or.reduce([rows.matching(d.conditions) for d in own])
-        for code, own in by_class.items()
+        code: np.logical_or.reduce([rows.matching(d.conditions) for d in members])
+        for code, members in by_class.items()
     }
-    ordered: list[RuleDraft] = []
-    free = np.ones(len(rows.classes), dtype=np.bool_)
+    ordered: list[CandidateRule] = []
+    uncovered = np.ones(len(rows.classes), dtype=np.bool_)
     while by_class:
         wrong = {
             code: float(
-                rows.weights[free & covers[code] & (rows.classes != code)].sum()
+                rows.weights[uncovered & covers[code] & (rows.classes != code)].sum()
             )
             for code in sorted(by_class)
         }
         least = min(wrong.values()) + TOLERANCE * max(1.0, min(wrong.values()))
         code = next(code for code, weight in wrong.items() if weight <= least)
-        ordered += sorted(by_class.pop(code), key=lambda draft: draft.estimate)
-        free &= ~covers[code]
+        ordered += sorted(by_class.pop(code), key=lambda candidate: candidate.estimate)
+        uncovered &= ~covers[code]
     return ordered
 
 
-def _finished(
-    drafts: Sequence[RuleDraft], rows: RuleRows, confidence: float
+def _rank(
+    candidates: Sequence[CandidateRule], rows: RuleRows, confidence: float
 ) -> RuleSet:
-    """Count what each rule covers, and find the default."""
-    free = np.ones(len(rows.classes), dtype=np.bool_)
-    asked = {c.attribute.name for draft in drafts for c in draft.conditions}
-    schema = rows.schema.narrowed(rows.schema.position(name) for name in asked)
+    """Return ordered rules with their coverage, and the default class.
+
+    The default is the most frequent class of the uncovered rows. Ties go to the more
+    frequent class overall, then to the last.
+    """
+    uncovered = np.ones(len(rows.classes), dtype=np.bool_)
+    names = {c.attribute.name for rule in candidates for c in rule.conditions}
+    schema = rows.schema.narrowed(rows.schema.position(name) for name in names)
     attributes = {attribute.name: attribute for attribute in schema.attributes}
     rules = []
-    for order, draft in enumerate(drafts):
-        match = rows.matching(draft.conditions)
-        free &= ~match
+    for order, rule in enumerate(candidates):
+        match = rows.matching(rule.conditions)
+        uncovered &= ~match
         weights = tuple(rows.tally(match).tolist())
-        rules.append(
-            RankedRule(
-                order,
-                tuple(
-                    replace(c, attribute=attributes[c.attribute.name])
-                    for c in draft.conditions
-                ),
-                rows.schema.target,
-                draft.code,
-                weights,
-                draft.estimate,
-            )
+        conditions = tuple(
+            replace(c, attribute=attributes[c.attribute.name]) for c in rule.conditions
         )
-    everything = rows.tally(np.ones_like(free))
-    left = rows.tally(free)
+        target = rows.schema.target
+        rules.append(
+            RankedRule(order, conditions, target, rule.code, weights, rule.estimate)
+        )
+    total, rest = rows.tally(np.ones_like(uncovered)), rows.tally(uncovered)
+    is_most = rest >= rest.max() - TOLERANCE * max(1.0, float(rest.max()))
+    default = int(last_best(np.where(is_most, total, -1.0)))
+    support = tuple(rest.tolist())
     return RuleSet(
-        schema,
-        tuple(rules),
-        _default(left, everything),
-        tuple(left.tolist()),
-        tuple(everything.tolist()),
-        confidence,
+        schema, tuple(rules), default, support, tuple(total.tolist()), confidence
     )
-
-
-def _default(left: Floats, everything: Floats) -> int:
-    """Return the most frequent class of what is left.
-
-    Ties go to the more frequent class overall, then to the last.
-    """
-    most = left >= left.max() - TOLERANCE * max(1.0, float(left.max()))
-    return int(last_best(np.where(most, everything, -1.0)))

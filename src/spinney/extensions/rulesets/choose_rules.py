@@ -1,9 +1,9 @@
-"""For each class the rules that send its rows in the fewest bits.
+"""The subset of the rules of a class with the smallest description length.
 
-Up to ten rules every subset is tried. Beyond, a subset is improved by adding or
-dropping the one rule that saves the most bits, until none saves any; from five
-starts, the rules of least estimate in the shares 0, ¼, ½, ¾ and 1, of which the
-cheapest end wins (the first of equal ones). C4.5 starts eleven times at random; here
+Up to ten rules every subset is tried. Beyond, hill climbing adds or drops the one
+rule that saves the most bits, until none saves any. It starts from the fractions 0,
+¼, ½, ¾ and 1 of the rules, those of least estimated error first; the cheapest end
+wins, the first if several are equal. C4.5 starts eleven times at random; here
 nothing is random.
 
 Rows that match the same rules of the class are alike, and so are counted together.
@@ -18,7 +18,7 @@ from spinney._support.ties import first_best
 from spinney.extensions.rulesets.description_length import exception_bits, total_bits
 from spinney.extensions.rulesets.paths import Bools
 
-MOST_FOR_ALL_SUBSETS = 10
+MAX_RULES_EXHAUSTIVE = 10
 STARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 # In bits: more than the rounding of log-factorials, so that a climb must end.
@@ -26,7 +26,7 @@ LEAST_SAVING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class RulesOfClass:
+class ClassRules:
     """The rules of one class over groups of rows that match the same of them.
 
     ``matches`` has a line for each group and a column for each rule; ``right`` and
@@ -44,8 +44,8 @@ class RulesOfClass:
         return float(self.right.sum() + self.wrong.sum())
 
 
-def chosen_rules(
-    matches: Bools, weights: Floats, *, of_class: Bools, bits: Floats, estimates: Floats
+def choose_rules(
+    matches: Bools, weights: Floats, *, in_class: Bools, bits: Floats, estimates: Floats
 ) -> Bools:
     """Return which rules of a class to keep.
 
@@ -55,103 +55,103 @@ def chosen_rules(
         Which rows satisfy each rule.
     weights : array
         The weight of each row.
-    of_class : array of bool
+    in_class : array of bool
         Which rows are of the class.
     bits : array
-        What each rule costs.
+        The description length of each rule.
     estimates : array
-        The pessimistic error of each rule, which says where to start.
+        The pessimistic error of each rule, for the starts.
     """
-    task = _task(matches, weights, of_class, bits)
-    if len(bits) <= MOST_FOR_ALL_SUBSETS:
-        return _best_of_all(task)
+    rules = _group_rows(matches, weights, in_class, bits)
+    if len(bits) <= MAX_RULES_EXHAUSTIVE:
+        return _best_subset(rules)
     order = np.argsort(estimates, kind="stable")
     ends = []
-    for share in STARTS:
+    for fraction in STARTS:
         start = np.zeros(len(bits), dtype=np.bool_)
-        start[order[: round(share * len(bits))]] = True
-        ends.append(_climbed(task, start))
-    return ends[first_best(-np.array([subset_bits(task, end) for end in ends]))]
+        start[order[: round(fraction * len(bits))]] = True
+        ends.append(_hill_climb(rules, start))
+    return ends[first_best(-np.array([subset_bits(rules, end) for end in ends]))]
 
 
-def _task(
-    matches: Bools, weights: Floats, of_class: Bools, bits: Floats
-) -> RulesOfClass:
+def _group_rows(
+    matches: Bools, weights: Floats, in_class: Bools, bits: Floats
+) -> ClassRules:
     packed = np.packbits(matches, axis=0).T
     _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     group = group.reshape(-1)
     size = len(first)
-    right = np.bincount(group, np.where(of_class, weights, 0.0), minlength=size)
-    wrong = np.bincount(group, np.where(of_class, 0.0, weights), minlength=size)
-    return RulesOfClass(
-        matches.T[first], right.astype(float), wrong.astype(float), bits
-    )
+    right = np.bincount(group, np.where(in_class, weights, 0.0), minlength=size)
+    wrong = np.bincount(group, np.where(in_class, 0.0, weights), minlength=size)
+    return ClassRules(matches.T[first], right.astype(float), wrong.astype(float), bits)
 
 
-def subset_bits(task: RulesOfClass, subset: Bools) -> float:
+def subset_bits(rules: ClassRules, subset: Bools) -> float:
     """Return the bits of a subset of rules and its exceptions."""
-    covered = task.matches[:, subset].any(axis=1)
-    right, wrong = task.right[covered].sum(), task.wrong[covered].sum()
-    missed = task.right[~covered].sum()
-    exceptions = exception_bits(right + wrong, wrong, missed, total=task.total)
-    return float(total_bits(task.bits[subset].sum(), subset.sum(), exceptions))
+    covered = rules.matches[:, subset].any(axis=1)
+    right, wrong = rules.right[covered].sum(), rules.wrong[covered].sum()
+    missed = rules.right[~covered].sum()
+    exceptions = exception_bits(right + wrong, wrong, missed, total=rules.total)
+    return float(total_bits(rules.bits[subset].sum(), subset.sum(), exceptions))
 
 
-def _best_of_all(task: RulesOfClass) -> Bools:
+def _best_subset(rules: ClassRules) -> Bools:
     """Return the cheapest of all subsets; of equal ones the smallest, then first."""
-    n_rules = len(task.bits)
+    n_rules = len(rules.bits)
     numbers = np.arange(2**n_rules)
     subsets = (numbers[:, None] >> np.arange(n_rules)) & 1
     subsets = subsets[np.argsort(subsets.sum(axis=1), kind="stable")]
-    covered = (subsets @ task.matches.T.astype(np.int64)) > 0
-    right, wrong = covered @ task.right, covered @ task.wrong
-    missed = (~covered) @ task.right
-    exceptions = exception_bits(right + wrong, wrong, missed, total=task.total)
-    costs = total_bits(subsets @ task.bits, subsets.sum(axis=1), exceptions)
+    covered = (subsets @ rules.matches.T.astype(np.int64)) > 0
+    right, wrong = covered @ rules.right, covered @ rules.wrong
+    missed = (~covered) @ rules.right
+    exceptions = exception_bits(right + wrong, wrong, missed, total=rules.total)
+    costs = total_bits(subsets @ rules.bits, subsets.sum(axis=1), exceptions)
     return np.asarray(subsets[first_best(-costs)], dtype=np.bool_)
 
 
-def _climbed(task: RulesOfClass, start: Bools) -> Bools:
+def _hill_climb(rules: ClassRules, start: Bools) -> Bools:
     """Add or drop one rule at a time while that saves bits."""
     inside = start.copy()
-    cover: Integers = task.matches[:, inside].sum(axis=1)
-    both = np.stack([task.right, task.wrong], axis=1)
+    cover: Integers = rules.matches[:, inside].sum(axis=1)
+    both = np.stack([rules.right, rules.wrong], axis=1)
     present = both.sum(axis=0)
-    reach = _reach(task.matches, both, cover)
+    changes = _coverage_change(rules.matches, both, cover)
     while True:
         covered = both[cover > 0].sum(axis=0)
-        after = covered + np.where(inside[:, None], -reach[1], reach[0])
-        bits = task.bits[inside].sum()
+        after = covered + np.where(inside[:, None], -changes[1], changes[0])
+        bits = rules.bits[inside].sum()
         # The last line is the subset as it is.
-        theory = np.append(bits + np.where(inside, -task.bits, task.bits), bits)
+        theory = np.append(bits + np.where(inside, -rules.bits, rules.bits), bits)
         n_rules = inside.sum() + np.append(np.where(inside, -1, 1), 0)
         right, wrong = np.append(after, [covered], axis=0).T
         exceptions = exception_bits(
-            right + wrong, wrong, present[0] - right, total=task.total
+            right + wrong, wrong, present[0] - right, total=rules.total
         )
         *costs, now = total_bits(theory, n_rules, exceptions)
         best = first_best(-np.array(costs))
         if costs[best] > now - LEAST_SAVING:
             return inside
         inside[best] = not inside[best]
-        groups = np.flatnonzero(task.matches[:, best])
+        groups = np.flatnonzero(rules.matches[:, best])
         old = cover[groups]
         cover[groups] += 1 if inside[best] else -1
         # Only groups that come to be, or were, covered at most once matter.
         changed = np.minimum(old, cover[groups]) <= 1
         groups, old = groups[changed], old[changed]
-        lines, weights = task.matches[groups], both[groups]
-        reach += _reach(lines, weights, cover[groups]) - _reach(lines, weights, old)
+        lines, weights = rules.matches[groups], both[groups]
+        changes += _coverage_change(lines, weights, cover[groups]) - _coverage_change(
+            lines, weights, old
+        )
 
 
-def _reach(matches: Bools, weights: Floats, cover: Integers) -> Floats:
-    """Return what each rule takes, right and wrong, of groups covered 0 times, once.
+def _coverage_change(matches: Bools, weights: Floats, cover: Integers) -> Floats:
+    """Return the weight, right and wrong, by which adding or dropping each rule counts.
 
-    The first is what a rule would add that is not in; the second, what would be
-    lost with one that is in: it alone covers those groups.
+    The first line is for groups that no rule covers, which an added rule gains. The
+    second is for groups covered once, which are lost with the rule that covers them.
     """
     sums = np.empty((2, matches.shape[1], 2))
     for times in (0, 1):
-        here = cover == times
-        sums[times] = matches[here].T.astype(np.float64) @ weights[here]
+        is_covered = cover == times
+        sums[times] = matches[is_covered].T.astype(np.float64) @ weights[is_covered]
     return sums

@@ -1,9 +1,9 @@
-"""What it costs, in bits, to send the classes of all rows by means of rules.
+"""The description length of rules: the bits that send the classes of all rows.
 
 Sender and receiver know the rows but for their classes. Rules for one class are
 sent first, then the exceptions: which of the covered rows are of another class, and
-which of the others are of this one (Quinlan 1993, chapter 5). A test costs what
-Release 8 of C4.5 takes for it: which attribute, then which value or cut.
+which of the others are of this one (Quinlan 1993, chapter 5). The cost of a test is
+that of Release 8 of C4.5: which attribute, then which value or cut.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
-from spinney.extensions.rulesets.paths import tests_in
+from spinney.extensions.rulesets.paths import n_tests_in
 from spinney.output.leaf_rules import Condition
 from spinney.trees.criteria import entropy
 
@@ -27,7 +27,7 @@ THEORY_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RuleCoding:
-    """The bits of a test: those of naming an attribute, and those of its answer."""
+    """The bits of a test: for the name of the attribute, and for the value or cut."""
 
     attribute_bits: float
     answer_bits: dict[str, float]
@@ -37,30 +37,32 @@ class RuleCoding:
         attribute = condition.attribute
         answer = self.answer_bits[attribute.name]
         if condition.values is not None and len(condition.values) > 1:
-            answer = float(len(attribute.values))  # one bit per value: in it, or not
-        return tests_in(condition) * (self.attribute_bits + answer)
+            answer = float(
+                len(attribute.values)
+            )  # one bit per value: in the set, or not
+        return n_tests_in(condition) * (self.attribute_bits + answer)
 
     def rule_bits(self, conditions: Sequence[Condition]) -> float:
         """Return the bits of a rule: how many tests, the tests, less their order.
 
-        The order of k tests says nothing, so log2 k! bits are saved.
+        The order of k tests has no meaning, so log2 k! bits are saved.
         """
-        n_tests = sum(map(tests_in, conditions))
+        n_tests = sum(map(n_tests_in, conditions))
         if not n_tests:
             return 0.0
         bits = sum(map(self.test_bits, conditions))
         return float(bits + log2(n_tests) - log2_factorial(n_tests))
 
 
-def coding_of(
+def rule_coding(
     schema: Schema, columns: Sequence[NDArray[Any]], weights: Floats
 ) -> RuleCoding:
-    """Return what tests cost on these rows.
+    """Return the costs of tests on these rows.
 
     A value of a nominal attribute costs the entropy of its values; a cut between v
     different values 1 + ½ log2 v: the side, and a cut about as precise as the rows
-    let it be. An attribute costs the entropy of all these costs taken as shares, so
-    that those that can ask much are cheaper to name.
+    let it be. The name of an attribute costs the entropy of
+    all these costs as fractions, so that attributes of many values are cheaper.
     """
     answers = {
         attribute.name: _answer_bits(attribute, cells, weights)
@@ -72,14 +74,14 @@ def coding_of(
 
 def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> float:
     if attribute.kind == "nominal":
-        known = cells >= 0
-        tally = np.bincount(cells[known], weights[known])
-        # Missing rows count in the whole, and send nothing.
-        part = tally[tally > 0] / weights.sum()
-        return float(-(part * np.log2(part)).sum()) if len(part) else 0.0
+        present = cells >= 0
+        tally = np.bincount(cells[present], weights[present])
+        # Missing rows count in the total, and send nothing.
+        fraction = tally[tally > 0] / weights.sum()
+        return float(-(fraction * np.log2(fraction)).sum()) if len(fraction) else 0.0
     numbers = np.asarray(cells)
-    absent = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
-    n_values = len(np.unique(numbers[~absent]))
+    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
+    n_values = len(np.unique(numbers[~missing]))
     return 1.0 + log2(n_values) / 2 if n_values > 1 else 0.0
 
 
@@ -115,20 +117,16 @@ def exception_bits(
     )
 
 
-def _log2_choices(many: Floats, few: Floats) -> Any:
+def _log2_choices(n: Floats, k: Floats) -> Any:
     # Sums of fractional weights may cross by a rounding error.
-    rest = np.maximum(many - few, 0.0)
-    return (
-        log2_factorial(np.maximum(many, 0.0))
-        - log2_factorial(np.maximum(few, 0.0))
-        - log2_factorial(rest)
-    )
+    n, k, rest = (np.maximum(number, 0.0) for number in (n, k, n - k))
+    return log2_factorial(n) - log2_factorial(k) - log2_factorial(rest)
 
 
 def total_bits(theory: ArrayLike, n_rules: ArrayLike, exceptions: ArrayLike) -> Floats:
-    """Return what rules and their exceptions cost together.
+    """Return the cost of rules and their exceptions together.
 
-    ``theory`` is the sum of the bits of ``n_rules`` rules, whose order says nothing.
+    ``theory`` is the sum of the bits of ``n_rules`` rules, whose order has no meaning.
     """
     rules = np.asarray(theory, dtype=np.float64) - log2_factorial(n_rules)
     return np.asarray(THEORY_WEIGHT * rules + np.asarray(exceptions))

@@ -1,4 +1,4 @@
-"""The paths of a tree as tests, and which rows satisfy them.
+"""The paths of a tree as tests, and the rows that satisfy them.
 
 A path keeps every test from the root to its leaf, the looser bounds of an
 attribute too: where ``x ≤ 5`` is dropped, ``x ≤ 10`` from further up still stands.
@@ -26,7 +26,7 @@ class Path:
     code: int
 
 
-def paths_of(tree: Tree) -> list[Path]:
+def tree_paths(tree: Tree) -> list[Path]:
     """Return one path per leaf, in printing order."""
     tests = {
         node.number: branch_condition(tree.nodes[node.parent], node, tree.schema)
@@ -44,24 +44,24 @@ def paths_of(tree: Tree) -> list[Path]:
 def holds(condition: Condition, cells: NDArray[Any]) -> Bools:
     """Return which coded cells satisfy a condition.
 
-    A missing cell does so only where the condition says that missing values come
-    its way; never where the tree divides such rows.
+    A missing cell does so only if the branch takes missing values; never if the tree
+    divides such rows.
 
     >>> from spinney.data.schema import Attribute
     >>> width = Attribute("width", "numeric")
     >>> holds(Condition(width, high=2.0), np.array([1.0, 2.0, 3.0, np.nan]))
     array([ True,  True, False, False])
     """
-    goes_here = condition.missing is True
+    takes_missing = condition.missing is True
     if condition.values is not None:
         # A missing cell is -1, and so finds the last entry.
-        asked = np.zeros(len(condition.attribute.values) + 1, dtype=np.bool_)
-        asked[list(condition.values)] = True
-        asked[-1] = goes_here
-        return np.asarray(asked[cells])
+        allowed = np.zeros(len(condition.attribute.values) + 1, dtype=np.bool_)
+        allowed[list(condition.values)] = True
+        allowed[-1] = takes_missing
+        return np.asarray(allowed[cells])
     inside = (cells > condition.low) & (cells <= condition.high)
-    absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-    return np.where(absent, goes_here, inside)
+    missing = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+    return np.where(missing, takes_missing, inside)
 
 
 def matches(
@@ -78,36 +78,36 @@ def matches(
     return matching
 
 
-def merged(tests: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Return one condition per attribute that says the same as several tests.
+def merge_tests(tests: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Return several tests as one equivalent condition per attribute.
 
     >>> from spinney.data.schema import Attribute
     >>> width = Attribute("width", "numeric")
     >>> tests = [Condition(width, low=1.0), Condition(width, high=5.0)]
-    >>> [condition.text() for condition in merged(tests)]
+    >>> [condition.text() for condition in merge_tests(tests)]
     ['1 < width ≤ 5']
     """
     conditions: dict[str, Condition] = {}
     for test in tests:
         name = test.attribute.name
         conditions[name] = (
-            _all_of(conditions[name], test) if name in conditions else test
+            _conjunction(conditions[name], test) if name in conditions else test
         )
     return tuple(conditions.values())
 
 
-def _all_of(one: Condition, other: Condition) -> Condition:
+def _conjunction(first: Condition, second: Condition) -> Condition:
     missing = None
-    if one.missing is False or other.missing is False:
+    if first.missing is False or second.missing is False:
         missing = False
-    elif one.missing and other.missing:
+    elif first.missing and second.missing:
         missing = True
-    merged = both(one, other, missing=missing)
-    # Where the value is missing, nothing else is asked.
-    asks_missing = missing and merged.low == np.inf
-    return replace(merged, high=np.inf) if asks_missing else merged
+    merged = both(first, second, missing=missing)
+    # A test for a missing value has no other bound.
+    is_missing_test = missing and merged.low == np.inf
+    return replace(merged, high=np.inf) if is_missing_test else merged
 
 
-def tests_in(condition: Condition) -> int:
+def n_tests_in(condition: Condition) -> int:
     """Return how many tests of a tree a condition stands for: two for an interval."""
     return 2 if np.isfinite([condition.low, condition.high]).all() else 1

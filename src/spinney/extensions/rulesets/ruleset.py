@@ -1,4 +1,4 @@
-"""The finished rule set: rules in order, a default, and what can be done with them."""
+"""The finished rule set: ordered rules and a default, which predict and are saved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ class RankedRule:
     order : int
         The rule's index; the first that a row satisfies decides.
     conditions : tuple of Condition
-        What it asks, one condition per attribute.
+        One condition per attribute.
     target : Target
-        What it says something about.
+        The target, with its classes.
     code : int
-        Its class.
+        The code of its class.
     weights : tuple of float
         The weight of each class among the training rows that satisfy it, whether or
         not an earlier rule takes them.
@@ -53,7 +53,7 @@ class RankedRule:
 
     @property
     def label(self) -> Value:
-        """The class that it gives."""
+        """The class that it predicts."""
         return self.target.classes[self.code]
 
     @property
@@ -64,24 +64,23 @@ class RankedRule:
     @property
     def errors(self) -> float:
         """The weight of those of another class."""
-        others = (w for code, w in enumerate(self.weights) if code != self.code)
-        return float(sum(others))
+        return float(sum(w for code, w in enumerate(self.weights) if code != self.code))
 
     @property
     def confidence(self) -> float:
-        """Laplace's share of its class: (right + 1) / (coverage + classes)."""
-        return float(laplace(self.weights)[self.code])
+        """The Laplace estimate of its class: (right + 1) / (coverage + classes)."""
+        return float(laplace_estimates(self.weights)[self.code])
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the rule as one line."""
-        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
-        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
+        texts = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
+        premise = f"IF {' AND '.join(texts)} THEN " if texts else "ALWAYS "
         verdict = f"{shown(self.target.name)} = {shown(self.label)}"
         support = shown(round(self.coverage, 6))
         errors = shown(round(self.errors, 6))
-        known = f"support {support}, errors {errors}"
         estimate = percent_text(self.estimate, 1)
-        return f"{head}{verdict}  ({known}, estimated error {estimate})"
+        facts = f"support {support}, errors {errors}, estimated error {estimate}"
+        return f"{premise}{verdict}  ({facts})"
 
     def __str__(self) -> str:
         return self.text()
@@ -96,7 +95,7 @@ class RuleSet(InNotebooks):
     Parameters
     ----------
     schema : Schema
-        The attributes that the rules ask about, and the target.
+        The attributes of the conditions, and the target.
     rules : tuple of RankedRule
         The first that a row satisfies decides.
     default_code : int
@@ -135,7 +134,7 @@ class RuleSet(InNotebooks):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The names of the columns that the rules ask about."""
+        """The names of the columns that the conditions use."""
         return tuple(attribute.name for attribute in self.schema.attributes)
 
     def read(
@@ -147,14 +146,13 @@ class RuleSet(InNotebooks):
         text_format: TextFormat | None = None,
         target: bool = True,
     ) -> Table:
-        """Read a table as the rules understand it; columns are found by name.
+        """Read a table with the schema of the rules; columns are matched by name.
 
-        ``target`` says whether that is read too, if it is there; not to predict.
+        ``target`` says whether the target column is read too, if there is one.
         """
-        needed = range(len(self.schema.attributes))
         return read_with_schema(
             self.schema,
-            needed,
+            range(len(self.schema.attributes)),
             data,
             target=target,
             format=format,
@@ -170,14 +168,14 @@ class RuleSet(InNotebooks):
         columns = self.schema.encode(table)
         fired = np.full(table.n_rows, DEFAULT, dtype=np.int64)
         for rule in self.rules:
-            left = np.flatnonzero(fired == DEFAULT)
+            rest = np.flatnonzero(fired == DEFAULT)
             matching = matches(
                 rule.conditions,
-                [cells[left] for cells in columns],
+                [cells[rest] for cells in columns],
                 schema=self.schema,
-                n_rows=len(left),
+                n_rows=len(rest),
             )
-            fired[left[matching]] = rule.order
+            fired[rest[matching]] = rule.order
         return fired
 
     @property
@@ -204,7 +202,7 @@ class RuleSet(InNotebooks):
         return self.classes_[self._codes(self.read(data, target=False))]
 
     def predict_proba(self, data: Any) -> Floats:
-        """Return the share of each class, by Laplace: (weight + 1) / (all + classes).
+        """Return class probabilities by Laplace: (weight + 1) / (all + classes).
 
         The weights are those of the training rows that satisfy the rule that
         decides; for the default those of the rows that satisfy none, or of all
@@ -214,26 +212,26 @@ class RuleSet(InNotebooks):
 
     @property
     def shares(self) -> Floats:
-        """The share of each class by rule; the default is last, where -1 finds it."""
-        weights = [*(rule.weights for rule in self.rules), self._left]
-        return np.array([laplace(each) for each in weights])
+        """The class probabilities by rule; the default is last, where -1 finds it."""
+        weights = [*(rule.weights for rule in self.rules), self._default_support]
+        return np.array([laplace_estimates(support) for support in weights])
 
     def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares."""
+        """Return class probabilities, as every model does under this name."""
         return self.predict_proba(X)
 
     @property
-    def _left(self) -> tuple[float, ...]:
+    def _default_support(self) -> tuple[float, ...]:
         """The weights behind the default."""
         return self.default_weights if any(self.default_weights) else self.class_weights
 
     def score(self, data: Any, y: Any = None) -> float:
-        """Return the accuracy; without y, the table must hold the target column."""
+        """Return the accuracy; without y, the table must have the target column."""
         table = self.read(data)
         if y is not None:
             labels = np.asarray(y)
             if labels.shape != (table.n_rows,):
-                msg = f"y has the shape {labels.shape}: {table.n_rows} labels are due"
+                msg = f"y has the shape {labels.shape}: pass {table.n_rows} labels"
                 raise DataError(msg)
             return float(np.mean(self.classes_[self._codes(table)] == labels))
         target = self.schema.target
@@ -259,7 +257,7 @@ class RuleSet(InNotebooks):
         return f"<RuleSet of {len(self)} rules and the default {self.default!r}>"
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """Return the rules as plain data; the default, which asks nothing, is last."""
+        """Return the rules as plain data; the default, without conditions, is last."""
         name = self.schema.target.name
         rules: list[dict[str, Any]] = [
             {
@@ -281,12 +279,14 @@ class RuleSet(InNotebooks):
             "coverage": float(sum(weights)),
             "errors": float(sum(weights) - weights[self.default_code]),
             "estimated_error": None,
-            "confidence": float(laplace(self._left)[self.default_code]),
+            "confidence": float(
+                laplace_estimates(self._default_support)[self.default_code]
+            ),
         }
         return [*rules, last]
 
     def facts(self) -> dict[str, Any]:
-        """Return what the rule set is, as plain data."""
+        """Return a summary of the rule set as plain data."""
         target = self.schema.target
         return {
             "target": target.name,
@@ -316,7 +316,7 @@ class RuleSet(InNotebooks):
         """Return the rules in a format, and write them to a path.
 
         The formats are "text", "json", which :func:`spinney.load` reads back, and
-        programs that answer as the rules do: "python", "javascript", "c", "onnx",
+        programs that predict as the rules do: "python", "javascript", "c", "onnx",
         "pmml", and "sql" with its options ``dialect``, ``table`` and ``keep``
         (``docs/exports.md``).
         """
@@ -339,17 +339,17 @@ class RuleSet(InNotebooks):
         Raises
         ------
         ModelFormatError
-            The text is no rule set of ours, a damaged one, or one of a newer version.
+            The text is no rule set, a damaged one, or one of a newer version.
         """
         from spinney.extensions.rulesets.ruleset_json import from_json
 
         return from_json(source)
 
 
-def laplace(weights: tuple[float, ...]) -> Floats:
+def laplace_estimates(weights: tuple[float, ...]) -> Floats:
     """Return (weight + 1) / (all weights + classes) for each class.
 
-    >>> laplace((3.0, 1.0)).round(3)
+    >>> laplace_estimates((3.0, 1.0)).round(3)
     array([0.667, 0.333])
     """
     raised = np.asarray(weights, dtype=np.float64) + 1.0

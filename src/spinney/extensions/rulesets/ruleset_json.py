@@ -1,7 +1,7 @@
-"""A rule set as JSON, and back under the same strict checks as a model's.
+"""A rule set as JSON, read back with the same strict checks as a model file.
 
-What is there for the reader only (``text``, ``coverage``, ``errors`` …) is checked
-to be there and otherwise not read back: it follows from the rest.
+Members for people only (``text``, ``coverage``, ``errors`` …) must be there and are
+not read back: they follow from the others.
 """
 
 import json
@@ -29,14 +29,8 @@ FORMAT_VERSION = 1
 
 _SCHEMA = ("target", "classes", "origin", "costs", "attributes", "markers")
 _RULE = (
-    "order",
-    "if",
-    "then",
-    "weights",
-    "coverage",
-    "errors",
-    "estimated_error",
-    "confidence",
+    *("order", "if", "then", "weights", "coverage", "errors"),
+    *("estimated_error", "confidence"),
 )
 _CONDITION = ("attribute", "text", "values", "above", "at_most", "missing")
 
@@ -113,7 +107,7 @@ class _Reader:
             raise DamageError(msg)
         conditions = tuple(map(self.condition, as_list(entry["if"], f"if of {what}")))
         if len({c.attribute.name for c in conditions}) < len(conditions):
-            msg = f"{what} asks twice about one attribute"
+            msg = f"{what} has two conditions on one attribute"
             raise DamageError(msg)
         estimate = number(entry["estimated_error"], f"the estimated error of {what}")
         if not 0 <= estimate <= 1:
@@ -129,20 +123,18 @@ class _Reader:
         )
 
     def code(self, data: object) -> int:
-        """Return the class that a rule gives."""
-        then = members(data, "what a rule says", ("target", "label"))
+        """Return the class that a rule predicts."""
+        then = members(data, "the prediction of a rule", ("target", "label"))
         code = self.classes.get(_key(then["label"]))
         if code is None or then["target"] != self.schema.target.name:
-            msg = "a rule gives a label that is none of the classes"
+            msg = "a rule predicts a label that is none of the classes"
             raise DamageError(msg)
         return code
 
     def weights(self, data: object) -> tuple[float, ...]:
         """Return one weight per class."""
         weights = tuple(number(w, "a weight") for w in as_list(data, "the weights"))
-        if len(weights) != self.schema.n_classes or any(
-            weight < 0 for weight in weights
-        ):
+        if len(weights) != self.schema.n_classes or min(weights) < 0:
             msg = "the weights of a rule must be one for each class, none below 0"
             raise DamageError(msg)
         if not math.isfinite(sum(weights)):
@@ -159,10 +151,10 @@ class _Reader:
         name = text(entry["attribute"], "the attribute of a condition")
         missing = entry["missing"]
         if name not in self.attributes:
-            msg = f"a condition asks about {name[:80]!r}, which is no attribute"
+            msg = f"a condition is on {name[:80]!r}, which is no attribute"
             raise DamageError(msg)
         if missing is not None and not isinstance(missing, bool):
-            msg = "what a condition says of missing values must be true, false or null"
+            msg = "the 'missing' of a condition must be true, false or null"
             raise DamageError(msg)
         attribute = self.attributes[name]
         if "values" in entry:
@@ -170,7 +162,7 @@ class _Reader:
             if attribute.kind == "numeric" and entry["values"] == [] and not bounded:
                 return Condition(attribute, low=math.inf, missing=missing)
             if attribute.kind == "numeric" or bounded:
-                msg = f"the condition on {name[:80]!r} has values and is one of numbers"
+                msg = f"the condition on {name[:80]!r} has values where bounds are due"
                 raise DamageError(msg)
             codes = self.codes(entry["values"], name)
             return Condition(attribute, values=codes, missing=missing)
@@ -184,20 +176,20 @@ class _Reader:
         """Return the codes of the values of an attribute."""
         values = as_list(data, "the values of a condition")
         codes = [self.values[name].get(_key(value)) for value in values]
-        known = tuple(code for code in codes if code is not None)
-        if len(set(known)) < len(codes):
+        found = tuple(code for code in codes if code is not None)
+        if len(set(found)) < len(codes):
             msg = f"the condition on {name[:80]!r} has a value twice, or an unknown one"
             raise DamageError(msg)
-        return known
+        return found
 
 
 def _interval(
     attribute: Attribute, above: object, at_most: object, *, missing: bool | None
 ) -> Condition:
-    """Return a condition on numbers; without bounds, on whether they are known.
+    """Return a condition on numbers; without bounds, on whether they are missing.
 
-    That a number is missing was once written without bounds, and no condition is
-    written that anything satisfies.
+    Old files have no bounds for a missing number; a condition that every value
+    satisfies is never written.
     """
     low, high = -math.inf, math.inf
     if above is None and at_most is None:
@@ -220,7 +212,7 @@ def _interval(
 
 
 def _key(value: object) -> tuple[str, Value] | None:
-    """Return what a value is known by; None if it is no value."""
+    """Return the key of a value in a dictionary of codes; None if it is no value."""
     return level_order(value) if isinstance(value, (str, bool, int, float)) else None
 
 

@@ -1,7 +1,7 @@
-"""Each rule on its own: tests are dropped while the pessimistic error does not rise.
+"""The simplification of one rule: tests go while the pessimistic error does not rise.
 
 Dropping test t lets in the rows that fail t and nothing else. So one pass over the
-rows is enough to know what every test is worth. A row's *misses* are the number of
+rows evaluates every test. A row's *misses* are the number of
 tests that it fails, times a large STEP, plus the sum of those tests' numbers::
 
     misses   0   STEP + 2   2 STEP + 4   STEP + 1
@@ -26,8 +26,8 @@ WORST_ESTIMATE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Simplified:
-    """The tests that are left, by number, and the error that is expected of them."""
+class SimplifiedRule:
+    """The remaining tests, by number, and their pessimistic error."""
 
     tests: tuple[int, ...]
     estimate: float
@@ -35,22 +35,22 @@ class Simplified:
 
 
 def default_error(weight: float, total: float) -> float:
-    """Return the error of saying always a class of this weight among all rows.
+    """Return the error of predicting a class of this weight for all rows.
 
-    It is Laplace's estimate, 1 − (weight + 1) / (total + 2), as in c4.5rules; no
-    rule that does worse than that is worth having.
+    It is Laplace's estimate, 1 − (weight + 1) / (total + 2), as in c4.5rules; a rule
+    with a higher error is dropped.
     """
     return 1.0 - (weight + 1.0) / (total + 2.0)
 
 
-def simplified(
+def simplify_rule(
     satisfied: Sequence[Bools] | NDArray[np.bool_],
     weights: Floats,
     *,
     wrong: Bools,
     confidence: float,
     without_rows: float,
-) -> Simplified:
+) -> SimplifiedRule:
     """Drop tests greedily.
 
     The test whose absence gives the least estimate goes, the last of equal ones
@@ -65,15 +65,15 @@ def simplified(
     wrong : array of bool
         Which rows are of another class than the rule's.
     confidence : float
-        That of the pessimistic error.
+        The confidence of the pessimistic error.
     without_rows : float
         The estimate of a rule that no row satisfies.
     """
     n_tests = len(satisfied)
     fails = ~np.asarray(satisfied, dtype=np.bool_).reshape(n_tests, len(weights))
-    left = np.arange(1, n_tests + 1)
+    remaining = np.arange(1, n_tests + 1)
     step = n_tests * (n_tests + 1)  # more than all numbers together
-    misses = ((step + left).astype(np.float64) @ fails).astype(np.int64)
+    misses = ((step + remaining).astype(np.float64) @ fails).astype(np.int64)
     wrong_weights = np.where(wrong, weights, 0.0)
     while True:
         near = np.flatnonzero(misses < 2 * step) if n_tests else np.arange(len(misses))
@@ -81,22 +81,22 @@ def simplified(
         coverage = np.bincount(key, weights[near], minlength=n_tests + 1)
         errors = np.bincount(key, wrong_weights[near], minlength=n_tests + 1)
         covered = coverage[0]
-        # Index 0 is the rule as it is, index t the rule without test t.
-        variants = np.append(0, left)
-        coverage[left] += coverage[0]
-        errors[left] += errors[0]
+        # Index 0 is the unchanged rule, index t the rule without test t.
+        variants = np.append(0, remaining)
+        coverage[remaining] += coverage[0]
+        errors[remaining] += errors[0]
         estimates = np.where(
             coverage[variants] > 0,
             upper_errors(errors[variants], coverage[variants], confidence),
             without_rows,
         )
-        if not len(left):
+        if not len(remaining):
             break
         best = int(last_best(-estimates[1:]))
         if estimates[1 + best] > estimates[0] + TOLERANCE:
             break
-        dropped = left[best]
-        left = np.delete(left, best)
+        dropped = remaining[best]
+        remaining = np.delete(remaining, best)
         misses[fails[dropped - 1]] -= step + dropped
-    kept = tuple(int(number) - 1 for number in left)
-    return Simplified(kept, float(estimates[0]), float(covered))
+    tests = tuple(int(number) - 1 for number in remaining)
+    return SimplifiedRule(tests, float(estimates[0]), float(covered))

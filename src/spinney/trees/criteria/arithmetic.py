@@ -87,7 +87,7 @@ def mdl_working(table: CountTable, _branches: Names, _classes: Names) -> list[st
 
 
 def twoing_working(table: CountTable, _branches: Names, classes: Names) -> list[str]:
-    """Write the difference of class shares, and the sizes of the branches."""
+    """Write the difference of class probabilities, and the sizes of the branches."""
     branches = np.flatnonzero(table.sizes > 0)
     sizes = table.sizes[branches]
     (left, right), known = branches, sizes.sum()
@@ -98,11 +98,11 @@ def twoing_working(table: CountTable, _branches: Names, classes: Names) -> list[
     ]
     shares = table.weights[branches] / sizes[:, None]
     difference = float(np.abs(shares[0] - shares[1]).sum())
-    portions = f"{_share(sizes[0], known)} × {_share(sizes[1], known)}"
-    inner = f"{portions} / 4 × {difference:.3f}²"
+    balance = f"{_share(sizes[0], known)} × {_share(sizes[1], known)}"
+    formula = f"{balance} / 4 × {difference:.3f}²"
     return [
         f"shares differ by {' + '.join(terms)} = {difference:.3f}",
-        f"twoing = {_known(table, inner)} = {float(twoing(table)):.3f}",
+        f"twoing = {_known(table, formula)} = {float(twoing(table)):.3f}",
     ]
 
 
@@ -110,8 +110,8 @@ def c_sep_working(table: CountTable, _branches: Names, _classes: Names) -> list[
     """Write the cosine of the angle between the class weights of the branches."""
     left, right = table.weights[table.sizes > 0]
     products = " + ".join(
-        f"{weight_text(one)} × {weight_text(other)}"
-        for one, other in zip(left, right, strict=True)
+        f"{weight_text(first)} × {weight_text(second)}"
+        for first, second in zip(left, right, strict=True)
     )
     lengths = float(np.linalg.norm(left)), float(np.linalg.norm(right))
     cosine = float(left @ right) / (lengths[0] * lengths[1])
@@ -132,9 +132,9 @@ def hellinger_working(table: CountTable, _branches: Names, classes: Names) -> li
         if both
     ]
     lines = [
-        f"distance of {classes[one]} and {classes[other]} = "
-        f"√({_spread(table, one, other)}) = {distance:.3f}"
-        for (one, other), distance in pairs[:SHOWN_PAIRS]
+        f"distance of {classes[first]} and {classes[second]} = "
+        f"√({_spread(table, first, second)}) = {distance:.3f}"
+        for (first, second), distance in pairs[:SHOWN_PAIRS]
     ]
     if len(pairs) > SHOWN_PAIRS:
         lines.append(f"and {len(pairs) - SHOWN_PAIRS} more pairs of classes")
@@ -147,11 +147,12 @@ def hellinger_working(table: CountTable, _branches: Names, classes: Names) -> li
     return lines
 
 
-def _spread(table: CountTable, one: int, other: int) -> str:
+def _spread(table: CountTable, first: int, second: int) -> str:
     """Return the terms of the distance of two classes."""
-    first, second = table.total[one], table.total[other]
+    totals = table.total
     return " + ".join(
-        f"(√({_share(line[one], first)}) − √({_share(line[other], second)}))²"
+        f"(√({_share(line[first], totals[first])}) − "
+        f"√({_share(line[second], totals[second])}))²"
         for line, size in zip(table.weights, table.sizes, strict=True)
         if size
     )

@@ -18,14 +18,14 @@ Working = Callable[[CountTable, Sequence[str], Sequence[str]], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A criterion as data: what attributes, and what cuts of one, compete by.
+    """A criterion as data: the measure for attributes, and for splits of one.
 
     Parameters
     ----------
     name : str
         What the user types.
     impurity : function of class weights, optional
-        What ``explain`` shows for a node and its branches.
+        The impurity of a node and its branches, for ``explain``.
     gain : function of a count table
         Chooses among the groupings of one attribute. Stopping by minimal gain
         and best-first growth read it too.
@@ -52,11 +52,11 @@ class Criterion:
     binary : bool
         Whether it compares two branches only.
     ordered : bool
-        Whether the best subset is a prefix of the values in order of class share,
+        Whether the best subset is a prefix of the values in order of class probability,
         or of mean, so that it need not be searched for (see ``groupings``).
     concave : bool
-        Whether the gain is the decrease of an impurity that is concave in the shares of
-        the classes (see ``bounded_subsets``).
+        Whether the gain is the decrease of an impurity that is concave in the class
+        probabilities (see ``bounded_subsets``).
     boundaries : bool
         Whether the best cut lies where the class changes (see ``boundary_cuts``).
     decreases : bool
@@ -67,14 +67,13 @@ class Criterion:
         How close merits are equal. Roots of small variances have fewer digits than
         the sums they come from.
     unit : function of the moments of a node, optional
-        What gains are measured in where the target has a unit, as large as its
-        numbers here; without it, 1.
+        The unit of gains if the target has one, as large as its numbers here; else 1.
     working : function, optional
         Further lines of ``explain``: from counts to the merit.
     kernel : str
-        What cuts compete by where compiled kernels count (``binned/kernels/score.py``);
-        empty where these do not know it. Of classes, the cuts between bins bound those
-        inside then (``search/bin_bounds.py``).
+        The measure of cuts in compiled kernels (``binned/kernels/score.py``); empty if
+        they do not have it. For classes, corners of bins bound the cuts inside then
+        (``search/bin_bounds.py``).
     """
 
     name: str
@@ -102,7 +101,7 @@ class Criterion:
     kernel: str = ""
 
     def gain_unit(self, weights: Floats) -> float:
-        """Return what gains are measured in at a node of these weights or moments.
+        """Return the unit of gains at a node of these weights or moments.
 
         Gains below this tie by an absolute margin, so that a target in kilometres
         has the tree of the same target in millimetres.
@@ -116,7 +115,7 @@ class Criterion:
         return np.asarray(self.unit(weights))
 
     def merit_unit(self, weights: Floats) -> float:
-        """Return what merits are measured in; logarithms of p have no unit."""
+        """Return the unit of merits; logarithms of p have none."""
         return 1.0 if self.chance else self.gain_unit(weights)
 
     def suits(self, *, numeric: bool) -> bool:

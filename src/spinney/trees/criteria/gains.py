@@ -1,4 +1,4 @@
-"""What a split takes from an impurity, and the gain ratio.
+"""Gains, the decrease of an impurity by a split, and the gain ratio.
 
 Where values are missing, gains are discounted by ρ, the share of the weight whose
 value is known (Quinlan 1993).

@@ -1,4 +1,4 @@
-"""How mixed the classes of some rows are, or how far their numbers spread.
+"""Impurities: how mixed the classes of some rows are, or how far numbers spread.
 
 Each function reads the last axis: weights by class, or the moments Σw, Σwy, Σwy² of
 a numeric target. None is ever negative, and each is 0 where there are no rows or
@@ -96,8 +96,8 @@ def deviation(moments: Floats | Sequence[float]) -> Floats:
 def variance_root(moments: Floats | Sequence[float]) -> Floats:
     """Return the fifth root of the variance Σw(y − mean)² / Σw.
 
-    It is what Weka's M5P splits by, in the place of M5's standard deviation: the
-    flatter root gives less weight to the branch whose numbers spread most.
+    Weka's M5P splits by it instead of M5's standard deviation: the flatter root gives
+    less weight to the branch whose numbers spread most.
 
     >>> float(variance_root([2, 0, 64]))      # ±√32
     2.0
@@ -106,7 +106,7 @@ def variance_root(moments: Floats | Sequence[float]) -> Floats:
 
 
 def poisson(moments: Floats | Sequence[float]) -> Floats:
-    """Return −2 λ ln λ of the mean λ: what a split can change of Poisson's deviance.
+    """Return −2 λ ln λ of the mean λ, the part of Poisson's deviance that varies.
 
     The mean deviance of counts y around λ is 2 · mean(y ln y) − 2 λ ln λ, and no
     split changes the mean of y ln y. The moments must be counted from 0.
@@ -118,31 +118,27 @@ def poisson(moments: Floats | Sequence[float]) -> Floats:
 
 
 def mean_square(moments: Floats) -> Floats:
-    """Return Σwy² / Σw, y being measured from the origin.
-
-    It is the variance and what rounding may make of it: Σwy² is where they are
-    taken from.
-    """
+    """Return Σwy² / Σw, the unit of variances, with y measured from the origin."""
     return ratio_of(moments[..., 2], moments[..., 0])
 
 
 def root_mean_square(moments: Floats) -> Floats:
-    """Return √(Σwy² / Σw): what standard deviations are measured in."""
+    """Return √(Σwy² / Σw), the unit of standard deviations."""
     return np.asarray(np.sqrt(mean_square(moments)))[()]
 
 
 def variance_root_unit(moments: Floats) -> Floats:
-    """Return the fifth root of Σwy² / Σw: what those of variances are measured in."""
+    """Return the fifth root of Σwy² / Σw, the unit of fifth roots of variances."""
     return np.asarray(np.power(mean_square(moments), 0.2))[()]
 
 
 def mean_of(moments: Floats) -> Floats:
-    """Return Σwy / Σw: what Poisson's deviance is measured in."""
+    """Return Σwy / Σw, the unit of Poisson's deviance."""
     return ratio_of(moments[..., 1], moments[..., 0])
 
 
 def description_length(weights: Floats | Sequence[float]) -> Floats:
-    """Return the bits that tell the class of each row (Kononenko 1995).
+    """Return the bits that encode the class of each row (Kononenko 1995).
 
     First which of the C(n + c − 1, c − 1) distributions of n rows over c classes it
     is, then which of the n! / (n₁! … n_c!) orders: log₂ of their product, which is

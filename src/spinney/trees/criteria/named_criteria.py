@@ -20,29 +20,36 @@ if TYPE_CHECKING:
 # that vary by less than 3e-5 of their distance from the origin. A wider tolerance would
 # take the first of unlike cuts. Attributes that divide the rows alike tie all the same,
 # as the sums of both are made in one order (``TableBatch.by_branch``).
-OF_ROOTS = 1e-9
+ROOT_TOLERANCE = 1e-9
 
 
-def _alike(
+def _single_measure(
     name: str,
     measure: Measure,
     merit_name: str,
     of: tuple[impurity.Impurity | None, str] = (None, ""),
-    **further: Any,
+    **settings: Any,
 ) -> Criterion:
     """Return a criterion whose gain and merit are one measure.
 
     ``of`` is the impurity that it decreases, and its name; where it decreases none, it
     has arithmetic of its own.
     """
-    decreases = "working" not in further
+    decreases = "working" not in settings
     return Criterion(
-        name, of[0], measure, measure, of[1], merit_name, decreases=decreases, **further
+        name,
+        of[0],
+        measure,
+        measure,
+        of[1],
+        merit_name,
+        decreases=decreases,
+        **settings,
     )
 
 
 _OF_CLASSES = (
-    _alike(
+    _single_measure(
         "gain",
         gains.gain,
         "information gain",
@@ -69,7 +76,7 @@ _OF_CLASSES = (
         per=gains.split_information,
         kernel="ENTROPY",
     ),
-    _alike(
+    _single_measure(
         "gini",
         gains.gini_gain,
         "Gini decrease",
@@ -78,7 +85,7 @@ _OF_CLASSES = (
         boundaries=True,
         kernel="GINI",
     ),
-    _alike(
+    _single_measure(
         "misclassification",
         gains.misclassification_gain,
         "error decrease",
@@ -109,7 +116,7 @@ _OF_CLASSES = (
         chance=True,
         working=arithmetic.g_working,
     ),
-    _alike(
+    _single_measure(
         "mdl",
         tests.mdl,
         "bits saved per row",
@@ -119,14 +126,14 @@ _OF_CLASSES = (
         ordered=False,
         working=arithmetic.mdl_working,
     ),
-    _alike(
+    _single_measure(
         "c_sep",
         separation.c_sep,
         "c_sep",
         binary=True,
         working=arithmetic.c_sep_working,
     ),
-    _alike(
+    _single_measure(
         "twoing",
         separation.twoing,
         "twoing",
@@ -134,7 +141,7 @@ _OF_CLASSES = (
         working=arithmetic.twoing_working,
         kernel="TWOING",
     ),
-    _alike(
+    _single_measure(
         "hellinger",
         separation.hellinger,
         "Hellinger distance",
@@ -143,7 +150,7 @@ _OF_CLASSES = (
 )
 
 _OF_NUMBERS = (
-    _alike(
+    _single_measure(
         "variance",
         gains.variance_gain,
         "variance decrease",
@@ -154,7 +161,7 @@ _OF_NUMBERS = (
         ordered=False,
         unit=impurity.mean_square,
     ),
-    _alike(
+    _single_measure(
         "squared_error",
         gains.squared_error_gain,
         "squared error decrease",
@@ -175,7 +182,7 @@ _OF_NUMBERS = (
         working=arithmetic.f_working,
         unit=impurity.mean_square,
     ),
-    _alike(
+    _single_measure(
         "sdr",
         gains.deviation_gain,
         "standard deviation reduction",
@@ -184,22 +191,22 @@ _OF_NUMBERS = (
         # Roots read Σwy² beside Σw and Σwy: the best subset is cut off by a line in the
         # plane of both means, of y and of y², and need not be a prefix by that of y.
         ordered=False,
-        tolerance=OF_ROOTS,
+        tolerance=ROOT_TOLERANCE,
         unit=impurity.root_mean_square,
         kernel="DEVIATION",
     ),
-    _alike(
+    _single_measure(
         "variance_root",
         gains.variance_root_gain,
         "decrease of the fifth root of the variance",
         (impurity.variance_root, "fifth root of variance"),
         numeric=True,
         ordered=False,
-        tolerance=OF_ROOTS,
+        tolerance=ROOT_TOLERANCE,
         unit=impurity.variance_root_unit,
         kernel="ROOT",
     ),
-    _alike(
+    _single_measure(
         "poisson",
         gains.poisson_gain,
         "decrease of deviance",

@@ -1,4 +1,4 @@
-"""Merits that ask how far branches, or classes, lie apart.
+"""Merits by the distance of branches, or of classes.
 
 None of them is the decrease of an impurity. Where values are missing, they are
 those of the known rows, discounted by their share ρ like gains.
@@ -54,9 +54,9 @@ def twoing(table: Tabular) -> Floats:
     table = _two_branches(table, "twoing")
     filled = table.sizes > 0
     first, second = _first_two(shares_of(table.weights), filled)
-    portions = _first_two(shares_of(table.sizes)[..., None], filled)
+    sizes = _first_two(shares_of(table.sizes)[..., None], filled)
     distance = np.abs(first - second).sum(axis=-1)
-    balance = (portions[0] * portions[1])[..., 0]
+    balance = (sizes[0] * sizes[1])[..., 0]
     return np.asarray(table.known_share * balance / 4 * distance * distance)[()]
 
 
@@ -87,26 +87,26 @@ def pairs_of_classes(table: CountTable) -> tuple[Floats, Floats]:
     spread = np.sqrt(shares_of(np.swapaxes(table.weights, -1, -2)))
     present = table.total > 0
     n_classes = spread.shape[-2]
-    distances, occur = [], []
-    for one in range(n_classes - 1):
-        distance = spread[..., one : one + 1, :] - spread[..., one + 1 :, :]
+    distances, both_occur = [], []
+    for first in range(n_classes - 1):
+        distance = spread[..., first : first + 1, :] - spread[..., first + 1 :, :]
         distances.append(np.sqrt((distance * distance).sum(axis=-1)))
-        occur.append(present[..., one : one + 1] & present[..., one + 1 :])
+        both_occur.append(present[..., first : first + 1] & present[..., first + 1 :])
     if not distances:
-        nothing = np.zeros((*table.total.shape[:-1], 0))
-        return nothing, nothing
+        empty = np.zeros((*table.total.shape[:-1], 0))
+        return empty, empty
     return (
         np.concatenate(distances, axis=-1),
-        np.concatenate(occur, axis=-1).astype(np.float64),
+        np.concatenate(both_occur, axis=-1).astype(np.float64),
     )
 
 
 def _two_branches(table: Tabular, name: str) -> CountTable:
     """Return a table after checking that at most two of its branches have rows."""
     table = as_table(table)
-    most = int((table.sizes > 0).sum(axis=-1).max(initial=0))
-    if most > 2:
-        msg = f"{name} compares two branches, and this table has {most}"
+    n_filled = int((table.sizes > 0).sum(axis=-1).max(initial=0))
+    if n_filled > 2:
+        msg = f"{name} compares two branches, and this table has {n_filled}"
         remedy = ("merge them, or grow with ", Setting("grouping", "binary"))
         raise ParameterError(msg, remedy=remedy)
     return table

@@ -1,4 +1,4 @@
-"""Tests of independence: whether what a split tells is more than chance.
+"""Tests of independence: whether a split is more than chance.
 
 Pure functions of a count table whose rows are the branches of a split, or the
 categories of an attribute. Each reads the last two axes, so a stack of tables
@@ -13,8 +13,8 @@ f_test
     (Σw, Σwy, Σwy²) of a numeric target.
 
 Weights count as frequencies: a row of weight 2 is two rows. That is right for
-bootstrap counts and repeated rows; weights that do not sum to the number of rows
-make tests too sure or too shy, and the user should scale them.
+bootstrap counts and repeated rows. Weights that do not sum to the number of rows make
+p too small or too large, and the user should scale them.
 
 Rows and columns without weight are not part of the table and take their degrees
 of freedom with them. Without degrees of freedom the statistic is 0 and p is 1.
@@ -45,7 +45,7 @@ finite, so that it can be compared, scaled and stored. Its p is 0."""
 
 @dataclass(frozen=True, eq=False)
 class Test:
-    """A statistic, its degrees of freedom, and its p-value when it is asked for.
+    """A statistic, its degrees of freedom, and its p-value on request.
 
     Parameters
     ----------
@@ -134,16 +134,18 @@ def f_test(table: Tabular) -> Test:
     between = (weight * (mean - centre[..., None]) ** 2).sum(axis=-1)
     within = spread_of(moments).sum(axis=-1)
     groups = present.sum(axis=-1)
-    degrees, rest = groups - 1.0, total - groups
-    tested = (degrees > 0) & (rest > TOLERANCE * total)
+    degrees, degrees_within = groups - 1.0, total - groups
+    tested = (degrees > 0) & (degrees_within > TOLERANCE * total)
     tested &= between > TOLERANCE * squares
     certain = tested & (within <= TOLERANCE * squares)
     odds = ratio_of(between, np.where(tested & ~certain, within, 0.0))
-    statistic = np.where(tested, odds * rest / np.where(tested, degrees, 1.0), 0.0)
+    statistic = np.where(
+        tested, odds * degrees_within / np.where(tested, degrees, 1.0), 0.0
+    )
     return Test(
         np.where(certain, np.inf, statistic)[()],
         np.where(tested, degrees, 0.0)[()],
-        np.where(tested, rest, 0.0)[()],
+        np.where(tested, degrees_within, 0.0)[()],
     )
 
 

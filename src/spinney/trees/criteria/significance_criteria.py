@@ -1,4 +1,4 @@
-"""Merits that weigh a split against chance: tests of significance, and code length.
+"""Merits that compare a split with chance: tests of significance, and code length.
 
 The statistics of attributes with different numbers of branches do not compare, for
 they have different degrees of freedom; their p-values do. So attributes compete by
@@ -77,7 +77,7 @@ def f(table: Tabular) -> Floats:
 
 
 def mdl(table: Tabular) -> Floats:
-    """Return the bits a row that a split saves in telling the classes.
+    """Return the bits per row that a split saves in encoding the classes.
 
     The description length of all rows less those of the branches, over the number
     of rows (Kononenko 1995; ``MDL`` in CORElearn). Of the published
@@ -85,9 +85,9 @@ def mdl(table: Tabular) -> Floats:
     and does not favour attributes with many values; Fayyad and Irani's (1993) is a
     rule to stop cutting, and Quinlan and Rivest's (1989) is a code of whole trees.
 
-    Where classes and branches are independent it is below 0: the split costs more
-    than it tells, and a ``min_gain`` of 0 stops there. Missing values: the known
-    rows alone, discounted by their share ρ.
+    If classes and branches are independent it is below 0: the split costs more than it
+    saves, and a ``min_gain`` of 0 stops there. Missing values: the known rows alone,
+    discounted by their fraction ρ.
 
     >>> round(float(mdl([[2, 3], [4, 0], [3, 2]])), 4)
     0.0527

@@ -1,10 +1,10 @@
 """Logarithms of tail probabilities, finite where the probability itself underflows.
 
-A χ² of 2,000 with one degree of freedom has p ≈ 10⁻⁴³⁶, which no float holds. The
-tests of many rows give such values every day, and attributes must still be told
-apart by them. Here log p is the logarithm of SciPy's probability as long as that
-is a healthy number; further out it is the leading factor, in logarithms, plus the
-logarithm of a continued fraction, which is near 1 and converges fast there:
+A χ² of 2,000 with one degree of freedom has p ≈ 10⁻⁴³⁶, which no float holds. Tests of
+many rows give such values, and attributes must still be compared by them. Here log p is
+the logarithm of SciPy's probability if that has all its digits. Further out it is the
+leading factor, in logarithms, plus the logarithm of a continued fraction, which is near
+1 and converges fast there:
 
 - log Q(a, x), the regularised upper incomplete gamma function: DLMF 8.9.2 [1]_;
 - log I_x(a, b), the regularised incomplete beta function: DLMF 8.17.22 [1]_.
@@ -48,7 +48,7 @@ def log_chi_square_tail(statistic: Floats, degrees: Floats) -> Floats:
     )
     logs = _log(
         _gamma_tail(shape, point, upper=True),
-        lambda most: _gamma_tail(shape[most], point[most], upper=False),
+        lambda is_large: _gamma_tail(shape[is_large], point[is_large], upper=False),
     )
     far = tested & (logs < np.log(SMALL))
     if far.any():
@@ -67,9 +67,9 @@ def _gamma_tail(shape: Floats, point: Floats, *, upper: bool) -> Floats:
     gamma, error = special.gammainc, special.erf
     if upper:
         gamma, error = special.gammaincc, special.erfc
-    tail, one = np.empty(np.shape(point)), np.asarray(shape == 0.5)
-    tail[one] = error(np.sqrt(point[one]))
-    tail[~one] = gamma(shape[~one], point[~one])
+    tail, has_one_degree = np.empty(np.shape(point)), np.asarray(shape == 0.5)
+    tail[has_one_degree] = error(np.sqrt(point[has_one_degree]))
+    tail[~has_one_degree] = gamma(shape[~has_one_degree], point[~has_one_degree])
     return tail
 
 
@@ -91,8 +91,8 @@ def log_f_tail(statistic: Floats, between: Floats, within: Floats) -> Floats:
     odds = second * np.where(tested, statistic, 0) / first
     logs = _log(
         special.betainc(first, second, 1 / (1 + odds)),
-        lambda most: special.betainc(
-            second[most], first[most], (odds / (1 + odds))[most]
+        lambda is_large: special.betainc(
+            second[is_large], first[is_large], (odds / (1 + odds))[is_large]
         ),
     )
     far = tested & (logs < np.log(SMALL))
@@ -107,8 +107,8 @@ def _log(upper: Floats, lower_of: Callable[[Masks], Floats]) -> Floats:
     ``lower_of`` gives the lower tail of those elements that it is asked for.
     """
     logs = np.asarray(np.log(np.maximum(upper, np.finfo(np.float64).tiny)))
-    most = np.asarray(upper > 0.5)
-    logs[most] = np.log1p(-np.minimum(lower_of(most), 0.75))
+    is_large = np.asarray(upper > 0.5)
+    logs[is_large] = np.log1p(-np.minimum(lower_of(is_large), 0.75))
     return np.asarray(np.minimum(logs, 0.0))
 
 
@@ -140,12 +140,12 @@ def _log_beta_far(first: Floats, second: Floats, odds: Floats) -> Floats:
     def coefficients(n: int) -> tuple[Floats, Floats]:
         m = n // 2
         if n % 2:
-            above = -(first + m) * (first + second + m)
-            below = (first + 2 * m) * (first + 2 * m + 1)
+            numerator = -(first + m) * (first + second + m)
+            denominator = (first + 2 * m) * (first + 2 * m + 1)
         else:
-            above = m * (second - m)
-            below = (first + 2 * m - 1) * (first + 2 * m)
-        return above / below * point, np.ones_like(point)
+            numerator = m * (second - m)
+            denominator = (first + 2 * m - 1) * (first + 2 * m)
+        return numerator / denominator * point, np.ones_like(point)
 
     fraction = _fraction(np.ones_like(point), coefficients)
     # log x and log(1 − x) from the odds: neither x nor 1 − x keeps all digits.
@@ -156,14 +156,14 @@ def _log_beta_far(first: Floats, second: Floats, odds: Floats) -> Floats:
 
 def _fraction(start: Floats, coefficients: Coefficients) -> Floats:
     """Return b₀ + a₁ / (b₁ + a₂ / (b₂ + …)), all elements at once."""
-    value = np.array(start)
-    above, below = value.copy(), np.zeros_like(value)
+    fraction = np.array(start)
+    c, d = fraction.copy(), np.zeros_like(fraction)
     for step in range(1, STEPS):
         a, b = coefficients(step)
-        below = 1 / (b + a * below)
-        above = b + a / above
-        change = above * below
-        value *= change
+        d = 1 / (b + a * d)
+        c = b + a / c
+        change = c * d
+        fraction *= change
         if np.all(np.abs(change - 1) <= 2e-16):
             break
-    return value
+    return fraction

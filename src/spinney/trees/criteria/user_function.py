@@ -13,14 +13,14 @@ from spinney.trees.counts import CountTable
 from spinney.trees.criteria.criterion import Criterion, Measure
 
 FUNCTION = "function:"
-"""What a user's function is called by in a model file, before its own name."""
+"""The prefix of the name of a user's function in a model file."""
 
 
 def function_criterion(function: Callable[[CountTable], Any]) -> Criterion:
-    """Return a criterion that asks the user's function for gain and merit alike.
+    """Return a criterion whose gain and merit are the user's function.
 
-    Nothing is known of the function: subsets are enumerated rather than ordered,
-    and ``explain`` shows the merits that it gave.
+    As nothing is known of the function, subsets are enumerated rather than ordered, and
+    ``explain`` shows its merits alone.
 
     >>> def largest(table):
     ...     return table.weights.max() / table.weights.sum()
@@ -34,34 +34,36 @@ def function_criterion(function: Callable[[CountTable], Any]) -> Criterion:
 def stored_criterion(name: str) -> Criterion | None:
     """Return the criterion that a model file calls by this name; None if it is none.
 
-    It explains what was grown, and refuses to grow more.
+    It serves to explain the tree, and refuses to grow another.
     """
-    own = name.removeprefix(FUNCTION)
-    if own == name or not (own.isidentifier() or own == "<lambda>"):
+    function_name = name.removeprefix(FUNCTION)
+    if function_name == name or not (
+        function_name.isidentifier() or function_name == "<lambda>"
+    ):
         return None
 
     def refuse(_: CountTable) -> Floats:
         raise refusal(
             Setting("criterion", name),
             "stands for a function of the user's, which a model file does not keep",
-            f"pass the function itself, criterion={own}, to grow",
+            f"pass the function itself, criterion={function_name}, to grow",
         )
 
     return _of_function(name, refuse)
 
 
 def stored_name(criterion: "str | Callable[[CountTable], Any]") -> str:
-    """Return what a model file calls a criterion by.
+    """Return the name of a criterion in a model file.
 
     >>> stored_name("gini"), stored_name(lambda table: 0.0)
     ('gini', 'function:<lambda>')
     """
     if not callable(criterion):
         return criterion
-    own = getattr(criterion, "__name__", "")
-    if not isinstance(own, str) or not (own.isidentifier() or own == "<lambda>"):
-        own = type(criterion).__name__
-    return FUNCTION + own
+    name = getattr(criterion, "__name__", "")
+    if not isinstance(name, str) or not (name.isidentifier() or name == "<lambda>"):
+        name = type(criterion).__name__
+    return FUNCTION + name
 
 
 def _of_function(name: str, measure: Measure) -> Criterion:
@@ -80,7 +82,7 @@ def _of_function(name: str, measure: Measure) -> Criterion:
 
 
 def _measure_each(function: Callable[[CountTable], Any], name: str) -> Measure:
-    """Return a function of a stack of tables that asks the user's for each of them."""
+    """Return a function of a stack of tables that calls the user's on each of them."""
 
     def measure(tables: CountTable) -> Floats:
         shape = tables.weights.shape[:-2]
@@ -94,13 +96,13 @@ def _measure_each(function: Callable[[CountTable], Any], name: str) -> Measure:
 
 def _plain_table(tables: CountTable, index: tuple[int, ...]) -> CountTable:
     """Return one table of a stack, read only: the branches that have rows."""
-    own = index if tables.missing.ndim > 1 else ()
+    missing_index = index if tables.missing.ndim > 1 else ()
     table = replace(
         tables,
         weights=tables.weights[index],
         rows=tables.rows[index],
-        missing=tables.missing[own].copy(),
-        missing_rows=tables.missing_rows[own].copy(),
+        missing=tables.missing[missing_index].copy(),
+        missing_rows=tables.missing_rows[missing_index].copy(),
     ).occurring()
     for array in (table.weights, table.rows, table.missing, table.missing_rows):
         array.flags.writeable = False
@@ -110,7 +112,7 @@ def _plain_table(tables: CountTable, index: tuple[int, ...]) -> CountTable:
 def _checked_merit(
     function: Callable[[CountTable], Any], table: CountTable, name: str
 ) -> float:
-    """Return what the function says of a table, after checking that it is a merit."""
+    """Return the function's merit of a table, after checking that it is a number."""
     shown = f"{table.weights.tolist()}"[:200]
     try:
         merit = function(table)

@@ -1,4 +1,4 @@
-"""Rows through finished trees: arrays, and who walks them."""
+"""Predictions of finished trees: rows are sent down arrays."""
 
 from spinney.trees.predict.flat_tree import BLOCK, Entries, FlatTree, flatten
 from spinney.trees.predict.predictor import LazyFlatTree, leaf_numbers, outputs

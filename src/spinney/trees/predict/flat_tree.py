@@ -1,4 +1,4 @@
-"""From tree arrays to leaves, paths and probabilities of rows.
+"""Leaves, paths and predictions of rows, from the arrays of a tree.
 
 A row travels as an entry (row, node, weight). At each step every entry that is
 not at a leaf moves to a child; where its value is missing and the node divides
@@ -8,11 +8,11 @@ such rows, the entry becomes one entry per branch, its weight divided by shares:
     nodes   0    0    0    →    3    1    1    3    7        row 2 was missing
     weights 1    1    1         1    1   .2   .5   .3
 
-Where a node has surrogates, an entry without a branch asks them in order first; what
-none of them sends goes whole to the node's last branch.
+If a node has surrogates, an entry without a branch tries them in order first; if none
+has a value, it goes whole to the node's default branch.
 
-All entries move together, so a step costs the same for one row or many, and a
-tree of any depth is walked without recursion.
+All entries move together, so a step costs the same for one row or many, and a tree of
+any depth is walked without recursion.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,12 +51,12 @@ class FlatTree:
 
     @property
     def attribute(self) -> NDArray[np.integer]:
-        """The attribute that each node asks about, -1 at a leaf."""
+        """The attribute that each node splits on, -1 at a leaf."""
         return self.arrays.attribute
 
     @property
     def distribution(self) -> Floats:
-        """What each node predicts, nodes × outputs."""
+        """The prediction of each node, nodes × outputs."""
         assert self.arrays.outputs is not None
         return self.arrays.outputs
 
@@ -71,29 +71,26 @@ class FlatTree:
 
     @cached_property
     def needed(self) -> Integers:
-        """The attributes that some node or surrogate asks about, or a model reads."""
-        return _distinct(self._demanded, self._of_surrogates)
+        """The attributes that some node or surrogate splits on, or a model reads."""
+        return _distinct(self._required, self._surrogate_attributes)
 
     @property
     def optional(self) -> Integers:
-        """The attributes that only surrogates ask about."""
-        return self.needed[~np.isin(self.needed, self._demanded)]
+        """The attributes that only surrogates split on."""
+        return self.needed[~np.isin(self.needed, self._required)]
 
     @cached_property
     def gathered(self) -> Integers:
-        """The attributes that rows must have read: those needed.
-
-        All of them where surrogates are still to be found.
-        """
+        """The attributes to read; all of them until surrogates are found."""
         surrogates = self.arrays.surrogates
         if surrogates is None:
             return self.needed
-        return _distinct(self._demanded, surrogates.possible_attributes)
+        return _distinct(self._required, surrogates.possible_attributes)
 
     @cached_property
-    def gathered_if_there(self) -> Integers:
-        """Those of them that a table may lack, as only surrogates ask about them."""
-        return self.gathered[~np.isin(self.gathered, self._demanded)]
+    def gathered_optional(self) -> Integers:
+        """Those of them that a table may lack, as only surrogates split on them."""
+        return self.gathered[~np.isin(self.gathered, self._required)]
 
     @property
     def read(self) -> Integers:
@@ -101,23 +98,25 @@ class FlatTree:
 
         Such a model predicts once its node is a leaf.
         """
-        models, own = self.arrays.models, self.gathered
-        return own if models is None else _distinct(own, models.attribute)
+        models, gathered = self.arrays.models, self.gathered
+        return gathered if models is None else _distinct(gathered, models.attribute)
 
     @property
-    def _of_surrogates(self) -> Integers:
+    def _surrogate_attributes(self) -> Integers:
         surrogates = self.arrays.surrogates
-        asked = np.zeros(0) if surrogates is None else surrogates.attribute
-        return asked.astype(np.int64)
+        attributes = np.zeros(0) if surrogates is None else surrogates.attribute
+        return attributes.astype(np.int64)
 
     @property
-    def _demanded(self) -> Integers:
-        """The attributes that some node asks about, or some leaf's model reads."""
+    def _required(self) -> Integers:
+        """The attributes that some node splits on, or some leaf's model reads."""
         inner, models = self.arrays.inner, self.arrays.models
-        asked = self.attribute[inner].astype(np.int64)
+        split_attributes = self.attribute[inner].astype(np.int64)
         if models is None:
-            return _distinct(asked)
-        return _distinct(asked, models.attribute[np.repeat(~inner, models.count)])
+            return _distinct(split_attributes)
+        return _distinct(
+            split_attributes, models.attribute[np.repeat(~inner, models.count)]
+        )
 
     def outputs(
         self,
@@ -126,21 +125,20 @@ class FlatTree:
         *,
         roots: Integers | None = None,
     ) -> Floats:
-        """Return what is predicted of each row: class shares, or one number.
+        """Return the prediction of each row: class probabilities, or one number.
 
-        Where several trees stand in the same arrays, ``roots`` says for each row
-        which of them it goes down.
+        If the arrays hold several trees, ``roots`` has the root for each row.
         """
         result = np.zeros((n_rows, self.distribution.shape[1]))
-        gathered = self._of_models(columns, n_rows, self.gathered)
+        gathered = self._model_columns(columns, n_rows, self.gathered)
         for entries in self.leaves(columns, n_rows, roots=roots):
             outputs = self._outputs_at(entries, gathered)
             np.add.at(result, entries.rows, outputs * entries.weights[:, None])
         return result
 
     def outputs_at(self, leaves: Integers, columns: Sequence[NDArray[Any]]) -> Floats:
-        """Return what is predicted of rows that have come whole to these leaves."""
-        gathered = self._of_models(columns, len(leaves), self.gathered)
+        """Return the predictions of rows that have come whole to these leaves."""
+        gathered = self._model_columns(columns, len(leaves), self.gathered)
         result = np.zeros((len(leaves), self.distribution.shape[1]))
         for start in range(0, len(leaves), BLOCK):
             nodes = leaves[start : start + BLOCK]
@@ -152,20 +150,20 @@ class FlatTree:
     def as_leaves(
         self, columns: Sequence[NDArray[Any]], n_rows: int
     ) -> Iterator[tuple[Entries, Floats]]:
-        """Yield all entries, step by step, with what their nodes predict as leaves."""
-        gathered = self._of_models(columns, n_rows, self.read)
+        """Yield all entries, step by step, with the predictions of their nodes."""
+        gathered = self._model_columns(columns, n_rows, self.read)
         for entries in self.visits(columns, n_rows):
             yield entries, self._outputs_at(entries, gathered)
 
     def _outputs_at(
         self, entries: Entries, gathered: tuple[Floats, Integers] | None
     ) -> Floats:
-        """Return what the nodes of entries predict; by their models, if they have."""
+        """Return the predictions of the nodes of entries, by their models if any."""
         outputs, models = self.distribution[entries.nodes], self.arrays.models
         if models is not None and gathered is not None:
-            here = models.has[entries.nodes]
-            nodes, rows = entries.nodes[here], entries.rows[here]
-            outputs[here, 0] = models.values(nodes, rows, *gathered)
+            has_model = models.has[entries.nodes]
+            nodes, rows = entries.nodes[has_model], entries.rows[has_model]
+            outputs[has_model, 0] = models.values(nodes, rows, *gathered)
         return outputs
 
     def leaf_numbers(
@@ -186,9 +184,12 @@ class FlatTree:
             order = np.lexsort((entries.nodes, -rounded, entries.rows))
             rows, first = np.unique(entries.rows[order], return_index=True)
             nodes, weights = entries.nodes[order][first], entries.weights[order][first]
-            ahead = weights > heaviest[rows] + TOLERANCE
-            ahead |= (weights > heaviest[rows] - TOLERANCE) & (nodes < leaf[rows])
-            leaf[rows[ahead]], heaviest[rows[ahead]] = nodes[ahead], weights[ahead]
+            is_better = weights > heaviest[rows] + TOLERANCE
+            is_better |= (weights > heaviest[rows] - TOLERANCE) & (nodes < leaf[rows])
+            leaf[rows[is_better]], heaviest[rows[is_better]] = (
+                nodes[is_better],
+                weights[is_better],
+            )
         return leaf
 
     def paths(self, columns: Sequence[NDArray[Any]], n_rows: int) -> "csr_matrix":
@@ -240,7 +241,7 @@ class FlatTree:
         """Return entries, all of them at inner nodes, a step further down."""
         return self._step(entries, *self._gathered(columns, n_rows, self.gathered))
 
-    def _of_models(
+    def _model_columns(
         self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
     ) -> tuple[Floats, Integers] | None:
         """Return the columns that linear models read; None where there are none."""
@@ -267,29 +268,33 @@ class FlatTree:
         nodes = entries.nodes
         value = values[entries.rows, column_of[self.attribute[nodes]]]
         branch = self.arrays.branches_of(nodes, value)
-        self._stand_in(branch, entries, values, column_of)
+        self._apply_surrogates(branch, entries, values, column_of)
         branch = np.where(branch < 0, self._missing[nodes], branch)
-        here = branch >= 0
-        moved = self.links.children[self.links.first[nodes[here]] + branch[here]]
-        if here.all():
+        has_branch = branch >= 0
+        moved = self.links.children[
+            self.links.first[nodes[has_branch]] + branch[has_branch]
+        ]
+        if has_branch.all():
             return Entries(entries.rows, moved, entries.weights)
-        return self._divided(_subset(entries, ~here), _subset(entries, here), moved)
+        return self._divided(
+            _subset(entries, ~has_branch), _subset(entries, has_branch), moved
+        )
 
-    def _stand_in(
+    def _apply_surrogates(
         self, branch: Integers, entries: Entries, values: Floats, column_of: Integers
     ) -> None:
-        """Let surrogates say the branches that are not known yet, the best first."""
+        """Fill in missing branches by surrogates, the best first."""
         surrogates, order = self.arrays.surrogates, 0
-        open_ = np.flatnonzero(branch < 0)
-        while surrogates is not None and len(open_):  # else none have to be found
-            nodes = entries.nodes[open_]
-            asking = order < surrogates.count[nodes]
-            open_, nodes = open_[asking], nodes[asking]
+        undecided = np.flatnonzero(branch < 0)
+        while surrogates is not None and len(undecided):  # else none have to be found
+            nodes = entries.nodes[undecided]
+            has_surrogate = order < surrogates.count[nodes]
+            undecided, nodes = undecided[has_surrogate], nodes[has_surrogate]
             lines = surrogates.first[nodes] + order
             column = column_of[surrogates.attribute[lines]]
-            value = values[entries.rows[open_], column]
-            branch[open_] = surrogates.branches_of(lines, value)
-            open_ = open_[branch[open_] < 0]
+            value = values[entries.rows[undecided], column]
+            branch[undecided] = surrogates.branches_of(lines, value)
+            undecided = undecided[branch[undecided] < 0]
             order += 1
 
     def _divided(self, divided: Entries, whole: Entries, moved: Integers) -> Entries:
@@ -298,19 +303,18 @@ class FlatTree:
         counts = self.links.count[divided.nodes]
         edge = np.repeat(self.links.first[divided.nodes], counts) + ramps(counts)
         part = np.repeat(divided.weights, counts) * self.arrays.shares[edge]
-        kept = part > 0
+        is_positive = part > 0
         return Entries(
-            np.concatenate([whole.rows, np.repeat(divided.rows, counts)[kept]]),
-            np.concatenate([moved, self.links.children[edge][kept]]),
-            np.concatenate([whole.weights, part[kept]]),
+            np.concatenate([whole.rows, np.repeat(divided.rows, counts)[is_positive]]),
+            np.concatenate([moved, self.links.children[edge][is_positive]]),
+            np.concatenate([whole.weights, part[is_positive]]),
         )
 
 
 def _distinct(*attributes: Integers) -> Integers:
-    """Return the different ones of some attributes, in order.
+    """Return the distinct attributes in order.
 
-    ``np.unique`` does it, too, but imports NumPy's masked arrays for it, for which one
-    row would have to wait.
+    ``np.unique`` would import NumPy's masked arrays, which takes longer than one row.
     """
     return np.flatnonzero(np.bincount(np.concatenate(attributes)))
 

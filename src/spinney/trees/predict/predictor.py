@@ -1,7 +1,7 @@
-"""One tree over many rows: the compiled kernels where they are faster.
+"""Predictions of one tree, by compiled kernels if these are faster.
 
-Rows that a missing value divides, or sends by surrogates, take the plain way; so the
-predictions are those of :mod:`spinney.trees.predict.flat_tree`, bit for bit.
+Rows that a missing value divides, or that go by surrogates, are predicted by
+:mod:`spinney.trees.predict.flat_tree`; the results are the same, bit for bit.
 """
 
 import math
@@ -23,9 +23,9 @@ Columns = Sequence[NDArray[Any]]
 
 @dataclass(frozen=True)
 class LazyFlatTree:
-    """A tree whose arrays are made when they are wanted.
+    """A tree whose arrays are made on request.
 
-    An estimator holds it from the beginning: predicting must not change its fields.
+    An estimator has it from the beginning: predicting must not change its fields.
     """
 
     tree: Tree
@@ -37,7 +37,7 @@ class LazyFlatTree:
 
 
 def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
-    """Return what is predicted of each row: class shares, or one number."""
+    """Return the prediction of each row: class probabilities, or one number."""
     if _is_small(tree, n_rows):
         return tree.outputs(columns, n_rows)
     from spinney.trees.predict.compiled.flat_layout import tree_layout
@@ -80,7 +80,7 @@ def _fill(
     columns: Columns,
     predict: Callable[[Columns, int], NDArray[Any]],
 ) -> None:
-    """Predict the rows that are still open, the plain way."""
+    """Predict the open rows without kernels."""
     rows = np.flatnonzero(is_open)
     if len(rows):
         subset = [None if cells is None else cells[rows] for cells in columns]

@@ -1,20 +1,20 @@
-"""One row down trees: a loop over plain lists, done before NumPy would have begun.
+"""Predictions of single rows, by a loop over plain lists.
 
 A step of :mod:`spinney.trees.predict.flat_tree` costs the same for one row or many,
 which is much for one. Here a node is an entry in each of a few lists, and a row a list
 of numbers and codes, NaN where missing::
 
-    column   0    2   -1   -1   -1        node 0 asks cell 0: at most 1.5 or more?
-    cut     1.5  nan                      node 1 asks cell 2: it groups codes
+    column   0    2   -1   -1   -1        node 0 splits on cell 0, at 1.5
+    cut     1.5  nan                      node 1 splits on cell 2: it groups codes
     below    1
     above    4
     others  {}   {0: 2, 1: 3}
-    missing  4   -1                       where a missing value goes
+    missing  4   -1                       the child of missing values
 
-NaN is neither at most the cut nor above it, be it the cell or the cut: so the same two
-comparisons find what ``others`` and ``missing`` are for. Where a row has no one child
-to go to (it is divided, or surrogates or a formula are asked) its walk ends at -1, and
-:class:`spinney.trees.predict.FlatTree` is to be asked.
+NaN is neither at most the cut nor above it, be it the cell or the cut: so ``others``
+and ``missing`` need no comparison of their own. If a row has no single child (it is
+divided, or needs surrogates or a formula), its walk ends at -1, and
+:class:`spinney.trees.predict.FlatTree` must predict it.
 """
 
 from bisect import bisect_left
@@ -29,7 +29,7 @@ from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.tree_arrays import TreeArrays
 
 NAN = float("nan")
-OPEN = -1
+NO_CHILD = -1
 NO_CODES: Mapping[Any, int] = {}
 
 
@@ -49,13 +49,13 @@ class IntervalChildren:
 
 @dataclass(frozen=True, slots=True)
 class LeafModel:
-    """The linear model of a leaf; a term is a cell, what it counts, its codes."""
+    """The linear model of a leaf; a term has a cell, a coefficient and its codes."""
 
     intercept: float
     terms: tuple[tuple[int, float, float, frozenset[int] | None], ...]
 
     def value(self, cells: Sequence[float]) -> float:
-        """Return what is predicted, added up as ``FlatModels.values`` does."""
+        """Return the prediction, added up as ``FlatModels.values`` does."""
         total = 0.0
         for column, coefficient, missing, codes in self.terms:
             value = cells[column]
@@ -74,8 +74,8 @@ class RowWalk:
     Parameters
     ----------
     column : list of int
-        The cell that each node asks for, -1 at a leaf; one more -1 at the end is
-        what a walk that stays open looks at.
+        The cell that each node splits on, -1 at a leaf; one more -1 at the end is for
+        a walk that stays open.
     cut, below, above : lists
         The threshold, and the children of values at most that and above it.
     others : list of mappings
@@ -124,32 +124,34 @@ class RowWalk:
 def row_walk_of(
     tree: FlatTree, columns: Sequence[int], *, roots: Integers | None = None
 ) -> RowWalk:
-    """Lay a tree, or several that stand in the same arrays, out as lists.
+    """Return the lists of a tree, or of several in the same arrays.
 
-    ``columns`` are the attributes whose cells a row has, rising. Where a node or a
-    model asks about another one, which has a formula, the walk ends.
+    ``columns`` are the attributes whose cells a row has, rising. The walk ends at a
+    node or model that reads another one, which has a formula.
     """
     arrays, links = tree.arrays, tree.links
     children, first = links.children.tolist(), links.first.tolist()
     inner, models = arrays.inner, _models(arrays, columns)
-    column = np.where(inner, np.searchsorted(columns, arrays.attribute), OPEN)
-    last = np.where(inner, arrays.fallback_branch, OPEN)
+    column = np.where(inner, np.searchsorted(columns, arrays.attribute), NO_CHILD)
+    fallback = np.where(inner, arrays.fallback_branch, NO_CHILD)
     if arrays.surrogates is not None:
-        last[arrays.surrogates.may_have_surrogates] = OPEN
+        fallback[arrays.surrogates.may_have_surrogates] = NO_CHILD
     closed = inner & ~np.isin(arrays.attribute, columns)
     closed[[node for node, model in models.items() if model is None]] = True
-    column[closed], last[closed] = 0, OPEN
+    column[closed], fallback[closed] = 0, NO_CHILD
     cut = np.where(closed, np.nan, arrays.cut)
     others: list[Any] = [NO_CODES] * len(arrays)
     for node in np.flatnonzero(inner & ~closed & (arrays.listed > 0)).tolist():
-        own = children[first[node] : first[node] + int(links.count[node])]
-        others[node] = _children_of(tree, node, own)
+        children_of_node = children[first[node] : first[node] + int(links.count[node])]
+        others[node] = _children_of(tree, node, children_of_node)
         cut[node] = np.nan
-    child = np.append(links.children, OPEN)
+    child = np.append(links.children, NO_CHILD)
     begins = np.where(inner, links.first, len(links.children))
-    missing = np.where(last >= 0, child[np.where(last >= 0, begins + last, 0)], OPEN)
+    missing = np.where(
+        fallback >= 0, child[np.where(fallback >= 0, begins + fallback, 0)], NO_CHILD
+    )
     return RowWalk(
-        column=[*column.tolist(), OPEN],
+        column=[*column.tolist(), NO_CHILD],
         cut=cut.tolist(),
         below=child[begins].tolist(),
         above=child[np.where(inner, begins + 1, begins)].tolist(),
@@ -167,8 +169,8 @@ def _children_of(tree: FlatTree, node: int, children: Sequence[int]) -> Any:
     if np.isnan(arrays.cut[node]):
         branches = arrays.branches[of_branches : of_branches + size].tolist()
         return {code: children[b] for code, b in enumerate(branches) if b >= 0}
-    further = arrays.cuts[of_cuts : of_cuts + size].tolist()
-    return IntervalChildren((float(arrays.cut[node]), *further), tuple(children))
+    cuts = arrays.cuts[of_cuts : of_cuts + size].tolist()
+    return IntervalChildren((float(arrays.cut[node]), *cuts), tuple(children))
 
 
 def _models(arrays: TreeArrays, columns: Sequence[int]) -> dict[int, LeafModel | None]:

@@ -59,7 +59,7 @@ def test_the_width_of_the_terminal(works, given, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     given += ["--recipe", "id3", "--recipe", "cart:max_depth=2,min_gain=0.01"]
     assert max(map(len, works(*given).splitlines())) <= width
-    out = works(*given, "--measures", "all")
+    out = works(*given, "--measure", "all")
     assert max(map(len, out.splitlines())) <= width
     assert "accuracy" in out
     assert "too narrow for" in out

@@ -1,9 +1,9 @@
 """Trees in one flat layout: any number of them in a few arrays.
 
-The children of a node stand next to each other, a tree level by level, and only leaves
-have outputs. Node 0 belongs to no tree: there a row ends whose value is missing
-where the node divides such rows, or asks surrogates. An attribute that is cut into
-several intervals is asked about several times.
+The children of a node are adjacent, a tree is stored level by level, and only leaves
+have outputs. Node 0 belongs to no tree: there a row ends whose value is missing if the
+node divides such rows, or has surrogates. A split into several intervals becomes
+several binary ones.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from spinney.trees.predict.flat_tree import FlatTree
 
 # Columns of ``nodes``. The first two are the cut; of a leaf its number among leaves,
 # and of a node that groups codes where its table begins, stand in the first alone.
-FIRST, CHILDREN, QUESTION = 0, 2, 3
+FIRST, CHILDREN, ROUTE = 0, 2, 3
 NO_CUT = int(np.float64(np.nan).view(np.int64) >> 32)  # the upper half of a NaN
 
 
@@ -43,7 +43,7 @@ class TreeLayout(NamedTuple):
     trees : trees × 2
         Root and depth.
     outputs : leaves × outputs
-        What each leaf predicts.
+        The prediction of each leaf.
     numbers : array of int32
         The number of each leaf among the nodes of its tree.
     """
@@ -56,10 +56,14 @@ class TreeLayout(NamedTuple):
 
     @property
     def needed(self) -> Integers:
-        """The attributes that some node asks about."""
+        """The attributes that some node splits on."""
         inner = self.nodes[:, CHILDREN] != np.arange(len(self.nodes))
-        asked = self.nodes[inner, QUESTION] >> 2
-        return np.flatnonzero(np.bincount(asked)) if len(asked) else np.zeros(0, int)
+        attributes = self.nodes[inner, ROUTE] >> 2
+        return (
+            np.flatnonzero(np.bincount(attributes))
+            if len(attributes)
+            else np.zeros(0, int)
+        )
 
     @property
     def has_tables(self) -> bool:
@@ -68,8 +72,8 @@ class TreeLayout(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The nodes of trees, before they are put in order.
+class LinkedNodes:
+    """The nodes of trees with links to their children, before they are put in order.
 
     ``table`` is where the table of a node begins, -1 where it cuts; ``missing`` the
     branch of missing values, or -1. Children are ``children[first : first + count]``.
@@ -85,38 +89,42 @@ class Asked:
 
 
 def tree_layout(tree: FlatTree, roots: Integers | None = None) -> TreeLayout:
-    """Lay a tree out again, or several that stand in the same arrays."""
+    """Return the layout of a tree, or of several in the same arrays."""
     arrays, links = tree.arrays, tree.links
-    last = arrays.fallback_branch
+    fallback = arrays.fallback_branch
     if arrays.surrogates is not None:
-        last = np.where(arrays.surrogates.may_have_surrogates, -1, last)
+        fallback = np.where(arrays.surrogates.may_have_surrogates, -1, fallback)
     grouped = np.flatnonzero(arrays.inner & np.isnan(arrays.cut))
     size = arrays.in_branches[grouped]
     owner, code = np.repeat(np.arange(len(grouped)), size), ramps(size)
-    begin = (size + 2).cumsum() - (size + 2)
-    tables = np.repeat(last[grouped], size + 2)
-    tables[begin] = size
+    table_start = (size + 2).cumsum() - (size + 2)
+    tables = np.repeat(fallback[grouped], size + 2)
+    tables[table_start] = size
     branch = arrays.branches
-    tables[begin[owner] + 2 + code] = np.where(branch < 0, last[grouped][owner], branch)
-    table = np.full(len(last), -1)
-    table[grouped] = begin
-    nodes = Asked(
+    tables[table_start[owner] + 2 + code] = np.where(
+        branch < 0, fallback[grouped][owner], branch
+    )
+    table = np.full(len(fallback), -1)
+    table[grouped] = table_start
+    nodes = LinkedNodes(
         arrays.attribute,
         arrays.cut,
         table,
-        last,
+        fallback,
         links.first,
         links.count,
         links.children,
     )
     if arrays.in_cuts.any():
-        nodes = _unrolled(nodes, arrays.in_cuts, arrays.cuts)
+        nodes = _with_binary_cuts(nodes, arrays.in_cuts, arrays.cuts)
     roots = np.zeros(1, np.int64) if roots is None else roots
-    return _laid_out(nodes, tables, tree.distribution, roots)
+    return _by_levels(nodes, tables, tree.distribution, roots)
 
 
-def _unrolled(nodes: Asked, more: Integers, cuts: Floats) -> Asked:
-    """Return the nodes with one ``more`` for each further cut of a node.
+def _with_binary_cuts(
+    nodes: LinkedNodes, n_further: Integers, cuts: Floats
+) -> LinkedNodes:
+    """Return the nodes with one ``n_further`` for each further cut of a node.
 
     ::
 
@@ -124,74 +132,76 @@ def _unrolled(nodes: Asked, more: Integers, cuts: Floats) -> Asked:
          a      b      c    →       a   ≤ 2  > 2
                                          b    c
     """
-    n, several = len(more), np.flatnonzero(more)
-    # One line per cut, those that stay at their nodes first: ``at`` is its node.
-    of = np.concatenate([several, np.repeat(np.arange(n), more)])
-    order = np.concatenate([np.zeros_like(several), 1 + ramps(more)])
-    new = n + np.arange(len(cuts))
-    at = np.concatenate([several, new])
-    next_cut = np.concatenate([n + (more.cumsum() - more)[several], new + 1])
-    left = nodes.children[nodes.first[of] + order]
-    last = nodes.children[nodes.first[of] + more[of] + 1]
-    right = np.where(order == more[of], last, next_cut)
-    branch = nodes.missing[of]
+    n, several = len(n_further), np.flatnonzero(n_further)
+    # One line per cut, those that stay at their nodes first: ``target`` is its node.
+    owner = np.concatenate([several, np.repeat(np.arange(n), n_further)])
+    order = np.concatenate([np.zeros_like(several), 1 + ramps(n_further)])
+    added = n + np.arange(len(cuts))
+    target = np.concatenate([several, added])
+    next_cut = np.concatenate(
+        [n + (n_further.cumsum() - n_further)[several], added + 1]
+    )
+    left = nodes.children[nodes.first[owner] + order]
+    last = nodes.children[nodes.first[owner] + n_further[owner] + 1]
+    right = np.where(order == n_further[owner], last, next_cut)
+    branch = nodes.missing[owner]
 
     def extended(old: NDArray[Any], values: Any) -> NDArray[Any]:
-        whole = np.append(old, np.zeros(len(new), old.dtype))
-        whole[at] = values
+        whole = np.append(old, np.zeros(len(added), old.dtype))
+        whole[target] = values
         return whole
 
-    return Asked(
-        attribute=extended(nodes.attribute, nodes.attribute[of]),
+    return LinkedNodes(
+        attribute=extended(nodes.attribute, nodes.attribute[owner]),
         cut=np.append(nodes.cut, cuts),
         table=extended(nodes.table, -1),
         missing=extended(
             nodes.missing, np.where(branch < 0, -1, np.clip(branch - order, 0, 1))
         ),
-        first=extended(nodes.first, len(nodes.children) + 2 * np.arange(len(at))),
+        first=extended(nodes.first, len(nodes.children) + 2 * np.arange(len(target))),
         count=extended(nodes.count, 2),
         children=np.append(nodes.children, np.stack([left, right], axis=1)),
     )
 
 
-def _laid_out(
-    asked: Asked, tables: Integers, outputs: Floats, roots: Integers
+def _by_levels(
+    linked: LinkedNodes, tables: Integers, outputs: Floats, roots: Integers
 ) -> TreeLayout:
     """Put nodes in order: tree after tree, and each level by level."""
     levels, trees = [roots], [np.arange(len(roots))]
     while True:
-        goes_on = asked.count[levels[-1]] > 0
-        inner = levels[-1][goes_on]
+        is_inner = linked.count[levels[-1]] > 0
+        inner = levels[-1][is_inner]
         if not len(inner):
             break
-        counts = asked.count[inner]
-        edges = np.repeat(asked.first[inner], counts) + ramps(counts)
-        levels.append(asked.children[edges])
-        trees.append(np.repeat(trees[-1][goes_on], counts))
+        counts = linked.count[inner]
+        edges = np.repeat(linked.first[inner], counts) + ramps(counts)
+        levels.append(linked.children[edges])
+        trees.append(np.repeat(trees[-1][is_inner], counts))
     tree = np.concatenate(trees)
     by_tree = np.argsort(tree, kind="stable")
     tree, order = tree[by_tree], np.concatenate(levels)[by_tree]
-    level = np.repeat(np.arange(len(levels)), [len(own) for own in levels])[by_tree]
+    level = np.repeat(np.arange(len(levels)), [len(table) for table in levels])[by_tree]
     ends = np.bincount(tree).cumsum()
     starts = np.append(0, ends[:-1])
-    counts = asked.count[order]
+    counts = linked.count[order]
     is_leaf = counts == 0
     leaves = order[is_leaf]
     nodes = np.zeros((len(order) + 1, 4), np.int32)
     nodes[0] = -1, NO_CUT, 0, 0
-    own = nodes[1:]
-    own.view(np.float64)[:, 0] = asked.cut[order]
-    own[is_leaf, 1] = NO_CUT
-    own[is_leaf, FIRST] = np.arange(len(leaves))
-    by_table = asked.table[order] >= 0
-    own[by_table, FIRST] = asked.table[order][by_table]
+    table = nodes[1:]
+    table.view(np.float64)[:, 0] = linked.cut[order]
+    table[is_leaf, 1] = NO_CUT
+    table[is_leaf, FIRST] = np.arange(len(leaves))
+    by_table = linked.table[order] >= 0
+    table[by_table, FIRST] = linked.table[order][by_table]
     # A root is the first of its tree, and the children of all nodes follow in order.
-    below = 2 + tree + counts.cumsum() - counts
-    own[:, CHILDREN] = np.where(is_leaf, 1 + np.arange(len(order)), below)
-    missing = asked.missing[order]
-    way = np.where(by_table, BY_TABLE, np.where(missing < 0, OPEN, missing))
-    question = 4 * asked.attribute[order] + way
-    own[:, QUESTION] = np.where(is_leaf, 0, question)
+    first_child = 2 + tree + counts.cumsum() - counts
+    table[:, CHILDREN] = np.where(is_leaf, 1 + np.arange(len(order)), first_child)
+    missing = linked.missing[order]
+    route = np.where(by_table, BY_TABLE, np.where(missing < 0, OPEN, missing))
+    route_word = 4 * linked.attribute[order] + route
+    table[:, ROUTE] = np.where(is_leaf, 0, route_word)
     return TreeLayout(
         nodes,
         tables.astype(np.int32),
@@ -213,22 +223,22 @@ def majority(
 def pack_nodes(flat: TreeLayout) -> NDArray[np.uint64]:
     """Return the nodes of trees without tables as words, for cells of float32.
 
-    None where a tree has too many nodes or attributes; see ``loops/walk.py``. A value
-    v of float32 is above a cut c if and only if it is above the greatest number of
-    float32 that is no greater than c.
+    It is empty if a tree has too many nodes or attributes; see ``kernels/walk.py``. A
+    value v of float32 is above a cut c if and only if it is above the greatest number
+    of float32 that is no greater than c.
     """
     roots = flat.trees[:, 0]
     sizes = np.diff(roots, append=len(flat.nodes))
-    attribute = flat.nodes[1:, QUESTION] >> 2
+    attribute = flat.nodes[1:, ROUTE] >> 2
     if sizes.max() > MOST_NODES or attribute.max() >= MOST_ATTRIBUTES:
         return np.zeros(0, np.uint64)
     exact = flat.nodes.view(np.float64)[1:, 0]
     with np.errstate(over="ignore"):
         cut = exact.astype(np.float32)
-    above = cut > exact
-    cut[above] = np.nextafter(cut[above], np.float32(-np.inf))
+    is_above = cut > exact
+    cut[is_above] = np.nextafter(cut[is_above], np.float32(-np.inf))
     words = np.zeros((len(flat.nodes), 2), np.uint32)
     words[1:, 0] = cut.view(np.uint32)
-    below = flat.nodes[1:, CHILDREN] - np.repeat(roots, sizes)
-    words[1:, 1] = attribute | below << 8
+    child = flat.nodes[1:, CHILDREN] - np.repeat(roots, sizes)
+    words[1:, 1] = attribute | child << 8
     return words.view(np.uint64)[:, 0]

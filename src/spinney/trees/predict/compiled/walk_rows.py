@@ -1,4 +1,4 @@
-"""Rows down flat trees, a block at a time, in threads."""
+"""Predictions by flat trees, a block of rows at a time, in threads."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads, run_all
-from spinney.trees.predict.compiled.flat_layout import QUESTION, TreeLayout, pack_nodes
+from spinney.trees.predict.compiled.flat_layout import ROUTE, TreeLayout, pack_nodes
 from spinney.trees.predict.compiled.kernels.walk import LANES, KernelTrees, descend
 
 # The trees of a forest are read once a block, so its blocks are long; the block of a
@@ -19,14 +19,14 @@ BLOCK, SHORT_BLOCK = 16_384, 2_048
 FEW_TREES = 8
 
 # To make a word takes as long as a row takes for some steps.
-STEPS_OF_A_WORD = 8
+STEPS_PER_WORD = 8
 
 NO_WORDS = np.zeros(0, np.uint64)
-NOBODY = np.zeros((0, 0), np.uint8)
+NO_BAG = np.zeros((0, 0), np.uint8)
 
 
 class Votes(NamedTuple):
-    """What trees predict of rows.
+    """The summed predictions of trees for rows.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class Votes(NamedTuple):
     voters : array of int32
         How many trees each row went down.
     open : array of int32
-        In how many of them a missing value left it open, so that they say nothing:
-        the node divides such rows, or asks surrogates.
+        In how many of them a missing value left it open, so that they do not vote: the
+        node divides such rows, or has surrogates.
     """
 
     sums: Floats
@@ -56,7 +56,7 @@ def leaves(
     Leaves are numbered through all trees: ``flat.numbers`` are those of their trees.
     Where ``in_bag`` is 1 a row is not sent down a tree, and there is -1 too.
     """
-    bag = NOBODY if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
+    bag = NO_BAG if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
     reached = np.empty((n_rows, len(flat.trees)), np.int32)
     _descend(flat, columns, bag, reached, np.zeros((0, flat.outputs.shape[1])))
     return reached
@@ -76,13 +76,13 @@ def votes(
     flat : TreeLayout
         The trees.
     columns : sequence of arrays
-        The cells as ``Schema.encode`` gives them; None where no tree asks.
+        The cells as ``Schema.encode`` gives them; None for columns of no tree.
     n_rows : int
         How many rows there are.
     in_bag : rows × trees of uint8, optional
         1 where a tree does not vote on a row.
     """
-    bag = NOBODY if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
+    bag = NO_BAG if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
     counts = np.zeros((n_rows, 2), np.int32)
     sums = np.zeros((n_rows, flat.outputs.shape[1]))
     _descend(flat, columns, bag, counts, sums)
@@ -105,13 +105,13 @@ def _descend(
     nodes = flat.nodes
     if matrix is None:
         nodes = _renumbered(nodes, needed)
-    # Not worth a look at all cells where few of them are asked for.
+    # Searching all cells for missing ones must not take longer than the walk.
     n_cells = len(needed) if matrix is None else matrix.shape[1]
     simple = not flat.has_tables and n_cells <= flat.trees[:, 1].sum()
     block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
     narrow = simple and matrix is not None and matrix.dtype == np.float32
-    pays = len(nodes) * STEPS_OF_A_WORD <= n_rows * len(flat.trees)
-    laid = KernelTrees(
+    pays = len(nodes) * STEPS_PER_WORD <= n_rows * len(flat.trees)
+    packed = KernelTrees(
         nodes=nodes,
         cuts=nodes.view(np.float64),
         words=pack_nodes(flat) if narrow and pays else NO_WORDS,
@@ -123,15 +123,15 @@ def _descend(
 
     def work(start: int, stop: int) -> None:
         lanes = np.zeros((3, LANES), np.int64)
-        room = np.empty((min(block, stop - start), len(needed)))
-        for begin in range(start, stop, block):
-            rows = slice(begin, min(begin + block, stop))
+        workspace = np.empty((min(block, stop - start), len(needed)))
+        for block_start in range(start, stop, block):
+            rows = slice(block_start, min(block_start + block, stop))
             if matrix is None:
-                cells = room[: rows.stop - begin]
+                cells = workspace[: rows.stop - block_start]
                 gather(columns, needed, rows, cells)
             else:
                 cells = matrix[rows]
-            descend(laid, cells, bag[rows], lanes, into[rows], sums[rows])
+            descend(packed, cells, bag[rows], lanes, into[rows], sums[rows])
 
     piece = min(BLOCK, max(LANES, -(-n_rows // n_threads())))
     run_all(
@@ -146,11 +146,11 @@ def _renumbered(nodes: NDArray[np.int32], needed: NDArray[np.int64]) -> Any:
         return nodes
     column_of = np.zeros(needed[-1] + 1, np.int32)
     column_of[needed] = np.arange(len(needed))
-    own = nodes.copy()
-    question = own[:, QUESTION]
-    asked = np.minimum(question >> 2, needed[-1])
-    own[:, QUESTION] = 4 * column_of[asked] + (question & 3)
-    return own
+    renumbered = nodes.copy()
+    route = renumbered[:, ROUTE]
+    attribute = np.minimum(route >> 2, needed[-1])
+    renumbered[:, ROUTE] = 4 * column_of[attribute] + (route & 3)
+    return renumbered
 
 
 def gather(

@@ -1,10 +1,9 @@
-"""Rows on their way down trees that lie in one array.
+"""The compiled walk of rows down trees that are stored in one array.
 
 Several rows take a step each, and then the next: their loads do not wait for each
-other, and no step is guessed. All rows go through one tree before the next one begins,
-so that the tree stays in the cache. A leaf is its own child, so that a row which has
-arrived stays there; every few steps such rows are taken from the list of those that
-go on::
+other, and no branch is predicted. All rows go through one tree before the next one
+begins, so that the tree stays in the cache. A leaf is its own child, so a row that has
+arrived stays there; every few steps such rows are taken from the list of open rows::
 
     on the list   0 1 2 3 4 5   →   0 2 3 5   →   3
     arrived           1 4            0 2 5
@@ -26,26 +25,26 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import entry, kernel
 
 LANES = 1024  # rows on one list
-ABREAST = 16
+ROWS_ABREAST = 16
 FIRST_STEPS, STEPS = 16, 4  # before rows are taken from the list, and before again
 MOST_ATTRIBUTES, MOST_NODES = 1 << 8, 1 << 24  # of a tree whose nodes are words
 
-# Where a missing value goes, in the lowest bits of a question: to branch 0 or 1, or
-# nowhere; or that a table tells the branch of every code.
+# The lowest bits of a route: the branch of missing values, 0 or 1; that they are open;
+# or that a table has the branch of every code.
 OPEN, BY_TABLE = 2, 3
 
-# Indices that cannot be negative spare a test of their sign.
+# Unsigned indices need no test of their sign.
 ZERO, ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = np.arange(9, dtype=np.uint64)
 UPPER, CHILD = np.uint64(32), np.uint64(40)
 ATTRIBUTE, LOWER = np.uint64(MOST_ATTRIBUTES - 1), np.uint64((1 << 32) - 1)
 
 
 class KernelTrees(NamedTuple):
-    """Trees that lie in one array.
+    """Trees that are stored in one array.
 
     ``nodes`` (nodes × 4) and ``cuts`` (nodes × 2) are one memory: the cut, the first
-    child, the question; ``words`` the nodes as words, none where they do not fit or are
-    too few to pay. ``tables`` has branches of codes, ``trees`` (trees × 2) root and
+    child, the route; ``words`` the nodes as words, none if they do not fit or do not
+    pay. ``tables`` has branches of codes, ``trees`` (trees × 2) root and
     depth, ``outputs`` (leaves × outputs) what leaves predict; ``simple`` says that no
     node has a table.
     """
@@ -60,8 +59,8 @@ class KernelTrees(NamedTuple):
 
 
 @entry
-def descend(laid, cells, bag, lanes, into, sums):
-    """Send rows down trees; add up the outputs of their leaves, or note the leaves.
+def descend(packed, cells, bag, lanes, into, sums):
+    """Send rows down trees; add up the outputs of their leaves, or record the leaves.
 
     Parameters
     ----------
@@ -79,31 +78,31 @@ def descend(laid, cells, bag, lanes, into, sums):
     sums : rows × outputs
         The sums of outputs; without lines, leaves are noted.
     """
-    nodes, cuts, words, trees = laid.nodes, laid.cuts, laid.words, laid.trees
-    absent = not laid.simple
-    if laid.simple:
-        absent = has_nan(cells)
+    nodes, cuts, words, trees = packed.nodes, packed.cuts, packed.words, packed.trees
+    has_missing = not packed.simple
+    if packed.simple:
+        has_missing = has_missing_cells(cells)
     for t in range(trees.shape[0]):
         for start in range(0, cells.shape[0], LANES):
             stop = min(start + LANES, cells.shape[0])
             part = cells[start:stop]
             n = list_rows(bag, t, start, stop, trees[t, 0], lanes)
-            left, steps = trees[t, 1], min(FIRST_STEPS, trees[t, 1])
+            steps_left, steps = trees[t, 1], min(FIRST_STEPS, trees[t, 1])
             while n > 0:
-                if absent:
-                    walk_any(part, nodes, cuts, laid.tables, steps, lanes, n)
+                if has_missing:
+                    walk_any(part, nodes, cuts, packed.tables, steps, lanes, n)
                 elif words.shape[0] > 0:
                     walk_words(part, words, np.uint64(trees[t, 0]), steps, lanes, n)
                 else:
-                    walk_known(part, nodes, cuts, steps, lanes, n)
-                n = going_on(nodes, lanes, n)
-                left -= steps
-                steps = min(STEPS, left)
+                    walk_complete(part, nodes, cuts, steps, lanes, n)
+                n = keep_open_rows(nodes, lanes, n)
+                steps_left -= steps
+                steps = min(STEPS, steps_left)
             if sums.shape[0] == 0:
                 for i in range(stop - start):
                     into[start + i, t] = nodes[max(lanes[2, i], 0), 0]
             else:
-                add(nodes, laid.outputs, lanes, into[start:stop], sums[start:stop])
+                add(nodes, packed.outputs, lanes, into[start:stop], sums[start:stop])
 
 
 @kernel
@@ -121,19 +120,19 @@ def list_rows(bag, t, start, stop, root, lanes):
 
 
 @kernel
-def going_on(nodes, lanes, n):
-    """Note where rows are; keep those on the list that are at no leaf yet."""
-    kept = ZERO
+def keep_open_rows(nodes, lanes, n):
+    """Record the nodes of rows; keep those on the list that are at no leaf yet."""
+    n_kept = ZERO
     for i in range(n):
         row, node = lanes[ZERO, np.uint64(i)], lanes[ONE, np.uint64(i)]
         lanes[TWO, np.uint64(row)] = node
-        lanes[ZERO, kept], lanes[ONE, kept] = row, node
-        kept += np.uint64(nodes[np.uint64(node), TWO] != node)
-    return np.int64(kept)
+        lanes[ZERO, n_kept], lanes[ONE, n_kept] = row, node
+        n_kept += np.uint64(nodes[np.uint64(node), TWO] != node)
+    return np.int64(n_kept)
 
 
 @kernel
-def has_nan(cells):
+def has_missing_cells(cells):
     """Return whether any cell is missing."""
     missing = False
     for row in range(cells.shape[0]):
@@ -164,11 +163,11 @@ def walk_words(cells, words, root, steps, lanes, n):
     in_eights = n - n % 8
     for first in range(0, in_eights, 8):
         eight = np.uint64(first)
-        rows, at = lanes[ZERO, eight:], lanes[ONE, eight:]
-        a, b = np.uint64(at[ZERO]), np.uint64(at[ONE])
-        c, d = np.uint64(at[TWO]), np.uint64(at[THREE])
-        e, f = np.uint64(at[FOUR]), np.uint64(at[FIVE])
-        g, h = np.uint64(at[SIX]), np.uint64(at[SEVEN])
+        rows, reached = lanes[ZERO, eight:], lanes[ONE, eight:]
+        a, b = np.uint64(reached[ZERO]), np.uint64(reached[ONE])
+        c, d = np.uint64(reached[TWO]), np.uint64(reached[THREE])
+        e, f = np.uint64(reached[FOUR]), np.uint64(reached[FIVE])
+        g, h = np.uint64(reached[SIX]), np.uint64(reached[SEVEN])
         for _ in range(steps):
             a = below(cells, words, root, a, rows[ZERO])
             b = below(cells, words, root, b, rows[ONE])
@@ -178,8 +177,8 @@ def walk_words(cells, words, root, steps, lanes, n):
             f = below(cells, words, root, f, rows[FIVE])
             g = below(cells, words, root, g, rows[SIX])
             h = below(cells, words, root, h, rows[SEVEN])
-        at[ZERO], at[ONE], at[TWO], at[THREE] = a, b, c, d
-        at[FOUR], at[FIVE], at[SIX], at[SEVEN] = e, f, g, h
+        reached[ZERO], reached[ONE], reached[TWO], reached[THREE] = a, b, c, d
+        reached[FOUR], reached[FIVE], reached[SIX], reached[SEVEN] = e, f, g, h
     for i in range(in_eights, n):
         a = np.uint64(lanes[ONE, i])
         for _ in range(steps):
@@ -197,39 +196,39 @@ def below(cells, words, root, node, row):
 
 
 @kernel
-def walk_known(cells, nodes, cuts, steps, lanes, n):
+def walk_complete(cells, nodes, cuts, steps, lanes, n):
     """Send rows down a tree of thresholds, where no cell is missing."""
-    for first in range(0, n, ABREAST):
+    for first in range(0, n, ROWS_ABREAST):
         for _ in range(steps):
-            for i in range(first, min(first + ABREAST, n)):
-                at = np.uint64(i)
-                node = np.uint64(lanes[ONE, at])
+            for i in range(first, min(first + ROWS_ABREAST, n)):
+                lane = np.uint64(i)
+                node = np.uint64(lanes[ONE, lane])
                 attribute = np.uint64(nodes[node, THREE] >> 2)
-                value = cells[np.uint64(lanes[ZERO, at]), attribute]
-                lanes[ONE, at] = nodes[node, TWO] + (value > cuts[node, ZERO])
+                value = cells[np.uint64(lanes[ZERO, lane]), attribute]
+                lanes[ONE, lane] = nodes[node, TWO] + (value > cuts[node, ZERO])
 
 
 @kernel
 def walk_any(cells, nodes, cuts, tables, steps, lanes, n):
     """Send rows down any tree."""
-    for first in range(0, n, ABREAST):
+    for first in range(0, n, ROWS_ABREAST):
         for _ in range(steps):
-            for i in range(first, min(first + ABREAST, n)):
-                at = np.uint64(i)
-                node = np.uint64(lanes[ONE, at])
-                way, child = nodes[node, THREE] & 3, np.int64(nodes[node, TWO])
+            for i in range(first, min(first + ROWS_ABREAST, n)):
+                lane = np.uint64(i)
+                node = np.uint64(lanes[ONE, lane])
+                route, child = nodes[node, THREE] & 3, np.int64(nodes[node, TWO])
                 attribute = np.uint64(nodes[node, THREE] >> 2)
-                value = cells[np.uint64(lanes[ZERO, at]), attribute]
+                value = cells[np.uint64(lanes[ZERO, lane]), attribute]
                 missing = value != value
-                if way < OPEN:
-                    right = (value > cuts[node, ZERO]) | (missing & (way == 1))
-                    lanes[ONE, at] = child + right
-                elif way == BY_TABLE:
+                if route < OPEN:
+                    right = (value > cuts[node, ZERO]) | (missing & (route == 1))
+                    lanes[ONE, lane] = child + right
+                elif route == BY_TABLE:
                     branch = branch_of(tables, nodes[node, ZERO], value)
-                    lanes[ONE, at] = child + branch if branch >= 0 else 0
+                    lanes[ONE, lane] = child + branch if branch >= 0 else 0
                 else:
                     right = value > cuts[node, ZERO]
-                    lanes[ONE, at] = 0 if missing else child + right
+                    lanes[ONE, lane] = 0 if missing else child + right
 
 
 @kernel
