@@ -258,8 +258,8 @@ def test_fault_42_an_interrupt_ends_a_command(command, interrupts, tmp_path, cap
 
 
 ENGINES = {
-    "binned": lambda rows: grow_binned.grow(rows, RECIPES["cart"]),
-    "multiway": lambda rows: grow_multiway.grow(rows, RECIPES["id3"]),
+    "binned": lambda rows: grow_binned.grow_binned_tree(rows, RECIPES["cart"]),
+    "multiway": lambda rows: grow_multiway.grow_multiway_tree(rows, RECIPES["id3"]),
 }
 
 

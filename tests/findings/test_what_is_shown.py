@@ -256,7 +256,7 @@ def test_a_cut_is_written_so_that_rows_stay_on_their_sides(step):
     assert len(inner) > 2
     for node in inner:
         left = tree.nodes[node.children[0]]
-        (label,) = branch_label(tree, left, room=9999.0, size=11)
+        (label,) = branch_label(tree, left, max_width=9999.0, size=11)
         cut = node.split.threshold
         cells = near[there[:, node.number], node.split.attribute]
         for text in (label.removeprefix("≤ "), f"{cut:.{digits[node.number]}g}"):

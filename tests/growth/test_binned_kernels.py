@@ -15,7 +15,7 @@ from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney._support.kernels.hashing import hash_columns
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.row_order import row_copies
-from spinney.growth.binned.binned_dataset import labels_of_classes
+from spinney.growth.binned.binned_dataset import class_labels
 from spinney.growth.binned.kernels import packed_rows, split_scores
 from spinney.growth.binned.kernels import sort as sorting
 from spinney.growth.binned.kernels.encoding import (
@@ -236,7 +236,7 @@ weights_of_rows = st.one_of(
 )
 def test_a_row_word_tells_number_class_and_weight(rows, unit):
     classes, weights = (np.array(column) for column in zip(*rows, strict=True))
-    labels = labels_of_classes(classes, None if unit else weights, 65_536)
+    labels = class_labels(classes, None if unit else weights, 65_536)
     words, told = pack_rows(labels), np.zeros((len(rows), 3))
     tell_words(labels, words, told)
     for number, (label, weight) in enumerate(rows):

@@ -96,7 +96,7 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
             binned_dataset, "SAMPLE_ROWS", 40
         )  # others than its values are in the rows
         assert choose_grower(training, recipe, Options()).name == "binned"
-        swift = grow_binned.grow(training, recipe)
+        swift = grow_binned.grow_binned_tree(training, recipe)
         same_tree(plain, swift, same_surrogates)  # which are found now
 
 
@@ -128,7 +128,7 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
             binned_dataset, "SAMPLE_ROWS", 40
         )  # others than its values are in the rows
         assert choose_grower(training, recipe, options).name == "binned"
-        swift = grow_binned.grow(training, recipe, options)
+        swift = grow_binned.grow_binned_tree(training, recipe, options)
     same_tree(plain, swift, same_node)
     same_tree(plain, swift, same_surrogates)
 
@@ -158,7 +158,7 @@ def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     training = TrainingSet(schema, tuple(cells.T), classes, weights)
     recipe = RECIPES["cart"].changed(max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    swift = grow_binned.grow(training, recipe)
+    swift = grow_binned.grow_binned_tree(training, recipe)
     assert any(node.surrogates for node in plain)
     same_tree(plain, swift, same_surrogates)
 
@@ -195,7 +195,7 @@ def correlated(n_rows=200):
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
-    monkeypatch.setattr(binned_surrogates, "MAX_KEPT_BYTES", 0)
+    monkeypatch.setattr(binned_surrogates, "MAX_CACHED_BYTES", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
@@ -241,7 +241,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     )
     classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
     columns = (*cells.T, codes.astype(np.int32))
-    tree = grow_binned.grow(
+    tree = grow_binned.grow_binned_tree(
         TrainingSet(schema, columns, classes, None), RECIPES["cart"]
     )
     quick, plain = flatten(tree), FlatTree(arrays_of_nodes(list(tree)))
@@ -271,7 +271,7 @@ def test_the_best_cut_is_inside_a_bin_after_the_best_edge(seed, n_classes):
     training = TrainingSet(schema, (cells,), classes, None)
     recipe = RECIPES["cart"].changed(surrogates=0, max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    same_tree(plain, grow_binned.grow(training, recipe), same_node)
+    same_tree(plain, grow_binned.grow_binned_tree(training, recipe), same_node)
 
 
 @pytest.mark.parametrize("numeric", [False, True])
@@ -288,4 +288,4 @@ def test_codes_of_equal_shares_are_taken_in_their_order(numeric):
     training = TrainingSet(schema, (codes,), classes, weights)
     recipe = RECIPES["cart"].changed(surrogates=1, max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    same_tree(plain, grow_binned.grow(training, recipe), same_node)
+    same_tree(plain, grow_binned.grow_binned_tree(training, recipe), same_node)

@@ -28,7 +28,7 @@ from spinney.growth.binned import (
     parallel_search,
     subtree,
 )
-from spinney.growth.binned.binned_limits import goes_by_surrogates
+from spinney.growth.binned.binned_limits import routes_by_surrogates
 from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -100,7 +100,7 @@ def recipes_for(draw, training):
     said, criteria = draw(settings_of_recipes), OF_NUMBERS if numeric else OF_CLASSES
     said["missing_policy"] = draw(st.sampled_from(["branch", "surrogate"]))
     many = 0.3 * training.weight
-    if goes_by_surrogates(training, RECIPES["cart"].changed(**said)) or any(
+    if routes_by_surrogates(training, RECIPES["cart"].changed(**said)) or any(
         a.kind == "nominal" and len(a.values) >= many for a in schema.attributes
     ):
         criteria = [name for name in criteria if name != "gain_ratio"]
@@ -200,14 +200,14 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "MAX_WAIT", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
-        patch.setattr(subtree, "FIRST_NODES", nodes)
-        patch.setattr(subtree, "FIRST_COMPETITOR_NODES", 1)
+        patch.setattr(subtree, "INITIAL_NODES", nodes)
+        patch.setattr(subtree, "INITIAL_COMPETITOR_NODES", 1)
         patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
         # Bins of few rows hold several values.
         patch.setattr(binned_dataset, "SAMPLE_ROWS", sample)
         assert choose_grower(training, recipe, Options()).name == "binned"
-        swift = grow_binned.grow(training, recipe)
+        swift = grow_binned.grow_binned_tree(training, recipe)
     assert len(plain) == len(swift)
     rows = rows_of_nodes(plain, training)
     for one, other in zip(plain, swift, strict=True):
@@ -239,7 +239,10 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
     monkeypatch.setattr(binned_dataset, "SAMPLE_ROWS", 60)
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
     assert choose_grower(training, said, Options()).name == "binned"
-    plain, swift = grow_tree(training.source(), said), grow_binned.grow(training, said)
+    plain, swift = (
+        grow_tree(training.source(), said),
+        grow_binned.grow_binned_tree(training, said),
+    )
     same_tree(plain, swift, same_node)
     assert {node.split.missing for node in swift if node.split} == (
         {0, 1} if recipe == "m5" else {None}
@@ -269,7 +272,7 @@ def test_roots_of_variance_are_those_of_exact_arithmetic(criterion, lacking):
     recipe = RECIPES["cart"].changed(criterion=criterion)
     plain, swift = (
         grow_tree(training.source(), recipe),
-        grow_binned.grow(training, recipe),
+        grow_binned.grow_binned_tree(training, recipe),
     )
     same_tree(plain, swift, same_node)
     measure, rows = recipe.measure(numeric=True), rows_of_nodes(plain, training)
@@ -318,7 +321,10 @@ def test_attributes_that_divide_rows_alike_tie_far_from_the_origin(
     for _ in range(20):
         columns = tuple(group * 10 + random.normal(size=(6, 40)))
         rows = TrainingSet(schema, columns, numbers, None)
-        for tree in (grow_tree(rows.source(), recipe), grow_binned.grow(rows, recipe)):
+        for tree in (
+            grow_tree(rows.source(), recipe),
+            grow_binned.grow_binned_tree(rows, recipe),
+        ):
             assert next(iter(tree)).split.attribute == 0
 
 
@@ -344,7 +350,7 @@ def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
     dataset = binned_dataset.binned_dataset(training, recipe)
     assert dataset.cells.tail == -(-n_numbers // 8) * 8
     plain = grow_tree(training.source(), recipe)
-    swift = grow_binned.grow(training, recipe)
+    swift = grow_binned.grow_binned_tree(training, recipe)
     same_tree(plain, swift, same_node)
 
 
@@ -365,7 +371,7 @@ def rows_of_two_weights(heavy, light, n_classes=2):
 def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
     training = rows_of_two_weights(*weights, n_classes)
     plain = grow_tree(training.source(), RECIPES["cart"])
-    swift = grow_binned.grow(training, RECIPES["cart"])
+    swift = grow_binned.grow_binned_tree(training, RECIPES["cart"])
     same_tree(plain, swift, same_node)
 
 

@@ -22,7 +22,10 @@ from spinney.growth import growers
 from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.multiway import grow_multiway, multiway_dataset
-from spinney.growth.multiway.grow_multiway import grow, grow_and_prune
+from spinney.growth.multiway.grow_multiway import (
+    grow_and_prune_multiway_tree,
+    grow_multiway_tree,
+)
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.recipes import RECIPES
@@ -123,7 +126,9 @@ def swift_limits(*, together, competitors):
     """Let the kernels take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
-        patch.setattr(multiway_dataset, "COMPETITOR_SHARE", 10**9 if competitors else 1)
+        patch.setattr(
+            multiway_dataset, "COMPETITOR_ROWS_DIVISOR", 10**9 if competitors else 1
+        )
         patch.setattr(grow_multiway, "MIN_PARALLEL_ROWS", 10 if together else 10**9)
         patch.setattr(grow_multiway, "n_threads", lambda: 2)
         yield
@@ -133,7 +138,7 @@ def compiled(training, recipe, *, together, competitors):
     """Grow by the kernels, whatever the size of the table."""
     with swift_limits(together=together, competitors=competitors):
         assert choose_grower(training, recipe, Options()).name == "multiway"
-        return grow(training, recipe)
+        return grow_multiway_tree(training, recipe)
 
 
 @pytest.mark.parametrize("name", ["c4.5", "id3"])
@@ -178,7 +183,7 @@ def test_pruned_trees_are_the_plain_learners(
     tree = grow_tree(source, recipe, options)
     plain = pruned_after_growing(tree, source, recipe=recipe)
     with swift_limits(together=True, competitors=True):
-        swift = grow_and_prune(training, recipe, options)
+        swift = grow_and_prune_multiway_tree(training, recipe, options)
     assert swift is not None
     same_tree(plain.tree, swift.tree, same, competitors=True)
     assert len(plain.steps) == len(swift.steps)
@@ -203,7 +208,7 @@ def test_of_branches_as_heavy_as_each_other_the_last_is_raised(seed):
     plain = pruned_after_growing(grow_tree(source, recipe), source, recipe=recipe)
     assert "raised" in [step.action for step in plain.steps]
     with swift_limits(together=False, competitors=True):
-        swift = grow_and_prune(training, recipe)
+        swift = grow_and_prune_multiway_tree(training, recipe)
     assert swift is not None
     same_tree(plain.tree, swift.tree, same, competitors=True)
 

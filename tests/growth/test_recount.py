@@ -8,7 +8,7 @@ from tests.helpers.alike import same_node, same_tree
 from tests.helpers.fuzz import examples
 
 import spinney
-from spinney.growth.binned.grow_binned import grow
+from spinney.growth.binned.grow_binned import grow_binned_tree
 from spinney.growth.folds import fold_growth
 from spinney.growth.folds.teacher import smoothed_training
 from spinney.growth.growers import BINNED, PLAIN, choose_grower
@@ -35,7 +35,7 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     labels[labels < 0.02] = 0.0
     labels /= labels.sum(axis=1, keepdims=True)
     recipe = RECIPES["auto"].changed(min_samples_leaf=least)
-    taught = grow(smoothed_training(training, labels), recipe)
+    taught = grow_binned_tree(smoothed_training(training, labels), recipe)
     plain = recounted(taught, training.source(), recipe=recipe)
     compiled = BINNED.recount(taught, TrainingData(training), recipe, None)
     same_tree(plain, compiled, same_node)

@@ -267,10 +267,8 @@ class _ValueSums:
     @classmethod
     def of(cls, rows: _ObservedRows) -> "_ValueSums":
         """Return the sums of some rows."""
-        n_values, size = (
-            rows.n_values,
-            np.bincount(rows.codes, rows.weights, rows.n_values),
-        )
+        n_values = rows.n_values
+        size = np.bincount(rows.codes, rows.weights, rows.n_values)
         if not rows.by_class:
             total = np.bincount(rows.codes, rows.weights * rows.labels, n_values)
             squares = np.array([[rows.weights @ rows.labels**2]])

@@ -19,7 +19,12 @@ from spinney.errors import ParameterError
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.explorer import explorer_data, explorer_page, page_data
 from spinney.extensions.explorer.page_data import MOST_EXPLAINED
-from spinney.extensions.explorer.page_file import LARGEST_FRAME, island, script, style
+from spinney.extensions.explorer.page_file import (
+    LARGEST_FRAME,
+    embedded_json,
+    script,
+    style,
+)
 from spinney.extensions.explorer.schema_data import attribute_data
 from spinney.growth.forest import trees_by_similarity
 from spinney.models import FittedTree
@@ -122,7 +127,7 @@ def test_the_policy_names_the_script_and_the_style(page):
 
 
 def test_a_page_is_small_but_for_its_data(page):
-    assert len(page.encode()) - len(island(data_of(page))) < LARGEST_SHELL
+    assert len(page.encode()) - len(embedded_json(data_of(page))) < LARGEST_SHELL
     assert "http" not in page.replace("http-equiv", "").replace(
         "http://www.w3.org/2000/svg", ""
     )
@@ -130,7 +135,7 @@ def test_a_page_is_small_but_for_its_data(page):
 
 def test_no_sign_of_the_data_ends_its_element():
     for name in NAMES:
-        text = island({"name": name, name: [name]})
+        text = embedded_json({"name": name, name: [name]})
         assert not set(text) & set("<>&\u2028\u2029")
         assert json.loads(text) == {"name": name, name: [name]}
 

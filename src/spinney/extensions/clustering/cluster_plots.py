@@ -13,7 +13,12 @@ from spinney.extensions.clustering.choose_k.choice import Choice
 from spinney.extensions.clustering.clusters import MIXED
 from spinney.extensions.clustering.models.fit_clusters import ClusterFit
 from spinney.extensions.clustering.trace import Trace
-from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled, with_legend
+from spinney.extensions.plots.plot_axes import (
+    indexed_colour,
+    new_axes,
+    titled,
+    with_legend,
+)
 
 MOST_DRAWN = 1e300  # the largest number that axes are drawn for
 MOST_POINTS = 5000
@@ -118,7 +123,7 @@ def iterations(trace: Trace, axes: Any = None) -> Any:
     at, labels = (rows - middle) @ directions, steps[-1].clusters
     axes = new_axes(axes)
     for cluster in range(stations.shape[1]):
-        colour = colour_of(cluster)
+        colour = indexed_colour(cluster)
         way = (stations[:, cluster] - middle) @ directions
         mine = at[labels == cluster]
         look = {"s": 26 if len(at) <= 200 else 8, "color": colour, "alpha": 0.6}
@@ -162,7 +167,7 @@ def _draw(
             mine[:, 0],
             mine[:, 1],
             s=size,
-            color=colour_of(cluster),
+            color=indexed_colour(cluster),
             marker=MARKERS[(cluster // 8) % len(MARKERS)],
             alpha=0.75,
             linewidths=0.3,
@@ -230,11 +235,11 @@ def by_k(
     ks, k = [line.k for line in choice.curve], choice.k if k is None else k
     axes = new_axes(axes)
     look = {"markersize": 4, "linewidth": 1.4}
-    axes.plot(ks, numbers, "-o", color=colour_of(0), **look)
+    axes.plot(ks, numbers, "-o", color=indexed_colour(0), **look)
     if k in ks:
-        axes.axvline(k, color=colour_of(5), linestyle="--", linewidth=1)
+        axes.axvline(k, color=indexed_colour(5), linestyle="--", linewidth=1)
         height = numbers[ks.index(k)]
-        axes.plot([k], [height], "o", color=colour_of(5), markersize=8, zorder=3)
+        axes.plot([k], [height], "o", color=indexed_colour(5), markersize=8, zorder=3)
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.set_xticks(ks if len(ks) <= 20 else ks[:: -(-len(ks) // 20)])
     by = "as given" if given else f"by {choice.rule.replace('_', ' ')}"

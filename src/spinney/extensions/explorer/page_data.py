@@ -20,7 +20,7 @@ from spinney.data import Fingerprint, Schema, Table
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.extensions.explorer.row_data import (
-    MOST_ROWS,
+    MAX_ROWS,
     RowsGiven,
     cells_data,
     leaf_rows,
@@ -254,7 +254,7 @@ def _forest_data(
         arrays = forest.flat_tree(number).arrays
         data: dict[str, Any] = {"tree": nodes_data(arrays, schema.target)}
         if leaves is not None and with_rows:
-            data["leaf"] = packed(leaves[:MOST_ROWS, number])
+            data["leaf"] = packed(leaves[:MAX_ROWS, number])
         trees.append({"number": number, **data})
     return {
         "kind": "forest",

@@ -12,7 +12,7 @@ from spinney.data import Column, Schema, Table
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.trees.predict import FlatTree, leaf_numbers
 
-MOST_ROWS = 5_000
+MAX_ROWS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +50,21 @@ def rows_data(given: RowsGiven) -> dict[str, Any]:
     """Return the first rows with their leaves, and how many there are."""
     return {
         **cells_data(given.table),
-        "leaf": packed(given.leaves[:MOST_ROWS]),
+        "leaf": packed(given.leaves[:MAX_ROWS]),
     }
 
 
 def cells_data(table: Table) -> dict[str, Any]:
     """Return the cells of the first rows of a table, column by column."""
     return {
-        "rows": min(table.n_rows, MOST_ROWS),
+        "rows": min(table.n_rows, MAX_ROWS),
         "of_rows": table.n_rows,
         "columns": [_column_data(column) for column in table.columns],
     }
 
 
 def _column_data(column: Column) -> dict[str, Any]:
-    cells = column.cells[:MOST_ROWS]
+    cells = column.cells[:MAX_ROWS]
     data: dict[str, Any] = {"name": shown(column.name)}
     if column.kind == "numeric" and column.unit is None:
         return {**data, "numbers": packed(cells)}

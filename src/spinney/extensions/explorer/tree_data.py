@@ -8,7 +8,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney.data import Target
 from spinney.extensions.explorer.packed_numbers import packed, packed_fields
-from spinney.extensions.pictures.branch_labels import MOST_DIGITS, digits_apart
+from spinney.extensions.pictures.branch_labels import MAX_DIGITS, separating_digits
 from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.growth.prune import (
     EncodedRows,
@@ -98,14 +98,14 @@ def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
 
     All there are where the neighbours of a cut are not known.
     """
-    digits = np.full(len(arrays), MOST_DIGITS, np.int64)
+    digits = np.full(len(arrays), MAX_DIGITS, np.int64)
     winner = candidates.count.cumsum() - candidates.count + candidates.chosen
     first = candidates.n_values.cumsum() - candidates.n_values
     finite = np.flatnonzero(arrays.inner & np.isfinite(arrays.cut))
     for node in finite.tolist():
         line, cut = int(winner[node]), float(arrays.cut[node])
         last = first[line] + candidates.n_values[line]
-        digits[node] = digits_apart(cut, candidates.values[first[line] : last])
+        digits[node] = separating_digits(cut, candidates.values[first[line] : last])
     return digits
 
 

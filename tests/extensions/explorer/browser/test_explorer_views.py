@@ -20,7 +20,7 @@ import spinney
 from spinney.cli import run
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.lessons import LessonPage, tree_slides
-from spinney.extensions.pictures.node_histograms import cuts_of
+from spinney.extensions.pictures.node_histograms import split_cuts
 
 STATE = "document.getElementById('explorer').explorers[0].state"
 VIEWS = ("icicle", "sunburst", "leaves")
@@ -259,7 +259,7 @@ def test_a_histogram_has_its_cut_marked(visit):
     assert bars[-1] == "(230.5, 234.5]: Gentoo 1"
     assert "Rows" not in page.locator(".panel-tabs").inner_text()
     panel(page, "about")
-    numbers = sum(bool(cuts_of(model.tree, node)) for node in model.tree)
+    numbers = sum(bool(split_cuts(model.tree, node)) for node in model.tree)
     said = f"Histograms at {numbers} nodes, and errors, on a table of 344 rows."
     assert said in page.locator(".panel-body").inner_text()
 
