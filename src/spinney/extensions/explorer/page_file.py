@@ -1,4 +1,4 @@
-"""The page as one file: scripts, styles and data put together, and nothing fetched.
+"""The page as one file: scripts, styles and data, without other resources.
 
 The sources in ``page/`` are plain ES modules and CSS. A page that is opened from a disk
 can import nothing, so the modules are put one after another, what is imported before

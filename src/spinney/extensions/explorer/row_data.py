@@ -1,4 +1,4 @@
-"""The rows behind nodes, where a user asks for them: cells as text, and their leaf."""
+"""The rows of a page, if a user passes them: cells and leaf of each row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ MAX_ROWS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
-class RowsGiven:
+class TableRows:
     """A table as a model reads it, with the leaf of each row.
 
     ``targets`` are the codes or numbers of the target, None where the table has none.
@@ -28,29 +28,29 @@ class RowsGiven:
     targets: NDArray[Any] | None
 
     @property
-    def known(self) -> NDArray[np.bool_]:
-        """The rows whose target is known."""
+    def has_target(self) -> NDArray[np.bool_]:
+        """Which rows have a target."""
         assert self.targets is not None
         if self.targets.dtype.kind == "f":
             return np.asarray(~np.isnan(self.targets))
         return np.asarray(self.targets >= 0)
 
 
-def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> RowsGiven:
+def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> TableRows:
     """Send rows down a tree."""
     columns = schema.encode(table, flat.read, optional=flat.gathered_optional)
     leaves = leaf_numbers(flat, columns, table.n_rows)
     named, targets = {column.name for column in table.columns}, None
     if schema.target.name in named:
         targets = schema.target.encode(table[schema.target.name])
-    return RowsGiven(table, columns, leaves, targets)
+    return TableRows(table, columns, leaves, targets)
 
 
-def rows_data(given: RowsGiven) -> dict[str, Any]:
+def rows_data(rows: TableRows) -> dict[str, Any]:
     """Return the first rows with their leaves, and how many there are."""
     return {
-        **cells_data(given.table),
-        "leaf": packed(given.leaves[:MAX_ROWS]),
+        **cells_data(rows.table),
+        "leaf": packed(rows.leaves[:MAX_ROWS]),
     }
 
 

@@ -153,7 +153,7 @@ def test_what_if_lights_divided_paths(visit):
     panel(page, "what-if")
     page.fill("[data-attribute=wage-increase-first-year]", "2.1")
     page.fill("[data-attribute=wage-increase-first-year]", "")
-    lit = page.evaluate(f"[...{STATE}.lit]")
+    lit = page.evaluate(f"[...{STATE}.highlighted]")
     weights = dict(lit)
     row = {name: [None] for name in model.schema.names}
     paths = model.decision_path(row).toarray()[0]
@@ -179,7 +179,7 @@ def test_a_flip_flips(melons):
     assert melons.locator(".verdict strong").text_content() == "false"
     melons.select_option("select[data-attribute=texture]", label="something else")
     melons.get_by_role("button", name="Clear").click()
-    assert melons.evaluate(f"{STATE}.lit.size") == 0
+    assert melons.evaluate(f"{STATE}.highlighted.size") == 0
 
 
 def test_the_slider_prunes_along_the_sequence(visit):
