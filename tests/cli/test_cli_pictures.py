@@ -132,10 +132,10 @@ def test_a_tree_of_a_forest_is_plotted_without_matplotlib(tool, works, monkeypat
             "plot buckets iris.csv --column sepalwidth --n-buckets 1",
             "--n-buckets 1 must",
         ),
-        ("plot regions m iris.csv --y odd", "--y 'odd' is no numeric attribute"),
+        ("plot regions m iris.csv --y odd", "--y 'odd' is not a numeric attribute"),
         (
             "plot regions m iris.csv --fixed odd=1",
-            "--fixed odd=1: 'odd' is no attribute",
+            "--fixed odd=1: 'odd' is not an attribute",
         ),
         (
             "plot learning-curve iris.csv --target class --recipe odd",

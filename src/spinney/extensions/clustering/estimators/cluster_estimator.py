@@ -264,7 +264,7 @@ def sample_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return the weights of the rows or None; refuse unusable ones."""
     if sample_weight is None:
         return None
-    weights = given_weights(sample_weight, n_rows, most=np.inf)
+    weights = given_weights(sample_weight, n_rows, max_total=np.inf)
     return check_weights(weights, "sample_weight")
 
 
