@@ -39,8 +39,8 @@ def test_without_matplotlib(monkeypatch, tmp_path, capfd):
         with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
             check_pictures(["a.png"])
         assert run([*arguments, str(path), "-o", str(tmp_path / "l.csv")]) == 1
-    told = capfd.readouterr().err
-    assert told == (
+    caught = capfd.readouterr().err
+    assert caught == (
         "spinney: error: plots need Matplotlib, which is not installed: "
         "pip install 'spinney[plot]'\n"
     )
