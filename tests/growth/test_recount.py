@@ -53,14 +53,14 @@ def test_a_taught_tree_is_the_same_by_compiled_loops(monkeypatch):
         return engines[-1]
 
     monkeypatch.setattr(fold_growth, "choose_grower", chosen)
-    swift = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
+    by_kernels = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
     assert {engine.name for engine in engines} == {"binned"}
     monkeypatch.setattr(fold_growth, "choose_grower", lambda *_, **__: PLAIN)
     plain = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
-    assert str(swift) == str(plain)
-    assert str(swift.explain(node=0)) == str(plain.explain(node=0))
+    assert str(by_kernels) == str(plain)
+    assert str(by_kernels.explain(node=0)) == str(plain.explain(node=0))
     np.testing.assert_allclose(
-        swift.predict_proba(cells), plain.predict_proba(cells), atol=1e-12
+        by_kernels.predict_proba(cells), plain.predict_proba(cells), atol=1e-12
     )
-    first, other = (model.model_.sequence for model in (swift, plain))
+    first, other = (model.model_.sequence for model in (by_kernels, plain))
     assert [step.leaves for step in first] == [step.leaves for step in other]

@@ -15,7 +15,7 @@ route, surrogates, packed_rows = plain(
     BINNED + "route_missing", BINNED + "surrogates", BINNED + "packed_rows"
 )
 
-GONE = layout.MISSING_CODE
+MISSING = layout.MISSING_CODE
 # The node asks for attribute 0; rows 5 … 9 lack it. Its surrogates ask, in turn, for a
 # number, reversed, and for a name whose third value no other row has.
 CODES = np.array(
@@ -25,11 +25,11 @@ CODES = np.array(
         [1, 1, 1],
         [1, 1, 1],
         [1, 0, 1],
-        [GONE, 3, 1],
-        [GONE, 0, 0],
-        [GONE, GONE, 0],
-        [GONE, GONE, 2],
-        [GONE, GONE, GONE],
+        [MISSING, 3, 1],
+        [MISSING, 0, 0],
+        [MISSING, MISSING, 0],
+        [MISSING, MISSING, 2],
+        [MISSING, MISSING, MISSING],
     ]
 )
 

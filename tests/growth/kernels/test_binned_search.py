@@ -427,18 +427,18 @@ def test_what_lost_is_recorded_with_its_cut_and_its_codes():
     for a in range(3):
         search_kernels.search_edges(search, lines, a, 1e-12)
     competitors.record_competitors(search, 0, 4, 0, 3, 0, False, lines)
-    state, lost = search.stack.state, search.competitors
+    state, records = search.stack.state, search.competitors
     assert state[nodes.N_COMPETITORS] == 2
-    assert lost.ints[:2, nodes.ATTRIBUTE].tolist() == [1, 2]
-    assert lost.ints[:2, nodes.PARENT_NODE].tolist() == [4, 4]
-    assert lost.floats[0, [nodes.CUT_LOW, nodes.CUT_HIGH]].tolist() == [0, 1]
-    assert lost.counts[0, :2].tolist() == [1, 1]  # of both classes, left of the cut
+    assert records.ints[:2, nodes.ATTRIBUTE].tolist() == [1, 2]
+    assert records.ints[:2, nodes.PARENT_NODE].tolist() == [4, 4]
+    assert records.floats[0, [nodes.CUT_LOW, nodes.CUT_HIGH]].tolist() == [0, 1]
+    assert records.counts[0, :2].tolist() == [1, 1]  # left of the cut
     gain = (phi(GINI, [1, 1]) + phi(GINI, [1, 2]) - phi(GINI, [2, 3])) / 5
-    assert lost.floats[0, nodes.GAIN] == pytest.approx(max(gain, 0))
+    assert records.floats[0, nodes.GAIN] == pytest.approx(max(gain, 0))
     listed = search.code_counts
     assert listed.codes[:3, 0].tolist() == [0, 2, 5]
     assert listed.counts[:3].tolist() == [[1, 1], [1, 1], [0, 1]]
-    assert lost.ints[1, [nodes.FIRST_LINE, nodes.N_LINES]].tolist() == [0, 3]
+    assert records.ints[1, [nodes.FIRST_LINE, nodes.N_LINES]].tolist() == [0, 3]
     # The same lines, from the rows of a node that was sorted.
     assert nodes.count_codes(search, 0, 5, 2, 10) == 3
     np.testing.assert_array_equal(listed.counts[10:13], listed.counts[:3])
