@@ -8,6 +8,7 @@ import pytest
 from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sources
 
 MESSAGES = [
+    *("../../benchmarks", "../../tools"),
     *("api.py", "errors.py", "output", "search", "testing.py", "trees"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
@@ -17,6 +18,7 @@ MESSAGES = [
     "growth",
 ]
 DOCSTRINGS = [
+    *("../../benchmarks", "../../tools"),
     *("__init__.py", "api.py", "data", "sources", "registry.py"),
     *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
