@@ -1,34 +1,17 @@
-"""The prose checker works; all pages, and what is listed here, keep its rules.
+"""The prose checker works; pages, help, messages and docstrings keep its rules.
 
-Lengthen a list when a package or command has been rewritten; `python -m tools.prose`
-shows what is left.
+Shorten the list of exceptions when a package has been rewritten; `python -m
+tools.prose` shows what is left.
 """
 
 import pytest
-from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sources
+from tools.prose import Text, check, help_texts, pages, sentences, sources
 
-MESSAGES = [
-    *("../../benchmarks", "../../tools"),
-    *("api.py", "errors.py", "output", "search", "testing.py", "trees"),
-    *("extensions/databases", "extensions/explorer", "extensions/incremental"),
-    *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("extensions/exports", "extensions/rulesets"),
-    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("sources", "extensions/partitions", "extensions/streaming"),
-    "growth",
-]
-DOCSTRINGS = [
-    *("../../benchmarks", "../../tools"),
-    *("__init__.py", "api.py", "data", "sources", "registry.py"),
-    *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
-    *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("extensions/exports", "extensions/rulesets"),
-    *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("extensions/databases", "extensions/streaming"),
-    *("output/explain", "search", "trees"),
-    "growth",
-]
-COMMANDS = {"recipes"}
+# Packages that do not keep the rules yet.
+UNCHECKED = (
+    *("_support", "errors.py", "estimators", "models", "output/file", "recipes"),
+    *("sources", "testing.py"),
+)
 
 PAGE = """\
 # What is new
@@ -145,15 +128,14 @@ def test_pages_keep_the_rules():
     assert [find for text in pages() for find in check(text)] == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "names"), [("message", MESSAGES), ("docstring", DOCSTRINGS)]
-)
-def test_sources_keep_the_rules(kind, names):
-    texts = sources(SOURCE / name for name in names)
-    assert [x for text in texts if text.kind == kind for x in check(text)] == []
+def test_sources_keep_the_rules():
+    unchecked = tuple(f"src/spinney/{name}" for name in UNCHECKED)
+    texts = [text for text in sources() if not text.place.startswith(unchecked)]
+    assert len(texts) > 2000
+    assert [find for text in texts for find in check(text)] == []
 
 
 def test_help_keeps_the_rules():
-    texts = [text for text in help_texts() if COMMANDS & {*text.place.split()[:2]}]
-    assert len(texts) >= len(COMMANDS)
+    texts = list(help_texts())
+    assert len(texts) > 400
     assert [find for text in texts for find in check(text)] == []

@@ -112,7 +112,7 @@ def test_as_c45_prunes(works, refused, full):
             ["--pruning", "cost-complexity", "--data", VALID],
             "--data: 7 rows of weight 7",
         ),
-        (2, ["--pruning", "mdl", "-o", "full.spinney"], "it exists; name another file"),
+        (2, ["--pruning", "mdl", "-o", "full.spinney"], "file exists: name another"),
         (2, ["--pruning", "mdl", "-o", "-"], "a model does not go to standard output"),
     ],
 )
@@ -159,7 +159,9 @@ def test_the_numbers_to_prune_by(works, refused, full):
     limited = works("show", full, "--numbers", "--max-depth", "1").splitlines()
     plain = works("show", full, "--max-depth", "1").splitlines()
     assert [line[4:] for line in limited] == plain
-    assert "--numbers and --json" in refused(2, "show", full, "--numbers", "--json")
+    assert "--numbers cannot be used with --json" in refused(
+        2, "show", full, "--numbers", "--json"
+    )
     for command in ("explain", "prune"):
         assert "spinney show --numbers" in " ".join(works(command, "--help").split())
 
@@ -213,7 +215,7 @@ def test_rows_are_reserved_while_growing(tool, works):
     share = ("--validation-share", 0.3)
     outcome = tool(*arguments, *share, "--pruning", "pre-pruning")
     assert outcome.err == (
-        "spinney: 5 of 17 rows were reserved to prune by (pre-pruning); --json lists "
+        "spinney: validation set: 5 of 17 rows (pre-pruning); --json lists "
         "them as validation_rows\n"
     )
     found = json.loads(works(*arguments, *share, "--json"))
@@ -242,7 +244,7 @@ def test_how_each_node_does_on_a_table(works, refused, full):
     assert found["nodes"][2]["on_data"]["loss_as_leaf"] == 1
     assert found["data"]["name"] == "watermelon_2.0_valid.csv"
     works("show", full, "--data", VALID, "--weight", "id", "--svg", "tree.svg")
-    message = "--weight id says nothing without --data TABLE"
+    message = "--weight id needs --data TABLE"
     assert message in refused(2, "show", full, "--weight", "id")
     iris = TABLES / "iris.csv"
     assert "the model needs the columns" in refused(3, "show", full, "--data", iris)

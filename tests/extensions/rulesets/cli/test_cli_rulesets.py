@@ -74,7 +74,7 @@ def test_another_table_is_told(tool, model, melons, write):
         (3, "no-such.csv", ["--simplify", "no-such.csv"]),
         (3, "the model needs the columns", ["--simplify", "t.csv"]),
         (2, "there is no folder", ["--simplify", "t.csv", "-o", "none/rules.txt"]),
-        (2, "it exists", ["--simplify", "t.csv", "-o", "t.csv"]),
+        (2, "file exists", ["--simplify", "t.csv", "-o", "t.csv"]),
     ],
 )
 def test_what_is_refused(refused, model, write, code, words, arguments):
