@@ -56,7 +56,7 @@ def test_a_query_is_of_a_table(model, capsys):
     ("options", "message"),
     [
         (["--format", "pyhton"], "--to 'pyhton' is unknown: did you mean 'python'?"),
-        (["--format", "c", "--table", "t"], "--table 't' says nothing with --to 'c'"),
+        (["--format", "c", "--table", "t"], "--table 't' has no effect with --to 'c'"),
         (["--format", "sql", "--dialect", "mysql"], "--dialect 'mysql' is unknown"),
     ],
 )
