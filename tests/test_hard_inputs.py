@@ -151,7 +151,7 @@ def test_levels_that_all_occur_once_are_no_identifier():
     assert model.tree.n_leaves == 12
 
 
-@pytest.mark.parametrize("source", ["memory", "duckdb"])
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize(
     "weight, numbers, match",
     [
@@ -165,10 +165,10 @@ def test_levels_that_all_occur_once_are_no_identifier():
         (1.0, [1e-200, 0, 0, 4e-200, 0, 0], "nothing larger than 4e-200.*scale it to"),
     ],
 )
-def test_weights_whose_squares_no_float_adds_up(source, weight, numbers, match):
+def test_weights_whose_squares_no_float_adds_up(engine, weight, numbers, match):
     rows = pa.table({"a": [1, 2, 3, 4, 5, 6], "y": numbers, "w": [weight] * 6})
-    data = duckdb.from_arrow(rows) if source == "duckdb" else rows
-    settings = {"weight": "w", "recipe": "cart", "pruning": "none", "source": source}
+    data = duckdb.from_arrow(rows) if engine == "duckdb" else rows
+    settings = {"weight": "w", "recipe": "cart", "pruning": "none", "engine": engine}
     if match is not None:
         with pytest.raises(DataError, match=match):
             spinney.grow(data, "y", **settings)

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio, moved
+from spinney.data.formula import (
+    Clause,
+    Conjunction,
+    Difference,
+    Linear,
+    Ratio,
+    reindexed,
+)
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import DataError, ParameterError
@@ -200,5 +207,7 @@ def test_a_narrow_schema_has_the_columns_behind_its_formulas():
     assert narrow.attributes[2].formula.places == (0, 1)
     assert narrow.attributes[2].formula.clauses[1].codes == (1,)
     assert wide_schema().narrowed([3]).names == ("size",)
-    assert moved(Linear((0, 4), (1.0, 2.0)), {0: 3, 4: 1}) == Linear((3, 1), (1.0, 2.0))
+    assert reindexed(Linear((0, 4), (1.0, 2.0)), {0: 3, 4: 1}) == Linear(
+        (3, 1), (1.0, 2.0)
+    )
     assert wide_schema().of_columns() == SCHEMA

@@ -63,7 +63,7 @@ def test_a_column_that_may_lack():
 
 
 def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(row_reader, "MOST_CACHED", 6)
+    monkeypatch.setattr(row_reader, "MAX_CACHED", 6)
     reader = RowReader(SCHEMA, (0,))
     for number in range(20):
         (cell,) = reader.cells({"colour": f"new {number}"})

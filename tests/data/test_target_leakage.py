@@ -11,10 +11,10 @@ from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
 from spinney.data.table import Column
 from spinney.data.target_leakage import (
+    MAX_CLASSES,
+    MAX_NUMBERS,
+    MAX_ROWS,
     MIN_ROWS,
-    MOST_CLASSES,
-    MOST_NUMBERS,
-    MOST_ROWS,
     _n_predicted,
     holds_classes,
     leakage_warnings,
@@ -91,7 +91,7 @@ def test_a_number_by_its_threshold():
 
 
 def test_rows_of_long_tables_are_looked_at_here_and_there():
-    y = ["a", "b", "b"] * MOST_ROWS
+    y = ["a", "b", "b"] * MAX_ROWS
     (found,) = warnings_of({"x": y, "y": y})
     assert "in 100 % of 10000 sampled rows" in found
 
@@ -123,9 +123,9 @@ def test_n_predicted_are_those_of_plain_loops():
 
 
 def test_whole_numbers_are_classes_if_they_are_few():
-    assert holds_classes(column_of(MOST_CLASSES))
-    assert not holds_classes(column_of(MOST_CLASSES + 1))
-    assert not holds_classes(column_of(MOST_CLASSES), numeric=True)
+    assert holds_classes(column_of(MAX_CLASSES))
+    assert not holds_classes(column_of(MAX_CLASSES + 1))
+    assert not holds_classes(column_of(MAX_CLASSES), numeric=True)
     assert not holds_classes(Column("y", "numeric", np.array([0.5, 1.0])))
     assert holds_classes(Column("y", "nominal", np.array([0]), ("a",)))
 
@@ -136,11 +136,11 @@ def test_what_is_said_of_whole_numbers():
         "3 different integers, read as classes; to predict a number, declare it "
         "(numeric=['y'])"
     )
-    assert note_of(column_of(MOST_CLASSES + 1)).endswith(
+    assert note_of(column_of(MAX_CLASSES + 1)).endswith(
         "21 different integers, read as a number; to predict classes, declare it "
         "(nominal=['y'])"
     )
-    assert note_of(column_of(MOST_NUMBERS + 1)) == ""
+    assert note_of(column_of(MAX_NUMBERS + 1)) == ""
     assert note_of(column_of(3), numeric=("y",)) == ""
     assert note_of(Column("y", "nominal", np.array([0, 1, 2]), (0, 1, 2))) == ""
 

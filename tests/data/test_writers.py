@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 from spinney import DataError, ParameterError
-from spinney.data.writers import Field, RowStream, parquet_rows, write_rows
-from spinney.data.writers.parquet_rows import LONGEST_LINE
+from spinney.data.writers import Field, RowStream, row_writers, write_rows
+from spinney.data.writers.row_writers import LONGEST_LINE
 
 
 def batches(n, length):
@@ -16,7 +16,7 @@ def batches(n, length):
 
 
 def test_parquet_of_several_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_rows, "ROW_GROUP", 4096)  # a tenth of what it is
+    monkeypatch.setattr(row_writers, "ROW_GROUP", 4096)  # a tenth of what it is
     path = tmp_path / "rows.parquet"
     rows = RowStream((Field("x"),), batches(15, 1000))
     write_rows(path, rows, format="parquet")

@@ -258,8 +258,8 @@ def test_fault_42_an_interrupt_ends_a_command(command, interrupts, tmp_path, cap
 
 
 ENGINES = {
-    "binned": lambda rows: grow_binned.grow(rows, RECIPES["cart"]),
-    "multiway": lambda rows: grow_multiway.grow(rows, RECIPES["id3"]),
+    "binned": lambda rows: grow_binned.grow_binned_tree(rows, RECIPES["cart"]),
+    "multiway": lambda rows: grow_multiway.grow_multiway_tree(rows, RECIPES["id3"]),
 }
 
 
@@ -351,7 +351,7 @@ def test_fault_44_a_thread_that_fails_stops_the_others():
         time.sleep(0.001)
 
     with pytest.raises(ValueError, match="a worker died"):
-        threads.run_each([lambda n=n: fail(n) for n in range(5000)], at_once=2)
+        threads.run_each([lambda n=n: fail(n) for n in range(5000)], max_threads=2)
     assert len(begun) < 5000
 
 

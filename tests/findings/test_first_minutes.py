@@ -160,7 +160,7 @@ def test_a_column_without_cells_that_gets_names():
 
 def test_a_part_of_dask_that_fails_is_named():
     pytest.importorskip("distributed")
-    from spinney.extensions.partitions.dask_executor import OnDask
+    from spinney.extensions.partitions.executors import OnDask
 
     class Failed:
         def result(self):

@@ -11,7 +11,7 @@ import pytest
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, SpinneyNote, SpinneyWarning
-from spinney.extensions.explorer.tree_data import digits_of
+from spinney.extensions.explorer.tree_data import cut_digits
 from spinney.growth.folds import recipe_choice
 
 MARKED = pd.DataFrame({"x": [*"?1234567"]})
@@ -63,7 +63,7 @@ def test_the_shell_says_how_many_leaves_the_tree_of_all_rows_has(
 def test_the_explorer_shows_a_cut_in_six_digits():
     data = {"x": [5095.0, 5096.0, 7000.0], "y": ["a", "b", "b"]}
     tree = spinney.grow(data, "y", recipe="cart").tree
-    digits = int(digits_of(tree.arrays, tree.nodes.candidate_arrays)[0])
+    digits = int(cut_digits(tree.arrays, tree.nodes.candidate_arrays)[0])
     assert f"{tree.root.split.threshold:.{digits}g}" == "5095.5"
 
 

@@ -19,7 +19,7 @@ from spinney._support.text import figure, percent_text, read_bound
 from spinney.cli import run
 from spinney.data import Attribute, Column, Schema, Target
 from spinney.data.times import DAY_UNIT
-from spinney.extensions.explorer.tree_data import digits_of
+from spinney.extensions.explorer.tree_data import cut_digits
 from spinney.extensions.pictures.branch_labels import branch_label
 from spinney.trees import parse_condition
 from spinney.trees.linear import LinearModel, Term
@@ -128,7 +128,7 @@ def test_bounds_read_alike_in_the_explorer(bounds, data):
     given = [[bound, unit] for bound in bounds for unit in (None, DAY_UNIT)]
     said = by_node(
         "schema.js",
-        "given.map(([bound, unit]) => new each.Attribute({unit}).reads(bound))",
+        "given.map(([bound, unit]) => new each.Attribute({unit}).readBound(bound))",
         given,
     )
     assert said == [[*read_bound(bound, unit)] for bound, unit in given]
@@ -251,12 +251,12 @@ def test_a_cut_is_written_so_that_rows_stay_on_their_sides(step):
     data = {"a": near[:, 0], "b": near[:, 1], "y": [str(each) for each in high]}
     model = spinney.grow(data, "y", recipe="cart")
     tree, there = model.tree, model.decision_path(data).toarray() > 0
-    digits = digits_of(tree.arrays, tree.nodes.candidate_arrays)
+    digits = cut_digits(tree.arrays, tree.nodes.candidate_arrays)
     inner = [node for node in tree.nodes if not node.is_leaf]
     assert len(inner) > 2
     for node in inner:
         left = tree.nodes[node.children[0]]
-        (label,) = branch_label(tree, left, room=9999.0, size=11)
+        (label,) = branch_label(tree, left, max_width=9999.0, size=11)
         cut = node.split.threshold
         cells = near[there[:, node.number], node.split.attribute]
         for text in (label.removeprefix("≤ "), f"{cut:.{digits[node.number]}g}"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.data.schema import Attribute
-from spinney.growth.binned.binned_dataset import SAMPLE_ROWS, cells_of
+from spinney.growth.binned.binned_dataset import SAMPLE_ROWS, encode_cells
 
 N_ROWS = 5 * SAMPLE_ROWS
 
@@ -12,7 +12,7 @@ N_ROWS = 5 * SAMPLE_ROWS
 def coded(*columns):
     matrix = np.column_stack(columns)
     attributes = [Attribute(f"a{j}", "numeric") for j in range(matrix.shape[1])]
-    cells = cells_of(attributes, list(matrix.T))
+    cells = encode_cells(attributes, list(matrix.T))
     np.testing.assert_array_equal(cells.codes[:, : len(columns)].T, cells.by_attribute)
     return cells
 

@@ -15,7 +15,7 @@ from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney._support.kernels.hashing import hash_columns
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.row_order import row_copies
-from spinney.growth.binned.binned_dataset import labels_of_classes
+from spinney.growth.binned.binned_dataset import class_labels
 from spinney.growth.binned.kernels import packed_rows, split_scores
 from spinney.growth.binned.kernels import sort as sorting
 from spinney.growth.binned.kernels.encoding import (
@@ -63,11 +63,11 @@ def slope_of(kind, vectors):
 
 
 @entry
-def tell_words(labels, words, told):
+def unpack_words(labels, words, unpacked):
     for i in range(len(words)):
-        told[i, 0] = packed_rows.row_of(words[i])
-        told[i, 1] = packed_rows.class_of(words[i])
-        told[i, 2] = packed_rows.weight_of(labels, words[i])
+        unpacked[i, 0] = packed_rows.row_of(words[i])
+        unpacked[i, 1] = packed_rows.class_of(words[i])
+        unpacked[i, 2] = packed_rows.weight_of(labels, words[i])
 
 
 @entry
@@ -236,11 +236,11 @@ weights_of_rows = st.one_of(
 )
 def test_a_row_word_tells_number_class_and_weight(rows, unit):
     classes, weights = (np.array(column) for column in zip(*rows, strict=True))
-    labels = labels_of_classes(classes, None if unit else weights, 65_536)
-    words, told = pack_rows(labels), np.zeros((len(rows), 3))
-    tell_words(labels, words, told)
+    labels = class_labels(classes, None if unit else weights, 65_536)
+    words, unpacked = pack_rows(labels), np.zeros((len(rows), 3))
+    unpack_words(labels, words, unpacked)
     for number, (label, weight) in enumerate(rows):
-        assert told[number].tolist() == [number, label, 1.0 if unit else weight]
+        assert unpacked[number].tolist() == [number, label, 1.0 if unit else weight]
     some = np.arange(0, len(rows), 2)
     np.testing.assert_array_equal(pack_rows(labels, some), words[some])
 

@@ -96,15 +96,15 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
             binned_dataset, "SAMPLE_ROWS", 40
         )  # others than its values are in the rows
         assert choose_grower(training, recipe, Options()).name == "binned"
-        swift = grow_binned.grow(training, recipe)
-        same_tree(plain, swift, same_surrogates)  # which are found now
+        by_kernels = grow_binned.grow_binned_tree(training, recipe)
+        same_tree(plain, by_kernels, same_surrogates)  # which are found now
 
 
 @pytest.mark.parametrize("small", [1, 8, 96])
 @given(
     training=training_sets(lacking=True),
     most=st.sampled_from([0, 1, 3, 5]),
-    said=st.fixed_dictionaries(
+    changes=st.fixed_dictionaries(
         {
             "max_depth": st.sampled_from([None, 1, 4]),
             "min_samples_leaf": st.sampled_from([1, 3]),
@@ -113,8 +113,10 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     balanced=st.booleans(),
 )
 @settings(max_examples=examples(80))
-def test_rows_without_a_value_go_by_surrogates(small, training, most, said, balanced):
-    recipe = RECIPES["cart"].changed(surrogates=most, **said)
+def test_rows_without_a_value_go_by_surrogates(
+    small, training, most, changes, balanced
+):
+    recipe = RECIPES["cart"].changed(surrogates=most, **changes)
     n_classes, options = training.schema.n_classes, Options()
     if balanced and n_classes:
         options = Options(class_weights=np.array([1.0, 2.5, 0.3])[:n_classes])
@@ -128,9 +130,9 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
             binned_dataset, "SAMPLE_ROWS", 40
         )  # others than its values are in the rows
         assert choose_grower(training, recipe, options).name == "binned"
-        swift = grow_binned.grow(training, recipe, options)
-    same_tree(plain, swift, same_node)
-    same_tree(plain, swift, same_surrogates)
+        by_kernels = grow_binned.grow_binned_tree(training, recipe, options)
+    same_tree(plain, by_kernels, same_node)
+    same_tree(plain, by_kernels, same_surrogates)
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "tenths"])
@@ -158,9 +160,9 @@ def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     training = TrainingSet(schema, tuple(cells.T), classes, weights)
     recipe = RECIPES["cart"].changed(max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    swift = grow_binned.grow(training, recipe)
+    by_kernels = grow_binned.grow_binned_tree(training, recipe)
     assert any(node.surrogates for node in plain)
-    same_tree(plain, swift, same_surrogates)
+    same_tree(plain, by_kernels, same_surrogates)
 
 
 def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
@@ -170,15 +172,15 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     labels = np.where(cells[:, 0] > 0, "up", "down")
     plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
-    swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
+    by_kernels = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     lacking = cells.copy()
     lacking[:, 0] = np.nan
-    assert np.mean(swift.predict(lacking) == labels) > 0.9
-    np.testing.assert_array_equal(swift.predict(lacking), plain.predict(lacking))
-    swift.save(tmp_path / "m.spinney")
+    assert np.mean(by_kernels.predict(lacking) == labels) > 0.9
+    np.testing.assert_array_equal(by_kernels.predict(lacking), plain.predict(lacking))
+    by_kernels.save(tmp_path / "m.spinney")
     loaded = spinney.load(tmp_path / "m.spinney")
     np.testing.assert_array_equal(loaded.predict(lacking), plain.predict(lacking))
-    assert str(swift.explain(node=0)) == str(loaded.explain(node=0))
+    assert str(by_kernels.explain(node=0)) == str(loaded.explain(node=0))
 
 
 def correlated(n_rows=200):
@@ -195,7 +197,7 @@ def correlated(n_rows=200):
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
-    monkeypatch.setattr(binned_surrogates, "MAX_KEPT_BYTES", 0)
+    monkeypatch.setattr(binned_surrogates, "MAX_CACHED_BYTES", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
@@ -241,7 +243,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     )
     classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
     columns = (*cells.T, codes.astype(np.int32))
-    tree = grow_binned.grow(
+    tree = grow_binned.grow_binned_tree(
         TrainingSet(schema, columns, classes, None), RECIPES["cart"]
     )
     quick, plain = flatten(tree), FlatTree(arrays_of_nodes(list(tree)))
@@ -271,7 +273,7 @@ def test_the_best_cut_is_inside_a_bin_after_the_best_edge(seed, n_classes):
     training = TrainingSet(schema, (cells,), classes, None)
     recipe = RECIPES["cart"].changed(surrogates=0, max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    same_tree(plain, grow_binned.grow(training, recipe), same_node)
+    same_tree(plain, grow_binned.grow_binned_tree(training, recipe), same_node)
 
 
 @pytest.mark.parametrize("numeric", [False, True])
@@ -288,4 +290,4 @@ def test_codes_of_equal_shares_are_taken_in_their_order(numeric):
     training = TrainingSet(schema, (codes,), classes, weights)
     recipe = RECIPES["cart"].changed(surrogates=1, max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    same_tree(plain, grow_binned.grow(training, recipe), same_node)
+    same_tree(plain, grow_binned.grow_binned_tree(training, recipe), same_node)

@@ -54,12 +54,12 @@ def test_the_tree_is_that_of_counts_by_every_value(table):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Learner, "buckets_suffice", noted)
-        swift = spinney.grow(table, "class", **CHAID)
+        by_kernels = spinney.grow(table, "class", **CHAID)
         patch.setattr(_Learner, "buckets_suffice", lambda self, front: False)
         plain = spinney.grow(table, "class", **CHAID)
     assert not asked[0]  # the root makes the buckets
     assert all(asked[1:])
-    assert written(swift.tree) == written(plain.tree)
+    assert written(by_kernels.tree) == written(plain.tree)
 
 
 @pytest.mark.parametrize(

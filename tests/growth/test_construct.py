@@ -121,9 +121,9 @@ def test_only_what_the_tree_asks_about_is_kept():
     model = spinney.grow(
         data, "c", **by_recipe(recipe="cart", construct=5, max_depth=2)
     )
-    asked = {n.candidate.attribute for n in model.tree if not n.is_leaf}
+    split_on = {n.candidate.attribute for n in model.tree if not n.is_leaf}
     schema = model.tree.schema
-    assert set(range(schema.n_columns, len(schema.attributes))) <= asked
+    assert set(range(schema.n_columns, len(schema.attributes))) <= split_on
     for node in model.tree:
         for candidate in node.candidates:
             assert candidate.attribute < len(schema.attributes)

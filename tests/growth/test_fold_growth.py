@@ -161,7 +161,7 @@ def test_a_row_that_all_trees_have_seen_keeps_its_own_label(numeric):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "changes",
     [
         {"class_weight": {"a": 3.0}},
         {"class_weight": "balanced"},
@@ -172,21 +172,21 @@ def test_a_row_that_all_trees_have_seen_keeps_its_own_label(numeric):
         {"forced_splits": {(): "c"}},
         {"weight": "w"},
     ],
-    ids=lambda said: next(iter(said)),
+    ids=lambda changes: next(iter(changes)),
 )
-def test_what_is_said_beside_the_recipe_works(said):
+def test_what_is_said_beside_the_recipe_works(changes):
     table = {
         "x": list(range(40)),
         "c": ["p", "q", "q", "p"] * 10,
         "w": [0.5, 2.0] * 20,
         "y": ["a"] * 17 + ["b"] * 23,
     }
-    if "weight" not in said:
+    if "weight" not in changes:
         del table["w"]
-    model = spinney.grow(table, "y", **said)
+    model = spinney.grow(table, "y", **changes)
     assert model.model_.recipe.name == "auto"
     assert set(model.predict(table)) <= {"a", "b"}
-    if "tie_break_order" not in said and "forced_splits" not in said:
+    if "tie_break_order" not in changes and "forced_splits" not in changes:
         assert model.score(table) > 0.9
 
 
@@ -201,9 +201,9 @@ def test_neither_the_order_of_rows_nor_copies_change_the_tree(recipe, target):
     copies = random.permutation(np.repeat(np.arange(iris.n_rows), weights))
     settings = {"pruning": "cost-complexity"} if recipe == "cart" else {}
 
-    def grown(rows, **said):
-        table = {c.name: np.array(plain(c))[rows] for c in iris.columns} | said
-        names = {"weight": "weight"} if said else {}
+    def grown(rows, **changes):
+        table = {c.name: np.array(plain(c))[rows] for c in iris.columns} | changes
+        names = {"weight": "weight"} if changes else {}
         return spinney.grow(table, target, recipe=recipe, **settings, **names)
 
     def plain(column):

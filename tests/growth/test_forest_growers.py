@@ -137,9 +137,9 @@ def test_trees_are_the_same_to_the_last_bit(
         patch.object(ForestBags, "sums_are_exact", SUMS_ARE_EXACT),
         patch.object(growers, "worth_loading", return_value=True),
     ):
-        swift = grow_forest(*arguments, n_trees=3)
-    assert swift.shrinkage == plain.shrinkage
-    for one, other in zip(swift.members, plain.members, strict=True):
+        by_kernels = grow_forest(*arguments, n_trees=3)
+    assert by_kernels.shrinkage == plain.shrinkage
+    for one, other in zip(by_kernels.members, plain.members, strict=True):
         for name in ARRAYS:
             cells = getattr(one, name), getattr(other, name)
             np.testing.assert_array_equal(*cells, err_msg=name)

@@ -233,9 +233,9 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
     with patch.object(growing, "choose_forest_grower", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=N_TREES)
     with patch.object(growing.KernelGrower, "trees_per_run", return_value=2):
-        swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
-    assert close(swift.shrinkage, plain.shrinkage)
-    for one, other in zip(swift.trees, plain.trees, strict=True):
+        by_kernels = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
+    assert close(by_kernels.shrinkage, plain.shrinkage)
+    for one, other in zip(by_kernels.trees, plain.trees, strict=True):
         assert len(one.tree) == len(other.tree)
         for node, twin in zip(one.tree, other.tree, strict=True):
             check_nodes(node, twin)

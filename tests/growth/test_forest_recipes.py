@@ -59,9 +59,9 @@ def test_numbers_too():
     model = ForestRegressor(4, ["cart", "id3"], random_state=3).fit(TABLE, NUMBERS)
     alone = ForestRegressor(4, "id3", random_state=3).fit(TABLE, NUMBERS)
     assert same(model.forest_.members[1], alone.forest_.members[1])
-    said = np.mean([tree.predict(TABLE) for tree in model.trees], axis=0)
+    changes = np.mean([tree.predict(TABLE) for tree in model.trees], axis=0)
     plain = ForestRegressor(4, ["cart", "id3"], shrinkage=0, random_state=3)
-    np.testing.assert_allclose(plain.fit(TABLE, NUMBERS).predict(TABLE), said)
+    np.testing.assert_allclose(plain.fit(TABLE, NUMBERS).predict(TABLE), changes)
 
 
 def test_threads_and_compiled_loops_change_nothing(monkeypatch):

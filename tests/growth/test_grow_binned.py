@@ -28,7 +28,7 @@ from spinney.growth.binned import (
     parallel_search,
     subtree,
 )
-from spinney.growth.binned.binned_limits import goes_by_surrogates
+from spinney.growth.binned.binned_limits import routes_by_surrogates
 from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -97,24 +97,24 @@ def recipes_for(draw, training):
     """Draw a recipe that the kernels know for these rows."""
     schema = training.schema
     numeric = schema.target.is_numeric
-    said, criteria = draw(settings_of_recipes), OF_NUMBERS if numeric else OF_CLASSES
-    said["missing_policy"] = draw(st.sampled_from(["branch", "surrogate"]))
+    changes, criteria = draw(settings_of_recipes), OF_NUMBERS if numeric else OF_CLASSES
+    changes["missing_policy"] = draw(st.sampled_from(["branch", "surrogate"]))
     many = 0.3 * training.weight
-    if goes_by_surrogates(training, RECIPES["cart"].changed(**said)) or any(
+    if routes_by_surrogates(training, RECIPES["cart"].changed(**changes)) or any(
         a.kind == "nominal" and len(a.values) >= many for a in schema.attributes
     ):
         criteria = [name for name in criteria if name != "gain_ratio"]
-    said["criterion"] = draw(st.sampled_from(criteria))
+    changes["criterion"] = draw(st.sampled_from(criteria))
     if numeric:
-        said["min_deviation"] = draw(st.sampled_from([0.0, 0.3]))
+        changes["min_deviation"] = draw(st.sampled_from([0.0, 0.3]))
     else:
-        said["min_cut_share"] = draw(st.sampled_from([0.0, 0.1]))
-    if said["buckets"] is not None:
-        said["n_buckets"] = draw(st.sampled_from([2, 4, 20]))
-    return RECIPES["cart"].changed(**said)
+        changes["min_cut_share"] = draw(st.sampled_from([0.0, 0.1]))
+    if changes["buckets"] is not None:
+        changes["n_buckets"] = draw(st.sampled_from([2, 4, 20]))
+    return RECIPES["cart"].changed(**changes)
 
 
-def same_rivals(one, other, rows, training, recipe, *, exact):
+def same_competitors(one, other, rows, training, recipe, *, exact):
     """Refuse competitors that are not the plain learner's or do not hold.
 
     One that is not exact is a cut of the same attribute, counted over the same rows,
@@ -174,8 +174,8 @@ def rows_of_nodes(tree, training):
             for question in (node.split, *node.surrogates):
                 cells = training.columns[question.attribute][found[node.number]]
                 absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-                told = np.where(absent, -1, question.branch_of(cells))
-                branch = np.where(branch < 0, told, branch)
+                by_split = np.where(absent, -1, question.branch_of(cells))
+                branch = np.where(branch < 0, by_split, branch)
             last = (
                 node.split.missing
                 if node.default_branch is None
@@ -200,22 +200,22 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "MAX_WAIT", 0)
         patch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
-        patch.setattr(subtree, "FIRST_NODES", nodes)
-        patch.setattr(subtree, "FIRST_COMPETITOR_NODES", 1)
+        patch.setattr(subtree, "INITIAL_NODES", nodes)
+        patch.setattr(subtree, "INITIAL_COMPETITOR_NODES", 1)
         patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         patch.setattr(grow_routed, "MIN_GROUP_ROWS", 20)
         # Bins of few rows hold several values.
         patch.setattr(binned_dataset, "SAMPLE_ROWS", sample)
         assert choose_grower(training, recipe, Options()).name == "binned"
-        swift = grow_binned.grow(training, recipe)
-    assert len(plain) == len(swift)
+        by_kernels = grow_binned.grow_binned_tree(training, recipe)
+    assert len(plain) == len(by_kernels)
     rows = rows_of_nodes(plain, training)
-    for one, other in zip(plain, swift, strict=True):
+    for one, other in zip(plain, by_kernels, strict=True):
         same_node(one, other)
         same_surrogates(one, other)
         own = rows[other.number]
         exact = recipe.buckets is None and len(rows[0]) <= sample
-        same_rivals(one, other, own, training, recipe, exact=exact)
+        same_competitors(one, other, own, training, recipe, exact=exact)
 
 
 @pytest.mark.parametrize("recipe", ["m5", "cart"])
@@ -233,25 +233,28 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
     training = TrainingSet(schema, tuple(cells), numbers, None)
     if recipe == "m5" and buckets is not None:
         pytest.skip("a bucket's mean is that of the node")
-    said = RECIPES[recipe].changed(buckets=buckets) if buckets else RECIPES[recipe]
+    changes = RECIPES[recipe].changed(buckets=buckets) if buckets else RECIPES[recipe]
     monkeypatch.setattr(binned_dataset, "SMALL_NODE_ROWS", small)
     monkeypatch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 100)
     monkeypatch.setattr(binned_dataset, "SAMPLE_ROWS", 60)
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
-    assert choose_grower(training, said, Options()).name == "binned"
-    plain, swift = grow_tree(training.source(), said), grow_binned.grow(training, said)
-    same_tree(plain, swift, same_node)
-    assert {node.split.missing for node in swift if node.split} == (
+    assert choose_grower(training, changes, Options()).name == "binned"
+    plain, by_kernels = (
+        grow_tree(training.source(), changes),
+        grow_binned.grow_binned_tree(training, changes),
+    )
+    same_tree(plain, by_kernels, same_node)
+    assert {node.split.missing for node in by_kernels if node.split} == (
         {0, 1} if recipe == "m5" else {None}
     )
-    for one, other in zip(plain, swift, strict=True):
+    for one, other in zip(plain, by_kernels, strict=True):
         assert [each.split for each in one.surrogates] == [
             each.split for each in other.surrogates
         ]
 
 
 # As ``ROOT_TOLERANCE`` says, in the unit of the gain.
-KNOWN_TO = {"sdr": 1e-9, "variance_root": 1e-6}
+TOLERANCES = {"sdr": 1e-9, "variance_root": 1e-6}
 
 
 @pytest.mark.slow
@@ -267,18 +270,18 @@ def test_roots_of_variance_are_those_of_exact_arithmetic(criterion, lacking):
     schema = Schema(attributes, Target("y", origin=0.5))
     training = TrainingSet(schema, tuple(cells), numbers, None)
     recipe = RECIPES["cart"].changed(criterion=criterion)
-    plain, swift = (
+    plain, by_kernels = (
         grow_tree(training.source(), recipe),
-        grow_binned.grow(training, recipe),
+        grow_binned.grow_binned_tree(training, recipe),
     )
-    same_tree(plain, swift, same_node)
+    same_tree(plain, by_kernels, same_node)
     measure, rows = recipe.measure(numeric=True), rows_of_nodes(plain, training)
-    for one, other in zip(plain, swift, strict=True):
+    for one, other in zip(plain, by_kernels, strict=True):
         same_surrogates(one, other)
         if one.split is None:
             continue
         exact = exact_gain(training, rows[one.number], one.split, criterion)
-        margin = KNOWN_TO[criterion] * measure.gain_unit(one.weights)
+        margin = TOLERANCES[criterion] * measure.gain_unit(one.weights)
         for found in (one.candidate, other.candidate):
             assert found.gain == pytest.approx(exact, rel=0, abs=margin)
             assert found.merit == pytest.approx(exact, rel=0, abs=margin)
@@ -318,7 +321,10 @@ def test_attributes_that_divide_rows_alike_tie_far_from_the_origin(
     for _ in range(20):
         columns = tuple(group * 10 + random.normal(size=(6, 40)))
         rows = TrainingSet(schema, columns, numbers, None)
-        for tree in (grow_tree(rows.source(), recipe), grow_binned.grow(rows, recipe)):
+        for tree in (
+            grow_tree(rows.source(), recipe),
+            grow_binned.grow_binned_tree(rows, recipe),
+        ):
             assert next(iter(tree)).split.attribute == 0
 
 
@@ -344,8 +350,8 @@ def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
     dataset = binned_dataset.binned_dataset(training, recipe)
     assert dataset.cells.tail == -(-n_numbers // 8) * 8
     plain = grow_tree(training.source(), recipe)
-    swift = grow_binned.grow(training, recipe)
-    same_tree(plain, swift, same_node)
+    by_kernels = grow_binned.grow_binned_tree(training, recipe)
+    same_tree(plain, by_kernels, same_node)
 
 
 def rows_of_two_weights(heavy, light, n_classes=2):
@@ -365,8 +371,8 @@ def rows_of_two_weights(heavy, light, n_classes=2):
 def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
     training = rows_of_two_weights(*weights, n_classes)
     plain = grow_tree(training.source(), RECIPES["cart"])
-    swift = grow_binned.grow(training, RECIPES["cart"])
-    same_tree(plain, swift, same_node)
+    by_kernels = grow_binned.grow_binned_tree(training, RECIPES["cart"])
+    same_tree(plain, by_kernels, same_node)
 
 
 @pytest.mark.parametrize(
@@ -417,25 +423,25 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     random = np.random.default_rng(3)
     cells = random.normal(size=(400, 4)).astype(np.float32)
     labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
-    said = {"recipe": "cart", "missing_policy": "branch", "max_depth": 4}
-    plain = spinney.TreeClassifier(**said).fit(cells, labels)
+    changes = {"recipe": "cart", "missing_policy": "branch", "max_depth": 4}
+    plain = spinney.TreeClassifier(**changes).fit(cells, labels)
     monkeypatch.setattr(growers, "MAX_WAIT", 0)
-    swift = spinney.TreeClassifier(**said).fit(cells, labels)
-    assert str(swift) == str(plain)
-    assert str(swift.rules()) == str(plain.rules())
-    np.testing.assert_array_equal(swift.predict(cells), plain.predict(cells))
-    np.testing.assert_array_equal(swift.apply(cells), plain.apply(cells))
+    by_kernels = spinney.TreeClassifier(**changes).fit(cells, labels)
+    assert str(by_kernels) == str(plain)
+    assert str(by_kernels.rules()) == str(plain.rules())
+    np.testing.assert_array_equal(by_kernels.predict(cells), plain.predict(cells))
+    np.testing.assert_array_equal(by_kernels.apply(cells), plain.apply(cells))
     np.testing.assert_allclose(
-        swift.feature_importances_, plain.feature_importances_, atol=1e-12
+        by_kernels.feature_importances_, plain.feature_importances_, atol=1e-12
     )
-    swift.save(tmp_path / "m.spinney")
+    by_kernels.save(tmp_path / "m.spinney")
     again = spinney.load(tmp_path / "m.spinney")
     assert str(again) == str(plain)
-    assert "Gini index" in str(swift.explain(node=0))
-    assert str(again.explain(node=0)) == str(swift.explain(node=0))
-    assert "a better one may exist" in str(swift.explain(node=0))
+    assert "Gini index" in str(by_kernels.explain(node=0))
+    assert str(again.explain(node=0)) == str(by_kernels.explain(node=0))
+    assert "a better one may exist" in str(by_kernels.explain(node=0))
     assert "a better one may exist" not in str(plain.explain(node=0))
-    assert [len(node.candidates) for node in swift.tree] == [
+    assert [len(node.candidates) for node in by_kernels.tree] == [
         len(node.candidates) for node in plain.tree
     ]
-    assert swift.prune("simplify").tree.n_leaves <= plain.tree.n_leaves
+    assert by_kernels.prune("simplify").tree.n_leaves <= plain.tree.n_leaves

@@ -22,7 +22,10 @@ from spinney.growth import growers
 from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.multiway import grow_multiway, multiway_dataset
-from spinney.growth.multiway.grow_multiway import grow, grow_and_prune
+from spinney.growth.multiway.grow_multiway import (
+    grow_and_prune_multiway_tree,
+    grow_multiway_tree,
+)
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.recipes import RECIPES
@@ -99,9 +102,9 @@ settings_of_recipes = st.fixed_dictionaries(
 )
 
 
-def recipe_of(name, said):
+def recipe_of(name, changes):
     """Return a recipe with these settings; what is corrected must gain something."""
-    recipe = RECIPES[name].changed(**said)
+    recipe = RECIPES[name].changed(**changes)
     if recipe.mdl_correction and not recipe.min_gain:
         # 0 and its rounding error are told apart by nothing.
         recipe = recipe.changed(min_gain=1e-6)
@@ -119,11 +122,13 @@ def same(one, other, *, competitors):
 
 
 @contextmanager
-def swift_limits(*, together, competitors):
+def kernel_limits(*, together, competitors):
     """Let the kernels take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
-        patch.setattr(multiway_dataset, "COMPETITOR_SHARE", 10**9 if competitors else 1)
+        patch.setattr(
+            multiway_dataset, "COMPETITOR_ROWS_DIVISOR", 10**9 if competitors else 1
+        )
         patch.setattr(grow_multiway, "MIN_PARALLEL_ROWS", 10 if together else 10**9)
         patch.setattr(grow_multiway, "n_threads", lambda: 2)
         yield
@@ -131,34 +136,34 @@ def swift_limits(*, together, competitors):
 
 def compiled(training, recipe, *, together, competitors):
     """Grow by the kernels, whatever the size of the table."""
-    with swift_limits(together=together, competitors=competitors):
+    with kernel_limits(together=together, competitors=competitors):
         assert choose_grower(training, recipe, Options()).name == "multiway"
-        return grow(training, recipe)
+        return grow_multiway_tree(training, recipe)
 
 
 @pytest.mark.parametrize("name", ["c4.5", "id3"])
 @pytest.mark.parametrize("together", [False, True])
 @given(
     training=training_sets(),
-    said=settings_of_recipes,
+    changes=settings_of_recipes,
     criterion=st.sampled_from([None, None, "gain", "gain_ratio", "gini"]),
     competitors=st.booleans(),
 )
 @settings(max_examples=examples(60))
 def test_nodes_are_the_plain_learners(
-    name, together, training, said, criterion, competitors
+    name, together, training, changes, criterion, competitors
 ):
     if criterion == "gini" or (name, criterion) == ("c4.5", "gini"):
-        said = {**said, "mdl_correction": False}
-    recipe = recipe_of(name, {**said, "criterion": criterion})
+        changes = {**changes, "mdl_correction": False}
+    recipe = recipe_of(name, {**changes, "criterion": criterion})
     plain = grow_tree(training.source(), recipe)
-    swift = compiled(training, recipe, together=together, competitors=competitors)
-    same_tree(plain, swift, same, competitors=competitors)
+    by_kernels = compiled(training, recipe, together=together, competitors=competitors)
+    same_tree(plain, by_kernels, same, competitors=competitors)
 
 
 @given(
     training=training_sets(),
-    said=settings_of_recipes,
+    changes=settings_of_recipes,
     raising=st.booleans(),
     confidence=st.sampled_from([0.25, 0.05, 0.5]),
     name=st.sampled_from(["c4.5", "id3"]),
@@ -166,10 +171,10 @@ def test_nodes_are_the_plain_learners(
 )
 @settings(max_examples=examples(150))
 def test_pruned_trees_are_the_plain_learners(
-    training, said, raising, confidence, name, costs
+    training, changes, raising, confidence, name, costs
 ):
     pruning = {"raising": raising, "confidence": confidence, "pruning": "error-based"}
-    recipe, options = recipe_of(name, {**said, **pruning}), Options()
+    recipe, options = recipe_of(name, {**changes, **pruning}), Options()
     if costs is not None:
         k = training.schema.n_classes
         matrix = np.resize(costs, (k, k)) * (1 - np.eye(k))
@@ -177,12 +182,12 @@ def test_pruned_trees_are_the_plain_learners(
     source = training.source()
     tree = grow_tree(source, recipe, options)
     plain = pruned_after_growing(tree, source, recipe=recipe)
-    with swift_limits(together=True, competitors=True):
-        swift = grow_and_prune(training, recipe, options)
-    assert swift is not None
-    same_tree(plain.tree, swift.tree, same, competitors=True)
-    assert len(plain.steps) == len(swift.steps)
-    for one, other in zip(plain.steps, swift.steps, strict=True):
+    with kernel_limits(together=True, competitors=True):
+        by_kernels = grow_and_prune_multiway_tree(training, recipe, options)
+    assert by_kernels is not None
+    same_tree(plain.tree, by_kernels.tree, same, competitors=True)
+    assert len(plain.steps) == len(by_kernels.steps)
+    for one, other in zip(plain.steps, by_kernels.steps, strict=True):
         for name in ("node", "condition", "pruned", "action", "measure"):
             assert getattr(one, name) == getattr(other, name)
         for name in ("before", "after", "risk_before", "risk_after"):
@@ -202,10 +207,10 @@ def test_of_branches_as_heavy_as_each_other_the_last_is_raised(seed):
     source = training.source()
     plain = pruned_after_growing(grow_tree(source, recipe), source, recipe=recipe)
     assert "raised" in [step.action for step in plain.steps]
-    with swift_limits(together=False, competitors=True):
-        swift = grow_and_prune(training, recipe)
-    assert swift is not None
-    same_tree(plain.tree, swift.tree, same, competitors=True)
+    with kernel_limits(together=False, competitors=True):
+        by_kernels = grow_and_prune_multiway_tree(training, recipe)
+    assert by_kernels is not None
+    same_tree(plain.tree, by_kernels.tree, same, competitors=True)
 
 
 @pytest.mark.parametrize("n_rows", [300, 3000])
@@ -225,8 +230,8 @@ def test_many_values_and_many_branches(n_rows):
     training = TrainingSet(schema, columns, classes, None)
     for name in ("c4.5", "id3"):
         plain = grow_tree(training.source(), RECIPES[name])
-        swift = compiled(training, RECIPES[name], together=True, competitors=False)
-        same_tree(plain, swift, same, competitors=False)
+        by_kernels = compiled(training, RECIPES[name], together=True, competitors=False)
+        same_tree(plain, by_kernels, same, competitors=False)
 
 
 def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
@@ -263,10 +268,10 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     table["y"] = np.where(likely ^ (random.random(400) < 0.1), "up", "down")
     plain = spinney.grow(table, "y", recipe="c4.5")
     monkeypatch.setattr(growers, "MAX_WAIT_MULTIWAY", 0)
-    swift = spinney.grow(table, "y", recipe="c4.5")
-    assert str(swift) == str(plain)
-    assert str(swift.explain(0)) == str(plain.explain(0))
-    assert str(copy.deepcopy(swift.pruning_)) == str(plain.pruning_)
-    np.testing.assert_array_equal(swift.predict(table), plain.predict(table))
-    swift.save(tmp_path / "swift.spinney")
+    by_kernels = spinney.grow(table, "y", recipe="c4.5")
+    assert str(by_kernels) == str(plain)
+    assert str(by_kernels.explain(0)) == str(plain.explain(0))
+    assert str(copy.deepcopy(by_kernels.pruning_)) == str(plain.pruning_)
+    np.testing.assert_array_equal(by_kernels.predict(table), plain.predict(table))
+    by_kernels.save(tmp_path / "swift.spinney")
     assert str(spinney.load(tmp_path / "swift.spinney")) == str(plain)

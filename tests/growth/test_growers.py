@@ -55,12 +55,12 @@ def test_loops_that_are_loaded_leave_rivals_to_the_plain_learner(recipe, loaded)
 
 
 @pytest.mark.usefixtures("replays")
-@pytest.mark.parametrize("what", ["weights", "both", "numbers"])
-def test_sums_in_another_order_are_not_replayed(what, loaded):
+@pytest.mark.parametrize("kind", ["weights", "both", "numbers"])
+def test_sums_in_another_order_are_not_replayed(kind, loaded):
     training, options = rows(300), Options()
-    if what == "weights":  # of which the lightest would lose their digits
+    if kind == "weights":  # of which the lightest would lose their digits
         training = replace(training, weights=np.geomspace(1e-6, 1, 300))
-    elif what == "both":
+    elif kind == "both":
         training = replace(training, weights=np.full(300, 0.1))
         options = Options(class_weights=np.array([0.1, 0.3]))
     else:

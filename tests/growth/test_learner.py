@@ -331,8 +331,14 @@ def test_force_at_the_root_and_below():
     forced = {(): 3, ("wind = Strong",): 2}
     tree = grow_tree(table.source, ID3.changed(max_depth=2), Options(forced=forced))
     names = table.schema.names
-    asked = {tree.condition(n): names[n.split.attribute] for n in tree if not n.is_leaf}
-    assert asked == {"": "wind", "wind = Strong": "humidity", "wind = Weak": "outlook"}
+    split_attributes = {
+        tree.condition(n): names[n.split.attribute] for n in tree if not n.is_leaf
+    }
+    assert split_attributes == {
+        "": "wind",
+        "wind = Strong": "humidity",
+        "wind = Weak": "outlook",
+    }
     assert [n.number for n in tree if n.forced] == [0, 1]
 
 
@@ -383,8 +389,10 @@ def test_class_weights_turn_a_label():
 def test_preference_holds_at_every_node():
     table = letters({"p": "aabb", "q": "aabb", "r": "abab"}, "xyzw")
     tree = grow_tree(table.source, ID3, Options(preference=(2, 1)))
-    asked = [table.schema.names[n.split.attribute] for n in tree if not n.is_leaf]
-    assert asked == ["r", "q", "q"]
+    split_attributes = [
+        table.schema.names[n.split.attribute] for n in tree if not n.is_leaf
+    ]
+    assert split_attributes == ["r", "q", "q"]
 
 
 def test_a_used_attribute_is_asked_again_only_if_it_can_answer_again():

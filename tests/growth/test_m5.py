@@ -408,8 +408,8 @@ def test_many_subsets_give_few_terms():
         "y": generator.normal(size=600).tolist(),
     }
     model = spinney.grow(table, "y", recipe="m5", pruning="none")
-    at_root = dict.fromkeys(range(2), RootStatistics(0.0, np.arange(200)))
-    assert max(map(len, terms_below(model.tree, at_root))) == MAX_TERMS
+    roots = dict.fromkeys(range(2), RootStatistics(0.0, np.arange(200)))
+    assert max(map(len, terms_below(model.tree, roots))) == MAX_TERMS
 
 
 @pytest.mark.filterwarnings("ignore:splits on high-cardinality:spinney.SpinneyWarning")
@@ -456,8 +456,8 @@ def test_one_row_is_refused_as_ever():
 def test_terms_below_are_those_asked_there(model):
     whole = spinney.grow(mixed_rows(), "y", recipe="m5", pruning="none", **ORDINAL)
     tree = whole.tree
-    at_root = dict.fromkeys(range(4), RootStatistics(0.0, np.arange(4)))
-    for node, terms in zip(tree, terms_below(tree, at_root), strict=True):
+    roots = dict.fromkeys(range(4), RootStatistics(0.0, np.arange(4)))
+    for node, terms in zip(tree, terms_below(tree, roots), strict=True):
         below = [n for n in tree if node in tree.path(n.number) and n.split is not None]
         asked = {n.split.attribute for n in below}
         assert {term.attribute for term in terms} == asked

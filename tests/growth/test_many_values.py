@@ -107,15 +107,15 @@ def test_a_forest_asks_for_sets_of_values(task, tmp_path):
     model = forest(task).fit(frame, target)
     attributes = model.schema.attributes
     assert [a.kind for a in attributes[5:]] == ["nominal"] * 2
-    asked = set()
+    split_on = set()
     for tree in model.trees[:10]:
         for node in inner(tree):
-            asked.add(node.split.attribute)
+            split_on.add(node.split.attribute)
             nominal = node.split.attribute >= 5
             assert isinstance(node.split, Groups if nominal else Threshold)
         lines = [line for line in str(tree).splitlines() if " c0 " in line]
         assert not [line for line in lines if "c0 <" in line or "c0 ≥" in line]
-    assert asked == set(range(7))
+    assert split_on == set(range(7))
     # Trees by themselves send rows where those of the forest do.
     leaves = model.apply(frame)
     for number in (0, 7):

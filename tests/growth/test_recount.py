@@ -8,7 +8,7 @@ from tests.helpers.alike import same_node, same_tree
 from tests.helpers.fuzz import examples
 
 import spinney
-from spinney.growth.binned.grow_binned import grow
+from spinney.growth.binned.grow_binned import grow_binned_tree
 from spinney.growth.folds import fold_growth
 from spinney.growth.folds.teacher import smoothed_training
 from spinney.growth.growers import BINNED, PLAIN, choose_grower
@@ -35,7 +35,7 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     labels[labels < 0.02] = 0.0
     labels /= labels.sum(axis=1, keepdims=True)
     recipe = RECIPES["auto"].changed(min_samples_leaf=least)
-    taught = grow(smoothed_training(training, labels), recipe)
+    taught = grow_binned_tree(smoothed_training(training, labels), recipe)
     plain = recounted(taught, training.source(), recipe=recipe)
     compiled = BINNED.recount(taught, TrainingData(training), recipe, None)
     same_tree(plain, compiled, same_node)
@@ -53,14 +53,14 @@ def test_a_taught_tree_is_the_same_by_compiled_loops(monkeypatch):
         return engines[-1]
 
     monkeypatch.setattr(fold_growth, "choose_grower", chosen)
-    swift = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
+    by_kernels = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
     assert {engine.name for engine in engines} == {"binned"}
     monkeypatch.setattr(fold_growth, "choose_grower", lambda *_, **__: PLAIN)
     plain = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
-    assert str(swift) == str(plain)
-    assert str(swift.explain(node=0)) == str(plain.explain(node=0))
+    assert str(by_kernels) == str(plain)
+    assert str(by_kernels.explain(node=0)) == str(plain.explain(node=0))
     np.testing.assert_allclose(
-        swift.predict_proba(cells), plain.predict_proba(cells), atol=1e-12
+        by_kernels.predict_proba(cells), plain.predict_proba(cells), atol=1e-12
     )
-    first, other = (model.model_.sequence for model in (swift, plain))
+    first, other = (model.model_.sequence for model in (by_kernels, plain))
     assert [step.leaves for step in first] == [step.leaves for step in other]

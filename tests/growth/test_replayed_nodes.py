@@ -109,9 +109,9 @@ def test_every_bit_of_a_node_is_the_plain_learners(name):
             class_weight=None if broken else class_weight,
         )
         assert GROWERS_AGREE(training, options)
-        plain, swift = both(training, RECIPES_OF_LOOPS[name], options)
-        assert isinstance(swift.nodes, ReplayedNodes)
-        assert list(map(seen, swift)) == list(map(seen, plain))
+        plain, by_kernels = both(training, RECIPES_OF_LOOPS[name], options)
+        assert isinstance(by_kernels.nodes, ReplayedNodes)
+        assert list(map(seen, by_kernels)) == list(map(seen, plain))
 
     compare()
 
@@ -137,9 +137,9 @@ def test_whole_numbers_give_every_bit_of_a_node_as_well(name):
         schema = replace(training.schema, target=Target("y", origin=origin))
         training = replace(training, schema=schema, classes=numbers, weights=weights)
         assert GROWERS_AGREE(training, Options())
-        plain, swift = both(training, recipe)
-        assert isinstance(swift.nodes, ReplayedNodes)
-        assert list(map(seen, swift)) == list(map(seen, plain))
+        plain, by_kernels = both(training, recipe)
+        assert isinstance(by_kernels.nodes, ReplayedNodes)
+        assert list(map(seen, by_kernels)) == list(map(seen, plain))
 
     compare()
 

@@ -66,8 +66,8 @@ def test_classes_that_weigh_otherwise(class_weight):
 def test_without_rows_out_of_the_bag_nothing_is_shrunk():
     model = ForestClassifier(5, bootstrap=False, random_state=0).fit(ROWS, NOISY)
     assert model.forest_.shrinkage == 0
-    said = ForestClassifier(5, bootstrap=False, shrinkage=4, random_state=0)
-    assert said.fit(ROWS, NOISY).forest_.shrinkage == 4
+    changes = ForestClassifier(5, bootstrap=False, shrinkage=4, random_state=0)
+    assert changes.fit(ROWS, NOISY).forest_.shrinkage == 4
 
 
 def test_trees_in_runs_choose_as_all_at_once(monkeypatch):

@@ -13,7 +13,7 @@ KYPHOSIS = str(Path(__file__).parents[1] / "tables" / "rpart_kyphosis.csv")
 LOSS = {"present": {"absent": 4}, "absent": {"present": 3}}
 
 
-def stump(**said):
+def stump(**changes):
     return spinney.grow(
         KYPHOSIS,
         "Kyphosis",
@@ -21,7 +21,7 @@ def stump(**said):
         min_samples_leaf=7,
         max_depth=1,
         numeric=["Age", "Number", "Start"],
-        **said,
+        **changes,
     )
 
 
@@ -81,9 +81,9 @@ def test_a_dear_question_is_asked_last():
         "look": [1, 1, 0, 0, 0, 0],
         "ill": ["y", "y", "n", "n", "y", "n"],
     }
-    said = {"recipe": "id3", "nominal": ["blood", "look"]}
-    assert spinney.grow(table, "ill", **said).tree.root.candidate.attribute == 0
-    frugal = spinney.grow(table, "ill", test_costs={"blood": 10, "look": 1}, **said)
+    changes = {"recipe": "id3", "nominal": ["blood", "look"]}
+    assert spinney.grow(table, "ill", **changes).tree.root.candidate.attribute == 0
+    frugal = spinney.grow(table, "ill", test_costs={"blood": 10, "look": 1}, **changes)
     assert frugal.tree.root.candidate.attribute == 1
     # look 1 is pure; those of look 0 are asked for their blood, too.
     assert frugal.test_costs_of(table).tolist() == [1, 1, 11, 11, 11, 11]
@@ -100,7 +100,7 @@ def test_an_attribute_is_paid_for_once():
 
 
 @pytest.mark.parametrize(
-    "said, message",
+    "changes, message",
     [
         ({"cost_matrix": [[0, 1], [0, 0]]}, "no error costs anything where 'absent'"),
         ({"cost_matrix": [[0, 1, 2]]}, "does not fit 2 classes"),
@@ -116,9 +116,9 @@ def test_an_attribute_is_paid_for_once():
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(said, message):
+def test_what_makes_no_sense_is_refused(changes, message):
     with pytest.raises(ParameterError, match=message):
-        stump(**said)
+        stump(**changes)
 
 
 def test_explain_shows_the_price():

@@ -32,10 +32,10 @@ class Counting:
     """A source that counts the tables that it is asked for."""
 
     def __init__(self, source):
-        self._source, self.asked, self.sent = source, 0, 0
+        self._source, self.n_requests, self.sent = source, 0, 0
 
     def tables(self, requests):
-        self.asked += sum(len(request.attributes) for request in requests)
+        self.n_requests += sum(len(request.attributes) for request in requests)
         return self._source.tables(requests)
 
     def partition(self, *arguments, **options):
@@ -101,7 +101,7 @@ def test_the_tree_is_that_of_pruning_the_whole_one(numeric, data):
         options = replace(options, costs=COSTS[:n_classes, :n_classes])
     (stopped, few), (whole, many) = both_ways(lambda: table.source, recipe, options)
     check_equal(stopped, whole)
-    assert few.asked <= many.asked
+    assert few.n_requests <= many.n_requests
     assert few.sent <= many.sent
 
 
@@ -125,7 +125,7 @@ def test_fewer_tables_are_asked_for(recipe, name, target):
     (stopped, few), (whole, many) = both_ways(rows.source, RECIPES[recipe], options)
     check_equal(stopped, whole)
     assert any(step.pruned for step in whole.steps)
-    assert few.asked < many.asked
+    assert few.n_requests < many.n_requests
     assert few.sent < many.sent
 
 
@@ -138,7 +138,7 @@ def test_what_depends_on_the_whole_tree_is_grown_whole(settings):
         [n.weights.tolist() for n in tree] for tree in (stopped.tree, whole.tree)
     ]
     assert weights[0] == weights[1]
-    assert few.asked == many.asked
+    assert few.n_requests == many.n_requests
 
 
 def test_linear_combinations_are_stopped_too():
@@ -148,7 +148,7 @@ def test_linear_combinations_are_stopped_too():
     assert [n.weights.tolist() for n in stopped.tree] == [
         n.weights.tolist() for n in whole.tree
     ]
-    assert few.asked < many.asked
+    assert few.n_requests < many.n_requests
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_all_engines_prune_alike(recipe, missing, engine):
     """Compiled loops grow the whole tree, and cut it; the plain learner stops."""
     rows, options = parted("penguins", "species")
     chosen = replace(RECIPES[recipe], pruning="pre-pruning", missing_policy=missing)
-    plain, swift = (
+    plain, by_kernels = (
         each.grow_and_prune(TrainingData(rows), chosen, options)
         for each in (PLAIN, engine)
     )
-    same_tree(plain.tree, swift.tree, same_node)
-    said = [[(s.condition, s.pruned) for s in r.steps] for r in (plain, swift)]
-    assert said[0] == said[1]
+    same_tree(plain.tree, by_kernels.tree, same_node)
+    changes = [[(s.condition, s.pruned) for s in r.steps] for r in (plain, by_kernels)]
+    assert changes[0] == changes[1]
 
 
 def test_a_forced_split_below_a_stop_is_no_mistake(recwarn):

@@ -55,7 +55,7 @@ def plain(*names: str) -> tuple[ModuleType, ...]:
 )
 
 
-def cells_of(codes, *, n_bins=None, nominal=(), numbers=None, columns=(), tail=None):
+def coded_cells(codes, *, n_bins=None, nominal=(), numbers=None, columns=(), tail=None):
     """Return coded cells: of each bin of an attribute its number is its one value.
 
     The attributes that ``columns`` says may have several values a bin: those of the
@@ -87,14 +87,14 @@ def cells_of(codes, *, n_bins=None, nominal=(), numbers=None, columns=(), tail=N
     )
 
 
-def labels_of(labels, *, kind=0, weights=None, halves=False):
+def labels_of(labels, *, kind=0, weights=None, packs_classes=False):
     """Return classes, or numbers where sums of squares are wanted."""
     numeric = split_scores.is_numeric(kind)
     return layout.Labels(
         classes=np.asarray([] if numeric else labels, np.int32),
         weights=np.asarray([] if weights is None else weights, float),
         numbers=np.asarray(labels if numeric else [], float),
-        halves=halves,
+        packs_classes=packs_classes,
     )
 
 
@@ -106,8 +106,8 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "kind": kind,
         "width": width,
         "max_depth": 9,
-        "least_node": 2.0,
-        "least_branch": 0.0,
+        "min_node_weight": 2.0,
+        "min_branch_weight": 0.0,
         "min_gain": 0.0,
         "n_drawn": p,
         "small_node_rows": 0,
@@ -118,12 +118,12 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "competitor_rows": n + 1,
         "max_code_lines": layout.BINS,
         "limit_scale": np.ones(width),
-        "branch_share": 0.0,
-        "cut_share": 0.0,
-        "most_in_side": 25.0,
-        "least_deviation": 0.0,
+        "min_branch_fraction": 0.0,
+        "min_cut_fraction": 0.0,
+        "max_side_minimum": 25.0,
+        "min_deviation": 0.0,
         "by_ratio": False,
-        "below_average": 0.0,
+        "average_slack": 0.0,
         "missing_separate": False,
         **rules,
     }
@@ -148,7 +148,7 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         nodes.add_to_node(kind, labels, word, stack.weights, stack.counts, 0)
     stack.state[nodes.N_WAITING] = 1
     search.work.limits[layout.WEIGHT] = split_scores.side_weight(kind, stack.weights, 0)
-    search.work.limits[layout.LEAST] = given["least_branch"]
+    search.work.limits[layout.LEAST] = given["min_branch_weight"]
     return search
 
 

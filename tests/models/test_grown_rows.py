@@ -267,7 +267,7 @@ def test_a_number_without_rows_is_refused_with_the_way(iris):
         ({"sample_weight": [1]}, "sample_weight needs data"),
         (
             {"row": {"x": [1]}, "node": None, "data": IRIS},
-            "data cannot be used with row",
+            "data cannot be used with",
         ),
         ({"node": 99, "data": IRIS}, "node=99 is no node"),
     ],

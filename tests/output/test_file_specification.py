@@ -8,9 +8,9 @@ import pytest
 
 from spinney.extensions.clustering.cluster_file import (
     CLUSTERINGS,
-    FURTHER,
     KEYS,
     SETTINGS,
+    SETTINGS_BY_METHOD,
 )
 from spinney.output.file.container import DTYPES
 from spinney.output.file.forest_file import FORESTS, REASONS
@@ -51,7 +51,11 @@ def test_versions():
 
 def test_keys():
     assert all(f"| `{key}` |" in PAGE for key in KEYS_OF_TREES)
-    words = (*KEYS, *SETTINGS, *(name for names in FURTHER.values() for name in names))
+    words = (
+        *KEYS,
+        *SETTINGS,
+        *(name for names in SETTINGS_BY_METHOD.values() for name in names),
+    )
     assert all(f"`{key}`" in section("Clusters") for key in words)
 
 

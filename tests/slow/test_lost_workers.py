@@ -10,7 +10,7 @@ from tests.extensions.databases.test_bins import RECIPES, rows_of
 from tests.helpers.partitioned_tables import in_arrow, in_parquet
 
 import spinney
-from spinney.extensions.partitions import dask_executor
+from spinney.extensions.partitions import executors
 from spinney.testing import assert_same_tree, check_source
 
 pytestmark = [
@@ -22,7 +22,7 @@ pytest.importorskip("distributed")
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    with dask_executor.local_cluster(2) as running:
+    with executors.local_cluster(2) as running:
         yield running
 
 
@@ -48,7 +48,7 @@ def test_a_killed_worker_changes_no_node(client, moment, monkeypatch):
     options = {"recipe": RECIPES["fractional"], "weight": "w", "max_depth": 5}
     expected = spinney.grow(columns, "y", **options).tree
     options["memory_limit"] = 0  # no row comes here
-    gather, gathered, killed = dask_executor.OnDask.gather, [], []
+    gather, gathered, killed = executors.OnDask.gather, [], []
 
     def killing(executor: Any, handle: Any) -> Any:
         gathered.append(handle)
@@ -57,7 +57,7 @@ def test_a_killed_worker_changes_no_node(client, moment, monkeypatch):
             os.kill(killed[0], signal.SIGKILL)
         return gather(executor, handle)
 
-    monkeypatch.setattr(dask_executor.OnDask, "gather", killing)
+    monkeypatch.setattr(executors.OnDask, "gather", killing)
     found = spinney.grow(in_arrow(columns), "y", engine="dask", **options).tree
     assert len(gathered) > moment
     assert killed

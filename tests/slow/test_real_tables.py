@@ -49,7 +49,7 @@ def test_real_tables_give_the_same_tree_in_duckdb(name, recipe):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", spinney.SpinneyWarning)
         texts = [
-            str(spinney.grow(**arguments, recipe=recipe, max_depth=5, source=source))
+            str(spinney.grow(**arguments, recipe=recipe, max_depth=5, engine=source))
             for source in ("memory", "duckdb")
         ]
     assert texts[0] == texts[1]

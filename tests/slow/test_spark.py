@@ -7,7 +7,7 @@ from tests.helpers.spark_session import in_spark, spark_session
 
 import spinney
 from spinney.extensions.clustering.models import cluster_table
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import open_data
 from spinney.testing import assert_same_tree, check_source
 
@@ -40,7 +40,7 @@ def test_clusters_are_those_of_memory_from_the_same_start(session, monkeypatch):
     columns = {"x": (random.normal(size=60) + 5 * (np.arange(60) % 2)).tolist()}
     columns["z"] = random.normal(size=60).tolist()
     monkeypatch.setattr(cluster_table, "MOST_SAMPLED", 20)
-    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 40 * BYTES * 5)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 40 * CELL_BYTES * 5)
     with in_spark(session)(columns) as (data, how):
         clusters = spinney.find_clusters(data, 2, **how).clusters_
     cells = np.column_stack(list(columns.values()))

@@ -76,7 +76,7 @@ def test_some_tables_at_a_time_grow_the_same_tree(most, recipe, monkeypatch, tmp
         return iter(found)
 
     monkeypatch.setattr(TableWorkspace, "batches", counted)
-    monkeypatch.setattr(TableWorkspace, "most", most)
+    monkeypatch.setattr(TableWorkspace, "max_lines", most)
     monkeypatch.setattr(TableWorkspace, "check", lambda *_: None)
     columns = rows_of(1, missing=0.1)
     options = {"recipe": recipe, "min_samples_leaf": 2}
@@ -91,7 +91,7 @@ def test_some_tables_at_a_time_grow_the_same_tree(most, recipe, monkeypatch, tmp
 
 @pytest.mark.parametrize("recipe", ["c4.5", "cart"])
 def test_all_values_of_a_column_need_room(recipe, monkeypatch, tmp_path):
-    monkeypatch.setattr(TableWorkspace, "most", 100)
+    monkeypatch.setattr(TableWorkspace, "max_lines", 100)
     with opened("bound relation", rows_of(1), tmp_path) as (rows, how):
         words = r"no room for all values of column '\w+': raise it to 1GiB, or count"
         options = {"recipe": recipe, **how}
@@ -103,7 +103,7 @@ def test_all_values_of_a_column_need_room(recipe, monkeypatch, tmp_path):
 
 
 def test_of_numbers_as_targets_a_column_is_to_be_left_out(monkeypatch, tmp_path):
-    monkeypatch.setattr(TableWorkspace, "most", 10)
+    monkeypatch.setattr(TableWorkspace, "max_lines", 10)
     numbers = [i / 7 for i in range(60)]
     columns = {"x": numbers, "y": [number % 3 for number in numbers]}
     with (

@@ -56,7 +56,7 @@ def members_after(seed, n_rows, gaps, few):
     """Return the rows of all nodes of three levels, with levels of so many or more."""
     source, level, n_nodes, found = source_of(seed, n_rows, gaps), [ROOT], 1, {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "FEW_NODES", few)
+        patch.setattr(memory, "MIN_BATCHED_NODES", few)
         for depth in range(4):
             for node, route in zip(
                 level, routes(seed + depth, len(level)), strict=True

@@ -43,8 +43,8 @@ def test_parts_are_as_in_plain_loops(seed, n_parts, most_cells):
         for _ in range(n_parts)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_products, "MOST_CELLS", most_cells)
-        patch.setattr(row_products, "MOST_PRODUCTS", most_cells)
+        patch.setattr(row_products, "MAX_CELLS", most_cells)
+        patch.setattr(row_products, "MAX_PRODUCTS", most_cells)
         found = products_of_parts(lines, weights, start, asked)
     for part, each in enumerate(found):
         (weight,), (means,), (spreads,) = each.weights, each.means, each.spreads

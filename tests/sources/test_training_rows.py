@@ -7,7 +7,7 @@ from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
 from spinney.data.schema import Target
 from spinney.data.table import Column, Table
-from spinney.data.target_leakage import MOST_CLASSES
+from spinney.data.target_leakage import MAX_CLASSES
 from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyWarning
 from spinney.sources.rows.training_rows import (
@@ -128,9 +128,9 @@ def test_numbers_as_classes():
 
 
 def test_as_many_numbers_as_may_be_classes():
-    numbers = np.arange(MOST_CLASSES, dtype=float)
+    numbers = np.arange(MAX_CLASSES, dtype=float)
     target, _ = as_classes(Column("y", "numeric", numbers))
-    assert len(target.classes) == MOST_CLASSES
+    assert len(target.classes) == MAX_CLASSES
     assert as_target(Column("y", "numeric", numbers))[0] == target
     more = Column("y", "numeric", np.append(numbers, 20.0))
     assert as_target(more)[0] == Target("y", origin=0.0)

@@ -23,7 +23,7 @@ from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growth import growers
 from spinney.growth.binned import binned_dataset, parallel_search
-from spinney.growth.binned.grow_binned import grow as grow_binned
+from spinney.growth.binned.grow_binned import grow_binned_tree as grow_binned
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_model

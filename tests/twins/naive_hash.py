@@ -6,7 +6,7 @@ from math import floor, sqrt
 GOLDEN = (sqrt(5) - 1) / 2
 
 
-def behind(number: float) -> float:
+def fractional_part(number: float) -> float:
     """Return the part of a number behind the point."""
     return number - floor(number)
 
@@ -41,12 +41,12 @@ def sample_fraction(
                 part = step
             else:
                 part = (cell - low) / width * (step * 1e8)
-            total += behind(part)
+            total += fractional_part(part)
             if cell is not None and not codes[place] and width > 0:
                 size, band = in_band(cell)
                 factor = step * (1.0 + band / 1024) * 2.0**20
-                in_bands += behind(size * factor)
-        own = behind((total + in_bands * GOLDEN) * 99991.61803398875)
+                in_bands += fractional_part(size * factor)
+        own = fractional_part((total + in_bands * GOLDEN) * 99991.61803398875)
         copies[own] = copies.get(own, 0) + 1
-        shares.append(behind(own + copies[own] * GOLDEN))
+        shares.append(fractional_part(own + copies[own] * GOLDEN))
     return shares

@@ -120,7 +120,7 @@ def compile_ahead(
 
     done(0)
     processes = [partial(_in_process, name) for name in jobs]
-    run_each(processes, at_once=n_threads(), done=done)
+    run_each(processes, max_threads=n_threads(), done=done)
 
 
 def _in_process(name: str) -> None:

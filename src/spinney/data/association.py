@@ -62,26 +62,26 @@ class Association(InNotebooks):
     values: Floats
     rows: Integers
 
-    def measure(self, one: int, other: int) -> str:
+    def measure(self, first: int, second: int) -> str:
         """Return the name of the measure of two columns."""
-        return measure_of(self.kinds[one], self.kinds[other])
+        return measure_of(self.kinds[first], self.kinds[second])
 
-    def pairs(self, most: int | None = None) -> list[tuple[str, str, float, str]]:
+    def pairs(self, max_pairs: int | None = None) -> list[tuple[str, str, float, str]]:
         """Return pairs of columns with association and measure, the strongest first."""
-        known = [
-            (one, other)
-            for one, other in combinations(range(len(self.names)), 2)
-            if not np.isnan(self.values[one, other])
+        pairs = [
+            (first, second)
+            for first, second in combinations(range(len(self.names)), 2)
+            if not np.isnan(self.values[first, second])
         ]
-        known.sort(key=lambda pair: (-abs(self.values[pair]), pair))
+        pairs.sort(key=lambda pair: (-abs(self.values[pair]), pair))
         return [
             (
-                self.names[one],
-                self.names[other],
-                float(self.values[one, other]),
-                self.measure(one, other),
+                self.names[first],
+                self.names[second],
+                float(self.values[first, second]),
+                self.measure(first, second),
             )
-            for one, other in known[:most]
+            for first, second in pairs[:max_pairs]
         ]
 
     def groups(self, threshold: float = THRESHOLD) -> list[tuple[int, ...]]:
@@ -101,10 +101,10 @@ class Association(InNotebooks):
         np.fill_diagonal(distance, 0.0)
         tree = linkage(squareform(distance, checks=False), "complete")
         labels = fcluster(tree, 1.0 - threshold + TOLERANCE, "distance")
-        found: dict[int, list[int]] = {}
+        by_label: dict[int, list[int]] = {}
         for column, label in enumerate(labels.tolist()):
-            found.setdefault(label, []).append(column)
-        return [tuple(columns) for columns in found.values()]
+            by_label.setdefault(label, []).append(column)
+        return [tuple(columns) for columns in by_label.values()]
 
     def least(self, columns: Sequence[int]) -> float | None:
         """Return the least association within a group; None of one column."""
@@ -124,8 +124,8 @@ class Association(InNotebooks):
             ],
             "rows": self.rows.tolist(),
             "pairs": [
-                {"columns": [one, other], "association": value, "measure": measure}
-                for one, other, value, measure in self.pairs()
+                {"columns": [first, second], "association": value, "measure": measure}
+                for first, second, value, measure in self.pairs()
             ],
         }
 
@@ -139,30 +139,30 @@ class Association(InNotebooks):
         columns = [["", *labels]]
         columns[0] = [label.ljust(wide) for label in columns[0]]
         for n, line in zip(numbers, self.values.T, strict=True):
-            columns.append([str(n), *map(_cell, line)])
+            columns.append([str(n), *map(_cell_text, line)])
         lines = in_columns(columns, width=width, indent=0)
         strongest = self.pairs(N_PAIRS)
         if strongest:
             rows = [
-                (f"  {shown(one)}, {shown(other)}", f"{value:.4f}", measure)
-                for one, other, value, measure in strongest
+                (f"  {shown(first)}, {shown(second)}", f"{value:.4f}", measure)
+                for first, second, value, measure in strongest
             ]
             lines += ["", "the strongest pairs", *aligned(rows, left=(0, 2))]
         text = "\n".join(lines)
         return text.replace("é", "e") if ascii_only else text
 
 
-def _cell(value: float) -> str:
+def _cell_text(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}"
 
 
-def measure_of(one: str, other: str) -> str:
+def measure_of(first: str, second: str) -> str:
     """Return the name of the measure for two kinds of columns.
 
     >>> measure_of("numeric", "nominal")
     'correlation ratio'
     """
-    kinds = {one, other}
+    kinds = {first, second}
     if kinds == {"numeric"}:
         return PEARSON
     if "nominal" not in kinds:
@@ -184,25 +184,33 @@ def association_of(
            [0.845, 0.845, 1.   ]])
     """
     n, n_rows = len(columns), len(columns[0].cells) if columns else 0
-    own = np.ones(n_rows) if weights is None else weights
-    known = np.array([_known(column) & (own > 0) for column in columns])
-    known = known.reshape(n, n_rows)
-    both = known.astype(np.float64)
-    rows = np.rint(both @ both.T).astype(np.int64)
+    row_weights = np.ones(n_rows) if weights is None else weights
+    is_present = np.array(
+        [_present_cells(column) & (row_weights > 0) for column in columns]
+    )
+    is_present = is_present.reshape(n, n_rows)
+    present = is_present.astype(np.float64)
+    rows = np.rint(present @ present.T).astype(np.int64)
     values = np.full((n, n), np.nan)
     numeric = np.array([column.kind == "numeric" for column in columns], bool)
-    whole = np.flatnonzero(numeric & (known | (own == 0)).all(axis=1)).tolist()
-    if whole and own.any():
-        cells = np.array([columns[at].cells[own > 0] for at in whole])
-        values[np.ix_(whole, whole)] = _pearson(cells, own[own > 0])
-    for one, other in combinations(range(n), 2):
-        if not {one, other} <= set(whole):
-            here = known[one] & known[other]
-            pair = columns[one].take(here), columns[other].take(here)
-            values[one, other] = values[other, one] = _of_pair(*pair, own[here])
-    for at, column in enumerate(columns):
-        some = np.unique(column.cells[known[at]])
-        values[at, at] = 1.0 if len(some) > 1 else np.nan
+    complete = np.flatnonzero(
+        numeric & (is_present | (row_weights == 0)).all(axis=1)
+    ).tolist()
+    if complete and row_weights.any():
+        cells = np.array([columns[index].cells[row_weights > 0] for index in complete])
+        values[np.ix_(complete, complete)] = _pearson(
+            cells, row_weights[row_weights > 0]
+        )
+    for first, second in combinations(range(n), 2):
+        if not {first, second} <= set(complete):
+            rows_of_pair = is_present[first] & is_present[second]
+            pair = columns[first].take(rows_of_pair), columns[second].take(rows_of_pair)
+            values[first, second] = values[second, first] = _pair_association(
+                *pair, row_weights[rows_of_pair]
+            )
+    for index, column in enumerate(columns):
+        distinct = np.unique(column.cells[is_present[index]])
+        values[index, index] = 1.0 if len(distinct) > 1 else np.nan
     return Association(
         tuple(column.name for column in columns),
         tuple(column.kind for column in columns),
@@ -211,7 +219,7 @@ def association_of(
     )
 
 
-def _known(column: Column) -> NDArray[np.bool_]:
+def _present_cells(column: Column) -> NDArray[np.bool_]:
     if column.kind == "numeric":
         return np.isfinite(column.cells)
     return np.asarray(column.cells >= 0)
@@ -232,7 +240,7 @@ def _pearson(cells: Floats, weights: Floats) -> Floats:
     return np.asarray(np.clip(r, -1.0, 1.0))
 
 
-def _of_pair(one: Column, other: Column, weights: Floats) -> float:
+def _pair_association(one: Column, other: Column, weights: Floats) -> float:
     """Return the association of two columns without missing cells."""
     if not len(weights):
         return float("nan")
@@ -252,33 +260,35 @@ def _of_pair(one: Column, other: Column, weights: Floats) -> float:
 def _ranks(cells: NDArray[Any], weights: Floats) -> Floats:
     """Return ranks by weight; equals share their middle one."""
     _, values = np.unique(cells, return_inverse=True)
-    own = np.bincount(values, weights)
-    return np.asarray((own.cumsum() - own / 2)[values])
+    value_weights = np.bincount(values, weights)
+    return np.asarray((value_weights.cumsum() - value_weights / 2)[values])
 
 
 def _ratio(groups: NDArray[Any], numbers: Floats, weights: Floats) -> float:
     """Return the correlation ratio of numbers in groups."""
     sizes = np.bincount(groups, weights)
-    some = sizes > 0
-    if np.count_nonzero(some) < 2 or np.ptp(numbers) == 0:
+    is_used = sizes > 0
+    if np.count_nonzero(is_used) < 2 or np.ptp(numbers) == 0:
         return float("nan")
     numbers = numbers / np.abs(numbers).max()
     numbers = numbers - np.average(numbers, weights=weights)
     sums = np.bincount(groups, weights * numbers)
-    between = float((sums[some] ** 2 / sizes[some]).sum())
+    between = float((sums[is_used] ** 2 / sizes[is_used]).sum())
     return float(np.sqrt(min(1.0, between / float(weights @ numbers**2))))
 
 
-def _cramer(one: Integers, other: Integers, weights: Floats) -> float:
+def _cramer(first: Integers, second: Integers, weights: Floats) -> float:
     """Return Cramér's V of two columns of codes."""
     from scipy.stats import chi2_contingency
 
-    width = int(other.max()) + 1
-    counts = np.bincount(one * width + other, weights, (int(one.max()) + 1) * width)
+    width = int(second.max()) + 1
+    counts = np.bincount(
+        first * width + second, weights, (int(first.max()) + 1) * width
+    )
     table = counts.reshape(-1, width)
     table = table[table.any(axis=1)][:, table.any(axis=0)]
-    fewer = min(table.shape)
-    if fewer < 2:
+    n_fewer = min(table.shape)
+    if n_fewer < 2:
         return float("nan")
     chi_square = float(chi2_contingency(table, correction=False).statistic)
-    return float(np.sqrt(min(1.0, chi_square / (table.sum() * (fewer - 1)))))
+    return float(np.sqrt(min(1.0, chi_square / (table.sum() * (n_fewer - 1)))))

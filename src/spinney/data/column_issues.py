@@ -20,9 +20,9 @@ from spinney.data.declarations import Declarations
 from spinney.data.format_inference import LIKELY, SURE, infer_candidates
 from spinney.data.table import Column, Table, Value, with_row
 from spinney.data.unparsable_cells import (
+    MAX_NAMED,
     MAX_TRIED,
     MIN_NUMBERS,
-    MOST_NAMED,
     common_format,
     conversion,
     unparsable_cells,
@@ -147,9 +147,9 @@ class IssueFacts:
         texts = self.unparsable
         words = [
             with_row(text, self._cells_with(text), self.rows)
-            for text in texts[:MOST_NAMED]
+            for text in texts[:MAX_NAMED]
         ]
-        more = len(texts) - MOST_NAMED
+        more = len(texts) - MAX_NAMED
         return joined([*words, *([f"{more} more texts"] if more > 0 else [])])
 
     def _cells_with(self, text: str) -> Integers:
@@ -344,10 +344,12 @@ def _unparsable_remedy(facts: IssueFacts) -> Text:
 def _has_similar_values(facts: IssueFacts) -> str:
     """Name the first two values that look alike."""
     levels = facts.levels
-    others = {value_text(each): each for each in levels if not isinstance(each, str)}
+    other_levels = {
+        value_text(level): level for level in levels if not isinstance(level, str)
+    }
     for text in levels:
-        if isinstance(text, str) and text in others:
-            kind = "truth value" if isinstance(others[text], bool) else "number"
+        if isinstance(text, str) and text in other_levels:
+            kind = "truth value" if isinstance(other_levels[text], bool) else "number"
             alike = f"the {kind} {text} and the text {text!r}"
             return f"holds {alike}, two values that look alike"
     return ""
@@ -491,11 +493,11 @@ def table_warnings(
 
 def look_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
     """Return the warnings that only ``look`` reports, at most one per column."""
-    found = []
-    for each in facts:
-        warnings = (issue.warning(each) for issue in LOOK_ISSUES.values())
-        found += [next(filter(None, warnings), None)]
-    return [warning for warning in found if warning is not None]
+    warnings_of_columns = []
+    for column in facts:
+        warnings = (issue.warning(column) for issue in LOOK_ISSUES.values())
+        warnings_of_columns += [next(filter(None, warnings), None)]
+    return [warning for warning in warnings_of_columns if warning is not None]
 
 
 def placeholder_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
@@ -526,7 +528,7 @@ def placeholder_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
         return []
     texts = [*columns]
     names = dict.fromkeys(name for each in columns.values() for name in each)
-    where = first_of([*map(repr, names)], MOST_NAMED)
+    where = first_of([*map(repr, names)], MAX_NAMED)
     are = "are read as values" if len(texts) > 1 else "is read as a value"
     if_missing = "if they mean missing, declare them ({})"
     if len(texts) == 1:
@@ -560,13 +562,15 @@ def exclude_identifiers(facts: Sequence[IssueFacts]) -> tuple[str, ...]:
 
     They are identifiers and row numbers. A declared column stays.
     """
-    found = [each for each in facts if not each.is_declared]
-    found = [each for each in found if each.is_identifier or each.is_row_number]
-    if len(found) == len(facts):
+    identifiers = [column for column in facts if not column.is_declared]
+    identifiers = [
+        column for column in identifiers if column.is_identifier or column.is_row_number
+    ]
+    if len(identifiers) == len(facts):
         return ()
-    for each in found:
-        _report_excluded(each)
-    return tuple(each.name for each in found)
+    for column in identifiers:
+        _report_excluded(column)
+    return tuple(column.name for column in identifiers)
 
 
 def _report_excluded(facts: IssueFacts) -> None:

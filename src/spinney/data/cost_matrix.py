@@ -36,13 +36,13 @@ def cost_array(costs: Costs, classes: Sequence[Value]) -> Floats:
         matrix = _from_mapping(costs, [value_text(label) for label in classes])
     else:
         matrix = _from_array(costs, len(classes))
-    odd = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
-    if len(odd):
-        label, true = (classes[code] for code in odd[0])
+    invalid = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
+    if len(invalid):
+        label, true = (classes[code] for code in invalid[0])
         raise ParameterError(
             Setting("cost_matrix"),
-            f": label {label!r} where {true!r} is true costs {matrix[tuple(odd[0])]}: "
-            "costs are numbers of at least 0",
+            f": label {label!r} where {true!r} is true costs "
+            f"{matrix[tuple(invalid[0])]}: costs are numbers of at least 0",
         )
     return matrix
 
@@ -86,9 +86,9 @@ def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
                     f": label {label!r} where {true!r} is true costs {cost!r}, which "
                     "is no number",
                 )
-    absent = np.argwhere(np.isnan(matrix))
-    if len(absent):
-        label, true = (names[code] for code in absent[0])
+    lacking = np.argwhere(np.isnan(matrix))
+    if len(lacking):
+        label, true = (names[code] for code in lacking[0])
         msg = (
             f"cost_matrix does not say what label {label!r} costs where {true!r} is "
             "true: every pair of different classes needs a cost"

@@ -149,13 +149,15 @@ def _parsed(
     """Return the name before the colon, and the items behind it."""
     name, _, listed = text.partition(":")
     levels = tuple(level.strip() for level in divide(listed))
-    if reason := _unfit(text, name, levels, what, least):
+    if reason := _problem_of_levels(text, name, levels, what, least):
         problem = f" {text!r} {reason}"
         raise ParameterError(Setting(parameter), problem, remedy=remedy)
     return name.strip(), levels
 
 
-def _unfit(text: str, name: str, levels: tuple[str, ...], what: str, least: int) -> str:
+def _problem_of_levels(
+    text: str, name: str, levels: tuple[str, ...], what: str, least: int
+) -> str:
     """Return the problem of a text that declares levels, or ""."""
     if ":" not in text or not name.strip():
         return "has no 'name:' in front"
@@ -166,15 +168,17 @@ def _unfit(text: str, name: str, levels: tuple[str, ...], what: str, least: int)
     return f"names a {what} twice" if len(set(levels)) < len(levels) else ""
 
 
-def parse_column_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
+def parse_column_names(texts: Iterable[str], columns: Iterable[str]) -> list[str]:
     """Return the named columns, given one by one or separated by commas.
 
     >>> parse_column_names(["id,size", "red, green"], ["id", "size", "red, green"])
     ['id', 'size', 'red, green']
     """
-    known, names = set(known), list[str]()
-    for text in given:
-        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+    columns, names = set(columns), list[str]()
+    for text in texts:
+        parts = (
+            [text] if text in columns else [part.strip() for part in text.split(",")]
+        )
         names += [part for part in parts if part]
     return list(dict.fromkeys(names))
 
@@ -216,8 +220,8 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
             if len(parts) > 1 and set(parts) <= known:
                 kind = "ignore" if name in declarations.ignore else "nominal"
                 kind = "numeric" if name in declarations.numeric else kind
-                each = Setting(kind, parts)
-                remedy = phrase("name each column by itself ({})", each)
+                setting = Setting(kind, parts)
+                remedy = phrase("name each column by itself ({})", setting)
             msg = f"column {name!r} is declared but not in the table"
             raise DataError(msg, remedy=remedy)
     for name, count in Counter(declarations.names).items():
@@ -278,8 +282,8 @@ def declarations_of(
         "ignore": ignore,
         "missing_values": missing_values,
     }
-    for name, given in lists.items():
-        check_text_list(name, given)
+    for name, texts in lists.items():
+        check_text_list(name, texts)
     return Declarations(
         tuple(nominal),
         _levels_of("ordinal", ordinal),
@@ -293,17 +297,17 @@ def declarations_of(
     )
 
 
-def check_text_list(name: str, given: Any) -> None:
+def check_text_list(name: str, texts: Any) -> None:
     """Refuse what is no list of texts."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise refusal(Setting(name, given), "must be a list of texts, such as ['x']")
-    for text in given:
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise refusal(Setting(name, texts), "must be a list of texts, such as ['x']")
+    for text in texts:
         if not isinstance(text, str):
             raise ParameterError(Setting(name), f": {text!r} is no text")
 
 
 # Its parser, what to give, and an example of either text_format.
-_LISTED = {
+_FORMS_OF_LEVELS = {
     "ordinal": (
         parse_ordinal,
         "levels, low to high",
@@ -321,7 +325,7 @@ _LISTED = {
 
 def _levels_of(parameter: str, declared: Any) -> dict[str, tuple[str, ...]]:
     """Return the levels of columns, given as a mapping or as texts."""
-    parse, wanted, as_mapping, as_text = _LISTED[parameter]
+    parse, expected, as_mapping, as_text = _FORMS_OF_LEVELS[parameter]
     if isinstance(declared, str) or not isinstance(declared, Iterable):
         raise refusal(
             Setting(parameter, declared),
@@ -331,22 +335,23 @@ def _levels_of(parameter: str, declared: Any) -> dict[str, tuple[str, ...]]:
         if not isinstance(name, str):
             raise ParameterError(Setting(parameter), f": {name!r} is no text")
     if not isinstance(declared, Mapping):
-        return _each_once(parameter, [parse(text) for text in declared])
-    for name, given in declared.items():
-        if isinstance(given, str) or not isinstance(given, Iterable):
+        return _as_mapping(parameter, [parse(text) for text in declared])
+    for name, values in declared.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
             raise ParameterError(
-                Setting(parameter), f": {name!r} has {given!r}: give a list of {wanted}"
+                Setting(parameter),
+                f": {name!r} has {values!r}: give a list of {expected}",
             )
-    levels = {name: tuple(given) for name, given in declared.items()}
-    for name, given in levels.items():
-        for value in given:
+    levels = {name: tuple(values) for name, values in declared.items()}
+    for name, values in levels.items():
+        for value in values:
             if value is None or value != value:
                 problem = f": {name!r} has {value!r}, and what is missing is no value"
                 raise ParameterError(Setting(parameter), problem, remedy="leave it out")
-    return {name: tuple(map(str, given)) for name, given in levels.items()}
+    return {name: tuple(map(str, values)) for name, values in levels.items()}
 
 
-def _each_once(
+def _as_mapping(
     parameter: str, pairs: Sequence[tuple[str, tuple[str, ...]]]
 ) -> dict[str, tuple[str, ...]]:
     """Return pairs as a mapping; refuse a column that occurs twice."""

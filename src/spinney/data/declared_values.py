@@ -69,13 +69,15 @@ def with_values(
 
 
 def merged_values(
-    seen: Sequence[Value], values: Sequence[Value], markers: Collection[str] = ()
+    present: Sequence[Value], values: Sequence[Value], markers: Collection[str] = ()
 ) -> tuple[Value, ...]:
     """Return declared values in order, as values of the type that cells have."""
-    dropped = marker_values(markers)
-    typed = typed_levels(values, seen)
-    kept = {level_order(v): v for v in typed if v != "" and not is_marker(v, dropped)}
-    return tuple(kept[key] for key in sorted(kept))
+    markers_typed = marker_values(markers)
+    typed = typed_levels(values, present)
+    levels = {
+        level_order(v): v for v in typed if v != "" and not is_marker(v, markers_typed)
+    }
+    return tuple(levels[key] for key in sorted(levels))
 
 
 def unknown_value_error(name: str, value: Value, values: Iterable[Value]) -> DataError:
@@ -101,30 +103,24 @@ def with_type_values(
     unused, they are dropped, with a note of the table.
     """
     declarations = declarations or Declarations()
-    made, notes = [], list(table.notes)
+    columns, notes = [], list(table.notes)
     for column in table.columns:
         values = named.get(column.name)
         from_type = declarations.uses_type_values
         from_type &= column.name not in declarations.values
         if values and column.kind == "nominal" and from_type:
-            declared = _with_values_of_type(column, values, declarations.missing)
+            known = set(column.levels)
+            declared = replace(column, declared=True)
+            if set(map(type, known)) != {str} or not known.issuperset(values):
+                values = (*column.levels, *values)
+                declared = with_values(column, values, declarations.missing)
             n_without = len(declared.without_rows)
             if n_without <= MAX_UNUSED_VALUES:
                 column = declared
             else:
                 notes.append(unused_values_note(column.name, n_without))
-        made.append(column)
-    return replace(table, columns=tuple(made), notes=tuple(notes))
-
-
-def _with_values_of_type(
-    column: Column, values: Sequence[Value], markers: Collection[str]
-) -> Column:
-    """Return a column that may hold its own values and those of its type."""
-    known = set(column.levels)
-    if set(map(type, known)) == {str} and known.issuperset(values):
-        return replace(column, declared=True)
-    return with_values(column, (*column.levels, *values), markers)
+        columns.append(column)
+    return replace(table, columns=tuple(columns), notes=tuple(notes))
 
 
 def unused_values_note(name: str, n_values: int) -> Text:

@@ -161,9 +161,9 @@ def choose_formats(
     >>> {name: format.decimal for name, format in chosen.items()}
     {'a': ',', 'b': ','}
     """
-    every = columns.values()
-    decimal = text_format.decimal or _infer_decimal(every, model_format)
-    order = _single(unambiguous(each.date_orders for each in every))
+    all_candidates = columns.values()
+    decimal = text_format.decimal or _infer_decimal(all_candidates, model_format)
+    order = _single(unambiguous(found.date_orders for found in all_candidates))
     dates = text_format.dates or order or model_format.dates
     thousands = text_format.thousands or model_format.thousands
     likely = decimal or ("," if delimiter == ";" else ".")
@@ -196,24 +196,24 @@ def table_markers(
 
     They are placeholders of columns ``with_format``, which are missing there.
     """
-    found = {text for name in with_format for text in columns[name].placeholders}
-    return sorted(found & SURE)
+    placeholders = {text for name in with_format for text in columns[name].placeholders}
+    return sorted(placeholders & SURE)
 
 
 def unambiguous(options: Iterable[set[str]]) -> set[str]:
     """Return the decimal marks, or orders, that are the only option of a column."""
-    return set().union(*(each for each in options if len(each) == 1))
+    return set().union(*(option for option in options if len(option) == 1))
 
 
 def is_ambiguous(
     columns: Collection[FormatCandidates], text_format: TextFormat
 ) -> bool:
     """Return whether columns have several formats, and no column decides."""
-    orders = [each.date_orders for each in columns if each.date_orders]
+    orders = [options.date_orders for options in columns if options.date_orders]
     if text_format.dates is None and orders and min(map(len, orders)) > 1:
         return True
-    decimals = [each.decimals for each in columns]
-    has_several = any(len(each) > 1 for each in decimals)
+    decimals = [options.decimals for options in columns]
+    has_several = any(len(options) > 1 for options in decimals)
     return text_format.decimal is None and has_several and not unambiguous(decimals)
 
 
@@ -225,9 +225,9 @@ def _infer_decimal(
     Numbers as programs write them count only against a model's mark: beside columns
     with commas they may be whole, with points between thousands.
     """
-    marks = unambiguous(each.decimals for each in columns if not each.is_plain)
+    marks = unambiguous(column.decimals for column in columns if not column.is_plain)
     if not marks and model_format.decimal is not None:
-        marks = unambiguous(each.decimals for each in columns)
+        marks = unambiguous(column.decimals for column in columns)
     return _single(marks) or model_format.decimal
 
 

@@ -93,8 +93,8 @@ class Linear:
     def __post_init__(self) -> None:
         """Refuse what is no combination of several attributes."""
         _check_places(self.places)
-        good = [np.isfinite(factor) and factor != 0 for factor in self.coefficients]
-        if not all(good) or len(good) != len(self.places):
+        is_valid = [np.isfinite(factor) and factor != 0 for factor in self.coefficients]
+        if not all(is_valid) or len(is_valid) != len(self.places):
             msg = (
                 f"coefficients={self.coefficients!r} must be finite, not 0, and one "
                 f"for each of {len(self.places)} attributes"
@@ -193,12 +193,12 @@ class Conjunction:
         array([ 1,  0,  0, -1], dtype=int32)
         """
         size = len(columns[self.places[0]])
-        holds, known = np.ones(size, dtype=bool), np.ones(size, dtype=bool)
+        holds, is_present = np.ones(size, dtype=bool), np.ones(size, dtype=bool)
         for clause in self.clauses:
             cells = np.asarray(columns[clause.place])
-            known &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0
+            is_present &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0
             holds &= clause.holds(cells)
-        return np.where(known, holds, -1).astype(np.int32)
+        return np.where(is_present, holds, -1).astype(np.int32)
 
     def text(self, attributes: "Sequence[Attribute]") -> str:
         """Return how it reads, such as ``outlook = sunny and humidity > 77.5``."""
@@ -208,10 +208,10 @@ class Conjunction:
 Formula = Difference | Ratio | Linear | Conjunction
 
 
-def moved(formula: Formula, places: "Mapping[int, int]") -> Formula:
+def reindexed(formula: Formula, places: "Mapping[int, int]") -> Formula:
     """Return a formula whose attributes stand at other places.
 
-    >>> moved(Ratio(3, 1), {3: 0, 1: 7})
+    >>> reindexed(Ratio(3, 1), {3: 0, 1: 7})
     Ratio(first=0, second=7)
     """
     new = tuple(places[place] for place in formula.places)

@@ -46,8 +46,8 @@ def parse_text_columns(
             continue
         if (times := _iso_times(cells, texts)) is not None:
             parsed[name] = times
-        elif (found := _candidates(cells, texts)) is not None:
-            (ignored if declarations.ignores(name) else candidates)[name] = found
+        elif (inferred := _candidates(cells, texts)) is not None:
+            (ignored if declarations.ignores(name) else candidates)[name] = inferred
     formats = notes.choose_formats(candidates, declarations, lambda: ignored)
     for name, format in formats.items():
         cells = [_parsed(cell, format, declarations) for cell in columns[name]]
@@ -63,10 +63,10 @@ def parse_text_columns(
 
 def _candidates(cells: Cells, texts: set[str]) -> FormatCandidates | None:
     """Return the candidates of texts, beside which numbers count as texts."""
-    others = [cell for cell in cells if cell is not None and not isinstance(cell, str)]
-    if any(type(cell) not in (int, float) for cell in others):
+    typed = [cell for cell in cells if cell is not None and not isinstance(cell, str)]
+    if any(type(cell) not in (int, float) for cell in typed):
         return None
-    return infer_candidates({*texts, *map(repr, others)})
+    return infer_candidates({*texts, *map(repr, typed)})
 
 
 def _parsed(cell: Any, format: CellFormat, declarations: Declarations) -> Any:

@@ -25,7 +25,7 @@ from spinney.data.text_formats import (
 )
 from spinney.errors import Setting, Text, note
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclass
@@ -84,8 +84,8 @@ declare "
 
     def add_certain(self, columns: Iterable[FormatCandidates]) -> None:
         """Remember the marks and orders that columns leave no choice of."""
-        for each in columns:
-            self._certain |= unambiguous([each.decimals, each.date_orders])
+        for column in columns:
+            self._certain |= unambiguous([column.decimals, column.date_orders])
 
     def choose_formats(
         self,
@@ -108,9 +108,9 @@ declare "
         settings = (declared.text_format, delimiter, declared.model_format)
         formats = choose_formats({**candidates, **decisive}, *settings)
         formats = {column: f for column, f in formats.items() if column in candidates}
-        for column, each in candidates.items():
+        for column, found in candidates.items():
             name = column if names is None else names[column]
-            self.add_column(name, each, formats.get(column), declared)
+            self.add_column(name, found, formats.get(column), declared)
         self.markers = table_markers(candidates, formats)
         return formats
 
@@ -125,11 +125,16 @@ declare "
 
         A column without a format has ambiguous dates or plain numbers.
         """
-        given, of_model = declared.text_format, declared.model_format
-        if not candidates.is_plain or of_model.decimal:
+        declared_format, model_format = declared.text_format, declared.model_format
+        if not candidates.is_plain or model_format.decimal:
             self.add_certain([candidates])
-        ambiguous = given.decimal is None and len(candidates.decimals) > 1
-        if format is None and candidates.is_plain and ambiguous and of_model.decimal:
+        ambiguous = declared_format.decimal is None and len(candidates.decimals) > 1
+        if (
+            format is None
+            and candidates.is_plain
+            and ambiguous
+            and model_format.decimal
+        ):
             format = NUMBER_FORMATS[
                 0
             ]  # parsed as programs do, unlike the model's table
@@ -145,25 +150,33 @@ declare "
         if candidates.placeholders and not self.quiet:
             self._placeholders[name] = candidates.placeholders
         if isinstance(format, DateFormat):
-            ambiguous = given.dates is None and len(candidates.date_orders) > 1
+            ambiguous = (
+                declared_format.dates is None and len(candidates.date_orders) > 1
+            )
             is_order = format.name in DATE_ORDERS
             dates = format.name if is_order else self.text_format.dates
             self.text_format = replace(self.text_format, dates=dates)
             expected = self.quiet and not is_order
-            mark, known = format.name, given.dates or of_model.dates
+            mark, expected_mark = (
+                format.name,
+                declared_format.dates or model_format.dates,
+            )
         else:
             has_marks = candidates.has_marks
             decimal = format.decimal if has_marks else self.text_format.decimal
             self.text_format = replace(self.text_format, decimal=decimal)
             expected = candidates.is_plain and format.decimal == "." and not ambiguous
-            mark, known = format.decimal, given.decimal or of_model.decimal
+            mark, expected_mark = (
+                format.decimal,
+                declared_format.decimal or model_format.decimal,
+            )
         if ambiguous:
             self._guessed[candidates.example.strip()] = format
-        if expected or (mark == known and not ambiguous):
+        if expected or (mark == expected_mark and not ambiguous):
             return
         example = candidates.example
         parsed = f"{name} ({example.strip()!r} is {format.describe(example)})"
-        is_by_model = mark in (of_model.decimal, of_model.dates)
+        is_by_model = mark in (model_format.decimal, model_format.dates)
         columns = self._by_model if is_by_model else self._parsed
         columns.setdefault(format.kind, []).append(parsed)
 
@@ -176,20 +189,22 @@ declare "
             columns = [*columns, *self._parsed.get(kind, [])]
             if columns:
                 listed.append(
-                    (f"read as {kind}: {first_of(columns, MOST_NAMED)}", guess)
+                    (f"read as {kind}: {first_of(columns, MAX_NAMED)}", guess)
                 )
         if self._placeholders:
-            texts = {text for each in self._placeholders.values() for text in each}
-            others = sorted(texts.difference(self.markers))
+            texts = {
+                text for present in self._placeholders.values() for text in present
+            }
+            column_texts = sorted(texts.difference(self.markers))
             listed_texts = []
-            if others:
+            if column_texts:
                 listed_texts.append(
-                    f"{_quoted(others)} in {self._columns_with(others)}"
+                    f"{_quoted(column_texts)} in {self._columns_with(column_texts)}"
                 )
             if self.markers:
                 where = self._columns_with(self.markers)
-                every = f"{_quoted(self.markers)} in all columns, as in {where}"
-                listed_texts.append(every)
+                in_all = f"{_quoted(self.markers)} in all columns, as in {where}"
+                listed_texts.append(in_all)
             listed.append(f"read as missing: {', '.join(listed_texts)}")
         return tuple(listed)
 
@@ -214,7 +229,7 @@ declare "
             for name, present in self._placeholders.items()
             if set(texts).intersection(present)
         ]
-        return first_of(names, MOST_NAMED)
+        return first_of(names, MAX_NAMED)
 
 
 def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
@@ -224,7 +239,9 @@ def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
             DATE_FORMATS[order] for order in DATE_ORDERS if order != format.name
         )
         return "dates", (format.name, other.name), other
-    number = next(each for each in NUMBER_FORMATS if each.decimal != format.decimal)
+    number = next(
+        candidate for candidate in NUMBER_FORMATS if candidate.decimal != format.decimal
+    )
     return "decimal", (format.decimal, number.decimal), number
 
 
@@ -233,8 +250,8 @@ def report_notes(notes: Sequence[Text], origin: str) -> None:
     if not notes:
         return
     words: list[Text] = [notes[0]]
-    for each in notes[1:]:
-        words += ["; ", each]
+    for words_of_note in notes[1:]:
+        words += ["; ", words_of_note]
     note(f"{origin!r}: ", tuple(words))
 
 

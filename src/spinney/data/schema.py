@@ -12,7 +12,7 @@ import numpy as np
 from spinney._support.text import first_of, shown, signs_to_ascii, value_text
 from spinney._version import __version__
 from spinney.data.cells import first_unparsable, model_text_error, parse_number
-from spinney.data.formula import Conjunction, Difference, moved
+from spinney.data.formula import Conjunction, Difference, reindexed
 from spinney.data.table import Column, Kind, Value, factorise
 from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBER_FORMATS, TextFormat
 from spinney.data.times import TIME_UNITS, converted, parse_time
@@ -101,8 +101,8 @@ class Attribute:
             return words.index(word) if word in words else -1
         if code >= 0 and type(self.values[code]) is not type(level):
             same = (
-                other
-                for other, value in enumerate(self.values)
+                index
+                for index, value in enumerate(self.values)
                 if type(value) is type(level) and value == level
             )
             return next(same, code)
@@ -124,11 +124,13 @@ class Attribute:
                 )
                 raise DataError(msg)
             return self.all_missing(len(column.cells))
-        known = [self._number(value_text(level)) for level in column.levels]
-        if None in known:
-            unparsable = [code for code, number in enumerate(known) if number is None]
+        numbers_of_levels = [self._number(value_text(level)) for level in column.levels]
+        if None in numbers_of_levels:
+            unparsable = [
+                code for code, number in enumerate(numbers_of_levels) if number is None
+            ]
             raise self._refuse_text(column, unparsable, first_row)
-        return np.array([*known, np.nan], dtype=np.float64)[column.cells]
+        return np.array([*numbers_of_levels, np.nan], dtype=np.float64)[column.cells]
 
     def _number(self, text: str) -> float | None:
         number = parse_number(text) if self.unit is None else self._time(text)
@@ -141,7 +143,7 @@ class Attribute:
         forms = NUMBER_FORMATS if self.unit is None else DATE_AND_TIME_FORMATS
         texts = {code: value_text(column.levels[code]) for code in codes}
         text = first_unparsable([*texts.values()], forms)
-        code = next(code for code, other in texts.items() if other == text)
+        code = next(code for code, level_text in texts.items() if level_text == text)
         rows = np.flatnonzero(column.cells == code)
         row = int(rows[0]) + first_row if len(rows) else None
         kind = "numeric" if self.unit is None else "a date or time"
@@ -224,9 +226,9 @@ class Schema:
 
     def __post_init__(self) -> None:
         """Refuse formulas over attributes that cannot be behind them."""
-        base = self.attributes[: self.n_columns]
+        columns = self.attributes[: self.n_columns]
         for attribute in self.attributes[self.n_columns :]:
-            _check_formula(attribute, base)
+            _check_formula(attribute, columns)
 
     @property
     def n_columns(self) -> int:
@@ -288,11 +290,11 @@ class Schema:
         indices = set(
             range(len(self.attributes)) if needed is None else map(int, needed)
         )
-        absent = self.lacking_columns(
+        lacking = self.lacking_columns(
             table.names, sorted(indices.difference(map(int, optional)))
         )
-        if absent:
-            raise missing_columns(absent, table.names)
+        if lacking:
+            raise missing_columns(lacking, table.names)
         present = {column.name: column for column in table.columns}
         columns: list[Any] = [None] * len(self.attributes)
         for index in self.input_columns(indices):
@@ -324,11 +326,11 @@ class Schema:
         'x − y'
         """
         name = formula.text(self.attributes)
-        truth = isinstance(formula, Conjunction)
+        is_truth_value = isinstance(formula, Conjunction)
         present = {self.target.name, *self.names}
-        while name in present or (truth and not name.startswith("(")):
+        while name in present or (is_truth_value and not name.startswith("(")):
             name = f"({name})"
-        if truth:
+        if is_truth_value:
             return Attribute(name, "nominal", (False, True), formula=formula)
         return Attribute(name, "numeric", formula=formula)
 
@@ -354,14 +356,14 @@ class Schema:
         >>> narrow.names, narrow.attributes[2].formula
         (('y', 'z', 'z − y'), Difference(first=1, second=0))
         """
-        wanted = [int(index) for index in needed]
-        kept = sorted({*wanted, *self.input_columns(wanted)})
-        new_index = {index: new for new, index in enumerate(kept)}
+        indices = [int(index) for index in needed]
+        selected = sorted({*indices, *self.input_columns(indices)})
+        new_index = {index: new for new, index in enumerate(selected)}
         attributes = []
-        for index in kept:
+        for index in selected:
             attribute = self.attributes[index]
             if attribute.formula is not None:
-                formula = moved(attribute.formula, new_index)
+                formula = reindexed(attribute.formula, new_index)
                 attribute = replace(attribute, formula=formula)
             attributes.append(attribute)
         return replace(self, attributes=tuple(attributes))
@@ -382,33 +384,38 @@ def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
         raise ParameterError(msg)
     behind = [base[index] for index in formula.places]
     if isinstance(formula, Conjunction):
-        good = attribute.kind == "nominal" and attribute.values == (False, True)
-        good &= all(isinstance(value, bool) for value in attribute.values)
-        for clause, of in zip(formula.clauses, behind, strict=True):
-            known = clause.codes is None or clause.codes[-1] < len(of.values)
-            good &= known and (of.kind == "numeric") == (clause.codes is None)
+        is_valid = attribute.kind == "nominal" and attribute.values == (False, True)
+        is_valid &= all(isinstance(value, bool) for value in attribute.values)
+        for clause, attribute_ in zip(formula.clauses, behind, strict=True):
+            known = clause.codes is None or clause.codes[-1] < len(attribute_.values)
+            is_valid &= known and (attribute_.kind == "numeric") == (
+                clause.codes is None
+            )
     else:
-        good = attribute.kind == "numeric" and not attribute.values
-        good &= all(of.kind == "numeric" for of in behind)
-        same = isinstance(formula, Difference) and len({of.unit for of in behind}) == 1
-        good &= same or not any(of.unit for of in behind)
-    if not good:
+        is_valid = attribute.kind == "numeric" and not attribute.values
+        is_valid &= all(attribute_.kind == "numeric" for attribute_ in behind)
+        same = (
+            isinstance(formula, Difference)
+            and len({attribute_.unit for attribute_ in behind}) == 1
+        )
+        is_valid &= same or not any(attribute_.unit for attribute_ in behind)
+    if not is_valid:
         msg = f"{what} has a formula over attributes of another kind or unit"
         raise ParameterError(msg)
 
 
 def missing_columns(
-    absent: "Sequence[str]", names: "Sequence[str]", *, may_be_empty: bool = True
+    lacking: "Sequence[str]", names: "Sequence[str]", *, may_be_empty: bool = True
 ) -> DataError:
     """Return the error for a table that lacks columns which the model needs."""
-    it = "them" if len(absent) > 1 else "it"
-    near = did_you_mean(absent[0], names)
+    it = "them" if len(lacking) > 1 else "it"
+    near = did_you_mean(lacking[0], names)
     hint = f"it has {first_of([*map(repr, names)], 10)}; " if names else ""
     if near.endswith("?"):
         hint = f"{near} Else "
-    needed = first_of([*map(repr, absent)], 10)
+    needed = first_of([*map(repr, lacking)], 10)
     return DataError(
-        f"the model needs the column{'s' if len(absent) > 1 else ''} {needed}, "
+        f"the model needs the column{'s' if len(lacking) > 1 else ''} {needed}, "
         f"which the table does not have: {hint}add {it}"
         f"{' (empty cells are fine)' if may_be_empty else ''}"
     )

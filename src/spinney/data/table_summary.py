@@ -184,7 +184,9 @@ def _column_summary(column: Column) -> ColumnSummary:
         bins = np.minimum(bins.astype(int), N_BARS - 1)
         bars = np.bincount(bins, minlength=N_BARS).tolist()
     middle = float(np.sort(known)[(len(known) - 1) // 2])
-    shown_as = dict.fromkeys(_number_text(column, each) for each in (low, middle, high))
+    shown_as = dict.fromkeys(
+        _number_text(column, number) for number in (low, middle, high)
+    )
     return ColumnSummary(
         column.name, kind, n_missing, len(values), tuple(bars), tuple(shown_as)
     )

@@ -23,11 +23,11 @@ from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value, with_row
 from spinney.errors import Setting, SpinneyWarning, Text, phrase
 
-MOST_CLASSES = 20
-MOST_NAMED = 5  # classes
-MOST_NUMBERS = 30  # different integers that may be classes
+MAX_CLASSES = 20
+MAX_NAMED = 5  # classes
+MAX_NUMBERS = 30  # different integers that may be classes
 MIN_ROWS = 200  # with fewer, one column often predicts a class: petal width in iris
-MOST_ROWS = 10_000  # that are examined
+MAX_ROWS = 10_000  # that are examined
 N_BINS = 32
 MAX_ERROR_FRACTION = 0.1  # of those of the majority class
 MIN_CORRELATION = 0.95
@@ -45,7 +45,7 @@ def holds_classes(column: Column, *, numeric: bool = False) -> bool:
         return True
     numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
-    return whole and not numeric and len(numbers) <= MOST_CLASSES
+    return whole and not numeric and len(numbers) <= MAX_CLASSES
 
 
 def _different_numbers(column: Column) -> Integers:
@@ -68,7 +68,7 @@ declare it (numeric=['stars'])
         return ""
     numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
-    if not (whole and 2 < len(numbers) <= MOST_NUMBERS):
+    if not (whole and 2 < len(numbers) <= MAX_NUMBERS):
         return ""
     has = f"target {shown(name)!r} has {len(numbers)} different integers, "
     if holds_classes(column):
@@ -95,11 +95,12 @@ def describe_target(column: Column, declared: Declarations) -> Text:
         classes = [column.levels[int(code)] for code in classes]
     elif column.unit is not None:
         classes = [number_text(float(time), column.unit) for time in classes]
-    texts = [label_text(each) for each in classes]
-    some = first_of(texts, MOST_NAMED)
+    texts = [label_text(label) for label in classes]
+    first_classes = first_of(texts, MAX_NAMED)
     if len(texts) == 1:
-        return f"target {name!r} is read as 1 class, {some}: a tree would be one leaf"
-    return f"target {name!r} is read as {len(texts)} classes: {some}"
+        reading = f"1 class, {first_classes}: a tree would be one leaf"
+        return f"target {name!r} is read as {reading}"
+    return f"target {name!r} is read as {len(texts)} classes: {first_classes}"
 
 
 def training_warnings(
@@ -146,9 +147,9 @@ exclude it if it is not known beforehand (ignore=['cured'])
     if len(known) < MIN_ROWS or len(attributes.columns) < 2:
         return []
     rows = known
-    if len(known) > MOST_ROWS:
+    if len(known) > MAX_ROWS:
         # Not every n-th row: tables repeat themselves. The seed does not matter.
-        rows = np.random.default_rng(0).choice(known, MOST_ROWS, replace=False)
+        rows = np.random.default_rng(0).choice(known, MAX_ROWS, replace=False)
     target = target.take(rows)
     columns = [
         column.take(rows)
@@ -156,10 +157,10 @@ exclude it if it is not known beforehand (ignore=['cured'])
         if declared.kind(column.name) is None
     ]
     if holds_classes(target, numeric=target.name in declared.numeric):
-        of = "rows" if len(rows) == len(known) else f"{len(rows)} sampled rows"
+        sampled = "rows" if len(rows) == len(known) else f"{len(rows)} sampled rows"
         leaks = {
-            name: f"in {np.floor(100 * share):.0f} % of {of}"
-            for name, share in _class_predictors(columns, target)
+            name: f"in {np.floor(100 * fraction):.0f} % of {sampled}"
+            for name, fraction in _class_predictors(columns, target)
         }
     else:
         leaks = {
@@ -214,8 +215,8 @@ def _n_predicted(values: Integers, classes: Integers) -> int:
     counts = np.bincount(values * n_classes + classes, minlength=n_values * n_classes)
     counts = counts.reshape(n_values, n_classes)
     counts.sort(axis=1)
-    most, next_most = counts[:, -1], counts[:, -2] if n_classes > 1 else 0
-    return int(most[most - 1 > next_most].sum())
+    highest, second_highest = counts[:, -1], counts[:, -2] if n_classes > 1 else 0
+    return int(highest[highest - 1 > second_highest].sum())
 
 
 def _correlated_columns(
@@ -291,7 +292,7 @@ def _is_typo(text: str, meant: str) -> bool:
     return max(len(wrong), len(right)) <= 1 or swapped
 
 
-def _n_common_letters(one: str, other: str) -> int:
+def _n_common_letters(first: str, second: str) -> int:
     """Return the length of the common prefix of two texts."""
-    pairs = zip(one, other, strict=False)
+    pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -74,7 +74,9 @@ def time_text(cell: datetime.date | datetime.time) -> str:
     return text.rstrip("0") if "." in text else text
 
 
-def converted(numbers: Numbers, unit: str | None, wanted: str | None) -> Numbers | None:
+def converted(
+    numbers: Numbers, unit: str | None, target_unit: str | None
+) -> Numbers | None:
     """Return numbers of one unit in another's, or None where that cannot be.
 
     An instant is its day, in UTC, where days are wanted: a model whose rows had days
@@ -86,10 +88,10 @@ def converted(numbers: Numbers, unit: str | None, wanted: str | None) -> Numbers
     >>> converted(2.0, DAY_UNIT, INSTANT_UNIT)
     172800.0
     """
-    if unit == wanted:
+    if unit == target_unit:
         return numbers
-    if (unit, wanted) == (INSTANT_UNIT, DAY_UNIT):
+    if (unit, target_unit) == (INSTANT_UNIT, DAY_UNIT):
         return numbers // SECONDS_PER_DAY
-    if (unit, wanted) == (DAY_UNIT, INSTANT_UNIT):
+    if (unit, target_unit) == (DAY_UNIT, INSTANT_UNIT):
         return numbers * SECONDS_PER_DAY
     return None

@@ -25,7 +25,7 @@ from spinney.errors import PythonOnly, Setting, Text, phrase
 
 MIN_NUMBER_FRACTION = 0.9
 MIN_NUMBERS = 3  # different ones, beside which a single text is unparsable
-MOST_NAMED = 5
+MAX_NAMED = 5
 MAX_TRIED = 200  # values of a column whose format is inferred
 
 
@@ -46,19 +46,19 @@ def unparsable_cells(
     texts = [level for level in levels if isinstance(level, str)]
     n_values, n_typed = len(levels), len(levels) - len(texts)
     # Numbers and dates of any format have a digit, which is a fast test.
-    most = n_typed + sum(map(bool, map(DIGIT.search, texts)))
-    if most < MIN_NUMBER_FRACTION * n_values and most < n_values - 1:
+    n_with_digits = n_typed + sum(map(bool, map(DIGIT.search, texts)))
+    if n_with_digits < MIN_NUMBER_FRACTION * n_values and n_with_digits < n_values - 1:
         return []
     likely = _likely_format(texts, NUMBER_FORMATS if n_typed else CELL_FORMATS)
-    others = [text for text in texts if not likely.can_parse(text)]
-    n_numbers = n_values - len(others)
-    if not others:
+    unparsable = [text for text in texts if not likely.can_parse(text)]
+    n_numbers = n_values - len(unparsable)
+    if not unparsable:
         return []
     if n_numbers >= MIN_NUMBER_FRACTION * n_values:
-        return others
-    if len(others) > 1 or n_numbers < MIN_NUMBERS or SURE.issuperset(others):
+        return unparsable
+    if len(unparsable) > 1 or n_numbers < MIN_NUMBERS or SURE.issuperset(unparsable):
         return []
-    return others if is_single(others[0]) else []
+    return unparsable if is_single(unparsable[0]) else []
 
 
 def _likely_format(texts: Sequence[str], formats: Sequence[CellFormat]) -> CellFormat:
@@ -79,8 +79,8 @@ def unparsable_remedy(
     In tables with types, numbers that are texts become numbers only by declaration,
     and dates become dates only if the reader ``parses_text``.
     """
-    few = len(unparsable) <= MOST_NAMED
-    missing = Setting("missing_values", unparsable if few else ...)
+    are_listed = len(unparsable) <= MAX_NAMED
+    missing = Setting("missing_values", unparsable if are_listed else ...)
     nominal = Setting("nominal", [name])
     texts = [str(level) for level in levels if level not in unparsable]
     cells, them = (
@@ -96,12 +96,15 @@ def unparsable_remedy(
             nominal,
         )
     if has_types and not parses_text:
-        found = common_format(texts) or (_likely_format(texts, CELL_FORMATS), None)
+        format_and_candidates = common_format(texts) or (
+            _likely_format(texts, CELL_FORMATS),
+            None,
+        )
         return phrase(
             "fix {} and convert the column to {}, save the table as CSV and declare {} "
             "missing ({}), or declare the column nominal ({})",
             cells,
-            conversion(*found),
+            conversion(*format_and_candidates),
             them,
             missing,
             nominal,

@@ -267,19 +267,14 @@ class _ValueSums:
     @classmethod
     def of(cls, rows: _ObservedRows) -> "_ValueSums":
         """Return the sums of some rows."""
-        n_values, size = (
-            rows.n_values,
-            np.bincount(rows.codes, rows.weights, rows.n_values),
-        )
+        n, size = rows.n_values, np.bincount(rows.codes, rows.weights, rows.n_values)
         if not rows.by_class:
-            total = np.bincount(rows.codes, rows.weights * rows.labels, n_values)
+            total = np.bincount(rows.codes, rows.weights * rows.labels, n)
             squares = np.array([[rows.weights @ rows.labels**2]])
             return cls(_floats(total)[:, None], _floats(size), squares)
         n_classes, mean = len(rows.mean), rows.mean
         keys = rows.codes * n_classes + rows.labels
-        total = np.bincount(keys, rows.weights, n_values * n_classes).reshape(
-            n_values, n_classes
-        )
+        total = np.bincount(keys, rows.weights, n * n_classes).reshape(n, n_classes)
         total_size = float(size.sum())
         squares = total_size * (np.diag(mean) - np.outer(mean, mean))
         return cls(_floats(total - size[:, None] * mean), _floats(size), squares)
@@ -315,10 +310,8 @@ class _ValueSums:
         if n_groups < 2:
             return 0.0
         n_rows = float(self.size.sum())
-        mean_group_size = (n_rows - float(self.size @ self.size) / n_rows) / (
-            n_groups - 1
-        )
-        excess = float(np.trace(between)) / (n_groups - 1) / mean_group_size
+        n0 = (n_rows - float(self.size @ self.size) / n_rows) / (n_groups - 1)
+        excess = float(np.trace(between)) / (n_groups - 1) / n0
         noise = float(np.trace(within))
         if excess <= 0:
             return 0.0

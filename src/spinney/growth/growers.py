@@ -23,7 +23,7 @@ from spinney._support.arrays import Floats
 from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS, worth_loading
 from spinney.errors import Setting, phrase, refusal
 from spinney.growth.best_first import limited
-from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
+from spinney.growth.binned.binned_limits import can_grow_binned, has_missing_cells
 from spinney.growth.growth_options import Options
 from spinney.growth.kernel_weights import growers_agree, with_summable_weights
 from spinney.growth.multiway.multiway_limits import can_grow_multiway
@@ -75,24 +75,24 @@ def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
 
 
 def _grow_binned(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
-    from spinney.growth.binned.grow_binned import grow
+    from spinney.growth.binned.grow_binned import grow_binned_tree
 
-    tree = grow(rows.in_memory_rows, recipe, options)
+    tree = grow_binned_tree(rows.in_memory_rows, recipe, options)
     return tree if recipe.max_leaves is None else limited(tree, recipe)
 
 
 def _grow_multiway(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
-    from spinney.growth.multiway.grow_multiway import grow
+    from spinney.growth.multiway.grow_multiway import grow_multiway_tree
 
-    return grow(rows.in_memory_rows, recipe, options)
+    return grow_multiway_tree(rows.in_memory_rows, recipe, options)
 
 
 def _grow_and_prune_multiway(
     rows: TrainingData, recipe: Recipe, options: Options
 ) -> Pruned:
-    from spinney.growth.multiway.grow_multiway import grow_and_prune
+    from spinney.growth.multiway.grow_multiway import grow_and_prune_multiway_tree
 
-    return grow_and_prune(rows.in_memory_rows, recipe, options)
+    return grow_and_prune_multiway_tree(rows.in_memory_rows, recipe, options)
 
 
 def _extension_grower(search: str) -> "Grower":
@@ -198,12 +198,8 @@ class Grower:
 # for a row, which ends up in a small node; for a row with a numeric target; and for a
 # level, however few its rows. Then the longest wait for exact competitors: of splits in
 # two, of multiway splits, and for a tree of a forest.
-SECONDS_PER_CELL, SECONDS_PER_ROW, SECONDS_PER_NUMBER, SECONDS_PER_LEVEL = (
-    0.3e-6,
-    40e-6,
-    250e-6,
-    0.5e-3,
-)
+SECONDS_PER_CELL, SECONDS_PER_ROW, SECONDS_PER_NUMBER = 0.3e-6, 40e-6, 250e-6
+SECONDS_PER_LEVEL = 0.5e-3
 MAX_WAIT, MAX_WAIT_MULTIWAY, MAX_WAIT_FOREST = 0.5, 0.75, 0.1
 
 PLAIN = Grower("plain", _grow_plain)
@@ -259,7 +255,7 @@ def choose_grower(
         optional = quick or not competitors  # else kernels grow it anyway
         exact = not optional or _agree_in_bits(grower, training, options)
         divided = grower is MULTIWAY and optional and not (quick and exact)
-        divided = divided and lacks_cells(training)
+        divided = divided and has_missing_cells(training)
         if quick and not exact and (competitors or divided):
             continue
         replays = competitors and quick
@@ -281,7 +277,7 @@ def _agree_in_bits(grower: Grower, training: TrainingSet, options: Options) -> b
     added up.
     """
     scaled = options.class_weights is not None
-    if grower is MULTIWAY and scaled and lacks_cells(training):
+    if grower is MULTIWAY and scaled and has_missing_cells(training):
         return False
     return growers_agree(training, options)
 

@@ -43,7 +43,7 @@ def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
         if share is not None:
             draw = sample_fraction(share, hash_mixing(recipe.seed))
             options["validation"] = encoded_rows(rows.fetch_sample(draw)[0])
-            rows = rows.subset(draw.others)
+            rows = rows.subset(draw.complement)
     with limited_threads(arguments.get("n_jobs")), opened_rows(rows) as opened:
         return grow_model(opened, recipe=recipe, **options)
 

@@ -439,7 +439,7 @@ def grow_forest_on(
         bags: ForestBags | None = forests.ForestBags(rows, settings)
     else:
         settings = replace(settings, bootstrap=HASH if settings.bootstrap else False)
-        growing["sampled"] = bags = forests.sampled_bags(rows, settings)
+        growing["sample_bags"] = bags = forests.sampled_bags(rows, settings)
     if accept_bags is not None:
         accept_bags(bags)
     return forests.grow_forest(rows, recipes, settings, **growing), bags

@@ -1,4 +1,4 @@
-"""Who answers the learner: rows in memory or in a SQL engine, as count tables."""
+"""Sources of count tables: the interface between the learner and its rows."""
 
 from spinney.sources.base import (
     ROOT,

@@ -1,18 +1,17 @@
-"""The questions that a learner asks of data.
+"""The requests of a learner to its source of rows.
 
-Every source answers ``Counts``: start at the root; build count tables for these nodes
-and attributes; send the rows of this node to its children. Rows belong to nodes by
-weight: a row whose value is missing may be in several nodes with a part of its weight
-in each.
+Every source implements ``Counts``: the totals of the root, count tables for nodes and
+attributes, and the partition of a node's rows among its children. Rows belong to nodes
+by weight: a row with a missing value may be in several nodes, with a fraction of its
+weight in each.
 
-Four parts may lack. ``Bins`` are for numbers of very many values, of which not every
-line is needed to find the best cut; without them all are counted. ``NodeBatches`` say
-in which order nodes are asked about; without them a level at a time. ``Surrogates`` are
-for other attributes that stand in for missing values: how they agree with a split, and
-what a split with its surrogates sends where. ``Formulas`` are for what is made of
-several attributes: take this attribute in; how do these terms vary together, for linear
-models and combinations. A recipe that needs a part which a source lacks is refused
-before a tree is grown (``growth.engine``).
+Four interfaces are optional. ``Bins`` count numbers of very many values by bins;
+without them all values are counted. ``NodeBatches`` choose the order of nodes; without
+them a level is counted at a time. ``Surrogates`` count how other attributes agree with
+a split, and where a split with its surrogates sends rows. ``Formulas`` take in
+constructed attributes, and sum products of terms for linear models and combinations. A
+recipe that needs an interface which a source lacks is refused before a tree is grown
+(``growth.growers``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -56,7 +55,7 @@ class Totals:
         return int(self.rows.sum())
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells rows from others of which nothing else is known."""
+        """Return the fingerprint of rows of which only the totals are known."""
         return Fingerprint(self.n_rows, self.weight)
 
     @property
@@ -66,7 +65,7 @@ class Totals:
 
 
 def are_pure(weights: Floats, rows: Integers) -> NDArray[np.bool_]:
-    """Return at which nodes, a line each, all rows have one class, or one number."""
+    """Return which nodes, one per line, have rows of a single class or number."""
     if weights.shape[-1] == rows.shape[-1]:
         return np.asarray(np.count_nonzero(rows, axis=-1) == 1)
     return np.asarray(spread_of(weights) == 0)
@@ -74,7 +73,7 @@ def are_pure(weights: Floats, rows: Integers) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class TableRequest:
-    """The tables of these attributes at this node, please."""
+    """A request for the count tables of some attributes at a node."""
 
     node: int
     attributes: tuple[int, ...]
@@ -82,7 +81,7 @@ class TableRequest:
 
 @dataclass(frozen=True, slots=True)
 class AgreementRequest:
-    """How these attributes agree with a split of this node, please."""
+    """A request for the agreement of some attributes with a split of a node."""
 
     node: int
     split: Split
@@ -91,10 +90,9 @@ class AgreementRequest:
 
 @dataclass(frozen=True, slots=True)
 class TermRequest:
-    """The products of these terms at this node, please.
+    """A request for the products of some terms at a node.
 
-    A missing value counts as the term says; ``complete`` leaves the rows out that
-    have one.
+    A missing value counts as the term says; ``complete`` excludes rows that have one.
     """
 
     node: int
@@ -163,9 +161,9 @@ def sum_products(parts: Sequence[Products]) -> Products:
 
 @runtime_checkable
 class Counts(Protocol):
-    """What every source answers; nodes are known by number, the root is 0.
+    """The interface of every source; nodes have numbers, the root is 0.
 
-    A source can grow one tree after another, but one at a time.
+    A source can grow several trees, one after the other.
     """
 
     @property
@@ -178,10 +176,10 @@ class Counts(Protocol):
         ...
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, in one stack or in several.
+        """Give the tables of all requests, in one batch or in several.
 
-        The nodes of a stack are the requests by their number. Where there is more than
-        should be held at once, each stack has some of the attributes, at all nodes.
+        The nodes of a batch are the positions of the requests. If the tables are too
+        large for one batch, each batch has some of the attributes, at all nodes.
         """
         ...
 
@@ -195,20 +193,19 @@ class Counts(Protocol):
     ) -> None:
         """Send the rows of a node to its children.
 
-        ``children`` maps branches to node numbers; a branch that is not there
-        will never be asked about. The node itself, unless it is the root or to
-        be kept, is not asked about again.
+        ``children`` maps branches to node numbers; other branches are dropped. The
+        node itself is released, unless it is the root or ``keep`` is true.
         """
         ...
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Let go of nodes that are not asked about again; never of the root."""
+        """Release nodes whose rows are no longer needed; never the root."""
         ...
 
 
 @runtime_checkable
 class Surrogates(Protocol):
-    """What is asked where other attributes stand in for a missing value."""
+    """The interface of sources that count surrogate splits."""
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch, as ``tables`` does.
@@ -225,17 +222,16 @@ class Surrogates(Protocol):
 
 @runtime_checkable
 class Formulas(Protocol):
-    """What is asked where attributes are made of others, or leaves hold models."""
+    """The interface of sources with constructed attributes and model leaves."""
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, with the target if numeric."""
         ...
 
     def extend(self, index: int, attribute: Attribute) -> None:
-        """Let an attribute with a formula stand at a place after the schema's own.
+        """Add an attribute with a formula at an index after the schema's own.
 
-        It may be asked about and split by from then on. What stood at the place is
-        forgotten, so that another tree can have another attribute there.
+        It replaces an earlier attribute of that index, which another tree may have had.
         """
         ...
 
@@ -249,9 +245,8 @@ class BinnedTables:
     batch : TableBatch
         The tables; ``low`` says which lines stand for several values.
     open_bins : function, optional
-        From which of its lines are to be opened to the tables with their values, or
-        finer bins, in their places. None where nothing is left to be opened: there are
-        no bins, or all that were asked for are opened to their values.
+        From a mask of lines to open to the tables with their values, or finer bins, in
+        their places. None if there are no bins, or all requested ones are opened.
     """
 
     batch: TableBatch
@@ -260,7 +255,7 @@ class BinnedTables:
 
 @runtime_checkable
 class Bins(Protocol):
-    """What is asked where a number has more values than should be held."""
+    """The interface of sources that count numbers of many values by bins."""
 
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
@@ -275,7 +270,7 @@ class Bins(Protocol):
 
 @runtime_checkable
 class BucketCounts(Protocol):
-    """What is asked where numbers are told apart by buckets alone."""
+    """The interface of sources that count numbers by given buckets."""
 
     def tables_in_buckets(
         self, requests: Sequence[TableRequest], cuts: Mapping[int, Floats]
@@ -289,31 +284,31 @@ class BucketCounts(Protocol):
 
 @runtime_checkable
 class NodeBatches(Protocol):
-    """What is asked where some nodes are better asked about together than others."""
+    """The interface of sources that choose which nodes are counted together."""
 
     def batches(
         self, n_rows: Mapping[int, int], *, in_order: bool = False
     ) -> list[list[int]]:
-        """Divide nodes, of so many rows each, into groups, which take turns.
+        """Divide nodes, with their numbers of rows, into groups.
 
-        All below the nodes of one group is asked about before the next, from the last
-        one on; or, ``in_order``, node after node as they are given.
+        The subtrees of a group are grown before the next group, from the last group to
+        the first; or, ``in_order``, node by node.
         """
         ...
 
 
 class Source(Counts, Surrogates, Formulas, Protocol):
-    """A source that answers all questions."""
+    """A source that implements all interfaces but the optional orders and bins."""
 
 
 def as_formula_source(source: Counts) -> Formulas:
-    """Return a source as one that knows formulas, which it must."""
+    """Return a source that implements ``Formulas``, typed as such."""
     assert isinstance(source, Formulas)
     return source
 
 
 def register_formulas(source: Counts, schema: Schema) -> None:
-    """Let the attributes of a tree's schema that have formulas stand in a source."""
+    """Add the attributes with formulas of a tree's schema to a source."""
     for index in range(schema.n_columns, len(schema.attributes)):
         as_formula_source(source).extend(index, schema.attributes[index])
 
@@ -332,7 +327,7 @@ def tables_of(
 
 
 def term_batches(
-    requests: Sequence[TermRequest], most: int
+    requests: Sequence[TermRequest], max_terms: int
 ) -> Iterator[list[TermRequest]]:
     """Divide requests so that those of one batch have few terms together.
 
@@ -340,16 +335,16 @@ def term_batches(
     """
     batch: list[TermRequest] = []
     together: set[Term] = set()
-    seen: set[int] = set()  # lists of terms that are in it; many nodes share one
+    term_lists: set[int] = set()  # lists of terms that are in it; many nodes share one
     for request in requests:
         alone = request.complete or (batch and batch[-1].complete)
-        if alone or id(request.terms) not in seen:
+        if alone or id(request.terms) not in term_lists:
             wider = together.union(request.terms)
-            if batch and (alone or len(wider) > most):
+            if batch and (alone or len(wider) > max_terms):
                 yield batch
-                batch, wider, seen = [], set(request.terms), set()
+                batch, wider, term_lists = [], set(request.terms), set()
             together = wider
-            seen.add(id(request.terms))
+            term_lists.add(id(request.terms))
         batch.append(request)
     if batch:
         yield batch

@@ -1,15 +1,15 @@
-"""Bins that are opened: to their values where these are few, to finer bins elsewhere.
+"""The opening of bins: to single values if there are few, or else to finer bins.
 
-What comes of an opened bin is counted by one question, and its answer must have room,
-however many rows there are. So if all rows of the opened bins together are few, their
-values are listed. Otherwise bins side by side are divided in parts of equal width, as
-many as the answer has room for, and the learner is asked again which of these may hold
-the best cut. Every round narrows the intervals that do, until what they hold is little.
+One request counts what is in the opened bins, and its answer must fit in memory for any
+number of rows. If the opened bins have few rows, their values are listed. Otherwise
+adjacent bins are divided in parts of equal width, as many as fit, and the learner
+chooses which of these may hold the best cut. Every round narrows these intervals, until
+they have few rows.
 
-A part is known by its least possible number, ``key_of``, which rises with the numbers
-and stays within the interval. So parts of all intervals, and values that are listed,
-stand in one order, and no arithmetic has to be exact: the least and the greatest number
-of a part are counted with it.
+The key of a part is its least possible number, ``key_of``, which rises with the numbers
+and stays within the interval. So parts of all intervals, and listed values, have one
+order, and no arithmetic has to be exact: the least and the greatest number of a part
+are counted with it.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,80 +23,81 @@ from spinney._support.segments import starts_of
 from spinney.sources.base import BinnedTables
 from spinney.trees import TableBatch
 
-MOST_LINES = 400_000
-"""So many lines are answered at once, about; so many rows are listed by value."""
-MOST_PARTS = 64
-"""Into how much a bin is divided at most."""
+MAX_LINES = 400_000
+"""About the maximum number of lines of an answer, and of rows listed by value."""
+MAX_PARTS = 64
+"""The maximum number of parts of a bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Numbers from ``low`` to ``high``, in some parts; by value, if these are 0."""
+    """Numbers from ``low`` to ``high``, in ``n_parts``; by value, if that is 0."""
 
     low: float
     high: float
-    parts: int = 0
+    n_parts: int = 0
 
     @property
     def scale(self) -> float:
-        """How many parts there are to a unit."""
-        return self.parts / (self.high - self.low)
+        """The number of parts per unit."""
+        return self.n_parts / (self.high - self.low)
 
     @property
     def width(self) -> float:
-        """How wide a part is."""
-        return (self.high - self.low) / self.parts
+        """The width of a part."""
+        return (self.high - self.low) / self.n_parts
 
     def key_of(self, numbers: Floats) -> Floats:
-        """Return what numbers inside are counted by."""
-        if not self.parts:
+        """Return the keys by which numbers inside are counted."""
+        if not self.n_parts:
             return numbers
-        part = np.floor((numbers - self.low) * self.scale).clip(0, self.parts - 1)
+        part = np.floor((numbers - self.low) * self.scale).clip(0, self.n_parts - 1)
         return np.minimum(self.low + part * self.width, self.high)
 
 
 OpenIntervals = dict[int, dict[int, list[Interval]]]
-"""What is opened, by attribute and by the number of the node's request."""
+"""The opened intervals, by attribute and position of the node's request."""
 
 
 def keys_of(intervals: Sequence[Interval], numbers: Floats) -> Floats:
-    """Return what numbers are counted by, NaN where they are in none of the intervals.
+    """Return the keys of numbers, NaN for those in none of the intervals.
 
-    >>> intervals = [Interval(0, 1), Interval(2, 4, parts=2)]
+    >>> intervals = [Interval(0, 1), Interval(2, 4, n_parts=2)]
     >>> keys_of(intervals, np.array([0.5, 1.5, 2.5, 4])).tolist()
     [0.5, nan, 2.0, 3.0]
     """
     keys = np.full(len(numbers), np.nan)
     position = (
-        np.searchsorted([each.low for each in intervals], numbers, side="right") - 1
+        np.searchsorted([interval.low for interval in intervals], numbers, side="right")
+        - 1
     )
     for place, interval in enumerate(intervals):
-        own = np.flatnonzero((position == place) & (numbers <= interval.high))
-        keys[own] = interval.key_of(numbers[own])
+        inside = np.flatnonzero((position == place) & (numbers <= interval.high))
+        keys[inside] = interval.key_of(numbers[inside])
     return keys
 
 
 def count_bin_parts(n_rows: Integers) -> Integers:
-    """Return into how many parts to divide bins of so many rows.
+    """Return the number of parts of each bin, by its number of rows.
 
-    Those that are as many as the rows list the values.
+    As many parts as rows means that the values are listed.
 
     >>> count_bin_parts(np.array([3, 1_000_000, 5_000])).tolist()
     [3, 64, 64]
     >>> count_bin_parts(np.array([3, 1_000, 5_000])).tolist()
     [3, 1000, 5000]
     """
-    if n_rows.sum() <= MOST_LINES:
+    if n_rows.sum() <= MAX_LINES:
         return n_rows
-    share = int(np.clip(MOST_LINES // len(n_rows), 2, MOST_PARTS))
-    return np.minimum(n_rows, share)
+    n_parts = int(np.clip(MAX_LINES // len(n_rows), 2, MAX_PARTS))
+    return np.minimum(n_rows, n_parts)
 
 
 def intervals_of(batch: TableBatch, opened: NDArray[np.bool_]) -> OpenIntervals:
-    """Return what the opened lines of a stack are.
+    """Return the intervals of the opened lines of a batch.
 
-    Neighbours are one interval, of as many parts as they have together: so where all
-    parts of an interval are opened, the next ones are narrower.
+    Adjacent lines are one interval with the sum of their parts: if all parts of an
+    interval are opened, the next ones are narrower.
     """
     assert batch.low is not None
     lines = np.flatnonzero(opened)
@@ -107,24 +108,24 @@ def intervals_of(batch: TableBatch, opened: NDArray[np.bool_]) -> OpenIntervals:
     start = np.flatnonzero(first)
     low = batch.low[lines[start]]
     high = batch.values[lines[np.append(start[1:], len(lines)) - 1]]
-    n_rows, parts = (np.add.reduceat(each, start) for each in (n_rows, parts))
+    n_rows, parts = (np.add.reduceat(columns, start) for columns in (n_rows, parts))
     with np.errstate(over="ignore", divide="ignore"):
         scale = parts / (high - low)
     # Numbers that are too far apart, or too near, cannot be divided.
     parts[(parts == n_rows) | ~((scale > 0) & (scale < np.inf))] = 0
     answer: OpenIntervals = {}
     node, attribute = batch.node[owner[start]], batch.attribute[owner[start]]
-    each = (every.tolist() for every in (attribute, node, low, high, parts))
-    for index, position, least, most, n_parts in zip(*each, strict=True):
+    columns = (values.tolist() for values in (attribute, node, low, high, parts))
+    for index, position, least, greatest, n_parts in zip(*columns, strict=True):
         listed = answer.setdefault(index, {}).setdefault(position, [])
-        listed.append(Interval(least, most, n_parts))
+        listed.append(Interval(least, greatest, n_parts))
     return answer
 
 
 def are_single_values(intervals: OpenIntervals) -> bool:
-    """Return whether all intervals are opened to their values."""
+    """Return whether all intervals are listed by value."""
     return not any(
-        interval.parts
+        interval.n_parts
         for by_node in intervals.values()
         for listed in by_node.values()
         for interval in listed
@@ -134,27 +135,29 @@ def are_single_values(intervals: OpenIntervals) -> bool:
 def with_opened(
     batch: TableBatch, lines: NDArray[np.bool_], opened: TableBatch
 ) -> TableBatch:
-    """Return tables with what is inside opened lines in the places of these.
+    """Return tables whose opened lines are replaced by the lines inside them.
 
     ``opened`` has some of the same tables, with those lines only.
     """
     assert batch.low is not None
-    most = 1 + batch.attribute.max(initial=0)
-    keys, own = (each.node * most + each.attribute for each in (batch, opened))
+    n_attributes = 1 + batch.attribute.max(initial=0)
+    keys, opened_keys = (
+        tables.node * n_attributes + tables.attribute for tables in (batch, opened)
+    )
     order = np.argsort(keys)
-    table = order[np.searchsorted(keys[order], own)]
-    kept = ~lines
+    table = order[np.searchsorted(keys[order], opened_keys)]
+    closed = ~lines
     low = opened.values if opened.low is None else opened.low
-    owner = np.concatenate([batch.owner[kept], table[opened.owner]])
-    values = np.concatenate([batch.values[kept], opened.values])
-    low = np.concatenate([batch.low[kept], low])
+    owner = np.concatenate([batch.owner[closed], table[opened.owner]])
+    values = np.concatenate([batch.values[closed], opened.values])
+    low = np.concatenate([batch.low[closed], low])
     order = np.lexsort((values, owner))
     return replace(
         batch,
         start=starts_of(np.bincount(owner, minlength=len(batch))),
         values=values[order],
-        weights=np.concatenate([batch.weights[kept], opened.weights])[order],
-        rows=np.concatenate([batch.rows[kept], opened.rows])[order],
+        weights=np.concatenate([batch.weights[closed], opened.weights])[order],
+        rows=np.concatenate([batch.rows[closed], opened.rows])[order],
         low=low[order],
     )
 
@@ -166,8 +169,8 @@ def openable_tables(
 ) -> BinnedTables:
     """Return tables whose bins can be opened.
 
-    ``inside`` answers with the tables of what is in opened bins; ``check`` may refuse
-    to open some lines of the tables.
+    ``inside`` returns the tables of the opened intervals; ``check`` may refuse to open
+    some lines.
     """
 
     def opened(lines: NDArray[np.bool_]) -> BinnedTables:

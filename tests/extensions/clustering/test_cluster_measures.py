@@ -89,7 +89,7 @@ def test_scikit_learn_agrees(seed):
 
 def test_several_at_once_in_blocks_and_threads(monkeypatch):
     cells, labels = blobs(300)
-    monkeypatch.setattr(measures_module, "MOST_ROWS", 7)
+    monkeypatch.setattr(measures_module, "MAX_ROWS", 7)
     labelings = [labels, labels % 2, np.zeros(300), np.arange(300)]
     one, two = (silhouettes(cells, labelings, n_jobs=n) for n in (1, 2))
     assert one == two

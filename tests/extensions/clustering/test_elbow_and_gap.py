@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
-from spinney.extensions.clustering.choose_k.choice_rules import elbow_of
+from spinney.extensions.clustering.choose_k.choice_rules import find_elbow
 from spinney.extensions.clustering.choose_k.distinct_rows import (
     distinct_rows,
     sample_rows,
@@ -29,7 +29,7 @@ def test_figure_2_of_the_kneedle_paper():
     5/9 the difference is 0.9322 - 0.5556 = 0.3766, below it.
     """
     x = np.linspace(0.0, 1.0, 10)
-    found = elbow_of(x, 1 / (x + 0.1) - 5)  # turned upside down: it falls
+    found = find_elbow(x, 1 / (x + 0.1) - 5)  # turned upside down: it falls
     assert found.exists
     assert x[found.index] == pytest.approx(0.22, abs=0.005)
     assert found.differences[2] == pytest.approx(0.5364, abs=5e-5)
@@ -40,7 +40,7 @@ def test_figure_2_of_the_kneedle_paper():
 def test_a_convex_falling_curve_by_hand():
     """(100 - 20) / 99 - 2/9 = 0.586; at 4 it is 90/99 - 4/9 = 0.465 < 0.586 - 1/9."""
     y = np.array([100.0, 40, 20, 15, 10, 5, 4, 3, 2, 1])
-    assert elbow_of(np.arange(10.0), y).index == 2
+    assert find_elbow(np.arange(10.0), y).index == 2
 
 
 @settings(max_examples=examples(300))
@@ -48,7 +48,7 @@ def test_a_convex_falling_curve_by_hand():
 def test_elbow_is_the_naive_one(y, falling):
     y = sorted(y, reverse=True) if falling else y
     x = [2 + 3 * place // 2 for place in range(len(y))]
-    found = elbow_of(np.array(x, dtype=float), np.array(y, dtype=float))
+    found = find_elbow(np.array(x, dtype=float), np.array(y, dtype=float))
     expected = naive.elbow(x, y)
     assert found.exists == (expected is not None)
     if expected is not None:
@@ -58,7 +58,7 @@ def test_elbow_is_the_naive_one(y, falling):
 
 
 def test_no_elbow_in_a_line():
-    found = elbow_of(np.arange(6.0), np.arange(6.0)[::-1])
+    found = find_elbow(np.arange(6.0), np.arange(6.0)[::-1])
     assert not found.exists
     assert found.index == 0
 
@@ -90,7 +90,7 @@ def test_gaps_are_the_naive_ones(numbers, n_tables, seed):
         ks,
         inertia,
         data_inertias=data_inertias,
-        most_rows=99,
+        max_rows=99,
         n_tables=n_tables,
         seed=seed,
     )

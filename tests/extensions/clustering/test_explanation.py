@@ -267,9 +267,9 @@ def test_bad_input():
         explain(table, [0.0, 1.0, np.nan])
     with pytest.raises(DataError, match="inf in row 0"):
         explain(table, [np.inf, 1.0, 2.0])
-    with pytest.raises(DataError, match="a number or a text"):
+    with pytest.raises(DataError, match="numbers or texts"):
         explain(table, np.array(["2020-01-01"] * 3, dtype="datetime64[D]"))
-    with pytest.raises(DataError, match="a number or a text"):
+    with pytest.raises(DataError, match="numbers or texts"):
         explain(table, np.array([(1,), (2,), (1,), None], dtype=object)[:3])
     with pytest.raises(DataError, match="one cluster only, 4"):
         explain(table, [4, 4, 4])

@@ -12,7 +12,10 @@ from tests.twins.naive_kmeans import k_means as naive
 from spinney._support.jit.compile import OFF
 from spinney.errors import SpinneyWarning
 from spinney.extensions.clustering.compiled_rows import CompiledNumericRows
-from spinney.extensions.clustering.fit_k_means import draw_by_weight, k_means_plus_plus
+from spinney.extensions.clustering.fit_k_means import (
+    k_means_plus_plus,
+    sample_by_weight,
+)
 from spinney.extensions.clustering.lloyd import iterate
 from spinney.extensions.clustering.numeric_rows import NumericRows
 from spinney.extensions.clustering.random_rows import RandomStream, RowSampler
@@ -76,7 +79,7 @@ def test_inertia_never_rises(table):
 @given(tables(), st.integers(0, 3), st.booleans())
 def test_both_ways_start_from_the_same_rows(table, seed, plus):
     rows, centroids, weights, kind = table
-    draw = k_means_plus_plus if plus else draw_by_weight
+    draw = k_means_plus_plus if plus else sample_by_weight
     first, second = (
         draw(own, len(centroids), RandomStream(seed), RowSampler(own.cells)).tolist()
         for own in both(rows, weights, kind)

@@ -11,7 +11,7 @@ from tests.helpers.strategies import TABLES
 import spinney
 from spinney import DataError, KMeans, ParameterError, SpinneyWarning
 from spinney._support.jit.loading_time import MIN_KERNEL_WORK
-from spinney.extensions.clustering.numeric_rows import squares_between
+from spinney.extensions.clustering.numeric_rows import pairwise_squares
 
 FIVE = [[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]]
 
@@ -29,7 +29,7 @@ def test_worked_example():
     model = KMeans(2, init=[FIVE[1], FIVE[3]])
     distances = KMeans(2, init=[FIVE[1], FIVE[3]], max_iter=1).fit(FIVE)
     start = np.array([FIVE[1], FIVE[3]])
-    told = np.sqrt(squares_between(np.array(FIVE), start)).round(2)
+    told = np.sqrt(pairwise_squares(np.array(FIVE), start)).round(2)
     assert told[[0, 2, 4]].tolist() == [[1.12, 7.21], [2.5, 3.61], [3.61, 2.5]]
     model.fit(FIVE)
     assert model.labels_.tolist() == [0, 0, 0, 1, 1]
@@ -38,7 +38,7 @@ def test_worked_example():
     np.testing.assert_array_equal(distances.cluster_centers_, model.cluster_centers_)
     # The document goes on with centroids of two digits.
     moved = model.cluster_centers_.round(2)
-    told = np.sqrt(squares_between(np.array(FIVE), moved)).round(2)
+    told = np.sqrt(pairwise_squares(np.array(FIVE), moved)).round(2)
     assert told.tolist() == [
         [1.57, 5.96],
         [0.47, 4.85],

@@ -6,11 +6,11 @@ import pytest
 
 from spinney.extensions.clustering.kernels import assign as loops
 from spinney.extensions.clustering.kernels.assign import (
-    ERROR,
-    FALLEN,
-    GROWN,
-    HALF,
-    LONGEST,
+    CENTROID_MOVES,
+    HALF_DISTANCE,
+    LARGEST_MOVES,
+    LARGEST_NORM,
+    RELATIVE_ERROR,
     AssignmentTask,
     assign_waiting,
     list_waiting,
@@ -87,7 +87,10 @@ def seeding(weights, error=0.0, off=0.0):
     near = np.array([squared_distance(row, ROWS[0]) for row in ROWS])
     better, candidates = np.full(len(ROWS), 99, np.uint32), np.array([2, 4])
     sizes, limits = (ROWS**2).sum(axis=1), np.zeros(4)
-    limits[ERROR], limits[LONGEST] = error, np.sqrt(sizes[candidates].max())
+    limits[RELATIVE_ERROR], limits[LARGEST_NORM] = (
+        error,
+        np.sqrt(sizes[candidates].max()),
+    )
     task = SeedingTask(ROWS, weights, sizes, near, better, candidates, limits)
     products = -2 * ROWS[candidates] @ ROWS.T + off
     workspace = np.empty(len(ROWS)), np.empty(len(ROWS), np.int64)
@@ -159,12 +162,12 @@ def test_sift_lists_rows_that_may_leave():
     # No cluster yet; bounds that are apart; half of the way to the next is farther;
     # bounds that meet, and a distance that is below the others all the same; none.
     task = assigning([-1, 0, 1, 1, 0], [9, 1, 9, 9, 9], [0, 2, 0, 3, 1])
-    task.moves[HALF] = 0.5, 2.0, 1.0
+    task.moves[HALF_DISTANCE] = 0.5, 2.0, 1.0
     pending = np.full(5, -1)
     n = list_waiting(task, pending, np.array([0, 5]))
     assert pending[:n].tolist() == [0, 4]
     assert task.upper.tolist() == [9, 1, 1, 2, 9]  # reached: true distances, now kept
-    task.moves[GROWN, 0], task.moves[FALLEN] = 2.0, 3.0
+    task.moves[CENTROID_MOVES, 0], task.moves[LARGEST_MOVES] = 2.0, 3.0
     n = list_waiting(task, pending, np.array([1, 2]))
     assert pending[:n].tolist() == [1]  # upper 1 + 2 is no longer below 2 - 3
 
@@ -175,7 +178,10 @@ def test_settle_sends_rows_to_the_first_nearest(weights):
     clusters = [-1, 1, 1, -1, -1]
     task = assigning(clusters, np.zeros(5), np.zeros(5), weights=weights)
     products = -2 * CENTROIDS @ ROWS.T
-    task.limits[ERROR], task.limits[LONGEST] = 1e-12, np.sqrt(task.norms.max())
+    task.limits[RELATIVE_ERROR], task.limits[LARGEST_NORM] = (
+        1e-12,
+        np.sqrt(task.norms.max()),
+    )
     sums = np.zeros((2, k, 3), np.int64)
     workspace = (sums, *np.zeros((2, 5)), np.zeros(5, np.int32))
     changed = assign_waiting(task, products, np.arange(5), workspace, np.array([0, 5]))

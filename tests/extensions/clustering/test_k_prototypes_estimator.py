@@ -164,7 +164,7 @@ def test_cells_are_drawn_by_weight():
     two = ColumnDistributions(MixedCells(*copies, *rest), np.empty(0))
     chances = RandomStream(4), RandomStream(4)
     drawn = [
-        [own.draw(c) for _ in range(800)]
+        [own.sample_point(c) for _ in range(800)]
         for own, c in zip((one, two), chances, strict=True)
     ]
     numbers = [[float(point.numbers[0, 0]) for point in each] for each in drawn]

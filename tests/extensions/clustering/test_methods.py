@@ -11,7 +11,7 @@ from tests.twins.naive_prototypes import distance_of_rows
 import spinney
 from spinney import KPrototypes
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.choose_k.choice_rules import elbow_of
+from spinney.extensions.clustering.choose_k.choice_rules import find_elbow
 from spinney.extensions.clustering.choose_k.cluster_measures import (
     mean_silhouette_widths,
 )
@@ -102,7 +102,7 @@ def test_three_clumps():
     assert choice.measures == ("silhouette", "elbow")
     assert told == [(done, 9) for done in range(1, 10)]
     costs = np.array([line.inertia for line in choice.curve])
-    heights = elbow_of(np.arange(2.0, 11.0), costs).differences
+    heights = find_elbow(np.arange(2.0, 11.0), costs).differences
     assert [line.elbow for line in choice.curve] == heights.tolist()
     by_elbow = choose_mixed(numeric_cells(clumps(), KINDS), n_init=4, rule="elbow")
     assert (by_elbow.k, by_elbow.rule) == (3, "elbow")

@@ -28,29 +28,29 @@ RECIPES = {
 
 @pytest.fixture
 def small_bins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(number_bins, "MOST_VALUES", 20)
-    monkeypatch.setattr(number_bins, "MOST_ROWS", 20)
+    monkeypatch.setattr(number_bins, "MAX_VALUES", 20)
+    monkeypatch.setattr(number_bins, "MAX_ROWS_BY_VALUE", 20)
     monkeypatch.setattr(number_bins, "QUANTILES", 3)
     monkeypatch.setattr(number_bins, "PARTS", 3)
 
 
 @pytest.fixture
 def finer_bins(small_bins: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_bins, "MOST_LINES", 30)
-    monkeypatch.setattr(open_bins, "MOST_PARTS", 4)
+    monkeypatch.setattr(open_bins, "MAX_LINES", 30)
+    monkeypatch.setattr(open_bins, "MAX_PARTS", 4)
 
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     heard: list[str] = []
-    written = SqlEngine.written
+    written = SqlEngine.to_sql
 
     def heard_statement(engine: SqlEngine, statement: Any) -> Any:
         words, values = written(engine, statement)
         heard.append(words)
         return words, values
 
-    monkeypatch.setattr(SqlEngine, "written", heard_statement)
+    monkeypatch.setattr(SqlEngine, "to_sql", heard_statement)
     return heard
 
 
@@ -108,9 +108,9 @@ def test_no_cut_leaves_enough_on_both_sides(finer_bins, statements, tmp_path):
     assert sum("k0" in text for text in statements) <= 3
 
 
-@pytest.mark.parametrize("max_rows_in_bytes", [30, 1000])
-def test_postgres_has_bins_too(max_rows_in_bytes, finer_bins, postgres, monkeypatch):
-    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_bytes)
+@pytest.mark.parametrize("max_lines", [30, 1000])
+def test_postgres_has_bins_too(max_lines, finer_bins, postgres, monkeypatch):
+    monkeypatch.setattr(open_bins, "MAX_LINES", max_lines)
     columns = rows_of(3, missing=0.05)
     options = {"recipe": RECIPES["fractional"], "max_depth": 4}
     expected = spinney.grow(columns, "y", **options).tree
@@ -153,8 +153,8 @@ def test_lines_of_a_statement_have_a_bound(
     small_bins, statements, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(number_bins, "QUANTILES", 16)
-    monkeypatch.setattr(open_bins, "MOST_LINES", 150)
-    monkeypatch.setattr(open_bins, "MOST_PARTS", 8)
+    monkeypatch.setattr(open_bins, "MAX_LINES", 150)
+    monkeypatch.setattr(open_bins, "MAX_PARTS", 8)
     columns = rows_of(1, n_rows=2000)
     columns["y"] = ["b" if label == "c" else label for label in columns["y"]]
     expected = spinney.grow(columns, "y", recipe=RECIPES["cart"], max_depth=1).tree

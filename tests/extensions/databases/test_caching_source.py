@@ -17,7 +17,7 @@ from spinney.extensions.databases.caching_source import CachingSource
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.recipes import Recipe
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -68,7 +68,7 @@ def test_held_nodes_grow_the_same_tree(recipe, fetched, held, monkeypatch, tmp_p
     columns = rows_of(1, missing=0.1)
     options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 2}
     expected = spinney.grow(columns, "y", **options)
-    room = 4 * 100 * BYTES * N_CELLS  # for a hundred lines
+    room = 4 * 100 * CELL_BYTES * N_CELLS  # for a hundred lines
     with opened("bound relation", columns, tmp_path) as (rows, how):
         found = spinney.grow(rows, "y", **options, **how, memory_limit=room)
     assert len(expected.tree) > 10
@@ -87,7 +87,7 @@ def test_nodes_of_leaves_alone_are_let_go(held, monkeypatch, tmp_path):
     columns = {"kind": kinds, "high": high, "y": label}
     recipe = Recipe.named("id3")
     with opened("bound relation", columns, tmp_path) as (rows, how):
-        room = 4 * 100 * BYTES * 5
+        room = 4 * 100 * CELL_BYTES * 5
         spinney.grow(rows, "y", recipe=recipe, **how, memory_limit=room)
     assert len(held) >= 5
     assert max(held) <= 100
@@ -106,7 +106,7 @@ def test_pruning_holds_no_more_than_growing(order, held, monkeypatch, tmp_path):
     recipe = Recipe.named("c4.5")
     expected = spinney.grow(columns, "y", recipe=recipe)
     with opened("bound relation", columns, tmp_path) as (rows, how):
-        room = 4 * 100 * BYTES * 6
+        room = 4 * 100 * CELL_BYTES * 6
         found = spinney.grow(rows, "y", recipe=recipe, **how, memory_limit=room)
     assert_same_tree(expected.tree, found.tree, whole=True)
     assert list(expected.model_.steps) == list(found.model_.steps)
@@ -116,7 +116,7 @@ def test_pruning_holds_no_more_than_growing(order, held, monkeypatch, tmp_path):
 
 def test_what_is_held_together_follows_each_other():
     kept: list[set[int]] = []
-    away = SimpleNamespace(settle=lambda nodes: kept.append(set(nodes)))
+    away = SimpleNamespace(store_nodes=lambda nodes: kept.append(set(nodes)))
     n_rows = {1: 5, 2: 50, 3: 5, 4: 6}
     source = CachingSource(away, 10)  # type: ignore[arg-type]
     assert source.batches(n_rows) == [[2], [1, 3], [4]]
@@ -133,17 +133,17 @@ def test_a_node_without_rows_takes_its_turn():
 def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, postgres):
     columns = rows_of(2, missing=0.1)
     monkeypatch.setattr(
-        open_data, "default_memory_limit", lambda: 300 * BYTES * N_CELLS
+        open_data, "default_memory_limit", lambda: 300 * CELL_BYTES * N_CELLS
     )
     written: list[str] = []
-    write = SqlEngine.written
+    write = SqlEngine.to_sql
 
     def heard(engine: SqlEngine, statement: Any) -> Any:
         words, values = write(engine, statement)
         written.append(words)
         return words, values
 
-    monkeypatch.setattr(SqlEngine, "written", heard)
+    monkeypatch.setattr(SqlEngine, "to_sql", heard)
     for recipe in ("cart", "c4.5"):
         expected = spinney.grow(columns, "y", recipe=recipe, weight="w").tree
         with in_postgres(postgres)(columns) as (data, how):
@@ -160,7 +160,7 @@ def test_a_second_tree_finds_the_rows_again(monkeypatch, tmp_path):
     recipe = Recipe.named("c4.5").changed(construct=2)
     expected = spinney.grow(columns, "y", recipe=recipe).tree
     with opened("bound relation", columns, tmp_path) as (rows, how):
-        room = 4 * 100 * BYTES * N_CELLS
+        room = 4 * 100 * CELL_BYTES * N_CELLS
         found = spinney.grow(rows, "y", recipe=recipe, **how, memory_limit=room).tree
     assert_same_tree(expected, found, whole=True)
 

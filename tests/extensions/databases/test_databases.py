@@ -22,10 +22,10 @@ from spinney.cli import run
 from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.databases import databases
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.spark_engine import SparkEngine
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.engines.sqlite_engine import SqliteEngine
-from spinney.extensions.databases.expressions import bound, column, select, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -85,7 +85,7 @@ def test_literals_are_as_good_as_bound_values(postgres, monkeypatch):
     columns, target = hostile_columns()
     expected = spinney.grow(columns, target, recipe="cart")
     with in_postgres(postgres)(columns) as (data, how):
-        monkeypatch.setattr(databases.PostgresEngine, "most_values", 3)
+        monkeypatch.setattr(databases.PostgresEngine, "max_parameters", 3)
         found = spinney.grow(data, target, recipe="cart", **how)
     assert_same_tree(expected.tree, found.tree, whole=True)
 
@@ -290,9 +290,11 @@ def test_the_shell(tmp_path, capsys):
     ],
 )
 def test_every_dialect_quotes_in_its_own_way(engine, words, monkeypatch):
-    monkeypatch.setattr(engine, "most_values", 0)  # so that values are literals
-    statement = select([column('a`b"c'), bound("it's \\ x")], table("t"))
-    assert engine.__new__(engine).written(statement) == (words, {})
+    monkeypatch.setattr(engine, "max_parameters", 0)  # so that values are literals
+    statement = sql.select(
+        [sql.column('a`b"c'), sql.param("it's \\ x")], sql.table("t")
+    )
+    assert engine.__new__(engine).to_sql(statement) == (words, {})
 
 
 # Faults
@@ -375,9 +377,9 @@ def test_a_full_disk(postgres):
     psycopg = pytest.importorskip("psycopg")
     with in_postgres(postgres)(COLUMNS) as (address, how):
         with psycopg.connect(address) as connection:
-            engine = databases.PostgresEngine(databases.table_named("t"), connection)
+            engine = databases.PostgresEngine(sql.table("t"), connection)
             full = psycopg.errors.DiskFull("could not extend file: No space left")
-            problem, remedy = engine.explained(full)
+            problem, remedy = engine.explain_error(full)
         assert "No space left" in str(problem)
         assert "make room" in str(remedy)
         assert how["table"] == TABLE

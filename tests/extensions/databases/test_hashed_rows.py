@@ -17,8 +17,13 @@ from spinney.sources.rows import (
     sample_bag,
     sample_fraction,
 )
-from spinney.sources.rows.row_hashing import BANDS, band_of, least_of_band, rank_copies
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.row_hashing import (
+    BAND_RANGE,
+    band_minimum,
+    band_of,
+    rank_copies,
+)
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import TableInput, open_data, open_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -27,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 @pytest.fixture(autouse=True)
 def some_room(monkeypatch):
     """Let 100 of the 150 rows have room, of parts too."""
-    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * BYTES * 9)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * CELL_BYTES * 9)
 
 
 PLACES = ("memory", "duckdb", "postgres", "parts")
@@ -91,7 +96,7 @@ def test_numbers_are_those_of_the_naive_twin(tmp_path, request):
     columns = table_of(2, weights=False)
     names = [name for name in columns if name != "y"]
     with hashed("memory", columns, tmp_path, request) as rows:
-        numbers = rows.numbers
+        numbers = rows.hashes
     cells = [columns[name] for name in names]
     cells[-1] = [None if c is None else "abc".index(c) for c in cells[-1]]
     labels = sorted(set(columns["y"]))
@@ -103,7 +108,7 @@ def test_numbers_are_those_of_the_naive_twin(tmp_path, request):
 @pytest.mark.parametrize("far", [1e15, -1e25, 1e139])
 def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request):
     # All others are nearly the same share of the range, and differ all the same.
-    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * BYTES * 4)
+    monkeypatch.setattr(open_data, "default_memory_limit", lambda: 100 * CELL_BYTES * 4)
     random = np.random.default_rng(5)
     x = [far, 1e-9, 0.0, 1.0, -256.0, *random.normal(size=145).round(3).tolist()]
     columns = {"x": x, "y": ["pq"[n] for n in random.integers(0, 2, 150)]}
@@ -113,22 +118,22 @@ def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request
     assert np.abs(np.sort(naive) - np.arange(150) / 150).max() < 0.15
     for place in PLACES:
         with hashed(place, columns, tmp_path, request) as rows:
-            for draw in sample_fraction(0.5), sample_fraction(0.5).others:
+            for draw in sample_fraction(0.5), sample_fraction(0.5).complement:
                 _, numbers = rows.fetch_sample(draw)
-                drawn = [bool(times) for times in draw.of(np.array(naive))]
+                drawn = [bool(times) for times in draw.counts(np.array(naive))]
                 assert sorted(numbers.tolist()) == sorted(compress(naive, drawn))
     order = random.permutation(150)
     shuffled = {name: [cells[at] for at in order] for name, cells in columns.items()}
     with hashed("memory", shuffled, tmp_path, request) as rows:
-        assert sorted(rows.numbers.tolist()) == sorted(naive)
+        assert sorted(rows.hashes.tolist()) == sorted(naive)
 
 
 def test_numbers_by_their_bands():
     assert [band_of(n) for n in (1.0, -255.9, 256.0, 0.99, 0.0)] == [0, 0, 1, -1, -124]
-    assert (band_of(5e-324), band_of(1.7e308)) == BANDS
-    for band in (BANDS[0] + 1, -1, 0, 3, BANDS[1]):
-        assert band_of(least_of_band(band)) == band
-        assert band_of(np.nextafter(least_of_band(band), 0)) == band - 1
+    assert (band_of(5e-324), band_of(1.7e308)) == BAND_RANGE
+    for band in (BAND_RANGE[0] + 1, -1, 0, 3, BAND_RANGE[1]):
+        assert band_of(band_minimum(band)) == band
+        assert band_of(np.nextafter(band_minimum(band), 0)) == band - 1
     # Powers of 256, alike but for their bands.
     powers = [256.0**n for n in range(-17, 18)]
     assert len(set(naive_numbers([powers], codes=[False]))) == 35
@@ -140,7 +145,7 @@ def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: 1 << 20)
     answers = []
     for size in (10, 1000):
-        monkeypatch.setattr(hashed_partitions, "IN_PIECE", size)
+        monkeypatch.setattr(hashed_partitions, "ROWS_IN_SLICE", size)
         with hashed("parts", columns, tmp_path, request) as rows:
             answers.append(rows_query(*rows.fetch_sample(everything)))
     assert answers[0] == answers[1]
@@ -162,7 +167,7 @@ def test_bags_are_drawn_by_poissons_law():
     for numbers in (random, copies):
         bags = np.array(
             [
-                sample_bag(1.0, hash_mixing(0, n), replace=True).of(numbers)
+                sample_bag(1.0, hash_mixing(0, n), replace=True).counts(numbers)
                 for n in range(200)
             ]
         )
@@ -175,7 +180,7 @@ def test_bags_are_drawn_by_poissons_law():
 
 def test_without_replacement_a_row_is_drawn_once():
     numbers = np.random.default_rng(1).random(5000)
-    times = sample_bag(0.632, hash_mixing(4), replace=False).of(numbers)
+    times = sample_bag(0.632, hash_mixing(4), replace=False).counts(numbers)
     assert set(times.tolist()) == {0, 1}
     assert times.mean() == pytest.approx(0.632, abs=0.02)
 
@@ -183,11 +188,11 @@ def test_without_replacement_a_row_is_drawn_once():
 def test_nothing_is_left_behind_by_draws(tmp_path, request):
     columns = table_of(4)
     with hashed("duckdb", columns, tmp_path, request) as rows:
-        before = list(rows._engine._kept)
+        before = list(rows._engine._stored)
         with rows.sampled_source(sample_fraction(0.7, hash_mixing(1))) as source:
             source.root()
-            assert len(rows._engine._kept) > len(before)
-        assert rows._engine._kept == before
+            assert len(rows._engine._stored) > len(before)
+        assert rows._engine._stored == before
         with pytest.raises(KeyError), rows.sampled_source(sample_fraction(0.7)):
             raise KeyError(ROOT)
-        assert rows._engine._kept == before
+        assert rows._engine._stored == before

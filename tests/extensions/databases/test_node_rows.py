@@ -17,7 +17,7 @@ from tests.helpers.stacks import by_node
 from tests.sources.comparing import answers_of, assert_same_tables, assert_same_tree
 
 import spinney
-from spinney.data.duckdb.connection import BITS, PLACES
+from spinney.data.duckdb.connection import HASH_BITS, HASH_SETTING
 from spinney.extensions.databases import node_rows
 from spinney.extensions.databases.engines import duckdb_engine
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
@@ -51,7 +51,7 @@ def grown_in_duckdb(columns: dict[str, Any], **options: Any) -> Any:
 def test_every_way_gives_the_tree_of_memory(
     recipe, missing, changes, few, small_bins, monkeypatch
 ):
-    monkeypatch.setattr(DuckDBEngine, "changes", changes)
+    monkeypatch.setattr(DuckDBEngine, "prefers_update", changes)
     monkeypatch.setattr(node_rows, "FEW_NODES", few)
     columns = columns_of(1, missing)
     options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
@@ -66,7 +66,7 @@ def test_every_way_gives_the_tree_of_memory(
 def test_quantiles_of_some_rows_give_the_tree_of_memory(
     missing, sampled, small_bins, monkeypatch
 ):
-    monkeypatch.setattr(duckdb_engine, "SAMPLED", sampled)
+    monkeypatch.setattr(duckdb_engine, "SAMPLE_ROWS", sampled)
     columns = columns_of(2, missing)
     options = {"recipe": RECIPES["cart"], "min_samples_leaf": 3}
     expected = spinney.grow(columns, "y", **options).tree
@@ -148,17 +148,19 @@ def test_what_a_connection_was_set_to_it_is_after(broken, small_bins, monkeypatc
 
     monkeypatch.setattr(DuckDBEngine, "_run", heard_run)
     with duckdb.connect() as connection:
-        connection.execute(f"SET SESSION {PLACES} = 9")
+        connection.execute(f"SET SESSION {HASH_SETTING} = 9")
         relation = connection.from_arrow(pa.table(rows_of(0)))
         given = {"connection": connection, "memory_limit": 0}
         with pytest.raises(ZeroDivisionError) if broken else nullcontext():
             spinney.grow(relation, "y", recipe=RECIPES["cart"], **given)
-        assert heard == {BITS}
+        assert heard == {HASH_BITS}
         assert setting_of(connection) == 9
 
 
 def setting_of(connection: Any) -> int:
-    ((value,),) = connection.execute(f"SELECT current_setting('{PLACES}')").fetchall()
+    ((value,),) = connection.execute(
+        f"SELECT current_setting('{HASH_SETTING}')"
+    ).fetchall()
     return int(value)
 
 
@@ -178,7 +180,7 @@ def test_tables_that_have_no_room_are_kept_in_a_file(
     broken, began, small_bins, tmp_path, statements, monkeypatch
 ):
     """Not within a transaction of the user's, which may write to no other file."""
-    monkeypatch.setattr(duckdb_engine, "BYTES", 2**40)
+    monkeypatch.setattr(duckdb_engine, "CELL_BYTES", 2**40)
     columns, folder = columns_of(3, 0.1), tmp_path / "not there yet"
     options = {"recipe": RECIPES["fractional"], "weight": "w", "min_samples_leaf": 3}
     expected = spinney.grow(columns, "y", **options).tree

@@ -36,7 +36,7 @@ STOPPED_UNASKED = (
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list to which every statement is added as it runs."""
     heard: list[str] = []
-    written = SqlEngine.written
+    written = SqlEngine.to_sql
 
     def heard_statement(engine: SqlEngine, statement: Any) -> Any:
         words, values = written(engine, statement)
@@ -44,7 +44,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             heard.append(words)
         return words, values
 
-    monkeypatch.setattr(SqlEngine, "written", heard_statement)
+    monkeypatch.setattr(SqlEngine, "to_sql", heard_statement)
     return heard
 
 
@@ -116,7 +116,7 @@ def test_nodes_may_be_asked_for_different_attributes():
 def test_more_attributes_than_one_statement_takes(
     kind, tmp_path, statements, monkeypatch
 ):
-    monkeypatch.setattr(SqlEngine, "most_columns", 4)
+    monkeypatch.setattr(SqlEngine, "max_columns", 4)
     random = np.random.default_rng(5)
     columns: dict[str, list[Any]] = {
         f"column {place}": random.choice(["a", "b", "c"], 40).tolist()

@@ -15,12 +15,12 @@ from spinney.extensions.clustering.lloyd import iterate
 from spinney.extensions.clustering.models import cluster_table
 from spinney.extensions.clustering.models.cluster_table import RemoteRows
 from spinney.sources.rows.cluster_sums import Points, sums_by_point
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-SOME = 100 * BYTES * 7
+SOME = 100 * CELL_BYTES * 7
 SAMPLED = 60
 
 
@@ -131,7 +131,9 @@ def test_sums_are_those_of_plain_loops(cells, at_once):
         own = [1.0, x - origin[0], y - origin[1], squares[near]]
         total[near] += weight * np.array(own)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spinney.sources.rows.cluster_sums.AT_ONCE", 3 * at_once)
+        patch.setattr(
+            "spinney.sources.rows.cluster_sums.DISTANCES_PER_BATCH", 3 * at_once
+        )
         told = sums_by_point(columns, weights, Points((0, 1), scale, places, origin))
     assert told.n_lacking == lacking
     assert np.column_stack([told.weights, told.sums, told.squares]) == pytest.approx(

@@ -13,13 +13,13 @@ from spinney.extensions.evaluation.remote_study import splits_by_hash
 from spinney.extensions.evaluation.splits import Scheme
 from spinney.growth.forest import bags
 from spinney.sources.rows import row_hashes
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import TableInput, open_data, open_source
 
 SLOW = pytest.mark.slow
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-SOME = 36 * BYTES * 9
+SOME = 36 * CELL_BYTES * 9
 TIMES = ("seconds", "predict_seconds", "row_microseconds")
 FOREST = ("few trees", {"recipe": "forest", "n_estimators": 2, "n_jobs": 1})
 CASES = (
@@ -82,7 +82,7 @@ def test_folds_are_those_of_the_numbers_of_rows():
         numbers = row_hashes(opened.in_memory_rows)
     expected = []
     for _, _, draw in splits_by_hash(Scheme(folds=3, seed=1)):
-        inside = draw.of(numbers) > 0
+        inside = draw.counts(numbers) > 0
         train, test = (
             {n: np.array(columns[n], dtype=object)[rows].tolist() for n in names}
             for rows in (~inside, inside)
@@ -108,15 +108,15 @@ def test_a_share_is_held_out_again_and_again():
 def test_what_is_refused(tmp_path, request):
     columns = table_of(4)
     parts, given = in_arrow(columns), {"engine": "partitions"}
-    with pytest.raises(ParameterError, match="folds='loo' leaves out one row"):
+    with pytest.raises(ParameterError, match="folds='loo' needs the rows in memory"):
         spinney.evaluate(parts, "y", "cart", folds="loo", **given)
     pruned = ("pruned", {"recipe": "cart", "pruning": "cost-complexity"})
     with pytest.raises(ParameterError, match="needs the rows"):
         spinney.evaluate(parts, "y", [pruned], **given)
-    with pytest.raises(DataError, match="none have room in memory"):
+    with pytest.raises(DataError, match="no test row fits in memory"):
         spinney.evaluate(parts, "y", "cart", memory_limit=0, **given)
     few = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
-    with pytest.raises(DataError, match="fold 1: there is no row to test on"):
+    with pytest.raises(DataError, match="fold 1 has no test rows"):
         spinney.evaluate(in_arrow(few), "y", "cart", folds=40, **given)
     with (
         placed("postgres", columns, tmp_path, request) as (data, how),
@@ -142,7 +142,9 @@ def test_other_studies_read_a_database(study, tmp_path, request):
     told = study(columns, "y", "cart", **few)
     with placed("postgres", columns, tmp_path, request) as (data, how):
         other = study(data, "y", "cart", engine="memory", **few, **how)
-        with pytest.raises(ParameterError, match="engine='postgres' leaves rows where"):
+        with pytest.raises(
+            ParameterError, match="engine='postgres' does not read the rows"
+        ):
             study(data, "y", "cart", engine="postgres", **few, **how)
         with pytest.raises(ParameterError, match="memory_limit=0 is for rows"):
             study(data, "y", "cart", memory_limit=0, **few, **how)

@@ -20,12 +20,12 @@ from spinney.extensions.partitions import (
 )
 from spinney.growth.forest import bags
 from spinney.growth.plain import learner
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-COUNTED = 36 * BYTES * 8  # of 48 rows
+COUNTED = 36 * CELL_BYTES * 8  # of 48 rows
 
 
 @pytest.fixture(autouse=True)
@@ -84,9 +84,12 @@ def test_trees_are_those_of_memory(place, kind, tmp_path, request):
 def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, request):
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: 0)
     for module, few in (
-        (number_bins, {"MOST_VALUES": 20, "MOST_ROWS": 10, "QUANTILES": 6, "PARTS": 6}),
-        (partition_facts, {"MOST_VALUES": 20}),
-        (partitioned_source, {"MOST_ROWS": 10}),
+        (
+            number_bins,
+            {"MAX_VALUES": 20, "MAX_ROWS_BY_VALUE": 10, "QUANTILES": 6, "PARTS": 6},
+        ),
+        (partition_facts, {"MAX_VALUES": 20}),
+        (partitioned_source, {"MAX_ROWS_BY_VALUE": 10}),
         (open_partitions, {"N_BINS": 9}),
     ):
         for name, value in few.items():
@@ -148,8 +151,8 @@ def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, reques
 
 
 def test_a_count_of_many_rows_in_parts_is_one_whatever_its_order(monkeypatch):
-    monkeypatch.setattr(partition_facts, "MOST_VALUES", 20)
-    monkeypatch.setattr(open_partitions, "AT_ONCE", 10)
+    monkeypatch.setattr(partition_facts, "MAX_VALUES", 20)
+    monkeypatch.setattr(open_partitions, "NUMBERS_IN_MEMORY", 10)
     for cells, counted in (
         (range(48, 0, -1), True),
         ([1, 1, *range(3, 49)], True),  # not that, but nearly all differ

@@ -13,12 +13,12 @@ from tests.twins.naive_hash import sample_fraction
 import spinney
 from spinney.errors import ParameterError
 from spinney.models import validation_split
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 from spinney.sources.training_data import open_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-LINE = BYTES * (4 + 3)
+LINE = CELL_BYTES * (4 + 3)
 """What a line takes: four cells, and node, class and weight."""
 
 
@@ -26,7 +26,7 @@ LINE = BYTES * (4 + 3)
 def reserved(monkeypatch):
     """Return the rows that were reserved, as sorted lines, each time."""
     seen = []
-    coded = validation_split.coded
+    coded = validation_split.encoded_rows
 
     def heard(rows):
         cells = [np.nan_to_num(cells, nan=-9.0) for cells in rows.columns]
@@ -34,7 +34,7 @@ def reserved(monkeypatch):
         seen.append(sorted(tuple(map(float, line)) for line in lines))
         return coded(rows)
 
-    monkeypatch.setattr("spinney.models.grow.coded", heard)
+    monkeypatch.setattr("spinney.models.grow.encoded_rows", heard)
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: 200 * LINE)
     return seen
 

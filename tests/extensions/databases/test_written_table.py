@@ -212,7 +212,7 @@ def test_what_fails_leaves_nothing(words, connection, monkeypatch):
 
     def failing(engine, statement):
         if statement.startswith(words):
-            with engine.translated():
+            with engine.translated_errors():
                 raise sqlite3.OperationalError("database or disk is full")
         run_statement(engine, statement)
 

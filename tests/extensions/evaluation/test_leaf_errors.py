@@ -29,10 +29,10 @@ TEST = {
 
 def by_hand(model, rows, weights):
     """Return rows and errors of each leaf, in plain loops."""
-    told, leaves = model.predict(rows), model.apply(rows)
+    caught, leaves = model.predict(rows), model.apply(rows)
     found = {}
     for truth, label, leaf, weight in zip(
-        rows["sold"], told, leaves, weights, strict=True
+        rows["sold"], caught, leaves, weights, strict=True
     ):
         counts = found.setdefault(int(leaf), [0, 0])
         counts[0] += weight

@@ -18,8 +18,13 @@ from spinney.data import Attribute, Clause, Conjunction, Linear, Ratio
 from spinney.errors import ParameterError
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.explorer import explorer_data, explorer_page, page_data
-from spinney.extensions.explorer.page_data import MOST_EXPLAINED
-from spinney.extensions.explorer.page_file import LARGEST_FRAME, island, script, style
+from spinney.extensions.explorer.page_data import MAX_EXPLAINED
+from spinney.extensions.explorer.page_file import (
+    LARGEST_FRAME,
+    embedded_json,
+    script,
+    style,
+)
 from spinney.extensions.explorer.schema_data import attribute_data
 from spinney.growth.forest import trees_by_similarity
 from spinney.models import FittedTree
@@ -122,7 +127,7 @@ def test_the_policy_names_the_script_and_the_style(page):
 
 
 def test_a_page_is_small_but_for_its_data(page):
-    assert len(page.encode()) - len(island(data_of(page))) < LARGEST_SHELL
+    assert len(page.encode()) - len(embedded_json(data_of(page))) < LARGEST_SHELL
     assert "http" not in page.replace("http-equiv", "").replace(
         "http://www.w3.org/2000/svg", ""
     )
@@ -130,7 +135,7 @@ def test_a_page_is_small_but_for_its_data(page):
 
 def test_no_sign_of_the_data_ends_its_element():
     for name in NAMES:
-        text = island({"name": name, name: [name]})
+        text = embedded_json({"name": name, name: [name]})
         assert not set(text) & set("<>&\u2028\u2029")
         assert json.loads(text) == {"name": name, name: [name]}
 
@@ -175,7 +180,7 @@ def test_rows_are_there_only_where_asked_for(melons):
     rows = with_rows["rows"]
     assert rows["rows"] == rows["of_rows"] == 17
     assert unpacked(rows["leaf"]).tolist() == melons.apply(table).tolist()
-    judged = with_rows["tree"]["sequence"]["given"]
+    judged = with_rows["tree"]["sequence"]["validation"]
     # The rows are those of training, so their error is the training error.
     training = unpacked(with_rows["tree"]["sequence"]["errors"])
     assert unpacked(judged["errors"]) == pytest.approx(training[1:])
@@ -188,11 +193,11 @@ def test_a_large_tree_says_what_is_left_out():
     model.fit(table, rng.integers(0, 2, 2000))
     contains = explorer_data([model])["models"][0]["contains"]
     assert contains["nodes"] > 500
-    assert contains["explained"] == MOST_EXPLAINED
+    assert contains["explained"] == MAX_EXPLAINED
 
 
 def test_a_page_says_how_many_formulas_it_has(monkeypatch):
-    monkeypatch.setattr(page_data, "MOST_MODELS", 2)
+    monkeypatch.setattr(page_data, "MAX_MODELS", 2)
     model = spinney.grow("tests/tables/cpu_prp.csv", "class", recipe="m5")
     page = explorer_data([model])["models"][0]
     assert page["contains"]["of_models"] == len(model.tree.model_names) > 2
@@ -231,7 +236,7 @@ def test_a_page_is_saved_whole_or_refused(melons, tmp_path):
 
 
 def test_a_tree_that_is_too_large_is_refused(melons, monkeypatch):
-    monkeypatch.setattr("spinney.extensions.explorer.page_data.MOST_NODES", 3)
+    monkeypatch.setattr("spinney.extensions.explorer.page_data.MAX_NODES", 3)
     with pytest.raises(ParameterError, match="takes at most 3: prune it"):
         melons.explore()
 
@@ -261,7 +266,7 @@ def test_a_page_of_a_forest_says_how_many_of_its_trees_it_holds(monkeypatch):
     model.typical({"x": x, "y": x})
     typical = explorer_data([model])["models"][0]
     assert typical["trees"][0]["number"] == typical["typical"]["number"]
-    monkeypatch.setattr("spinney.extensions.explorer.page_data.MOST_FOREST_NODES", 1)
+    monkeypatch.setattr("spinney.extensions.explorer.page_data.MAX_FOREST_NODES", 1)
     contains = explorer_data([model])["models"][0]["contains"]
     assert contains["trees"] == 1
     assert "text/html" in model._repr_mimebundle_()

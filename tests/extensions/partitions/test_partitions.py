@@ -31,8 +31,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
 @pytest.fixture
 def few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition_facts, "MOST_VALUES", 20)
-    monkeypatch.setattr(partitioned_source, "MOST_ROWS", 20)
+    monkeypatch.setattr(partition_facts, "MAX_VALUES", 20)
+    monkeypatch.setattr(partitioned_source, "MAX_ROWS_BY_VALUE", 20)
     monkeypatch.setattr(open_partitions, "N_BINS", 9)
 
 
@@ -60,8 +60,8 @@ def test_bins_give_the_tree_of_all_values(recipe, few_bins):
 
 @pytest.mark.parametrize("recipe", ["cart", "fractional", "gain ratio"])
 def test_bins_that_are_opened_to_finer_ones(recipe, few_bins, monkeypatch):
-    monkeypatch.setattr(open_bins, "MOST_LINES", 30)
-    monkeypatch.setattr(open_bins, "MOST_PARTS", 4)
+    monkeypatch.setattr(open_bins, "MAX_LINES", 30)
+    monkeypatch.setattr(open_bins, "MAX_PARTS", 4)
     columns = rows_of(2, missing=0.1, n_rows=200)
     options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
     expected = spinney.grow(columns, "y", **options).tree
@@ -73,19 +73,17 @@ def test_bins_that_are_opened_to_finer_ones(recipe, few_bins, monkeypatch):
     recipe=st.sampled_from(sorted(RECIPES)),
     seed=st.integers(0, 1000),
     missing=st.sampled_from([0.0, 0.1, 0.5]),
-    max_rows_in_bytes=st.sampled_from([20, 100, 10_000]),
+    max_lines=st.sampled_from([20, 100, 10_000]),
 )
 @settings(
     max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@example(recipe="fractional", seed=24, missing=0.1, max_rows_in_bytes=10_000)
-def test_bins_of_any_table(
-    recipe, seed, missing, max_rows_in_bytes, few_bins, monkeypatch
-):
-    monkeypatch.setattr(open_bins, "MOST_LINES", max_rows_in_bytes)
-    monkeypatch.setattr(open_bins, "MOST_PARTS", 4)
+@example(recipe="fractional", seed=24, missing=0.1, max_lines=10_000)
+def test_bins_of_any_table(recipe, seed, missing, max_lines, few_bins, monkeypatch):
+    monkeypatch.setattr(open_bins, "MAX_LINES", max_lines)
+    monkeypatch.setattr(open_bins, "MAX_PARTS", 4)
     columns = rows_of(seed, missing=missing, n_rows=200)
     options = {"recipe": RECIPES[recipe], "weight": "w", "max_depth": 5}
     expected = spinney.grow(columns, "y", **options).tree
@@ -101,7 +99,7 @@ def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
         answer = answered(source, question, *what)
         asked.append(question.__name__)
         assert answer.nbytes == source.levels[-1]
-        lines = np.bincount(answer.stack.owner[answer.highest > answer.lowest])
+        lines = np.bincount(answer.batch.owner[answer.highest > answer.lowest])
         assert max(lines, default=0) <= 64
         return answer
 
@@ -109,7 +107,7 @@ def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
     columns = rows_of(1, n_rows=2000)
     tree = grown(columns, recipe=RECIPES["cart"], max_depth=4).tree
     assert tree.height == 4
-    assert asked == ["bins_at", "opened_at"] * 4
+    assert asked == ["answer_bins", "answer_opened"] * 4
     assert not all(c.exact for node in tree for c in node.candidates)
 
 
@@ -279,7 +277,7 @@ def test_dask(monkeypatch):
     import pandas as pd
     from distributed import Client
 
-    from spinney.extensions.partitions.dask_executor import OnDask, local_cluster
+    from spinney.extensions.partitions.executors import OnDask, local_cluster
 
     asked: list[Any] = []
     gather = OnDask.gather
@@ -372,7 +370,7 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
 def test_a_cluster_listens_on_the_loopback_address_only():
     psutil = pytest.importorskip("psutil")
     pytest.importorskip("distributed")
-    from spinney.extensions.partitions.dask_executor import local_cluster
+    from spinney.extensions.partitions.executors import local_cluster
 
     this = psutil.Process()
     before = {each.laddr for each in this.net_connections()}

@@ -6,7 +6,7 @@ import pytest
 
 import spinney
 from spinney.extensions.pictures import draw_svg, svg_bytes
-from spinney.extensions.pictures.style_sheet import style_of
+from spinney.extensions.pictures.style_sheet import element_style
 
 pytest.importorskip("matplotlib")
 
@@ -50,13 +50,13 @@ def test_places_and_colours_are_those_of_the_picture(svg):
 
 
 def test_a_class_of_the_style_sheet_hides_no_other():
-    assert style_of("rect", "frame leaf") == {
+    assert element_style("rect", "frame leaf") == {
         "fill": "none",
         "stroke-width": "2",
         "stroke": "#5f6b76",
     }
-    assert "font-size" not in style_of("rect", "k0")
-    assert style_of("text", "note end")["text-anchor"] == "end"
+    assert "font-size" not in element_style("rect", "k0")
+    assert element_style("text", "note end")["text-anchor"] == "end"
 
 
 @pytest.mark.parametrize(("suffix", "begin"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])

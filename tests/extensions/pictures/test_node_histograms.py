@@ -15,7 +15,11 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.explorer.page_data import explorer_data
-from spinney.extensions.pictures.node_histograms import BINS, cuts_of, node_histograms
+from spinney.extensions.pictures.node_histograms import (
+    BINS,
+    node_histograms,
+    split_cuts,
+)
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import EncodedRows
 
@@ -40,7 +44,7 @@ def test_bins_are_those_of_plain_loops(numeric, data):
     made = node_histograms(tree, EncodedRows(*coded(table)))
     for node in tree:
         expected = [] if node.is_leaf else at_node(tree, node, table.rows)
-        asks = cuts_of(tree, node)
+        asks = split_cuts(tree, node)
         assert (node.number in made) == bool(
             asks and any(number is not None for number, _ in expected)
         )
@@ -160,7 +164,7 @@ def test_a_page_has_aggregates_of_data_and_no_row():
     data = explorer_data([model], data=PENGUINS)["models"][0]
     assert data["rows"] is None
     assert data["contains"]["counted"] == 344
-    asks = sum(bool(cuts_of(model.tree, node)) for node in model.tree)
+    asks = sum(bool(split_cuts(model.tree, node)) for node in model.tree)
     assert data["contains"]["histograms"] == asks
     assert data["tree"]["sequence"]["given"] is not None
     assert explorer_data([model])["models"][0]["contains"]["histograms"] == 0

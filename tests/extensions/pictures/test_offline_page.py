@@ -4,7 +4,7 @@ import pytest
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.extensions.pictures.offline_page import OfflinePage, page_around
+from spinney.extensions.pictures.offline_page import OfflinePage, make_page
 
 
 def test_pages_have_one_frame():
@@ -21,7 +21,7 @@ def test_pages_have_one_frame():
 
 
 def test_a_page_is_saved_once(tmp_path):
-    page = OfflinePage(page_around("a < b", "<p>body</p>", style="p{margin:0}"))
+    page = OfflinePage(make_page("a < b", "<p>body</p>", style="p{margin:0}"))
     assert "<title>a &lt; b · Spinney</title>" in page.html
     page.save(tmp_path / "page.html", overwrite=False)
     assert (tmp_path / "page.html").read_text("utf-8") == page.html

@@ -25,15 +25,17 @@ def test_wide_signs_are_wide_and_accents_take_no_room():
 
 
 @given(PRINTABLE, st.floats(30, 300))
-def test_what_is_shortened_fits(text, room):
-    short = shortened(text, room, 12)
-    assert text_width(short, 12) <= room
-    assert short == text or ("…" in short and text_width(text, 12) > room)
+def test_what_is_shortened_fits(text, max_width):
+    short = shortened(text, max_width, 12)
+    assert text_width(short, 12) <= max_width
+    assert short == text or ("…" in short and text_width(text, 12) > max_width)
 
 
 @given(PRINTABLE, st.floats(30, 300))
-def test_what_is_wrapped_fits(text, room):
-    assert all(text_width(line, 12) <= room for line in wrapped(text, room, 12))
+def test_what_is_wrapped_fits(text, max_width):
+    assert all(
+        text_width(line, 12) <= max_width for line in wrapped(text, max_width, 12)
+    )
 
 
 def test_the_end_of_a_name_is_kept():

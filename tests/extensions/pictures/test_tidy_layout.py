@@ -41,8 +41,8 @@ def test_nothing_overlaps_and_the_order_is_kept(tree):
     places = tidy_layout(children, breadths, gap=GAP)
     for level in levels_of(children):
         for left, right in pairwise(level):
-            room = (breadths[left] + breadths[right]) / 2 + GAP
-            assert places[right] - places[left] >= room - CLOSE
+            max_width = (breadths[left] + breadths[right]) / 2 + GAP
+            assert places[right] - places[left] >= max_width - CLOSE
 
 
 @given(trees())

@@ -11,7 +11,7 @@ from spinney.cli import run
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.extensions.clustering.choose_k.select_k import choose
-from spinney.extensions.clustering.cluster_plots import plane_of
+from spinney.extensions.clustering.cluster_plots import projection
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.fit_clusters import (
@@ -39,8 +39,8 @@ def test_without_matplotlib(monkeypatch, tmp_path, capfd):
         with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
             check_pictures(["a.png"])
         assert run([*arguments, str(path), "-o", str(tmp_path / "l.csv")]) == 1
-    told = capfd.readouterr().err
-    assert told == (
+    caught = capfd.readouterr().err
+    assert caught == (
         "spinney: error: plots need Matplotlib, which is not installed: "
         "pip install 'spinney[plot]'\n"
     )
@@ -48,14 +48,14 @@ def test_without_matplotlib(monkeypatch, tmp_path, capfd):
 
 
 def test_two_columns_are_the_axes():
-    directions, middle, names = plane_of(np.eye(2), ["a", "b"])
+    directions, middle, names = projection(np.eye(2), ["a", "b"])
     assert names == ("a", "b")
     np.testing.assert_array_equal((np.eye(2) - middle) @ directions, np.eye(2))
 
 
 def test_principal_components_by_singular_values():
     rows = np.random.default_rng(0).normal(size=(50, 3)) * [10.0, 1.0, 0.1]
-    directions, middle, names = plane_of(rows, ["a", "b", "c"])
+    directions, middle, names = projection(rows, ["a", "b", "c"])
     flat = (rows - middle) @ directions
     values = np.linalg.eigvalsh(np.cov(rows.T))[::-1]
     np.testing.assert_allclose(flat.var(axis=0, ddof=1), values[:2])
@@ -66,7 +66,7 @@ def test_principal_components_by_singular_values():
 
 @pytest.mark.parametrize("n_rows", [1, 2])
 def test_components_of_few_rows(n_rows):
-    directions, _, names = plane_of(np.ones((n_rows, 3)), ["a", "b", "c"])
+    directions, _, names = projection(np.ones((n_rows, 3)), ["a", "b", "c"])
     assert np.isfinite(directions).all()
     assert names[1].startswith("second component (0 %")
 

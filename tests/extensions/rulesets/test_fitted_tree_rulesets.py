@@ -28,16 +28,16 @@ def test_another_table_is_told(recwarn):
 
 def test_costs_make_no_other_table(recwarn):
     table = str(TABLES / "rpart_kyphosis.csv")
-    said = {"recipe": "cart", "max_depth": 1}
+    settings = {"recipe": "cart", "max_depth": 1}
     costs = {"present": {"absent": 1}, "absent": {"present": 9}}
-    dear = spinney.grow(table, "Kyphosis", cost_matrix=costs, **said)
-    spinney.grow(table, "Kyphosis", test_costs={"Age": 2}, **said).ruleset(table)
+    dear = spinney.grow(table, "Kyphosis", cost_matrix=costs, **settings)
+    spinney.grow(table, "Kyphosis", test_costs={"Age": 2}, **settings).ruleset(table)
     dear.ruleset(table, simplify=False)
     frame = spinney.read_table(table)
     assert not recwarn.list
-    with pytest.warns(SpinneyWarning, match="simplified rules count errors") as told:
+    with pytest.warns(SpinneyWarning, match="simplified rules count errors") as caught:
         rules = dear.ruleset(table)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert (rules.predict(frame) != dear.predict(frame)).any()
 
 

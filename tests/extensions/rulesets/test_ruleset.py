@@ -138,8 +138,8 @@ def test_simplification_is_that_of_plain_loops(table, recipe, level):
         kept = naive_rulesets.simplify(schema, path.tests, path.code, table.rows, level)
         assert list(found.tests) == kept
         left = [path.tests[number] for number in kept]
-        wanted = naive_rulesets.estimate(schema, left, path.code, table.rows, level)
-        assert found.estimate == pytest.approx(wanted, abs=1e-9)
+        expected = naive_rulesets.estimate(schema, left, path.code, table.rows, level)
+        assert found.estimate == pytest.approx(expected, abs=1e-9)
 
 
 @given(tables(), recipes())
@@ -189,8 +189,8 @@ def test_bits_are_those_of_plain_loops(table, recipe):
     assume(sum(bits) > 0)
     assert list(coding.answer_bits.values()) == pytest.approx(bits, abs=1e-9)
     for rule in rules_of(grow_tree(table.source, recipe)):
-        wanted = naive_rulesets.rule_bits(table.schema, rule.conditions, table.rows)
-        assert coding.rule_bits(rule.conditions) == pytest.approx(wanted, abs=1e-9)
+        expected = naive_rulesets.rule_bits(table.schema, rule.conditions, table.rows)
+        assert coding.rule_bits(rule.conditions) == pytest.approx(expected, abs=1e-9)
 
 
 @given(tables(), recipes())

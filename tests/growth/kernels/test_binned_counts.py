@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.helpers.plain_kernels import (
     BINNED,
-    cells_of,
+    coded_cells,
     grow_kernels,
     labels_of,
     layout,
@@ -47,8 +47,8 @@ def by_hand(codes, rows, labels, weights, *, kind):
 @pytest.mark.parametrize("halves", [False, True])
 def test_classes_are_counted_by_bin(halves):
     classes, weights = [0, 1, 1, 0, 1, 1], [1, 2, 1, 3, 1, 1]
-    labels = labels_of(classes, weights=weights, halves=halves)
-    search = search_of(cells_of(CODES), labels)
+    labels = labels_of(classes, weights=weights, packs_classes=halves)
+    search = search_of(coded_cells(CODES), labels)
     count.count(search, 1, 6, 0, 2, search.work.histograms)
     expected = by_hand(CODES, range(1, 6), classes, weights, kind=split_scores.GINI)
     np.testing.assert_array_equal(search.work.histograms, expected)
@@ -57,7 +57,7 @@ def test_classes_are_counted_by_bin(halves):
 def test_moments_are_added_up_by_bin():
     numbers, weights = [1.5, -2.0, 0.0, 4.0, -1.0, 3.0], np.ones(6)
     labels = labels_of(numbers, kind=split_scores.SQUARES)
-    search = search_of(cells_of(CODES), labels, kind=split_scores.SQUARES, width=4)
+    search = search_of(coded_cells(CODES), labels, kind=split_scores.SQUARES, width=4)
     count.count(search, 0, 6, 0, 2, search.work.histograms)
     expected = by_hand(CODES, range(6), numbers, weights, kind=split_scores.SQUARES)
     np.testing.assert_array_equal(search.work.histograms, expected)
@@ -69,7 +69,7 @@ def test_flags_are_counted_by_what_is_not_0():
     flags[2, 0] = MISSING_CODE
     classes = [0, 1, 2, 1, 0]
     labels = labels_of(classes)
-    cells = cells_of(flags, n_bins=[2] * 8, tail=0)
+    cells = coded_cells(flags, n_bins=[2] * 8, tail=0)
     search = search_of(cells, labels, width=3)
     count.count(search, 0, 5, 0, 8, search.work.histograms)
     for a in range(8):
@@ -84,10 +84,10 @@ def test_flags_are_counted_by_what_is_not_0():
 def test_drawn_attributes_are_counted_and_their_codes_kept(kind, halves):
     numeric = kind == split_scores.SQUARES
     target = [1.0, -2.0, 3.0, 0.0, 5.0, 1.0] if numeric else [0, 1, 1, 0, 1, 1]
-    labels = labels_of(target, kind=kind, halves=halves and not numeric)
+    labels = labels_of(target, kind=kind, packs_classes=halves and not numeric)
     width = 4 if numeric else 2
-    search = search_of(cells_of(CODES), labels, kind=kind, width=width, n_drawn=1)
-    search.work.order[layout.ATTRIBUTE_AT] = 1, 0
+    search = search_of(coded_cells(CODES), labels, kind=kind, width=width, n_drawn=1)
+    search.work.order[layout.ATTRIBUTE] = 1, 0
     count.count_drawn(search, 0, 6, 0, 1, search.work.histograms)
     expected = by_hand(CODES, range(6), target, np.ones(6), kind=kind)
     np.testing.assert_array_equal(search.work.histograms[1], expected[1])
@@ -123,7 +123,7 @@ def test_a_row_word_has_number_class_and_weight():
 @pytest.mark.parametrize("base", [[], [0.5, 1.0, 2.0]])
 def test_a_tree_begins_with_the_rows_of_its_bag(base):
     labels = labels_of([0, 1, 1], weights=base)
-    search = search_of(cells_of([[0], [1], [2]]), labels)
+    search = search_of(coded_cells([[0], [1], [2]]), labels)
     times, seeds = np.array([[1, 1, 1], [2, 0, 3]], np.uint8), np.array([3, 4])
     own = grow_kernels.Bags(
         times, np.array(base), seeds.astype(np.uint64), np.zeros(2, int)
@@ -141,7 +141,7 @@ def test_a_tree_begins_with_the_rows_of_its_bag(base):
 def test_rows_are_sent_to_both_children_in_their_order():
     codes = [[2, 0], [0, 1], [1, 0], [MISSING_CODE, 1], [1, 1]]
     numbers = np.array([[0.1], [0.9], [0.4], [np.nan], [0.3]])
-    cells = cells_of(
+    cells = coded_cells(
         np.column_stack([codes, [0] * 5]), nominal=[1], numbers=numbers, columns=[2]
     )
     whole, real = np.full((3, 9), -1), np.zeros((3, 4))

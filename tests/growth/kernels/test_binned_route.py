@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.helpers.plain_kernels import (
     BINNED,
-    cells_of,
+    coded_cells,
     labels_of,
     layout,
     nodes,
@@ -15,7 +15,7 @@ route, surrogates, packed_rows = plain(
     BINNED + "route_missing", BINNED + "surrogates", BINNED + "packed_rows"
 )
 
-GONE = layout.MISSING_CODE
+MISSING = layout.MISSING_CODE
 # The node asks for attribute 0; rows 5 … 9 lack it. Its surrogates ask, in turn, for a
 # number, reversed, and for a name whose third value no other row has.
 CODES = np.array(
@@ -25,11 +25,11 @@ CODES = np.array(
         [1, 1, 1],
         [1, 1, 1],
         [1, 0, 1],
-        [GONE, 3, 1],
-        [GONE, 0, 0],
-        [GONE, GONE, 0],
-        [GONE, GONE, 2],
-        [GONE, GONE, GONE],
+        [MISSING, 3, 1],
+        [MISSING, 0, 0],
+        [MISSING, MISSING, 0],
+        [MISSING, MISSING, 2],
+        [MISSING, MISSING, MISSING],
     ]
 )
 
@@ -46,7 +46,7 @@ def routing_of(own, *, most=2):
         np.array([[[0, 0, 0], [1, 2, 0]]], np.uint8)[:, :most],
     )
     return route.MissingRouting(
-        cells=cells_of(CODES, nominal=[2]),
+        cells=coded_cells(CODES, nominal=[2]),
         labels=labels,
         kind=0,
         row_weights=np.asarray(own, float),
@@ -55,8 +55,8 @@ def routing_of(own, *, most=2):
         spans=np.array([[0, 5], [0, 2], [2, 5]]),
         ends=np.array([10]),
         records=records,
-        sums=np.zeros((1, route.COUNTED, 2)),
-        counts=np.zeros((1, route.COUNTED, 2), np.int64),
+        sums=np.zeros((1, route.N_TOTALS, 2)),
+        counts=np.zeros((1, route.N_TOTALS, 2), np.int64),
     )
 
 

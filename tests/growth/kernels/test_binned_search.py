@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.plain_kernels import (
     BINNED,
     best_cut,
-    cells_of,
+    coded_cells,
     grow_kernels,
     labels_of,
     layout,
@@ -59,7 +59,7 @@ def planted(kind, *, codes=None, seed=0, n=30, width=None, **rules):
     numbers = rng.permutation(n).astype(float)
     if codes is None:
         codes = np.column_stack([rng.integers(0, 6, n), numbers // 8])
-    cells = cells_of(codes, numbers=numbers[:, None], columns=[1])
+    cells = coded_cells(codes, numbers=numbers[:, None], columns=[1])
     if kind in OF_NUMBERS:
         labels, width = rng.normal(size=n) + (numbers > n / 3), 4
     else:
@@ -91,7 +91,8 @@ def test_the_score_of_a_side_is_its_definition(kind):
 
 def test_a_line_is_summed_up_from_its_first_bin_to_its_last():
     search = search_of(
-        cells_of([[1], [3], [3], [MISSING_CODE]], n_bins=[6]), labels_of([0, 1, 1, 0])
+        coded_cells([[1], [3], [3], [MISSING_CODE]], n_bins=[6]),
+        labels_of([0, 1, 1, 0]),
     )
     lines, work = counted(search), search.work
     assert between_bins.sum_histogram(GINI, lines, 0, 6, work.floats, work.vectors) == (
@@ -128,7 +129,7 @@ def test_a_bin_that_may_hold_a_better_cut_is_marked():
     # The classes change within the bin 1; the edges beside it are worse.
     numbers = np.arange(12.0)
     codes = np.column_stack([np.zeros(12, int), numbers // 4])
-    cells = cells_of(codes, numbers=numbers[:, None], columns=[1])
+    cells = coded_cells(codes, numbers=numbers[:, None], columns=[1])
     search = search_of(cells, labels_of([0] * 6 + [1] * 6))
     lines, work, rules = counted(search), search.work, search.rules
     first, last, absent = between_bins.sum_histogram(
@@ -203,7 +204,7 @@ def test_sorted_keys_are_cut_where_the_score_is_greatest(kind):
 
 
 def test_a_cut_with_too_light_a_branch_is_no_improvement():
-    search, _ = planted(GINI, least_branch=3.0, width=2)
+    search, _ = planted(GINI, min_branch_weight=3.0, width=2)
     work = search.work
     work.cuts[0, layout.SCORE] = -np.inf
     work.vectors[layout.LEFT], work.vectors[layout.RIGHT] = [2, 0], [0, 5]
@@ -224,7 +225,9 @@ def test_the_best_subset_is_the_best_of_all(kind, width):
         target = rng.normal(size=40) if numeric else rng.integers(0, width, 40)
         own = 4 if numeric else width
         labels = labels_of(target, kind=kind)
-        search = search_of(cells_of(codes, nominal=[0]), labels, kind=kind, width=own)
+        search = search_of(
+            coded_cells(codes, nominal=[0]), labels, kind=kind, width=own
+        )
         lines, work = counted(search), search.work
         first, last, absent = between_bins.sum_histogram(
             kind, lines, 0, 5, work.floats, work.vectors
@@ -269,11 +272,11 @@ def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
     even = np.array([0] * 5 + [1] * 5 + [0, 1])
     rare = np.array([1] * 3 + [0] * 9)
     search = search_of(
-        cells_of(np.column_stack([even, rare])),
+        coded_cells(np.column_stack([even, rare])),
         labels_of(classes),
         kind=ENTROPY,
         by_ratio=True,
-        below_average=1.0,
+        average_slack=1.0,
     )
     lines = search.work.histograms
     assert search_kernels.search_node(search, 0, lines, False) == (1, True)
@@ -285,7 +288,7 @@ def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
     chosen, _ = search_kernels.search_node(by_gain, 0, lines, False)
     assert chosen == int(np.argmax(gains))
     # Only who gains the average competes, whatever the ratio.
-    rules = search.rules._replace(below_average=0.0)
+    rules = search.rules._replace(average_slack=0.0)
     chosen, _ = search_kernels.search_node(
         search._replace(rules=rules), 0, lines, False
     )
@@ -295,17 +298,19 @@ def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
 @pytest.mark.parametrize("small", [0, 100])
 def test_a_side_weighs_more_than_its_share_of_the_node(small):
     numbers = np.arange(10.0)
-    cells = cells_of(
+    cells = coded_cells(
         (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
     )
     labels = labels_of([0] * 2 + [1] * 8)
     lows = {}
     for share in (0.0, 0.2):
-        search = search_of(cells, labels, small_node_rows=small, branch_share=share)
+        search = search_of(
+            cells, labels, small_node_rows=small, min_branch_fraction=share
+        )
         search_kernels.search_node(search, 0, search.work.histograms, False)
         lows[share] = search.work.cuts[0, layout.LOW]
     assert lows == {0.0: 1, 0.2: 2}
-    search = search_of(cells, labels, small_node_rows=small, cut_share=0.4)
+    search = search_of(cells, labels, small_node_rows=small, min_cut_fraction=0.4)
     search_kernels.search_node(search, 0, search.work.histograms, False)
     left = search.work.cuts[0, layout.TOTALS : layout.TOTALS + 2].sum()
     assert left == 4
@@ -313,7 +318,7 @@ def test_a_side_weighs_more_than_its_share_of_the_node(small):
 
 def test_rows_in_buckets_are_cut_between_them_alone():
     numbers = np.arange(10.0)
-    cells = cells_of(
+    cells = coded_cells(
         (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
     )
     for small in (0, 100):
@@ -330,12 +335,12 @@ def test_rows_in_buckets_are_cut_between_them_alone():
 
 def test_attributes_that_do_not_vary_are_drawn_in_vain():
     codes = np.column_stack([np.zeros(8, int), np.repeat([0, 1], 4), np.zeros(8, int)])
-    search = search_of(cells_of(codes), labels_of([0] * 4 + [1] * 4), n_drawn=1)
+    search = search_of(coded_cells(codes), labels_of([0] * 4 + [1] * 4), n_drawn=1)
     assert search_kernels.search_node(search, 0, search.work.histograms, False) == (
         1,
         True,
     )
-    assert search.work.order[layout.ATTRIBUTE_AT].tolist() == [0, 1, 2]
+    assert search.work.order[layout.ATTRIBUTE].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("tally", [False, True])
@@ -368,7 +373,7 @@ def test_a_split_orders_the_rows_and_sums_up_both_sides(tally, absent):
 def test_sides_are_counted_where_they_cannot_be_inferred():
     numbers = np.array([1.0, -2.0, 4.0, 0.5])
     search = search_of(
-        cells_of([[0], [0], [1], [MISSING_CODE]]),
+        coded_cells([[0], [0], [1], [MISSING_CODE]]),
         labels_of(numbers, kind=SQUARES),
         kind=SQUARES,
         width=4,
@@ -384,16 +389,16 @@ def test_why_a_node_is_a_leaf_before_it_is_searched():
     stack, rules = search.stack, search.rules
     assert nodes.reason_to_stop(rules, stack, 0) == nodes.INNER
     assert nodes.reason_to_stop(rules._replace(max_depth=0), stack, 0) == nodes.DEPTH
-    few = rules._replace(least_node=31.0)
+    few = rules._replace(min_node_weight=31.0)
     assert nodes.reason_to_stop(few, stack, 0) == nodes.ROWS_TO_SPLIT
     search = search_of(
-        cells_of([[0], [1]]),
+        coded_cells([[0], [1]]),
         labels_of([1.0, -1.0], kind=SQUARES),
         kind=SQUARES,
         width=4,
     )
     for least, reason in ((0.9, nodes.INNER), (1.1, nodes.DEVIATION)):
-        own = search.rules._replace(least_deviation=least)
+        own = search.rules._replace(min_deviation=least)
         assert nodes.reason_to_stop(own, search.stack, 0) == reason
     stack.counts[0] = 30, 0
     assert nodes.reason_to_stop(few, stack, 0) == nodes.PURE
@@ -417,23 +422,23 @@ def test_a_side_waits_with_its_totals_and_is_opened_as_a_leaf():
 def test_what_lost_is_recorded_with_its_cut_and_its_codes():
     codes = np.array([[0, 0, 0], [0, 1, 2], [1, 1, 0], [1, 1, 2], [1, 0, 5]])
     classes = [0, 0, 1, 1, 1]
-    search = search_of(cells_of(codes, nominal=[2]), labels_of(classes))
+    search = search_of(coded_cells(codes, nominal=[2]), labels_of(classes))
     lines = counted(search)
     for a in range(3):
         search_kernels.search_edges(search, lines, a, 1e-12)
     competitors.record_competitors(search, 0, 4, 0, 3, 0, False, lines)
-    state, lost = search.stack.state, search.competitors
+    state, records = search.stack.state, search.competitors
     assert state[nodes.N_COMPETITORS] == 2
-    assert lost.ints[:2, nodes.ATTRIBUTE].tolist() == [1, 2]
-    assert lost.ints[:2, nodes.PARENT_NODE].tolist() == [4, 4]
-    assert lost.floats[0, [nodes.CUT_LOW, nodes.CUT_HIGH]].tolist() == [0, 1]
-    assert lost.counts[0, :2].tolist() == [1, 1]  # of both classes, left of the cut
+    assert records.ints[:2, nodes.ATTRIBUTE].tolist() == [1, 2]
+    assert records.ints[:2, nodes.PARENT_NODE].tolist() == [4, 4]
+    assert records.floats[0, [nodes.CUT_LOW, nodes.CUT_HIGH]].tolist() == [0, 1]
+    assert records.counts[0, :2].tolist() == [1, 1]  # left of the cut
     gain = (phi(GINI, [1, 1]) + phi(GINI, [1, 2]) - phi(GINI, [2, 3])) / 5
-    assert lost.floats[0, nodes.GAIN] == pytest.approx(max(gain, 0))
+    assert records.floats[0, nodes.GAIN] == pytest.approx(max(gain, 0))
     listed = search.code_counts
     assert listed.codes[:3, 0].tolist() == [0, 2, 5]
     assert listed.counts[:3].tolist() == [[1, 1], [1, 1], [0, 1]]
-    assert lost.ints[1, [nodes.FIRST_LINE, nodes.N_LINES]].tolist() == [0, 3]
+    assert records.ints[1, [nodes.FIRST_LINE, nodes.N_LINES]].tolist() == [0, 3]
     # The same lines, from the rows of a node that was sorted.
     assert nodes.count_codes(search, 0, 5, 2, 10) == 3
     np.testing.assert_array_equal(listed.counts[10:13], listed.counts[:3])
@@ -444,7 +449,7 @@ def test_a_planted_tree_is_grown_in_printing_order(small):
     # Class 1 where both attributes are 1.
     codes = np.array(list(product([0, 1], repeat=2)) * 3)
     search = search_of(
-        cells_of(codes), labels_of(codes.min(axis=1)), small_node_rows=small
+        coded_cells(codes), labels_of(codes.min(axis=1)), small_node_rows=small
     )
     grow_kernels.run_task(search, grow_kernels.Task.GROW, 0, 0, 0.0)
     whole = search.records.ints[: search.stack.state[nodes.N_NODES]]
@@ -480,7 +485,7 @@ def test_the_tree_of_every_bag_begins_at_its_root():
     times = np.ones((2, 30), np.uint8)
     times[1, :10] = 0
     own = search.bags._replace(
-        times=times, seeds=np.array([1, 2], np.uint64), roots=np.zeros(2, int)
+        counts=times, seeds=np.array([1, 2], np.uint64), roots=np.zeros(2, int)
     )
     grow_kernels.run_task(search._replace(bags=own), grow_kernels.Task.TREES, 0, 0, 0.0)
     roots = np.flatnonzero(

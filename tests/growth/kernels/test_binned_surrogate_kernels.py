@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.helpers.plain_kernels import BINNED, cells_of, layout, nodes, plain
+from tests.helpers.plain_kernels import BINNED, coded_cells, layout, nodes, plain
 
 bins, surrogates = plain(BINNED + "surrogate_bins", BINNED + "surrogates")
 
@@ -16,7 +16,7 @@ def search_of(cells, left, weights, *, small, most=3):
     work = bins.SurrogateWorkspace(
         packed_counts=np.zeros((p, layout.BINS), np.uint64),
         bin_weights=np.zeros((p, layout.BINS, 2)),
-        cuts=np.zeros((p, bins.FOUND)),
+        cuts=np.zeros((p, bins.N_CUT_FIELDS)),
         masks=np.zeros((p, layout.BINS), np.uint8),
         marks=np.zeros(layout.BINS, np.int64),
         subbins=np.zeros((bins.SUBBIN_FIELDS, bins.SUBBINS)),
@@ -50,17 +50,17 @@ def best_agreement(values, left, weights):
     best = 0.0
     for low in np.unique(values)[:-1]:
         goes = values <= low
-        if min(goes.sum(), (~goes).sum()) >= bins.LEAST_ROWS:
+        if min(goes.sum(), (~goes).sum()) >= bins.MIN_ROWS:
             agreeing = weights[goes == left].sum()
             best = max(best, agreeing, weights.sum() - agreeing)
     return best / weights.sum()
 
 
 @pytest.mark.parametrize("small", [0, 100])
-@pytest.mark.parametrize("fine", [bins.FEW_ROWS, 4])
+@pytest.mark.parametrize("fine", [bins.MAX_SORTED_ROWS, 4])
 @pytest.mark.parametrize("unit", [True, False])
 def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch):
-    monkeypatch.setattr(bins, "FEW_ROWS", fine)
+    monkeypatch.setattr(bins, "MAX_SORTED_ROWS", fine)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         n = 40
@@ -69,7 +69,7 @@ def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch
         numbers = rng.normal(size=n) + 1.5 * left
         near = (left + (rng.random(n) < 0.2)) % 2
         codes = np.column_stack([~left, np.digitize(numbers, [-1, 0, 1]), 2 * near])
-        cells = cells_of(codes, nominal=[2], numbers=numbers[:, None], columns=[1])
+        cells = coded_cells(codes, nominal=[2], numbers=numbers[:, None], columns=[1])
         search = search_of(cells, left, weights, small=small)
         surrogates.find_surrogates(search, (0, 1), (0, 3), (True, True, True))
         records = search.records
@@ -97,7 +97,7 @@ def test_surrogates_agree_as_well_as_the_best_cut(small, fine, unit, monkeypatch
 
 
 def test_rows_of_both_branches_stand_in_halves_of_a_word():
-    word = 3 * bins.FIRST + 5 * bins.SECOND
+    word = 3 * bins.ONE_FIRST + 5 * bins.ONE_SECOND
     assert bins.rows_in(word) == 8
     # D was 2 before a part with 1 and 4 of the branches, of 10 and 6 in all.
     assert bins.agreement_bound(10.0, 6.0, 2.0, 1.0, 4.0) == max(6 + 2 + 1, 10 - 2 + 4)

@@ -24,14 +24,14 @@ LIMITS = layout.Limits(
     ratio=False,
     slack=0.0,
     max_depth=9,
-    least_node=2.0,
-    least_branch=1.0,
-    cut_share=0.0,
-    branch_share=0.0,
+    min_node_weight=2.0,
+    min_branch_weight=1.0,
+    min_cut_fraction=0.0,
+    min_branch_fraction=0.0,
     min_gain=1e-9,
     mdl_correction=False,
     competitor_rows=100,
-    most_in_side=25.0,
+    max_side_minimum=25.0,
     altered=np.ones(2),
     reuse=True,
 )
@@ -79,7 +79,7 @@ def growth_of(columns, kinds, classes, *, fractions=None, **limits):
         value_weights=np.empty(2 * k * most),
         scores=np.empty(most),
         keys=np.empty(n, np.uint64),
-        spare_keys=np.empty(n, np.uint64),
+        key_buffer=np.empty(n, np.uint64),
         histogram=np.empty(256, np.int64),
         vectors=np.empty(layout.VECTORS * 2 * k),
         results=np.zeros((p, 5), np.int64),
@@ -105,7 +105,7 @@ def entropy(weights):
 @pytest.mark.parametrize("fractions", [None, [1.0, 0.5, 2.0, 1.0, 0.25, 1.0]])
 def test_runs_are_the_codes_that_occur_with_their_weights(many, fractions, monkeypatch):
     if many:  # as if there were more codes than a table has lines
-        monkeypatch.setattr(count, "MOST_LISTED", 0)
+        monkeypatch.setattr(count, "MAX_TABLE_CODES", 0)
     column, classes = [3, 0, 3, None, 0, 5], [0, 1, 1, 0, 1, 0]
     growth = growth_of([column], [layout.NUMERIC], classes, fractions=fractions)
     count.count_tables(growth, 0, 0, 1)
@@ -184,7 +184,7 @@ def test_the_first_of_equal_attributes_is_chosen_and_none_that_gains_nothing():
 def test_a_planted_tree_is_grown_with_divided_rows():
     # Class 1 where the value is 1; the row without a value goes both ways.
     column, classes = [0, 0, 0, 1, 1, None], [0, 0, 0, 1, 1, 0]
-    growth = growth_of([column], [layout.NOMINAL], classes, least_node=9.0)
+    growth = growth_of([column], [layout.NOMINAL], classes, min_node_weight=9.0)
     assert grow.grow_nodes(growth, grow.Task.GROW, 0, 1) == layout.DONE
     grown = growth.grown
     assert grown.state[layout.N_NODES] == 3
@@ -201,7 +201,7 @@ def test_members_of_a_split_node_stand_in_the_order_of_the_stack():
     column, classes = [2, 0, 1, 0, 2, None], [0, 1, 0, 0, 1, 1]
     other = [0, 1, 1, 0, 1, 0]
     kinds = [layout.NOMINAL, layout.NOMINAL]
-    growth = growth_of([column, other], kinds, classes, least_node=1.0)
+    growth = growth_of([column, other], kinds, classes, min_node_weight=1.0)
     search.search_attributes(growth, 0, 0, 2)
     growth.work.results[1, layout.CAN_SPLIT] = 0  # so that the first one is chosen
     assert grow.grow_nodes(growth, grow.Task.SPLIT, 0, 2) == layout.DONE

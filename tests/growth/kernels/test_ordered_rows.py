@@ -5,7 +5,7 @@ import pytest
 from tests.helpers.plain_kernels import (
     BINNED,
     best_cut,
-    cells_of,
+    coded_cells,
     labels_of,
     layout,
     plain,
@@ -30,9 +30,9 @@ def planted(n, *, seed, few=True, least=0.0):
     if not few:  # several numbers a bin, some of them equal
         values = codes[:, 0] + rng.integers(0, 4, n) / 4
         numbers = values[:, None]
-    cells = cells_of(codes, numbers=numbers, columns=() if few else [0])
+    cells = coded_cells(codes, numbers=numbers, columns=() if few else [0])
     labels = labels_of(rng.integers(0, 3, n), weights=rng.integers(1, 5, n))
-    search = search_of(cells, labels, width=3, least_branch=least)
+    search = search_of(cells, labels, width=3, min_branch_weight=least)
     search.work.members[:n] = search.rows
     return search, values
 
@@ -71,7 +71,7 @@ def test_a_walk_finds_the_best_cut(few, n, seed):
 def test_counts_and_order_agree_to_the_last_bit(n, monkeypatch):
     scores = []
     for cells_of_a_row in (0, 10**6):
-        monkeypatch.setattr(ordered_rows, "CELLS_OF_A_ROW", cells_of_a_row)
+        monkeypatch.setattr(ordered_rows, "CELLS_PER_SORTED_ROW", cells_of_a_row)
         search, _ = planted(n, seed=5)
         scores.append(found_by_walk(search, n).tolist())
     assert repr(scores[0]) == repr(scores[1])

@@ -14,7 +14,7 @@ from spinney.data.duckdb.columns import (
 )
 from spinney.data.duckdb.connection import (
     array_aggregation,
-    memory_of_connections,
+    connection_memory_limit,
     private_folder,
 )
 from spinney.data.duckdb.sql_text import Family, quote_text

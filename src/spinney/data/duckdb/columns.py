@@ -259,22 +259,21 @@ def _check_texts(
             text = text_expression(raw.quoted, "text", declarations.missing)
             number = f"TRY_CAST({text} AS DOUBLE) IS NOT NULL"
             test = f"{number} AND NOT contains({text}, '_')"
-            odd = f"CASE WHEN {test} THEN NULL ELSE {text} END"
-            word = f"CASE WHEN regexp_matches({text}, '[0-9]') THEN NULL ELSE {odd} END"
-            tests[raw.name] = f"coalesce(min({word}), min({odd}))"
+            cell = f"CASE WHEN {test} THEN NULL ELSE {text} END"
+            word = (
+                f"CASE WHEN regexp_matches({text}, '[0-9]') THEN NULL ELSE {cell} END"
+            )
+            tests[raw.name] = f"coalesce(min({word}), min({cell}))"
             texts[raw.name] = text
     for name, cell in aggregate(relation, tests).items():
         if cell is None:
             continue
-        row = _first_row(relation, texts[name], str(cell)) if in_order else None
-        raise text_cell_error(name, str(cell), declarations=declarations, row=row)
-
-
-def _first_row(relation: "DuckDBPyRelation", text: str, cell: str) -> int:
-    """Return the first row, counted from 1, in which an expression is a text."""
-    numbered = relation.project(f'{text} AS "cell", row_number() OVER () AS "row"')
-    found = numbered.filter(f'"cell" = {quote_text(cell)}').aggregate('min("row")')
-    return int(found.fetchall()[0][0])
+        row = None
+        if in_order:
+            numbered = f'{texts[name]} AS "cell", row_number() OVER () AS "row"'
+            rows = relation.project(numbered).filter(f'"cell" = {quote_text(cell)}')
+            row = int(rows.aggregate('min("row")').fetchall()[0][0])
+        raise text_cell_error(name, cell, declarations=declarations, row=row)
 
 
 def _check_cells(
@@ -284,7 +283,7 @@ def _check_cells(
 ) -> None:
     """Raise for an invalid cell of a column, warn of large integers."""
     pairs = list(zip(raw_columns, columns, strict=True))
-    tests = {column.name: _refused(raw, column) for raw, column in pairs}
+    tests = {column.name: _invalid_aggregate(raw, column) for raw, column in pairs}
     answers = aggregate(relation, tests)
     for column in columns:
         if (cell := answers[column.name]) is not None:
@@ -312,10 +311,10 @@ def _without_unseen_types(
     """
     typed = [c for c in columns if c.levels and c.family != "text"]
     counts = {column.name: f"count({column.expression})" for column in typed}
-    known = aggregate(relation, counts)
+    n_present = aggregate(relation, counts)
     return tuple(
         column
-        if known.get(column.name) != 0
+        if n_present.get(column.name) != 0
         else replace(
             column, levels=tuple(declarations.levels(column.name)), family="text"
         )
@@ -329,11 +328,11 @@ def aggregate(
     """Return the value of each aggregate by its name, in one pass over the rows."""
     if not expressions:
         return {}
-    row = relation.aggregate(_listed(expressions.values())).fetchall()[0]
+    row = relation.aggregate(_select_list(expressions.values())).fetchall()[0]
     return dict(zip(expressions, row, strict=True))
 
 
-def _listed(expressions: Iterable[str]) -> str:
+def _select_list(expressions: Iterable[str]) -> str:
     """Return a select list that names its columns by their numbers."""
     return ", ".join(
         f'{expression} AS "{_POSITION}{number}"'
@@ -341,7 +340,7 @@ def _listed(expressions: Iterable[str]) -> str:
     )
 
 
-def _refused(raw: RawColumn, column: SqlColumn) -> str:
+def _invalid_aggregate(raw: RawColumn, column: SqlColumn) -> str:
     """Return the aggregate that finds a cell to refuse."""
     cell = column.expression
     if raw.family in ("day", "instant"):
@@ -391,7 +390,7 @@ def selected(
     relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]
 ) -> "DuckDBPyRelation":
     """Return the relation of the planned columns, in their order."""
-    return relation.project(_listed(column.expression for column in columns))
+    return relation.project(_select_list(column.expression for column in columns))
 
 
 def _unmasked(column: SqlColumn, fetched: NDArray[Any]) -> NDArray[Any]:
@@ -408,9 +407,9 @@ def column_of(column: SqlColumn, cells: NDArray[Any] | Sequence[Any]) -> Column:
         numbers = np.asarray(cells, dtype=np.float64)
         return numeric_column(column.name, numbers, unit=column.unit)
     codes, texts = factorise(list(cells))
-    seen = [column.value(str(text)) for text in texts]
+    values = [column.value(str(text)) for text in texts]
     levels = column.levels if column.kind == "ordinal" else None
-    return recode_column(column.name, codes, seen, levels=levels)
+    return recode_column(column.name, codes, values, levels=levels)
 
 
 def first_line(message: str) -> str:

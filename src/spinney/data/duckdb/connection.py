@@ -23,23 +23,23 @@ def literal_path(path: Path) -> str:
     return quote_text(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
 
 
-PLACES, BITS = "perfect_ht_threshold", 22
+HASH_SETTING, HASH_BITS = "perfect_ht_threshold", 22
 """Keys of so many bits are places of an array: nodes, classes and bins of ten levels.
 
 DuckDB's own 12 bits hash them from the second level on, at twice the time.
 """
 
-_MEMORY: ContextVar[int | None] = ContextVar("memory for DuckDB", default=None)
+_MEMORY_LIMIT: ContextVar[int | None] = ContextVar("memory for DuckDB", default=None)
 
 
 @contextmanager
-def memory_of_connections(n_bytes: int | None) -> Iterator[None]:
+def connection_memory_limit(n_bytes: int | None) -> Iterator[None]:
     """Let connections that are opened meanwhile take no more memory than this."""
-    token = _MEMORY.set(n_bytes)
+    token = _MEMORY_LIMIT.set(n_bytes)
     try:
         yield
     finally:
-        _MEMORY.reset(token)
+        _MEMORY_LIMIT.reset(token)
 
 
 @contextmanager
@@ -47,12 +47,12 @@ def array_aggregation(connection: "DuckDBPyConnection") -> Iterator[None]:
     """Let a connection count by arrays for a while, unless its settings are locked."""
     import duckdb
 
-    said = f"SELECT value FROM duckdb_settings() WHERE name = '{PLACES}'"
-    before = [int(value) for (value,) in connection.execute(said).fetchall()]
-    changed = bool(before) and before[0] < BITS
+    statement = f"SELECT value FROM duckdb_settings() WHERE name = '{HASH_SETTING}'"
+    before = [int(value) for (value,) in connection.execute(statement).fetchall()]
+    changed = bool(before) and before[0] < HASH_BITS
     if changed:
         try:
-            connection.execute(f"SET SESSION {PLACES} = {BITS}")
+            connection.execute(f"SET SESSION {HASH_SETTING} = {HASH_BITS}")
         except duckdb.InvalidInputException:
             changed = False
     try:
@@ -60,21 +60,21 @@ def array_aggregation(connection: "DuckDBPyConnection") -> Iterator[None]:
     finally:
         if changed:
             with suppress(duckdb.Error):  # of a connection that is closed
-                connection.execute(f"SET SESSION {PLACES} = {before[0]}")
+                connection.execute(f"SET SESSION {HASH_SETTING} = {before[0]}")
 
 
 @contextmanager
-def private_folder(above: str) -> Iterator[Path]:
+def private_folder(parent: str) -> Iterator[Path]:
     """Give a folder that nobody else can read, within one that may not be there yet."""
-    there = Path(above).exists()
-    Path(above).mkdir(parents=True, exist_ok=True)
+    existed = Path(parent).exists()
+    Path(parent).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
-        prefix="spinney_", dir=above, ignore_cleanup_errors=True
+        prefix="spinney_", dir=parent, ignore_cleanup_errors=True
     ) as folder:
         yield Path(folder)
-    if not there:
+    if not existed:
         with suppress(OSError):  # which others have put something into
-            Path(above).rmdir()
+            Path(parent).rmdir()
 
 
 @contextmanager
@@ -93,9 +93,9 @@ def connected(*paths: Path) -> Iterator["DuckDBPyConnection"]:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "temp_directory": spilled,
-            PLACES: BITS,
+            HASH_SETTING: HASH_BITS,
         }
-        if (limit := _MEMORY.get()) is not None:
+        if (limit := _MEMORY_LIMIT.get()) is not None:
             config["memory_limit"] = f"{limit}B"
         with closing(duckdb.connect(":memory:", config=config)) as connection:
             # A glob is checked as it is written and again as the file it matches.

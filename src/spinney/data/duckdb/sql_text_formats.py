@@ -25,7 +25,7 @@ from spinney.data.text_formats import (
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-_LISTED = ", ".join(map(quote_text, sorted(PLACEHOLDERS)))
+_PLACEHOLDERS_IN_SQL = ", ".join(map(quote_text, sorted(PLACEHOLDERS)))
 
 
 def infer_candidates_in_sql(
@@ -42,38 +42,37 @@ def infer_candidates_in_sql(
         for name, test in _tests(column).items()
     }
     answers = aggregate(texts, tests)
-    found = {
+    candidates = {
         column: _candidates(
             {name: answers[column, name] for name in _tests(column)},
             numeric=column in numeric,
         )
         for column in columns
     }
-    return {column: each for column, each in found.items() if each is not None}
+    return {column: found for column, found in candidates.items() if found is not None}
 
 
 def _tests(column: str) -> dict[Any, str]:
     """Return the aggregates that decide about a column."""
-    known = _known(column)
+    cell = _without_placeholders(column)
     tests: dict[Any, str] = {
-        format: f"bool_and(CASE WHEN {known} IS NOT NULL "
-        f"THEN {_matches(known, format)} END)"
+        format: f"bool_and(CASE WHEN {cell} IS NOT NULL "
+        f"THEN {_matches(cell, format)} END)"
         for format in CELL_FORMATS
     }
-    number = f"TRY_CAST({known} AS DOUBLE)"
-    has_marks = f"contains({known}, ',') OR contains({known}, '.')"
-    currency = f"nullif(regexp_extract({known}, {quote_text(CURRENCY)}), '')"
+    number = f"TRY_CAST({cell} AS DOUBLE)"
+    has_marks = f"contains({cell}, ',') OR contains({cell}, '.')"
+    currency = f"nullif(regexp_extract({cell}, {quote_text(CURRENCY)}), '')"
     tests |= {
-        "cells": f"count({known})",
-        "percent": f"count(CASE WHEN contains({known}, '%') THEN 1 END)",
+        "cells": f"count({cell})",
+        "percent": f"count(CASE WHEN contains({cell}, '%') THEN 1 END)",
         "currencies": f"count(DISTINCT {currency})",
         "has marks": f"bool_or({has_marks})",
-        "plain": f"count({number}) = count({known})",
-        "varies": f"min({known}) <> max({known})",
-        "example": f"coalesce(max(CASE WHEN {has_marks} THEN {known} END), "
-        f"max({known}))",
+        "plain": f"count({number}) = count({cell})",
+        "varies": f"min({cell}) <> max({cell})",
+        "example": f"coalesce(max(CASE WHEN {has_marks} THEN {cell} END), max({cell}))",
         "placeholders": "list_sort(list(DISTINCT CASE WHEN "
-        f"{column} IN ({_LISTED}) THEN {column} END))",
+        f"{column} IN ({_PLACEHOLDERS_IN_SQL}) THEN {column} END))",
     }
     return tests
 
@@ -85,8 +84,10 @@ def _candidates(
     placeholders = tuple(filter(None, answers["placeholders"] or ()))
     if numeric and not answers["cells"]:
         formats = [*NUMBER_FORMATS]  # nothing but placeholders
-    one_unit = answers["percent"] in (0, answers["cells"]) and answers["currencies"] < 2
-    if not formats or not one_unit:
+    has_one_unit = (
+        answers["percent"] in (0, answers["cells"]) and answers["currencies"] < 2
+    )
+    if not formats or not has_one_unit:
         return None
     if placeholders and not (answers["varies"] or numeric):
         return None  # "-" and "1" may both be names
@@ -101,10 +102,10 @@ def _candidates(
 
 def parse_expression(column: str, format: CellFormat) -> str:
     """Return the cells of a column of text, parsed by a format that they match."""
-    known = _known(column)
+    cell = _without_placeholders(column)
     if isinstance(format, DateFormat):
-        return _parse_date(known, format)
-    return parse_number_in_sql(known, format)
+        return _parse_date(cell, format)
+    return parse_number_in_sql(cell, format)
 
 
 def have_times_of_day(
@@ -122,8 +123,10 @@ def parse_number_in_sql(text: str, format: NumberFormat) -> str:
     return f"TRY_CAST(replace({digits}, {quote_text(format.decimal)}, '.') AS DOUBLE)"
 
 
-def _known(column: str) -> str:
-    return f"(CASE WHEN {column} IN ({_LISTED}) THEN NULL ELSE {column} END)"
+def _without_placeholders(column: str) -> str:
+    return (
+        f"(CASE WHEN {column} IN ({_PLACEHOLDERS_IN_SQL}) THEN NULL ELSE {column} END)"
+    )
 
 
 def _matches(text: str, format: CellFormat) -> str:

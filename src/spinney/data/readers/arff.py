@@ -63,7 +63,7 @@ def read_arff(
         else:
             msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
             raise DataError(msg)
-        names = unique_names([each.name for each in attributes], notes)
+        names = unique_names([declared.name for declared in attributes], notes)
         check_names(names, declarations, origin=repr(origin))
         for number, line in lines:
             try:
@@ -158,17 +158,17 @@ def _row(line: str, attributes: list[_Attribute]) -> list[Any]:
 
 def _sparse_row(text: str, attributes: list[_Attribute]) -> list[Any]:
     """Return the cells of ``{index value, ...}``; what is not named is zero."""
-    given: dict[int, str] = {}
+    by_index: dict[int, str] = {}
     start = 0
     while text[start:].strip():
         match = _SPARSE_CELL.match(text, start)
         if match is None or int(match[1]) >= len(attributes):
             msg = f"has no 'index value' at {text[start : start + 20]!r}; fix it"
             raise _LineError(msg)
-        given[int(match[1])] = match[2].strip()
+        by_index[int(match[1])] = match[2].strip()
         start = match.end()
     return [
-        _value(given[index], attribute) if index in given else _zero(attribute)
+        _value(by_index[index], attribute) if index in by_index else _zero(attribute)
         for index, attribute in enumerate(attributes)
     ]
 

@@ -101,10 +101,15 @@ def table_batches(
             file, notes = stack.enter_context(
                 opened_file(os.fspath(data), first, **options)
             )
-            with_notes = [(first, notes), *((each, ReadingNotes()) for each in others)]
+            with_notes = [
+                (first, notes),
+                *((notes_of_reading, ReadingNotes()) for notes_of_reading in others),
+            ]
             batches = [
-                stack.enter_context(_file_batches(file, declared, each, n_rows))
-                for declared, each in with_notes
+                stack.enter_context(
+                    _file_batches(file, declared, notes_of_reading, n_rows)
+                )
+                for declared, notes_of_reading in with_notes
             ]
             report_notes(notes.all(), file.origin)
         elif is_relation(data) and len(declarations) == 1:

@@ -74,19 +74,19 @@ def _natives(data: Any) -> tuple[Iterator[Any], int]:
 def _column(name: str, native: Any, declarations: Declarations) -> Column:
     """Return one column, by way of arrays where its type allows."""
     kind, missing = declarations.kind(name), declarations.missing
-    if kind in (None, "numeric") and (numbers := _own_numbers(native)) is not None:
+    if kind in (None, "numeric") and (numbers := _numpy_numbers(native)) is not None:
         return numeric_column(name, numbers, missing=missing)
     if kind is None and (coded := _category_codes(native)) is not None:
-        return _by_category(name, *coded, missing)
+        return _categorical_column(name, *coded, missing)
     series = nw.from_native(native, series_only=True)
     dtype = series.dtype
     if kind in (None, "numeric"):
-        if dtype.is_numeric() and not _too_large(series):
+        if dtype.is_numeric() and not _exceeds_floats(series):
             return numeric_column(name, _numbers(series), missing=missing)
         if dtype in (nw.Date, nw.Datetime):
             ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
             whole = series.dt.timestamp("us")
-            if not _too_large(whole):  # in the year 9999, say
+            if not _exceeds_floats(whole):  # in the year 9999, say
                 numbers = _numbers(whole) / ticks
                 return numeric_column(name, numbers, missing=missing, unit=unit)
     cells = series.to_list()
@@ -105,7 +105,7 @@ def _column(name: str, native: Any, declarations: Declarations) -> Column:
     return column_from_values(name, cells, declarations)
 
 
-def _own_numbers(native: Any) -> NDArray[np.float64] | None:
+def _numpy_numbers(native: Any) -> NDArray[np.float64] | None:
     """Return the numbers of a column that is an array of NumPy, if they are exact.
 
     So it is in pandas, where narwhals takes longer than the numbers of a small table.
@@ -135,7 +135,7 @@ def _category_codes(
     return np.asarray(codes, np.int64), categories, levels
 
 
-def _by_category(
+def _categorical_column(
     name: str,
     codes: NDArray[np.int64],
     categories: list[str],
@@ -143,8 +143,8 @@ def _by_category(
     missing: Iterable[str],
 ) -> Column:
     """Return the column of a categorical: its texts are read once each, not by row."""
-    seen = np.bincount(codes + 1, minlength=len(categories) + 1)[1:] > 0
-    present = np.flatnonzero(seen)
+    is_used = np.bincount(codes + 1, minlength=len(categories) + 1)[1:] > 0
+    present = np.flatnonzero(is_used)
     texts, _ = plain_values(name, [categories[code] for code in present])
     column = coded_column(name, texts, missing=missing, levels=levels)
     code_of = np.full(len(categories) + 1, -1, np.int32)  # the last is of missing cells
@@ -167,7 +167,7 @@ def _with_categories(
     return with_type_values(table, named, declarations)
 
 
-def _too_large(series: "nw.Series[Any]") -> bool:
+def _exceeds_floats(series: "nw.Series[Any]") -> bool:
     """Tell whether there are integers that Arrow refuses to make float64."""
     if not series.dtype.is_integer() or not series.count():
         return False

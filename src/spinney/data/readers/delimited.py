@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t|"
 
 _SAMPLE = 100
-_SAMPLE_OF_FORMATS = 1_000
+_SAMPLE_FOR_FORMATS = 1_000
 _CHUNK = 1 << 20
 _INTEGER = r"\s*[+-]?\d+\s*"
 _OFFSET = r":\d{2}(\.\d+)?(Z|[+-]\d{2}(:?\d{2})?)$"
@@ -330,7 +330,7 @@ class _Scan:
             warn_of_large_integers(self.names[column])
         dated = set(free).difference(numbers)
         times = _time_types(self.texts, [c for c in dated if answers[c, "dashed"]])
-        others = [
+        remaining = [
             column
             for column, kind in kinds.items()
             if kind in (None, "numeric") and column not in {*numbers, *times}
@@ -339,14 +339,14 @@ class _Scan:
         for column in sorted(set(numbers).intersection(free), key=list(kinds).index):
             self.notes.add_padded(self.names[column], answers[column, "padded"])
         return {
-            **{column: _cast(column, each) for column, each in types.items()},
+            **{column: _cast(column, type_name) for column, type_name in types.items()},
             **self._parsed_columns(
-                others, [c for c in numbers if kinds[c] in (None, "numeric")]
+                remaining, [c for c in numbers if kinds[c] in (None, "numeric")]
             ),
         }
 
     def _parsed_columns(
-        self, others: Sequence[str], numbers: Sequence[str]
+        self, remaining: Sequence[str], numbers: Sequence[str]
     ) -> dict[str, str]:
         """Return the cells of columns of formatted numbers and dates, as SQL.
 
@@ -354,8 +354,8 @@ class _Scan:
         decimal commas, their points may be between thousands.
         """
         declared, delimiter = self.declarations, self.layout.delimiter
-        numeric = [c for c in others if self.names[c] in declared.numeric]
-        likely = self._with_candidates(others)
+        numeric = [c for c in remaining if self.names[c] in declared.numeric]
+        likely = self._with_candidates(remaining)
         candidates = infer_candidates_in_sql(self.texts, likely, numeric)
         settings = (declared.text_format, delimiter, declared.model_format)
         formats = choose_formats(candidates, *settings)
@@ -390,12 +390,12 @@ class _Scan:
         listed = list(columns)
         if not listed:
             return []
-        some = (
-            self.texts.limit(_SAMPLE_OF_FORMATS).project(", ".join(listed)).fetchall()
+        first_rows = (
+            self.texts.limit(_SAMPLE_FOR_FORMATS).project(", ".join(listed)).fetchall()
         )
         return [
             column
-            for column, cells in zip(listed, zip(*some, strict=True), strict=True)
+            for column, cells in zip(listed, zip(*first_rows, strict=True), strict=True)
             if may_match_a_format({cell for cell in cells if cell is not None})
         ]
 

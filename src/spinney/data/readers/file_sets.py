@@ -56,18 +56,18 @@ def files_of_table(
     """
     is_folder = os.path.isdir(path)
     base = Path(path) if is_folder else _fixed_part(path)
-    found = _below(base) if is_folder else _matched(path, base)
-    plain = {each: each.name.lower().removesuffix(".gz") for each in found}
+    paths = _files_below(base) if is_folder else _matched(path, base)
+    names_of = {file: file.name.lower().removesuffix(".gz") for file in paths}
     tables = [
-        each
-        for each in found
-        if declared is not None or Path(plain[each]).suffix in suffixes
+        file
+        for file in paths
+        if declared is not None or Path(names_of[file]).suffix in suffixes
     ]
     if not tables:
-        _refuse_nothing(path, is_folder=is_folder)
+        _refuse_empty_set(path, is_folder=is_folder)
     if declared not in (None, "parquet"):
         raise _only_parquet(path, f"files of format {declared}")
-    by_suffix = {Path(plain[each]).suffix: each for each in reversed(tables)}
+    by_suffix = {Path(names_of[file]).suffix: file for file in reversed(tables)}
     if declared is None and len(by_suffix) > 1:
         kinds = " and ".join(sorted(by_suffix))
         msg = f"{path!r} has files of several formats ({kinds})"
@@ -76,7 +76,7 @@ def files_of_table(
     if declared is None and PARQUET not in by_suffix:
         raise _only_parquet(path, f"{next(iter(by_suffix))} files")
     above = len(base.parts) if is_folder else 0
-    files = tuple(TableFile(each.absolute(), _keys(each, above)) for each in tables)
+    files = tuple(TableFile(file.absolute(), _keys(file, above)) for file in tables)
     _check_keys(files)
     return files
 
@@ -87,18 +87,18 @@ def _fixed_part(pattern: str) -> Path:
     return Path(*takewhile(lambda part: not WILDCARDS.search(part), parts))
 
 
-def _below(folder: Path) -> list[Path]:
+def _files_below(folder: Path) -> list[Path]:
     """Return all files below a folder, but hidden ones."""
-    found: list[Path] = []
+    paths: list[Path] = []
     try:
         for inside, folders, names in os.walk(folder, onerror=_raise):
-            folders[:] = [each for each in folders if not each.startswith(HIDDEN)]
+            folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
             shown = (name for name in names if not name.startswith(HIDDEN))
-            found.extend(Path(inside, name) for name in shown)
+            paths.extend(Path(inside, name) for name in shown)
     except OSError as error:
         msg = f"folder {error.filename!r} may not be read: change its permissions"
         raise DataError(msg) from None
-    return sorted(found, key=lambda each: each.parts)
+    return sorted(paths, key=lambda name: name.parts)
 
 
 def _raise(error: OSError) -> None:
@@ -107,16 +107,16 @@ def _raise(error: OSError) -> None:
 
 def _matched(pattern: str, base: Path) -> list[Path]:
     """Return all files that a pattern matches, and those below folders that it does."""
-    found: set[Path] = set()
-    for each in map(Path, glob(pattern, recursive=True)):
-        inside = each.parts[len(base.parts) :]
+    paths: set[Path] = set()
+    for match in map(Path, glob(pattern, recursive=True)):
+        inside = match.parts[len(base.parts) :]
         if any(part.startswith(HIDDEN) for part in inside):
             continue
-        found.update(_below(each) if each.is_dir() else [each])
-    return sorted(found, key=lambda each: each.parts)
+        paths.update(_files_below(match) if match.is_dir() else [match])
+    return sorted(paths, key=lambda match: match.parts)
 
 
-def _refuse_nothing(path: str, *, is_folder: bool) -> None:
+def _refuse_empty_set(path: str, *, is_folder: bool) -> None:
     if is_folder:
         msg = f"{path!r} is a folder without Parquet files"
         raise DataError(msg, remedy="name a file, or the folder that they are in")
@@ -142,26 +142,26 @@ def _keys(path: Path, above: int) -> tuple[tuple[str, str | None], ...]:
     for part in path.parts[above:-1]:
         name, is_key, value = part.partition("=")
         if is_key and name:
-            known = None if value in NO_VALUE else unquote(value)
-            keys.append((unquote(name), known))
+            key_value = None if value in NO_VALUE else unquote(value)
+            keys.append((unquote(name), key_value))
     return tuple(keys)
 
 
 def _check_keys(files: Sequence[TableFile]) -> None:
     """Refuse a file that has a key twice, or lacks one that another file has."""
-    for each in files:
-        names = [name for name, _ in each.keys]
+    for file in files:
+        names = [name for name, _ in file.keys]
         for name in names:
             if names.count(name) > 1:
-                msg = f"{str(each.path)!r} repeats the partition key {name!r}"
+                msg = f"{str(file.path)!r} repeats the partition key {name!r}"
                 remedy = "rename one of its folders, so that each key is there once"
                 raise DataError(msg, remedy=remedy)
     first = [name for name, _ in files[0].keys]
-    for each in files:
-        names = [name for name, _ in each.keys]
+    for file in files:
+        names = [name for name, _ in file.keys]
         if sorted(names) != sorted(first):
             msg = (
-                f"{str(each.path)!r} has the partition keys {_listed(names)}, and "
+                f"{str(file.path)!r} has the partition keys {_listed(names)}, and "
                 f"{str(files[0].path)!r} has {_listed(first)}"
             )
             remedy = "name a folder in which all files have the same keys"
@@ -180,8 +180,8 @@ def key_types(files: Sequence[TableFile]) -> dict[str, str]:
     {'year': 'BIGINT', 'day': 'DATE'}
     """
     values: dict[str, list[str]] = {name: [] for name, _ in files[0].keys}
-    for each in files:
-        for name, value in each.keys:
+    for file in files:
+        for name, value in file.keys:
             if value is not None:
                 values[name].append(value)
     return {name: _type_of(found) for name, found in values.items()}

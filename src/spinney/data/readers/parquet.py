@@ -34,14 +34,14 @@ def open_parquet(
     """
     with connected(*(part.path for part in parts) if parts else [path]) as connection:
         if not parts:
-            described = _described(connection, TableFile(path), origin)
-            relation = connection.sql(f"FROM {_read([path])}")
+            described = _describe(connection, TableFile(path), origin)
+            relation = connection.sql(f"FROM {_read_call([path])}")
             yield connection, relation, list(described.names)
             return
-        files = [_described(connection, part, str(part.path)) for part in parts]
+        files = [_describe(connection, part, str(part.path)) for part in parts]
         with translated_errors(repr(origin)):
-            relation = connection.sql(_united(connection, files))
-        keys = [name for name, _ in _own_keys(files[0])]
+            relation = connection.sql(_union_query(connection, files))
+        keys = [name for name, _ in _keys_beside_columns(files[0])]
         yield connection, relation, [*files[0].names, *keys]
 
 
@@ -59,18 +59,18 @@ class _Described:
         return self.file.keys, self.names, self.written, tuple(map(str, self.types))
 
 
-def _read(paths: Sequence[Path]) -> str:
+def _read_call(paths: Sequence[Path]) -> str:
     """Return the call that reads files of equal columns; folders have no say."""
     listed = ", ".join(map(literal_path, paths))
     return f"read_parquet([{listed}], hive_partitioning = false)"
 
 
-def _described(
+def _describe(
     connection: "DuckDBPyConnection", file: TableFile, origin: str
 ) -> _Described:
     """Return a file with its columns."""
     with translated_errors(repr(origin)):
-        relation = connection.sql(f"FROM {_read([file.path])}")
+        relation = connection.sql(f"FROM {_read_call([file.path])}")
         schema = connection.sql(
             f"SELECT name, num_children FROM parquet_schema({literal_path(file.path)})"
         ).fetchall()
@@ -78,44 +78,48 @@ def _described(
     return _Described(file, tuple(_top_names(schema)), written, types)
 
 
-def _own_keys(file: _Described) -> list[tuple[str, str | None]]:
+def _keys_beside_columns(file: _Described) -> list[tuple[str, str | None]]:
     """Return the keys of a file's partition that are none of its own columns."""
     return [(name, value) for name, value in file.file.keys if name not in file.names]
 
 
-def _united(connection: "DuckDBPyConnection", files: Sequence[_Described]) -> str:
+def _union_query(connection: "DuckDBPyConnection", files: Sequence[_Described]) -> str:
     """Return the select of all rows of some files, in their order."""
-    for each in files:
-        _check_names(each, files[0])
+    for file in files:
+        _check_names(file, files[0])
     columns = _types_of_columns(connection, files)
-    keys = key_types([each.file for each in files])
+    keys = key_types([file.file for file in files])
     selects = []
     for _, group in groupby(files, key=_Described.layout):
         together = list(group)
         first = together[0]
         cells = [
-            quote_identifier(written) if _alike(kind, wanted) else f"NULL::{wanted}"
-            for written, kind, wanted in (
-                (first.written[at], first.types[at], columns[name])
-                for name, at in _places(first, files[0])
+            quote_identifier(written)
+            if _same_family(kind, target_type)
+            else f"NULL::{target_type}"
+            for written, kind, target_type in (
+                (first.written[index], first.types[index], columns[name])
+                for name, index in _column_positions(first, files[0])
             )
         ]
-        values = dict(_own_keys(first))
+        values = dict(_keys_beside_columns(first))
         cells += [
             "NULL" if value is None else f"CAST({quote_text(value)} AS {keys[name]})"
-            for name, _ in _own_keys(files[0])
+            for name, _ in _keys_beside_columns(files[0])
             for value in (values[name],)
         ]
         # DuckDB takes names for equal that differ in capitals alone.
-        named = ", ".join(f"{cell} AS c{at}" for at, cell in enumerate(cells))
-        selects.append(f"SELECT {named} FROM {_read([e.file.path for e in together])}")
+        named = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
+        selects.append(
+            f"SELECT {named} FROM {_read_call([e.file.path for e in together])}"
+        )
     return " UNION ALL ".join(selects)
 
 
-def _places(file: _Described, first: _Described) -> list[tuple[str, int]]:
+def _column_positions(file: _Described, first: _Described) -> list[tuple[str, int]]:
     """Return where the columns of the first file are in another one, by their names."""
     if file.names == first.names:
-        return [(name, at) for at, name in enumerate(file.names)]
+        return [(name, index) for index, name in enumerate(file.names)]
     return [(name, file.names.index(name)) for name in first.names]
 
 
@@ -124,21 +128,21 @@ def _check_names(file: _Described, first: _Described) -> None:
     if file.names == first.names:
         return
     lacks = [name for name in first.names if name not in file.names]
-    more = [name for name in file.names if name not in first.names]
-    if lacks or more or len(set(file.names)) < len(file.names):
+    extra = [name for name in file.names if name not in first.names]
+    if lacks or extra or len(set(file.names)) < len(file.names):
         differs = f"lacks column {lacks[0]!r} of" if lacks else "has other columns than"
-        if more and not lacks:
-            differs = f"has a column {more[0]!r} that is not in"
+        if extra and not lacks:
+            differs = f"has a column {extra[0]!r} that is not in"
         msg = f"{str(file.file.path)!r} {differs} {str(first.file.path)!r}"
         remedy = "name files of the same columns, or write them again with these"
         raise DataError(msg, remedy=remedy)
 
 
-def _alike(kind: "DuckDBPyType", other: "DuckDBPyType") -> bool:
+def _same_family(first: "DuckDBPyType", second: "DuckDBPyType") -> bool:
     """Return whether two types are of one family: numbers of any size are."""
-    family = family_of(kind)
-    return str(kind) == str(other) or (
-        family is not None and family == family_of(other)
+    family = family_of(first)
+    return str(first) == str(second) or (
+        family is not None and family == family_of(second)
     )
 
 
@@ -146,15 +150,15 @@ def _types_of_columns(
     connection: "DuckDBPyConnection", files: Sequence[_Described]
 ) -> "dict[str, DuckDBPyType]":
     """Return a type of each column that all files have which know a cell of it."""
-    found: dict[str, tuple[DuckDBPyType, _Described]] = {}
+    by_name: dict[str, tuple[DuckDBPyType, _Described]] = {}
     for file in files:
-        for name, at in _places(file, files[0]):
-            kind = file.types[at]
-            if name not in found:
-                found[name] = kind, file
+        for name, index in _column_positions(file, files[0]):
+            kind = file.types[index]
+            if name not in by_name:
+                by_name[name] = kind, file
                 continue
-            before, where = found[name]
-            if _alike(kind, before) or not _has_cells(connection, file, at):
+            before, where = by_name[name]
+            if _same_family(kind, before) or not _has_cells(connection, file, index):
                 continue
             if _has_cells(connection, where, where.names.index(name)):
                 msg = (
@@ -163,16 +167,16 @@ def _types_of_columns(
                 )
                 remedy = "write the files with the same types"
                 raise DataError(msg, remedy=remedy)
-            found[name] = kind, file
-    return {name: kind for name, (kind, _) in found.items()}
+            by_name[name] = kind, file
+    return {name: kind for name, (kind, _) in by_name.items()}
 
 
-def _has_cells(connection: "DuckDBPyConnection", file: _Described, at: int) -> bool:
+def _has_cells(connection: "DuckDBPyConnection", file: _Described, index: int) -> bool:
     """Return whether a file knows a cell of a column."""
-    cell = quote_identifier(file.written[at])
+    cell = quote_identifier(file.written[index])
     with translated_errors(repr(str(file.file.path))):
         relation = connection.sql(
-            f"SELECT count({cell}) FROM {_read([file.file.path])}"
+            f"SELECT count({cell}) FROM {_read_call([file.file.path])}"
         )
         ((n_cells,),) = relation.fetchall()
     return bool(n_cells)

@@ -53,11 +53,11 @@ def _is_plain(data: NDArray[Any]) -> bool:
     bits = data.view(np.uint32 if data.dtype == np.float32 else np.uint64)
     negative_zero = bits.dtype.type(1 << (8 * bits.itemsize - 1))
 
-    def odd(start: int, stop: int) -> bool:
+    def needs_copy(start: int, stop: int) -> bool:
         infinite = np.isinf(data[start:stop]).any()
         return bool(infinite or np.any(bits[start:stop] == negative_zero))
 
-    return not any(in_threads(odd, len(data)))
+    return not any(in_threads(needs_copy, len(data)))
 
 
 def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Table:

@@ -119,8 +119,8 @@ def _read_object(data: Any, declarations: Declarations) -> Table:
         check_declarations(declarations, data.names)
         return data.without(filter(declarations.ignores, data.names))
     table = _convert_object(data, declarations)
-    for each in table.notes:
-        note(each)
+    for message in table.notes:
+        note(message)
     return table
 
 

@@ -20,7 +20,7 @@ from spinney.errors import DataError
 
 NAN = float("nan")
 LARGEST = float(np.finfo(np.float64).max)
-MOST_CACHED = 10_000  # values of a column whose codes are cached
+MAX_CACHED = 10_000  # values of a column whose codes are cached
 
 # Equal values of one of these types are read alike, so that their cell can be cached.
 _CACHED_TYPES = {str, bool, int, float, datetime.date}
@@ -184,6 +184,6 @@ def _plain(value: Any) -> Any:
 def _cache(value: Any, cell: float, plan: tuple[str, bool, dict[Any, float]]) -> None:
     """Cache the cell of a value, if equal ones are read alike."""
     _, is_number, known = plan
-    kind, full = type(value), len(known) >= MOST_CACHED
+    kind, full = type(value), len(known) >= MAX_CACHED
     if kind in _CACHED_TYPES and not full and not (is_number and kind in (int, float)):
         known[kind, value] = cell

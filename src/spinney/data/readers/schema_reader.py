@@ -163,14 +163,14 @@ class _Columns:
         """Return the columns to keep, in the order that they are named in."""
         if keep == "all":
             return reading.columns
-        found = {column.name: column for column in reading.columns}
-        names = parse_column_names(keep, found)
+        by_name = {column.name: column for column in reading.columns}
+        names = parse_column_names(keep, by_name)
         for name in names:
-            if name not in found:
+            if name not in by_name:
                 remedy = did_you_mean(name, self.names() or reading.names)
                 msg = f"there is no column {name!r} to keep: {remedy}"
                 raise DataError(msg)
-        return tuple(found[name] for name in names)
+        return tuple(by_name[name] for name in names)
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all columns, also of those not read, if known."""
@@ -202,20 +202,20 @@ class _Columns:
             remedy = f"{UNBOUNDED}; fix that cell, or remove the row"
             raise DataError(*error.args, where, remedy=remedy) from None
         except NoKnownColumnError as error:
-            lacking = self.schema.input_columns(self.required)
-            if not lacking:
+            indices = self.schema.input_columns(self.required)
+            if not indices:
                 raise
-            absent = [self.schema.attributes[index].name for index in lacking]
-            raise self._missing(absent, error.names or self.names()) from None
+            lacking = [self.schema.attributes[index].name for index in indices]
+            raise self._missing(lacking, error.names or self.names()) from None
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks a column."""
-        absent = self.schema.lacking_columns(names, self.required)
-        if absent:
-            raise self._missing(absent, self.names() or names)
+        lacking = self.schema.lacking_columns(names, self.required)
+        if lacking:
+            raise self._missing(lacking, self.names() or names)
 
-    def _missing(self, absent: list[str], present: Sequence[str]) -> DataError:
-        return missing_columns(absent, present, may_be_empty=self.may_be_empty)
+    def _missing(self, lacking: list[str], present: Sequence[str]) -> DataError:
+        return missing_columns(lacking, present, may_be_empty=self.may_be_empty)
 
 
 def reading_declarations(
@@ -226,19 +226,21 @@ def reading_declarations(
     Only the columns that the tree asks about matter, and the ``target`` if it is to be
     looked at; where it asks about none, any table will do.
     """
-    asked = [schema.attributes[index] for index in schema.input_columns(needed)]
-    if not asked:
+    attributes = [schema.attributes[index] for index in schema.input_columns(needed)]
+    if not attributes:
         return Declarations(missing=schema.markers)
-    truth = schema.target
-    names = [attribute.name for attribute in asked]
-    nominal = [attribute.name for attribute in asked if attribute.kind != "numeric"]
-    numeric = [a.name for a in asked if a.kind == "numeric" and not a.unit]
-    if target and truth.name not in names:
-        names.append(truth.name)
-        if truth.is_numeric:
-            numeric.append(truth.name)
-        if not all(map(_is_exact, truth.classes)):
-            nominal.append(truth.name)
+    target_ = schema.target
+    names = [attribute.name for attribute in attributes]
+    nominal = [
+        attribute.name for attribute in attributes if attribute.kind != "numeric"
+    ]
+    numeric = [a.name for a in attributes if a.kind == "numeric" and not a.unit]
+    if target and target_.name not in names:
+        names.append(target_.name)
+        if target_.is_numeric:
+            numeric.append(target_.name)
+        if not all(map(_is_exact, target_.classes)):
+            nominal.append(target_.name)
     return Declarations(
         nominal=tuple(nominal),
         numeric=tuple(numeric),
@@ -262,19 +264,19 @@ def class_array(classes: tuple[Value, ...]) -> Any:
 
 
 def unseen_values(
-    schema: Schema, asked: Collection[int], table: Table
+    schema: Schema, needed: Collection[int], table: Table
 ) -> dict[str, list[Value]]:
     """Return the values of a table that a schema has not seen, by attribute asked."""
     levels: dict[str, list[Value]] = {}
-    for index in schema.input_columns(asked):
+    for index in schema.input_columns(needed):
         attribute = schema.attributes[index]
         if attribute.name not in table.names:
             continue
         column = table[attribute.name]
         if attribute.kind == "numeric" or column.kind == "numeric":
             continue
-        each = replace(column, cells=np.arange(len(column.levels)))
-        unknown = np.flatnonzero(attribute.encode(each) < 0)
+        column_of_levels = replace(column, cells=np.arange(len(column.levels)))
+        unknown = np.flatnonzero(attribute.encode(column_of_levels) < 0)
         values = [column.levels[code] for code in unknown]
         if values:
             levels[attribute.name] = values

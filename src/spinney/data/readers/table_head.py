@@ -15,7 +15,7 @@ from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.reading_notes import ReadingNotes
 
 MAX_TITLE_LINES = 20
-MOST_SHOWN = 4  # names in a warning
+MAX_SHOWN = 4  # names in a warning
 MIN_CELL_FRACTION = 2 / 3  # of the names of a header that looks like a row
 # The name that pandas gives to an index that it wrote and read.
 PANDAS_INDEX = "Unnamed: 0"
@@ -116,11 +116,11 @@ delimiters
             )
         return ""
     if rows and _is_like_a_row(names, rows):
-        some = ", ".join(map(repr, names[:MOST_SHOWN]))
-        more = ", …" if len(names) > MOST_SHOWN else ""
+        first_names = ", ".join(map(repr, names[:MAX_SHOWN]))
+        dots = ", …" if len(names) > MAX_SHOWN else ""
         return (
-            f"the header ({some}{more}) looks like a row of data: if it is one, add a "
-            "line of column names above it"
+            f"the header ({first_names}{dots}) looks like a row of data: if it is one, "
+            "add a line of column names above it"
         )
     if all(name.startswith(" ") for name in names[1:]):
         return (
@@ -225,8 +225,8 @@ def _resolve_name(
     return new
 
 
-def _unused_name(name: str, taken: set[str]) -> str:
+def _unused_name(name: str, used: set[str]) -> str:
     number = 2
-    while f"{name}_{number}" in taken:
+    while f"{name}_{number}" in used:
         number += 1
     return f"{name}_{number}"

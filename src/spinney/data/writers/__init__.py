@@ -1,19 +1,17 @@
 """Rows written to files: CSV, TSV, JSON lines and Parquet."""
 
-from spinney.data.writers.delimited_text import (
+from spinney.data.writers.row_writers import (
+    OUTPUT_FORMATS,
     Batch,
     Field,
     RowStream,
     json_form,
     json_objects,
+    output_format_of,
     plain_text,
     printable_text,
     spreadsheet_safe,
     text_rows,
-)
-from spinney.data.writers.output_formats import (
-    OUTPUT_FORMATS,
-    output_format_of,
     write_parts,
     write_rows,
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spinney.extensions.clustering.cluster_report import ClusterReport
     from spinney.extensions.clustering.models.cluster_plan import Plan
 
-OF_ROWS = ("output", "plot", "elbow", "explain", "explain_rows", "spreadsheet")
+NEEDS_ROWS = ("output", "plot", "elbow", "explain", "explain_rows", "spreadsheet")
 FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow"}
 
 
@@ -143,7 +143,7 @@ def cluster(data: str, **options: Any) -> None:
     -o writes the rows with their cluster and the distance to it. Clusters are numbered
     from 0, the same in every output and in Python.
     """
-    from spinney.extensions.clustering.cluster_report import ClusterReport, tell_notes
+    from spinney.extensions.clustering.cluster_report import ClusterReport, print_notes
     from spinney.extensions.clustering.models.cluster_table import cluster_table
 
     _check_options(options)
@@ -151,12 +151,12 @@ def cluster(data: str, **options: Any) -> None:
     plan = _plan(options)
     table = table_input(data, options)
     if table.is_remote:
-        refuse_options(OF_ROWS, "needs all rows in memory, but this table is remote")
+        refuse_options(NEEDS_ROWS, "needs all rows in memory, but this table is remote")
     with dask_workers(options), progress_bar("clustering") as progress:
         columns = options["columns"]
         clustered = cluster_table(table, plan, columns, progress=progress)
     report = ClusterReport(*clustered)
-    tell_notes(report, quiet=options["quiet"])
+    print_notes(report, quiet=options["quiet"])
     _write_files(report, options, output)
     if not options["quiet"] and options["output"] != STANDARD_OUTPUT:
         report.write(
@@ -185,11 +185,9 @@ def _check_options(options: dict[str, Any]) -> None:
         if path == STANDARD_OUTPUT and name != "output":
             msg = f"{flag} cannot write to standard output: name a file"
             raise ParameterError(msg)
-        if os.path.realpath(path) in named:
-            other = named[os.path.realpath(path)]
-            msg = f"{flag} and {other} name the same file {path!r}: name another"
+        if (first := named.setdefault(os.path.realpath(path), flag)) != flag:
+            msg = f"{flag} and {first} name the same file {path!r}: name another"
             raise ParameterError(msg)
-        named[os.path.realpath(path)] = flag
         check_output(path, overwrite=options["overwrite"], option=flag)
     if options["plot"] or options["elbow"]:
         from spinney.extensions.pictures.figures import check_pictures

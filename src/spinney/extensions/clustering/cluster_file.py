@@ -34,7 +34,7 @@ from spinney.output.file.requirements import amounts, require, shaped, within
 from spinney.output.file.strict_json import DamageError
 
 CLUSTERS_VERSION = 1
-PACKED_VERSION = 2  # where arrays are packed
+PACKED_VERSION = 2  # the version of packed arrays
 KEYS = (
     "method",
     "settings",
@@ -54,8 +54,7 @@ SETTINGS = (
     "random_state",
     "standardise",
 )
-# The settings of one method.
-FURTHER = {
+SETTINGS_BY_METHOD = {
     "k-means": ("tol",),
     BATCHES: ("tol", "batch_size"),
     MIXED: ("gamma",),
@@ -67,7 +66,7 @@ ARRAYS = {
     "codes": (np.int32,),
     "weights": (np.float64,),
 }
-MOST = 1 << 31
+MAX_CLUSTERS = 1 << 31
 
 
 def _parts(clusters: Clusters) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -104,7 +103,7 @@ def _read(data: object, arrays: Arrays) -> Clusters:
         raise DamageError(msg)
     settings = _read_settings(entries["settings"], method)
     n_clusters = len(arrays["centroids"]) if arrays["centroids"].ndim == 2 else 0
-    if not 1 <= n_clusters < MOST:
+    if not 1 <= n_clusters < MAX_CLUSTERS:
         msg = "there is no cluster"
         raise DamageError(msg)
     schema = read_schema(
@@ -122,9 +121,9 @@ def _read(data: object, arrays: Arrays) -> Clusters:
     if gamma < 0 or (gamma > 0 and method != MIXED):
         msg = f"gamma is {gamma}, which means nothing"
         raise DamageError(msg)
-    # Squares of numbers near the limits of floats have a sum beyond them.
-    beyond = entries["inertia"] is None
-    inertia = inf if beyond else number(entries["inertia"], "the inertia")
+    # A sum of squares of numbers near the limits of floats overflows.
+    overflows = entries["inertia"] is None
+    inertia = inf if overflows else number(entries["inertia"], "the inertia")
     if not inertia >= 0:
         msg = "the inertia is negative"
         raise DamageError(msg)
@@ -171,10 +170,10 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
         msg = "the array 'start' has another precision than the centroids"
         raise DamageError(msg)
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
-    known = _points(centroids, scale)
-    if method == MIXED:  # columns without known cells
-        known |= np.isnan(centroids).all(axis=0)
-    require(known, "the centroid of cluster {} is no point")
+    valid = _points(centroids, scale)
+    if method == MIXED:  # columns without cells
+        valid |= np.isnan(centroids).all(axis=0)
+    require(valid, "the centroid of cluster {} is no point")
     require(_points(start, scale), "the start of cluster {} is no point")
     sizes = np.array([len(a.values) for a in coded], dtype=np.int64)
     require(within(arrays["codes"], -1, sizes), "cluster {} has a value that is none")
@@ -193,7 +192,7 @@ def _points(centroids: NDArray[Any], scale: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _read_settings(data: object, method: str) -> dict[str, Any]:
-    names = (*SETTINGS, *FURTHER[method])
+    names = (*SETTINGS, *SETTINGS_BY_METHOD[method])
     entry = members(data, "the settings", names)
     for name in ("n_clusters", "n_init"):
         if entry[name] != "auto":

@@ -11,8 +11,8 @@ from spinney.extensions.lessons.lesson_slides import Slide, paragraph, table
 from spinney.extensions.pictures import words
 from spinney.extensions.pictures.markup import Markup, element
 
-MOST_STEPS = 20
-MOST_CLUSTERS = 8
+MAX_STEPS = 20
+MAX_CLUSTERS = 8
 SIDE, MARGIN = 420.0, 34.0
 
 
@@ -20,28 +20,28 @@ def cluster_slides(trace: Trace) -> list[Slide]:
     """Return the slides of the iterations of k-means."""
     names = [shown(name) for name in trace.names]
     start = trace.iterations[0].before
-    words_of = (
+    introduction = (
         f"{trace.n_rows} rows, {len(start)} clusters. Each row is assigned to the "
         "nearest centroid. Then each centroid moves to the mean of its rows. Both "
         "steps repeat until no row changes its cluster."
     )
-    first = _beside(
-        [paragraph(words_of), _centroids(start, names)], _picture(trace, start, None)
-    )
+    words = [paragraph(introduction), _centroids(start, names)]
+    first = _side_by_side(words, _picture(trace, start, None))
     slides = [Slide("Initial centroids", first)]
-    for number, step in enumerate(trace.iterations[:MOST_STEPS], start=1):
+    for number, step in enumerate(trace.iterations[:MAX_STEPS], start=1):
         slides.append(Slide(f"Iteration {number}: assign", _nearest(trace, step)))
         changes = paragraph(
             f"{step.changed} rows changed their cluster. Inertia (sum of squared "
             f"distances): {figure(step.inertia)}."
         )
         means = _centroids(step.after, names, step.sizes)
-        moved = _beside([changes, means], _picture(trace, step.after, step.clusters))
+        picture = _picture(trace, step.after, step.clusters)
+        moved = _side_by_side([changes, means], picture)
         slides.append(Slide(f"Iteration {number}: update", moved))
-    rest = len(trace.iterations) - MOST_STEPS
-    if rest > 0:
-        text = paragraph(f"{rest} further iterations.")
-        slides.append(Slide("Further iterations", (text,)))
+    n_omitted = len(trace.iterations) - MAX_STEPS
+    if n_omitted > 0:
+        omitted = paragraph(f"{n_omitted} further iterations.")
+        slides.append(Slide("Further iterations", (omitted,)))
     end = trace.clustering
     last = (
         paragraph(
@@ -55,21 +55,22 @@ def cluster_slides(trace: Trace) -> list[Slide]:
 
 def _nearest(trace: Trace, step: Any) -> tuple[Markup, ...]:
     """Return the distances of rows to centroids, and the picture of the clusters."""
-    clusters = range(min(step.distances.shape[1], MOST_CLUSTERS))
+    clusters = range(min(step.distances.shape[1], MAX_CLUSTERS))
     head = ("row", *map(shown, trace.names), *(f"to {c}" for c in clusters), "cluster")
     rows = []
     for number, cells in enumerate(trace.rows):
-        apart = (f"{step.distances[number, c]:.2f}" for c in clusters)
-        own = str(step.clusters[number])
-        rows.append((str(number + 1), *map(figure, cells.tolist()), *apart, own))
-    more = trace.n_rows - len(trace.rows)
-    rest = [paragraph(f"… and {more} more rows.")] if more else []
-    listed = table(head, rows)
-    return _beside([listed, *rest], _picture(trace, step.before, step.clusters))
+        distances = (f"{step.distances[number, c]:.2f}" for c in clusters)
+        cluster = str(step.clusters[number])
+        texts = map(figure, cells.tolist())
+        rows.append((str(number + 1), *texts, *distances, cluster))
+    n_omitted = trace.n_rows - len(trace.rows)
+    rest = [paragraph(f"… and {n_omitted} more rows.")] if n_omitted else []
+    picture = _picture(trace, step.before, step.clusters)
+    return _side_by_side([table(head, rows), *rest], picture)
 
 
-def _beside(words: list[Markup], picture: list[Markup]) -> tuple[Markup, ...]:
-    """Return words beside a picture, if there is one."""
+def _side_by_side(words: list[Markup], picture: list[Markup]) -> tuple[Markup, ...]:
+    """Return words next to a picture, if there is one."""
     if not picture:
         return tuple(words)
     return (element("div", element("div", *words), *picture, class_="beside"),)
@@ -96,20 +97,20 @@ def _picture(trace: Trace, centres: Floats, clusters: Any) -> list[Markup]:
     both = np.concatenate([points, centres])
     low, span = both.min(axis=0), np.ptp(both, axis=0)
     span[span == 0] = 1.0
-    room = SIDE - 2 * MARGIN
+    width = SIDE - 2 * MARGIN
 
-    def at(point: Floats) -> tuple[float, float]:
+    def place(point: Floats) -> tuple[float, float]:
         x, y = (point - low) / span
-        return MARGIN + room * x, SIDE - MARGIN - room * y
+        return MARGIN + width * x, SIDE - MARGIN - width * y
 
     drawn = []
     for row, point in enumerate(points):
-        x, y = at(point)
+        x, y = place(point)
         hue = "row" if clusters is None else f"k{clusters[row] % 8}"
         drawn.append(element("circle", cx=x, cy=y, r=5.0, class_=hue))
         drawn.append(words(str(row + 1), x=x + 8, y=y + 4, class_="note"))
     for number, centre in enumerate(centres):
-        x, y = at(centre)
+        x, y = place(centre)
         arm = 13
         cross = f"M{x - arm:.1f} {y:.1f}h{2 * arm}M{x:.1f} {y - arm:.1f}v{2 * arm}"
         drawn.append(element("path", d=cross, class_=f"cross k{number % 8}"))

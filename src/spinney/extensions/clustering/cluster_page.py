@@ -12,7 +12,7 @@ from spinney.extensions.explorer.packed_numbers import packed
 from spinney.extensions.explorer.row_data import cells_data
 from spinney.extensions.explorer.schema_data import schema_data
 
-MOST_ITERATIONS = 100
+MAX_ITERATIONS = 100
 
 
 def clusters_data(clusters: Clusters, table: Table | None = None) -> dict[str, Any]:
@@ -54,19 +54,19 @@ def _trace(clusters: Clusters, table: Table) -> dict[str, Any] | None:
         points,
         clusters.start,
         names=[shown(name) for name in clusters.names],
-        max_iterations=MOST_ITERATIONS,
+        max_iterations=MAX_ITERATIONS,
         rows=table.n_rows,
     )
     return {
         "start": packed(trace.clustering.start),
         "steps": [
             {
-                "centroids": packed(one.after),
-                "clusters": packed(one.clusters),
-                "sizes": one.sizes.tolist(),
-                "changed": one.changed,
-                "inertia": one.inertia,
+                "centroids": packed(step.after),
+                "clusters": packed(step.clusters),
+                "sizes": step.sizes.tolist(),
+                "changed": step.changed,
+                "inertia": step.inertia,
             }
-            for one in trace.iterations
+            for step in trace.iterations
         ],
     }

@@ -13,15 +13,20 @@ from spinney.extensions.clustering.choose_k.choice import Choice
 from spinney.extensions.clustering.clusters import MIXED
 from spinney.extensions.clustering.models.fit_clusters import ClusterFit
 from spinney.extensions.clustering.trace import Trace
-from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled, with_legend
+from spinney.extensions.plots.plot_axes import (
+    indexed_colour,
+    new_axes,
+    titled,
+    with_legend,
+)
 
-MOST_DRAWN = 1e300  # the largest number that axes are drawn for
-MOST_POINTS = 5000
+LARGEST_DRAWN = 1e300  # the largest number that axes are drawn for
+MAX_POINTS = 5000
 IN_LEGEND = 10
 MARKERS = "os^Dv<>phd"
 
 
-def plane_of(
+def projection(
     numbers: Floats, names: Sequence[str]
 ) -> tuple[Floats, Floats, tuple[str, str]]:
     """Return two directions to project on, the centre, and the labels of the axes.
@@ -29,7 +34,7 @@ def plane_of(
     Up to two columns are drawn as they are, more by their first two principal
     components, with the proportion of variance of each.
 
-    >>> plane_of(np.array([[0.0, 0.0], [1.0, 2.0]]), ["a", "b"])[2]
+    >>> projection(np.array([[0.0, 0.0], [1.0, 2.0]]), ["a", "b"])[2]
     ('a', 'b')
     """
     if numbers.shape[1] == 1:
@@ -47,10 +52,10 @@ def plane_of(
     for line in both:
         line *= np.sign(line[np.argmax(np.abs(line))]) or 1.0
     total = float((sizes**2).sum()) or 1.0
-    shares = [float(size**2) / total for size in [*sizes[:2], 0.0, 0.0][:2]]
+    proportions = [float(size**2) / total for size in [*sizes[:2], 0.0, 0.0][:2]]
     first, second = (
-        f"{which} component ({percent_text(share)} of variance)"
-        for which, share in zip(("first", "second"), shares, strict=True)
+        f"{which} component ({percent_text(proportion)} of variance)"
+        for which, proportion in zip(("first", "second"), proportions, strict=True)
     )
     return both.T, middle, (first, second)
 
@@ -62,8 +67,8 @@ def clusters(fit: ClusterFit, axes: Any = None) -> Any:
     """
     numbers, names = _numbers(fit)
     model = fit.clusters
-    known = np.flatnonzero(np.isfinite(numbers).all(axis=1))
-    if not len(known):
+    complete = np.flatnonzero(np.isfinite(numbers).all(axis=1))
+    if not len(complete):
         msg = "no row has numbers in all columns, so there is nothing to draw"
         raise DataError(msg)
     standard = model.standardised and len(names) > 2
@@ -72,27 +77,28 @@ def clusters(fit: ClusterFit, axes: Any = None) -> Any:
         np.isfinite(model.unscaled_centroids), model.unscaled_centroids, 0.0
     )
     centres = model.scaled(points) if standard else points
-    step = -(-len(known) // MOST_POINTS)
-    some = known[::step]
-    _refuse_huge(numbers[known], names)
+    step = -(-len(complete) // MAX_POINTS)
+    drawn = complete[::step]
+    _refuse_huge(numbers[complete], names)
     axes = new_axes(axes)
     if len(names) == 1:
-        at = np.column_stack([shown_numbers[:, 0], fit.labels])
+        places = np.column_stack([shown_numbers[:, 0], fit.labels])
         middles = np.column_stack([centres[:, 0], np.arange(len(model))])
         labels = (names[0], "cluster")
         axes.set_yticks(range(len(model)) if len(model) <= 20 else [])
     else:
-        directions, middle, labels = plane_of(shown_numbers[known], names)
-        at = (shown_numbers - middle) @ directions
+        directions, middle, labels = projection(shown_numbers[complete], names)
+        places = (shown_numbers - middle) @ directions
         middles = (centres - middle) @ directions
     sizes = np.bincount(fit.labels, minlength=len(model))
-    _draw(axes, at[some], fit.labels[some], middles, sizes)
-    of = " of standardised columns" if standard else ""
-    rows = f"{len(some):,} of {len(fit.labels):,} rows"
-    thinned = rows if len(some) < len(fit.labels) else f"{len(some):,} rows"
+    _draw_points(axes, places[drawn], fit.labels[drawn], middles, sizes)
+    of_standardised = " of standardised columns" if standard else ""
+    rows = f"{len(drawn):,} of {len(fit.labels):,} rows"
+    thinned = rows if len(drawn) < len(fit.labels) else f"{len(drawn):,} rows"
     only = ", numeric columns only" if model.method == MIXED else ""
     title = f"{len(model)} clusters, {thinned}{only}"
-    return titled(axes, title, x=labels[0] + of * (len(names) > 2), y=labels[1])
+    x = labels[0] + of_standardised * (len(names) > 2)
+    return titled(axes, title, x=x, y=labels[1])
 
 
 def iterations(trace: Trace, axes: Any = None) -> Any:
@@ -114,21 +120,21 @@ def iterations(trace: Trace, axes: Any = None) -> Any:
     rows, steps = np.asarray(trace.rows), trace.iterations
     _refuse_huge(rows, names)
     stations = np.stack([steps[0].before, *(step.after for step in steps)])
-    directions, middle, (x, y) = plane_of(rows, names)
-    at, labels = (rows - middle) @ directions, steps[-1].clusters
+    directions, middle, (x, y) = projection(rows, names)
+    places, labels = (rows - middle) @ directions, steps[-1].clusters
     axes = new_axes(axes)
     for cluster in range(stations.shape[1]):
-        colour = colour_of(cluster)
-        way = (stations[:, cluster] - middle) @ directions
-        mine = at[labels == cluster]
-        look = {"s": 26 if len(at) <= 200 else 8, "color": colour, "alpha": 0.6}
-        axes.scatter(mine[:, 0], mine[:, 1], linewidths=0, **look)
-        axes.plot(way[:, 0], way[:, 1], "-", color=colour, linewidth=1.4, zorder=3)
-        axes.plot(*way[0], "x", color=colour, markersize=7, zorder=4)
-        axes.plot(way[1:-1, 0], way[1:-1, 1], ".", color=colour, zorder=4)
-        _number_at(axes, cluster, way[-1], n=stations.shape[1])
-    n, more = len(steps), f" of {trace.n_rows:,}" * (len(rows) < trace.n_rows)
-    title = f"{n} iteration{'s' * (n != 1)} of k-means, {len(rows):,}{more} rows"
+        colour = indexed_colour(cluster)
+        path = (stations[:, cluster] - middle) @ directions
+        members = places[labels == cluster]
+        look = {"s": 26 if len(places) <= 200 else 8, "color": colour, "alpha": 0.6}
+        axes.scatter(members[:, 0], members[:, 1], linewidths=0, **look)
+        axes.plot(path[:, 0], path[:, 1], "-", color=colour, linewidth=1.4, zorder=3)
+        axes.plot(*path[0], "x", color=colour, markersize=7, zorder=4)
+        axes.plot(path[1:-1, 0], path[1:-1, 1], ".", color=colour, zorder=4)
+        _write_number(axes, cluster, path[-1], n=stations.shape[1])
+    n, total = len(steps), f" of {trace.n_rows:,}" * (len(rows) < trace.n_rows)
+    title = f"{n} iteration{'s' * (n != 1)} of k-means, {len(rows):,}{total} rows"
     return titled(axes, title, x=x, y=y)
 
 
@@ -145,24 +151,28 @@ def _numbers(fit: ClusterFit) -> tuple[Floats, list[str]]:
 def _refuse_huge(numbers: Floats, names: Sequence[str]) -> None:
     """Refuse columns whose axes would overflow."""
     for name, column in zip(names, numbers.T, strict=True):
-        if (largest := np.abs(column).max()) > MOST_DRAWN:
+        if (largest := np.abs(column).max()) > LARGEST_DRAWN:
             msg = f"column {name!r} contains {largest:g}, too large to draw"
             raise DataError(msg, remedy="divide it by a constant")
 
 
-def _draw(
-    axes: Any, at: Floats, labels: NDArray[Any], middles: Floats, sizes: NDArray[Any]
+def _draw_points(
+    axes: Any,
+    points: Floats,
+    labels: NDArray[Any],
+    middles: Floats,
+    sizes: NDArray[Any],
 ) -> None:
-    size = 26 if len(at) <= 200 else 12 if len(at) <= 1500 else 5
+    size = 26 if len(points) <= 200 else 12 if len(points) <= 1500 else 5
     n = len(middles)
     for cluster in range(n):
-        mine = at[labels == cluster]
+        members = points[labels == cluster]
         name = f"{cluster} ({sizes[cluster]:,})" if n <= IN_LEGEND else None
         axes.scatter(
-            mine[:, 0],
-            mine[:, 1],
+            members[:, 0],
+            members[:, 1],
             s=size,
-            color=colour_of(cluster),
+            color=indexed_colour(cluster),
             marker=MARKERS[(cluster // 8) % len(MARKERS)],
             alpha=0.75,
             linewidths=0.3,
@@ -170,13 +180,13 @@ def _draw(
             label=name,
         )
     for cluster, middle in enumerate(middles):
-        _number_at(axes, cluster, middle, n=n)
+        _write_number(axes, cluster, middle, n=n)
     if n <= IN_LEGEND:
         with_legend(axes, title="cluster (rows)")
     axes.margins(0.06)
 
 
-def _number_at(axes: Any, cluster: int, point: Floats, *, n: int) -> None:
+def _write_number(axes: Any, cluster: int, point: Floats, *, n: int) -> None:
     """Write the number of a cluster where its centroid is."""
     axes.annotate(
         str(cluster),
@@ -221,20 +231,20 @@ def by_k(
     'silhouette'
     """
     if not hasattr(choice.curve[0], measure):
-        known = ", ".join(("inertia", *choice.measures))
-        msg = f"measure={measure!r} was not measured: use one of {known}"
+        measured = ", ".join(("inertia", *choice.measures))
+        msg = f"measure={measure!r} was not measured: use one of {measured}"
         raise ParameterError(msg)
     values = [getattr(line, measure) for line in choice.curve]
-    numbers = np.array([np.nan if one is None else one for one in values], float)
-    numbers[~(np.abs(numbers) <= MOST_DRAWN)] = np.nan
+    numbers = np.array([np.nan if x is None else x for x in values], float)
+    numbers[~(np.abs(numbers) <= LARGEST_DRAWN)] = np.nan
     ks, k = [line.k for line in choice.curve], choice.k if k is None else k
     axes = new_axes(axes)
     look = {"markersize": 4, "linewidth": 1.4}
-    axes.plot(ks, numbers, "-o", color=colour_of(0), **look)
+    axes.plot(ks, numbers, "-o", color=indexed_colour(0), **look)
     if k in ks:
-        axes.axvline(k, color=colour_of(5), linestyle="--", linewidth=1)
+        axes.axvline(k, color=indexed_colour(5), linestyle="--", linewidth=1)
         height = numbers[ks.index(k)]
-        axes.plot([k], [height], "o", color=colour_of(5), markersize=8, zorder=3)
+        axes.plot([k], [height], "o", color=indexed_colour(5), markersize=8, zorder=3)
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.set_xticks(ks if len(ks) <= 20 else ks[:: -(-len(ks) // 20)])
     by = "as given" if given else f"by {choice.rule.replace('_', ' ')}"

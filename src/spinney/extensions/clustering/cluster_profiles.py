@@ -34,11 +34,12 @@ class Mark:
     attribute : str
     kind : {"number", "value", "missing"}
         The mean of a number, the proportion of a value, or that of missing cells.
-    here, overall : float
+    in_cluster, overall : float
         The mean or proportion in the cluster, and in all rows.
     difference : float
-        here - overall in standard deviations of all rows; 0 if all rows are equal.
-    weight_here, weight_overall : float
+        in_cluster - overall in standard deviations of all rows; 0 if all rows are
+        equal.
+    weight_in_cluster, weight_overall : float
         The weights of those rows, without missing values except for ``"missing"``.
     value : str, float or bool, optional
         The value of a proportion.
@@ -77,8 +78,8 @@ class Mark:
         if self.kind == "value":
             assert self.value is not None
             condition = f"{name} = {shown(self.value)}"
-        in_cluster = _share(self.in_cluster, self.weight_in_cluster)
-        overall = _share(self.overall, self.weight_overall)
+        in_cluster = _proportion_text(self.in_cluster, self.weight_in_cluster)
+        overall = _proportion_text(self.overall, self.weight_overall)
         return f"{condition}: {in_cluster} vs. {overall}, {difference}"
 
     def _number(self, mean: float) -> str:
@@ -90,10 +91,10 @@ class Mark:
         return self.text()
 
 
-def _share(share: float, weight: float) -> str:
+def _proportion_text(proportion: float, weight: float) -> str:
     """Return a proportion with its counts."""
-    rows = weight_text(round(share * weight, 6))
-    return f"{rows} of {weight_text(weight)} ({percent_text(share)})"
+    rows = weight_text(round(proportion * weight, 6))
+    return f"{rows} of {weight_text(weight)} ({percent_text(proportion)})"
 
 
 def cluster_profiles(
@@ -102,8 +103,8 @@ def cluster_profiles(
     """Return the marks of each cluster, the most unusual first.
 
     An attribute has one mark per cluster, the mean or the value whose proportion
-    differs most, and another one if it has missing cells. A cluster without known cells
-    has the latter only.
+    differs most, and another one if it has missing cells. A cluster with missing cells
+    only has just the latter.
 
     >>> from spinney import read_table
     >>> table = read_table({"size": [1, 2, 7, 8], "hue": ["a", "b", "b", "b"]})
@@ -130,12 +131,12 @@ def _marks(
     """Return the marks of an attribute, by cluster."""
     missing = column.missing
     marks: list[list[Mark]] = [[] for _ in range(n_clusters)]
-    known = ~missing & (weights > 0)
-    if known.any():
-        profile = _of_number if column.kind == "numeric" else _of_value
-        subset = column.take(known), codes[known], weights[known]
-        for own, mark in zip(marks, profile(*subset, n_clusters), strict=True):
-            own += [] if mark is None else [mark]
+    present = ~missing & (weights > 0)
+    if present.any():
+        profile = _mean_marks if column.kind == "numeric" else _value_marks
+        subset = column.take(present), codes[present], weights[present]
+        for listed, mark in zip(marks, profile(*subset, n_clusters), strict=True):
+            listed += [] if mark is None else [mark]
     if missing[weights > 0].any():
         in_cluster, overall, sizes = _means(
             missing.astype(float), codes, weights, n_clusters
@@ -144,15 +145,15 @@ def _marks(
             in_cluster - overall, np.sqrt(overall * (1 - overall))
         )
         total = float(weights.sum())
-        for own, *means in zip(marks, in_cluster, differences, sizes, strict=True):
+        for listed, *means in zip(marks, in_cluster, differences, sizes, strict=True):
             mean, difference, size = map(float, means)
             if size:
                 trait = (mean, overall, difference, size, total)
-                own.append(Mark(column.name, "missing", *trait))
+                listed.append(Mark(column.name, "missing", *trait))
     return marks
 
 
-def _of_number(
+def _mean_marks(
     column: Column, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[Mark | None]:
     """Return a mark for the mean of each cluster."""
@@ -166,18 +167,17 @@ def _of_number(
         in_cluster - overall, 0.0 if flat else np.sqrt(variance)
     )
     mean, total = float(np.ldexp(overall, power)), float(weights.sum())
-    columns = zip(
-        np.ldexp(in_cluster, power).tolist(), differences.tolist(), sizes, strict=True
-    )
+    means = np.ldexp(in_cluster, power).tolist()
+    columns = zip(means, differences.tolist(), sizes.tolist(), strict=True)
     return [
-        Mark(column.name, "number", own, mean, d, float(n), total, unit=column.unit)
+        Mark(column.name, "number", m, mean, d, n, total, unit=column.unit)
         if n > 0
         else None
-        for own, d, n in columns
+        for m, d, n in columns
     ]
 
 
-def _of_value(
+def _value_marks(
     column: Column, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[Mark | None]:
     """Return a mark for the value of each cluster whose proportion differs most.
@@ -196,8 +196,8 @@ def _of_value(
             marks.append(None)
             continue
         differences = row / size - overall
-        size_of = np.abs(differences) + 1e-12 * (differences > 0)
-        value = int(np.argmax(size_of >= size_of.max() - 1e-13))
+        ranking = np.abs(differences) + 1e-12 * (differences > 0)
+        value = int(np.argmax(ranking >= ranking.max() - 1e-13))
         p = float(overall[value])
         deviation = np.sqrt(max(0.0, p * (1 - p)))
         marks.append(

@@ -70,8 +70,8 @@ class ClusterReport:
             parts.append((note if scaled else "") + trace.text(width=width))
         parts.append(FittedClusters(fit.clusters).text(width=width) + self._ending())
         if explain:
-            alone = "one cluster only: there is nothing to explain"
-            parts.append(self._explanation() or alone)
+            nothing = "one cluster only: there is nothing to explain"
+            parts.append(self._explanation() or nothing)
         return _wrapped("\n\n".join(parts), width)
 
     def _heading(self) -> str:
@@ -102,18 +102,13 @@ class ClusterReport:
         from spinney.data.readers import type_of_values
         from spinney.data.writers import Field, RowStream
 
-        fields = [
-            Field(
-                column.name,
-                type_of_values(column.levels)
-                if column.kind != "numeric"
-                else "DOUBLE"
-                if column.unit is None
-                else "VARCHAR",
-            )
-            for column in self.table.columns
-        ]
-        cells = [_column_cells(column) for column in self.table.columns]
+        fields, cells = [], []
+        for column in self.table.columns:
+            kind = "DOUBLE" if column.unit is None else "VARCHAR"
+            if column.kind != "numeric":
+                kind = type_of_values(column.levels)
+            fields.append(Field(column.name, kind))
+            cells.append(_column_cells(column))
         cells += [self.fit.labels.tolist(), self.fit.distances().tolist()]
         fields += [Field("cluster", "BIGINT"), Field("distance", "DOUBLE")]
         return RowStream(tuple(fields), [cells])
@@ -136,9 +131,9 @@ def _wrapped(text: str, width: int | None) -> str:
         return text
     lines: list[str] = []
     for line in text.split("\n"):
-        own = " " * (len(line) - len(line.lstrip()))
-        wide = len(line) > width
-        lines += wrap(line, width, subsequent_indent=own + "  ") if wide else [line]
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        is_wide = len(line) > width
+        lines += wrap(line, width, subsequent_indent=indent) if is_wide else [line]
     return "\n".join(lines)
 
 
@@ -152,13 +147,13 @@ def _write(text: str, *, ascii_only: bool) -> None:
 # Notes
 
 
-# A nominal column with so many values, as a fraction of the rows, is an identifier.
-NAMES_SHARE = 0.9
-# A column with this fraction of the total variance dominates the distances.
-RULING_SHARE = 0.99
+# The fraction of distinct values from which a nominal column is an identifier.
+IDENTIFIER_FRACTION = 0.9
+# The fraction of the total variance from which a column dominates the distances.
+DOMINANT_FRACTION = 0.99
 
 
-def tell_notes(report: ClusterReport, *, quiet: bool) -> None:
+def print_notes(report: ClusterReport, *, quiet: bool) -> None:
     """Warn of identifiers and empty clusters; unless quiet, suggest settings."""
     columns = report.used.columns
     for column in columns if len(columns) > 1 else ():
@@ -173,7 +168,7 @@ def tell_notes(report: ClusterReport, *, quiet: bool) -> None:
             "distinct rows"
         )
     if not quiet:
-        _suggest_more(report)
+        _suggest_larger_k(report)
         _suggest_standardising(report)
 
 
@@ -186,22 +181,23 @@ def _identifies(column: "Column") -> str | None:
     n_rows, n_names = len(column.cells), len(column.levels)
     if n_rows <= 2 or column.missing.any() or column.kind != "nominal":
         return None
-    if n_names < NAMES_SHARE * n_rows:
+    if n_names < IDENTIFIER_FRACTION * n_rows:
         return None
     if n_names == n_rows:
         return "has a different value in every row"
     return f"has {n_names} values in {n_rows} rows"
 
 
-def _suggest_more(report: ClusterReport) -> None:
-    """Suggest larger k if the largest candidate was chosen."""
+def _suggest_larger_k(report: ClusterReport) -> None:
+    """Suggest larger candidates if the largest one was chosen."""
     choice = report.fit.choice
     if choice is None or len(choice.curve) < 2 or choice.k < choice.curve[-1].k:
         return
     if choice.k < choice.n_rows:
-        most = min(2 * choice.k, choice.n_rows)
+        largest = min(2 * choice.k, choice.n_rows)
         say(
-            f"k = {choice.k} is the largest candidate: --n-clusters 2-{most} tries more"
+            f"k = {choice.k} is the largest candidate: --n-clusters 2-{largest} tries "
+            "more"
         )
 
 
@@ -210,18 +206,18 @@ def _suggest_standardising(report: ClusterReport) -> None:
     from spinney.extensions.clustering.clusters import standard_deviations
 
     numeric = [column for column in report.used.columns if column.kind == "numeric"]
-    known = [c for c in numeric if _varies(c.cells[~c.missing])]
-    if report.fit.plan.standardise or len(known) < 2:
+    varying = [c for c in numeric if _varies(c.cells[~c.missing])]
+    if report.fit.plan.standardise or len(varying) < 2:
         return
+    weights = report.fit.weights
     spreads = [
-        float(standard_deviations(c.cells[:, None], report.fit.weights)[0])
-        for c in known
+        float(standard_deviations(c.cells[:, None], weights)[0]) for c in varying
     ]
     largest = max(spreads)
-    share = 1 / sum((spread / largest) ** 2 for spread in spreads)
-    if share >= RULING_SHARE:
-        name = known[spreads.index(largest)].name
-        percent = percent_text(share, 1).replace(">", "over")
+    fraction = 1 / sum((spread / largest) ** 2 for spread in spreads)
+    if fraction >= DOMINANT_FRACTION:
+        name = varying[spreads.index(largest)].name
+        percent = percent_text(fraction, 1).replace(">", "over")
         say(
             f"column {name!r} has {percent} of the total variance and dominates the "
             "distances: --standardise gives columns equal weight"

@@ -125,18 +125,15 @@ class Clusters:
             return cells
         with np.errstate(over="ignore"):
             scaled = np.asarray(cells / self.scale.astype(cells.dtype))
-        beyond = np.argwhere(np.isinf(scaled))
-        if len(beyond):
-            row, place = beyond[0].tolist()
-            named = [a.name for a in self.schema.attributes if a.kind == "numeric"]
+        infinite = np.argwhere(np.isinf(scaled))
+        if len(infinite):
+            row, index = infinite[0].tolist()
+            names = [a.name for a in self.schema.attributes if a.kind == "numeric"]
             msg = (
-                f"column {named[place]!r} contains {cells[row, place]:g}, which "
-                f"overflows when divided by {self.scale[place]:g}"
+                f"column {names[index]!r} contains {cells[row, index]:g}, which "
+                f"overflows when divided by {self.scale[index]:g}"
             )
-            raise DataError(
-                msg,
-                remedy="scale the column down",
-            )
+            raise DataError(msg, remedy="scale the column down")
         return scaled
 
     def assign(
@@ -160,7 +157,7 @@ class Clusters:
             return labels, np.ldexp(np.sqrt(squares), powers)
 
 
-def schema_of(
+def cluster_schema(
     attributes: Sequence[Attribute], n_clusters: int, markers: Sequence[str] = ()
 ) -> Schema:
     """Return the schema of clusters over some columns."""
@@ -195,18 +192,16 @@ def _refuse_missing(
     name: str, missing: NDArray[np.bool_], first_row: int, method: str
 ) -> None:
     """Refuse a column with missing cells, with the first row that has one."""
-    if missing.any():
-        row, n = int(np.argmax(missing)) + first_row, int(missing.sum())
-        more = f" and {n - 1} more" if n > 1 else ""
-        msg = f"column {name!r} is missing (NaN) in row {row}{more}"
-        remedy: Any = "fill it, remove these rows, or use KPrototypes"
-        if method == "k-means":
-            mixed = Setting("method", "k-prototypes")
-            remedy = phrase(
-                "fill it, remove these rows, or use k-prototypes ({})", mixed
-            )
-        msg_0 = f"{msg}, and {method} needs numbers"
-        raise DataError(msg_0, remedy=remedy)
+    if not missing.any():
+        return
+    row, n = int(np.argmax(missing)) + first_row, int(missing.sum())
+    rest = f" and {n - 1} more" if n > 1 else ""
+    msg = f"column {name!r} is missing (NaN) in row {row}{rest}, and {method} needs "
+    remedy: Any = "fill it, remove these rows, or use KPrototypes"
+    if method == "k-means":
+        mixed = Setting("method", "k-prototypes")
+        remedy = phrase("fill it, remove these rows, or use k-prototypes ({})", mixed)
+    raise DataError(msg + "numbers", remedy=remedy)
 
 
 def standard_deviations(cells: NDArray[Any], weights: Floats | None) -> Floats:
@@ -215,13 +210,13 @@ def standard_deviations(cells: NDArray[Any], weights: Floats | None) -> Floats:
     >>> standard_deviations(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]), None)
     array([1., 1.])
     """
-    own = np.ones(len(cells)) if weights is None else weights
-    return np.array([_spread(column.astype(np.float64), own) for column in cells.T])
+    weights = np.ones(len(cells)) if weights is None else weights
+    return np.array([_spread(column.astype(np.float64), weights) for column in cells.T])
 
 
 def _spread(column: Floats, weights: Floats) -> float:
-    known = ~np.isnan(column) & (weights > 0)
-    column, weights = column[known], weights[known]
+    present = ~np.isnan(column) & (weights > 0)
+    column, weights = column[present], weights[present]
     if not len(column) or column.min() == column.max():
         return 1.0
     largest = float(np.abs(column).max())

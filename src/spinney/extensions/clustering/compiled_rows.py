@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_blocks
 from spinney.extensions.clustering.kernels.assign import (
-    ERROR,
-    FALLEN,
-    GROWN,
-    HALF,
-    KEPT,
-    LONGEST,
-    TINY,
+    ABSOLUTE_ERROR,
+    CENTROID_MOVES,
+    HALF_DISTANCE,
+    LARGEST_MOVES,
+    LARGEST_NORM,
+    RELATIVE_ERROR,
+    STORED_ERROR,
     AssignmentTask,
     assign_waiting,
     list_waiting,
@@ -30,7 +30,7 @@ from spinney.extensions.clustering.numeric_rows import BLOCK, NumericRows
 from spinney.extensions.clustering.random_rows import BINS
 
 PRODUCTS = 1 << 17  # computed at once, so that they stay in the cache
-MOST_AT_ONCE = 1 << 13  # rows whose products are computed together
+MAX_ROWS_AT_ONCE = 1 << 13  # rows whose products are computed together
 MANY_CLUSTERS = 2048  # beyond, distances between centroids take too much memory
 FAR_OFF = 4  # a squared mean of more variances is subtracted from the rows
 
@@ -46,12 +46,12 @@ class CompiledNumericRows(NumericRows):
         precision = np.finfo(cells.dtype)
         columns = cells.shape[1]
         self._limits = np.zeros(4)
-        self._limits[ERROR] = (columns + 16) * precision.eps
+        self._limits[RELATIVE_ERROR] = (columns + 16) * precision.eps
         smallest = 2.0**-149 if cells.dtype.itemsize == 4 else 2.0**-1074
-        self._limits[TINY] = 4 * columns * smallest
-        self._limits[KEPT] = 4 * precision.eps
+        self._limits[ABSOLUTE_ERROR] = 4 * columns * smallest
+        self._limits[STORED_ERROR] = 4 * precision.eps
 
-    def _each(
+    def _run(
         self,
         work: Callable[[int, int, Any], None],
         workspace: Callable[[], Any] = lambda: None,
@@ -59,7 +59,7 @@ class CompiledNumericRows(NumericRows):
         """Process all blocks in threads, each thread with its own workspace."""
         n, jobs = self._n_blocks, self.n_jobs
         return run_blocks(
-            work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=workspace
+            work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, make_workspace=workspace
         )
 
     # Seeding
@@ -89,19 +89,19 @@ class CompiledNumericRows(NumericRows):
         """Return the decrease of the squared distances by each candidate row."""
         task = self._seeding = self._seeding._replace(candidates=candidates)
         norms, factors = self._sizes[candidates], -2 * self._centred[candidates]
-        task.limits[LONGEST] = np.sqrt(norms.max()) * (1 + 1e-6)
+        task.limits[LARGEST_NORM] = np.sqrt(norms.max()) * (1 + 1e-6)
         gains = np.zeros((self._n_blocks, len(candidates)))
 
         def workspace() -> Any:
-            most = np.empty(MOST_AT_ONCE, norms.dtype)
-            return most, np.empty(MOST_AT_ONCE, np.int64)
+            limits = np.empty(MAX_ROWS_AT_ONCE, norms.dtype)
+            return limits, np.empty(MAX_ROWS_AT_ONCE, np.int64)
 
         def work(first: int, last: int, workspace: Any) -> None:
             for block in range(first, last):
                 for products, span in self._products(factors, *self._span(block)):
                     add_gains(task, products, norms, workspace, gains[block], span)
 
-        self._each(work, workspace)
+        self._run(work, workspace)
         return np.array([np.sum(column.copy()) for column in gains.T])
 
     def add_centroid(self, row: int) -> None:
@@ -112,7 +112,7 @@ class CompiledNumericRows(NumericRows):
             span = np.array([BLOCK, first, last, candidate])
             choose_candidate(self._seeding, self._bins, self._totals, span)
 
-        self._each(work)
+        self._run(work)
 
     def totals(self) -> Floats:
         """Return the weighted squared distances to the nearest, summed by bin."""
@@ -155,7 +155,7 @@ class CompiledNumericRows(NumericRows):
 
         ``pending`` lists the rows; by default they are the range itself.
         """
-        height = min(MOST_AT_ONCE, max(32, PRODUCTS // len(factors)))
+        height = min(MAX_ROWS_AT_ONCE, max(32, PRODUCTS // len(factors)))
         workspace = np.empty(len(factors) * min(height, last - first), factors.dtype)
         for start in range(first, last, height):
             stop = min(last, start + height)
@@ -175,14 +175,14 @@ class CompiledNumericRows(NumericRows):
         if self._before is not None:
             difference = (centroids.astype(np.float64) - self._before) ** 2
             moved = np.sqrt(difference.sum(axis=1)) * (1 + 1e-12)
-            self._moves[GROWN] += moved
-            self._moves[FALLEN] += moved.max()
+            self._moves[CENTROID_MOVES] += moved
+            self._moves[LARGEST_MOVES] += moved.max()
         self._before = centroids
-        self._moves[HALF] = _halves(centroids)
+        self._moves[HALF_DISTANCE] = _halves(centroids)
         centred = centroids - self._middle
         squares = (centred.astype(np.float64) ** 2).sum(axis=1)
         limits = self._limits.copy()
-        limits[LONGEST] = np.sqrt(squares.max()) * (1 + 1e-6)
+        limits[LARGEST_NORM] = np.sqrt(squares.max()) * (1 + 1e-6)
         task = AssignmentTask(
             rows=self.cells,
             weights=self.weights,
@@ -199,8 +199,12 @@ class CompiledNumericRows(NumericRows):
         factors, changed = -2 * centred, list[int]()
 
         def workspace() -> Any:
-            near = np.empty((2, MOST_AT_ONCE), centroids.dtype)
-            return np.zeros_like(self._sums), *near, np.empty(MOST_AT_ONCE, np.int32)
+            near = np.empty((2, MAX_ROWS_AT_ONCE), centroids.dtype)
+            return (
+                np.zeros_like(self._sums),
+                *near,
+                np.empty(MAX_ROWS_AT_ONCE, np.int32),
+            )
 
         def work(first: int, last: int, workspace: Any) -> None:
             begin, end = self._span(first, last)
@@ -209,7 +213,7 @@ class CompiledNumericRows(NumericRows):
             for products, span in self._products(factors, 0, n, pending):
                 changed.append(assign_waiting(task, products, pending, workspace, span))
 
-        for sums, *_ in self._each(work, workspace):
+        for sums, *_ in self._run(work, workspace):
             self._sums += sums
         return sum(changed)
 
@@ -229,7 +233,7 @@ class CompiledNumericRows(NumericRows):
             span = np.array([first * BLOCK, min(len(self.cells), last * BLOCK)])
             squared_distances(self.cells, centroids, labels, out, span)
 
-        self._each(work)
+        self._run(work)
         return out
 
 

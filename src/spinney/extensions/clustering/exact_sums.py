@@ -35,11 +35,11 @@ class Scales(NamedTuple):
 def exact_scales(rows: NDArray[Any], weights: Floats) -> Scales:
     """Return the scales of the columns of some rows; empty weights stand for 1."""
     heaviest = float(weights.max()) if len(weights) else 1.0
-    most = np.maximum(rows.max(axis=0), -rows.min(axis=0)).astype(np.float64)
-    _, powers = np.frexp(np.append(most * heaviest, heaviest))
-    room = 62 - len(rows).bit_length()
-    bits = min(_WIDEST, room)
-    shift = room - np.maximum(powers, _SMALLEST)
+    largest = np.maximum(rows.max(axis=0), -rows.min(axis=0)).astype(np.float64)
+    _, powers = np.frexp(np.append(largest * heaviest, heaviest))
+    high_bits = 62 - len(rows).bit_length()
+    bits = min(_WIDEST, high_bits)
+    shift = high_bits - np.maximum(powers, _SMALLEST)
     ones = np.ones(len(shift))
     lines = [np.ldexp(ones, power) for power in (shift, -shift, shift + bits)]
     return Scales(np.array(lines), bits)
@@ -68,12 +68,12 @@ def sum_by_cluster(parts: Integers, labels: Integers, n_clusters: int) -> Intege
 def exact_means(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
     """Return the mean of each cluster, NaN if empty, and its weight."""
     first, second = _exact(sums, scales)
-    weight, more = first[:, -1:], second[:, -1:]
+    weight, weight_rest = first[:, -1:], second[:, -1:]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         quotient = first[:, :-1] / weight
         product, error = _product(quotient, weight)
-        rest = (first[:, :-1] - product) - error + second[:, :-1] - quotient * more
-        means = quotient + rest / weight
+        rest = (first[:, :-1] - product) - error + second[:, :-1]
+        means = quotient + (rest - quotient * weight_rest) / weight
     return means, first[:, -1] + second[:, -1]
 
 
@@ -84,23 +84,22 @@ def _exact(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
     low = low - (carry << scales.bits)
     high = high + carry
     # 52 bits and sign in the first, at most 10 + 43 in the second.
-    few = high - (((high + 512) >> 10) << 10)
+    last_bits = high - (((high + 512) >> 10) << 10)
     down = scales.factors[1]
-    rest = (few << scales.bits) + low
-    first = (high - few).astype(np.float64) * down
+    rest = (last_bits << scales.bits) + low
+    first = (high - last_bits).astype(np.float64) * down
     second = rest.astype(np.float64) * (down * 2.0**-scales.bits)
     total = first + second
     return total, second - (total - first)
 
 
-def _product(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+def _product(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return a product and its rounding error (Dekker 1971)."""
-    product = one * other
-    one_high, one_low = _halves(one)
-    other_high, other_low = _halves(other)
-    error = one_high * other_high - product
-    error += one_high * other_low + one_low * other_high
-    return product, error + one_low * other_low
+    product = x * y
+    (x_high, x_low), (y_high, y_low) = _halves(x), _halves(y)
+    error = x_high * y_high - product
+    error += x_high * y_low + x_low * y_high
+    return product, error + x_low * y_low
 
 
 def _halves(number: Floats) -> tuple[Floats, Floats]:

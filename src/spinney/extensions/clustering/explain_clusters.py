@@ -33,12 +33,10 @@ class ClusterRule:
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the conditions of the rule."""
-        conditions = [one.text(ascii_only=ascii_only) for one in self.conditions]
-        if len(conditions) > 1:
-            conditions = [
-                f"({one})" if one.endswith(" or missing") else one for one in conditions
-            ]
-        return " and ".join(conditions) if conditions else "always"
+        texts = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
+        if len(texts) > 1:
+            texts = [f"({t})" if t.endswith(" or missing") else t for t in texts]
+        return " and ".join(texts) if texts else "always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +72,16 @@ class ExplainedCluster:
             return head + "no leaf of the tree predicts it"
         conditions = [rule.text(ascii_only=ascii_only) for rule in self.rules]
         if len(conditions) > 1:
-            conditions = [f"({one})" if " and " in one else one for one in conditions]
+            conditions = [
+                f"({text})" if " and " in text else text for text in conditions
+            ]
         word = "other" if self.others == 1 else "others"
         others = f", and {weight_text(self.others)} {word}" if self.others else ""
         covers = f"covers {weight_text(self.covered)} of {whole}{others}"
         return f"{head}{' or '.join(conditions)}; {covers}"
 
 
-def explained(
+def describe_clusters(
     labels: Sequence[Value],
     rules: Rules,
     leaves: Integers,
@@ -91,29 +91,30 @@ def explained(
 ) -> tuple[ExplainedCluster, ...]:
     """Return the clusters in words, given each row's leaf, cluster and weight."""
     sizes = np.bincount(codes, weights=weights, minlength=len(labels))
-    code_of = {level_order(label): code for code, label in enumerate(labels)}
-    rules_of: list[list[ClusterRule]] = [[] for _ in labels]
+    labels_in_order = [level_order(label) for label in labels]
+    by_cluster: list[list[ClusterRule]] = [[] for _ in labels]
     for rule in rules:
-        code = code_of[level_order(rule.label)]
+        code = labels_in_order.index(level_order(rule.label))
         inside = leaves == rule.leaf
         covered = float(weights[inside & (codes == code)].sum())
         others = float(weights[inside & (codes != code)].sum())
-        rules_of[code].append(ClusterRule(rule.leaf, rule.conditions, covered, others))
-    return tuple(
-        ExplainedCluster(
-            label,
-            float(sizes[code]),
-            tuple(sorted(rules_of[code], key=lambda rule: -rule.covered)),
-            marks[code],
+        by_cluster[code].append(
+            ClusterRule(rule.leaf, rule.conditions, covered, others)
         )
-        for code, label in enumerate(labels)
+    for listed in by_cluster:
+        listed.sort(key=lambda rule: -rule.covered)
+    return tuple(
+        ExplainedCluster(label, float(size), tuple(listed), profile)
+        for label, size, listed, profile in zip(
+            labels, sizes, by_cluster, marks, strict=True
+        )
     )
 
 
 MARKS_SHOWN = 3
-LEAST_SHARE = 0.02
+MIN_LEAF_FRACTION = 0.02
 NAME = "cluster"
-ENDLESS = (float("inf"), -float("inf"))
+INFINITIES = (float("inf"), -float("inf"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,8 +148,8 @@ class Explanation(InNotebooks):
         for cluster in self.clusters:
             if cluster.cluster == label:
                 return cluster
-        known = ", ".join(shown(cluster.cluster) for cluster in self.clusters[:20])
-        msg = f"there is no cluster {label!r}: known are {known}"
+        labels = ", ".join(shown(cluster.cluster) for cluster in self.clusters[:20])
+        msg = f"there is no cluster {label!r}: use one of {labels}"
         raise DataError(msg)
 
     def text(self, *, marks: int = MARKS_SHOWN, ascii_only: bool = False) -> str:
@@ -234,17 +235,13 @@ def explain_clusters(
             raise DataError(msg, remedy="give at least one row a weight above 0")
     codes, labels = _encode_labels(labels, table.n_rows)
     if weights is not None:
-        weighty = weights > 0
-        table, weights = table.take(weighty), weights[weighty]
-        codes, labels = _encode_labels(
-            np.asarray(labels, object)[codes[weighty]], len(weights)
-        )
+        counts = weights > 0
+        table, weights = table.take(counts), weights[counts]
+        counted = np.asarray(labels, object)[codes[counts]]
+        codes, labels = _encode_labels(counted, len(weights))
     if len(labels) < 2:
-        msg = (
-            f"labels has one cluster only, {labels[0]!r}: give rows of at least two "
-            "clusters"
-        )
-        raise DataError(msg)
+        msg = f"labels has one cluster only, {labels[0]!r}"
+        raise DataError(msg, remedy="give rows of at least two clusters")
     row_weights = np.ones(table.n_rows) if weights is None else weights
     if max_depth is None:
         max_depth = 1 + ceil(log2(len(labels)))
@@ -255,8 +252,10 @@ def explain_clusters(
     tree = _grow_tree(table, codes, labels, weights, max_depth, min_samples_leaf)
     leaves = np.asarray(tree.apply(table))
     marks = cluster_profiles(table, codes, row_weights, len(labels))
-    clusters = explained(labels, tree.rules(), leaves, codes, row_weights, marks)
-    right, weight = sum(one.covered for one in clusters), float(row_weights.sum())
+    clusters = describe_clusters(
+        labels, tree.rules(), leaves, codes, row_weights, marks
+    )
+    right, weight = sum(c.covered for c in clusters), float(row_weights.sum())
     return Explanation(
         clusters, right / weight, right, weight, tree, max_depth, min_samples_leaf
     )
@@ -269,33 +268,28 @@ def _min_leaf_weight(sizes: Floats) -> float:
     3.0
     """
     smallest = float(sizes.min())
-    least = min(LEAST_SHARE * float(sizes.sum()), smallest / 2)
+    least = min(MIN_LEAF_FRACTION * float(sizes.sum()), smallest / 2)
     return max(1.0, float(int(least))) if smallest >= 1 else least
 
 
 def _encode_labels(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
     """Return each row's cluster as a code, and the labels."""
-    given = np.asarray(labels)
-    if given.ndim != 1 or len(given) != n_rows:
-        msg = (
-            f"labels has the shape {given.shape} and the table {n_rows} rows: give one "
-            "label for each row"
-        )
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) != n_rows:
+        msg = f"labels has the shape {array.shape} and the table {n_rows} rows"
+        raise DataError(msg, remedy="give one label for each row")
+    if array.dtype.kind not in "biufOUT":
+        msg = f"labels has the type {array.dtype}: give numbers or texts"
         raise DataError(msg)
-    if given.dtype.kind not in "biufOUT":
-        msg = f"labels has the type {given.dtype}: give numbers or texts"
-        raise DataError(msg)
-    if given.dtype.kind in "biu":
-        levels, codes = np.unique(given, return_inverse=True)
+    if array.dtype.kind in "biu":
+        levels, codes = np.unique(array, return_inverse=True)
         return codes.astype(np.int64), tuple(levels.tolist())
-    as_list = [
-        one.item() if isinstance(one, np.generic) else one for one in given.tolist()
-    ]
+    as_list = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
     for row, label in enumerate(as_list):
         if is_missing(label) or label == "":
             msg = f"labels is missing in row {row}: every row needs a cluster"
             raise DataError(msg)
-        if not isinstance(label, (str, bool, int, float)) or label in ENDLESS:
+        if not isinstance(label, (str, bool, int, float)) or label in INFINITIES:
             msg = f"labels has {label!r} in row {row}: give numbers or texts"
             raise DataError(msg)
     numbers, distinct = factorise(as_list)

@@ -80,8 +80,8 @@ connection, table, memory_limit, format, encoding, text_format
     check_text_list("columns", columns)
     check_progress(progress)
     for name in settings:
-        if name not in (known := Plan.further()):
-            msg = f"there is no parameter {name!r}: {did_you_mean(name, known)}"
+        if name not in (names := Plan.optional_names()):
+            msg = f"there is no parameter {name!r}: {did_you_mean(name, names)}"
             raise ParameterError(msg)
     plan = Plan(
         n_clusters=n_clusters,

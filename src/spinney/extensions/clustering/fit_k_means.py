@@ -29,16 +29,16 @@ from spinney.extensions.clustering.lloyd import (
 from spinney.extensions.clustering.numeric_rows import (
     NumericRows,
     one_blas_thread,
-    squares_between,
+    pairwise_squares,
 )
 from spinney.extensions.clustering.random_rows import (
     RandomStream,
     RowSampler,
-    filled_up,
-    weight_of_each,
+    fill_up,
+    full_weights,
 )
 from spinney.extensions.clustering.scaling import (
-    in_groups,
+    by_group,
     row_powers,
     scaled_start,
     scaling_power,
@@ -99,8 +99,8 @@ class KMeansMethod(ClusterMethod):
 
         def run(draws: RandomStream) -> Clustering:
             if pool is not None:
-                draw = k_means_plus_plus if start == "k-means++" else draw_by_weight
-                centroids = rows.cells[draw(rows, k, draws, pool)]
+                sample = k_means_plus_plus if start == "k-means++" else sample_by_weight
+                centroids = rows.cells[sample(rows, k, draws, pool)]
             else:
                 centroids = _init_centroids(rows, k, start, draws, power)
             return iterate(
@@ -180,13 +180,13 @@ def nearest_scaled(
     not depend on other rows.
     """
 
-    def nearest(some: Any) -> tuple[Integers, Floats]:
-        rows, points, _ = scaled_rows_and_points(cells[some], centroids, n_jobs=n_jobs)
+    def nearest(part: Any) -> tuple[Integers, Floats]:
+        rows, points, _ = scaled_rows_and_points(cells[part], centroids, n_jobs=n_jobs)
         with one_blas_thread_for(rows):
             return rows.nearest_to(points)
 
     powers = row_powers(cells, centroids)
-    return *in_groups(powers, nearest), powers
+    return *by_group(powers, nearest), powers
 
 
 def scaled_rows_and_points(
@@ -198,24 +198,21 @@ def scaled_rows_and_points(
 ) -> tuple[NumericRows, NDArray[Any], int]:
     """Return rows and centroids over a common power of two, and that power."""
     cells, points, power = _common_scale(cells, centroids)
-    row_weights = np.empty(0) if weights is None else weights
-    return (
-        make_numeric_rows(cells, row_weights, cells.size * len(points), n_jobs),
-        points,
-        power,
-    )
+    weights = np.empty(0) if weights is None else weights
+    rows = make_numeric_rows(cells, weights, cells.size * len(points), n_jobs)
+    return rows, points, power
 
 
-def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
+def distances_to_centroids(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
     """Return the distances of rows to centroids, in float64.
 
     >>> import numpy as np
-    >>> distances_between(np.array([[3e200, 0.0]]), np.array([[0.0, 4e200]]))
+    >>> distances_to_centroids(np.array([[3e200, 0.0]]), np.array([[0.0, 4e200]]))
     array([[5.e+200]])
     """
     cells, points, power = _common_scale(cells, centroids)
     with np.errstate(over="ignore"):
-        return np.ldexp(np.sqrt(squares_between(cells, points)), power)
+        return np.ldexp(np.sqrt(pairwise_squares(cells, points)), power)
 
 
 def _common_scale(
@@ -266,10 +263,10 @@ def _init_centroids(
     return scaled_start(start, rows.cells, power)
 
 
-def check_centroids(row_weights: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
+def check_centroids(init: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
     """Return the user's centroids; refuse a wrong shape or numbers not finite."""
     try:
-        centroids = np.array(row_weights, dtype=np.float64)
+        centroids = np.array(init, dtype=np.float64)
     except (TypeError, ValueError):
         msg = "init must be a name, a callable or an array of numbers"
         raise ParameterError(msg) from None
@@ -280,11 +277,8 @@ def check_centroids(row_weights: Any, n_clusters: int, n_columns: int) -> NDArra
             f"{(n_clusters, n_columns)}",
         )
     if not np.isfinite(centroids).all():
-        raise DataError(
-            Setting("init"),
-            " contains NaN or infinity",
-            remedy="give finite numbers",
-        )
+        msg = " contains NaN or infinity"
+        raise DataError(Setting("init"), msg, remedy="give finite numbers")
     return centroids
 
 
@@ -293,23 +287,23 @@ def one_blas_thread_for(rows: NumericRows) -> Any:
     return nullcontext() if type(rows) is NumericRows else one_blas_thread()
 
 
-AT_ONCE = 8  # candidates whose matrix product costs no more than that of one
+CANDIDATE_STEP = 8  # candidates whose matrix product costs no more than that of one
 
 
-def draw_by_weight(
+def sample_by_weight(
     rows: NumericRows, n_clusters: int, draws: RandomStream, pool: RowSampler
 ) -> Integers:
     """Return distinct rows drawn in proportion to weight; the first fills up."""
-    left = weight_of_each(rows.weights, len(rows.cells)).copy()
-    totals = pool.totals(left)
+    remaining = full_weights(rows.weights, len(rows.cells)).copy()
+    totals = pool.totals(remaining)
     chosen: list[int] = []
     while len(chosen) < n_clusters and totals.sum() > 0:
-        row = pool.draw(totals, left.__getitem__, draws.number())
+        row = pool.row_at(totals, remaining.__getitem__, draws.number())
         chosen.append(row)
-        left[pool.duplicates(row)] = 0.0
-        bin_of_row = int(pool.bins[row])
-        totals[bin_of_row] = left[pool.members(bin_of_row)].sum()
-    return filled_up(chosen, n_clusters)
+        remaining[pool.duplicates(row)] = 0.0
+        number = int(pool.bins[row])
+        totals[number] = remaining[pool.members(number)].sum()
+    return fill_up(chosen, n_clusters)
 
 
 def k_means_plus_plus(
@@ -323,22 +317,24 @@ def k_means_plus_plus(
     to rounding, frequent for two nearest rows, go to the first. If all distinct rows
     are chosen, the first fills up.
     """
-    tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
-    weights = weight_of_each(rows.weights, len(rows.cells))
+    n_candidates = -(-(2 + int(log(n_clusters))) // CANDIDATE_STEP) * CANDIDATE_STEP
+    weights = full_weights(rows.weights, len(rows.cells))
     totals = pool.totals(weights)
-    first = pool.draw(totals, weights.__getitem__, draws.number())
+    first = pool.row_at(totals, weights.__getitem__, draws.number())
     chosen = [first]
     rows.start_seeding(first, pool.bins)
 
-    def sizes(some: Integers) -> Floats:
-        return np.asarray(rows.nearest()[some].astype(np.float64) * weights[some])
+    def sizes(part: Integers) -> Floats:
+        return np.asarray(rows.nearest()[part].astype(np.float64) * weights[part])
 
     while len(chosen) < n_clusters:
         totals = rows.totals()
         if not totals.sum() > 0:
             break
-        drawn = [pool.draw(totals, sizes, draws.number()) for _ in range(tries)]
-        best = drawn[heaviest(rows.gains(np.array(drawn)))]
+        candidates = [
+            pool.row_at(totals, sizes, draws.number()) for _ in range(n_candidates)
+        ]
+        best = candidates[heaviest(rows.gains(np.array(candidates)))]
         rows.add_centroid(best)
         chosen.append(best)
-    return filled_up(chosen, n_clusters)
+    return fill_up(chosen, n_clusters)

@@ -1,7 +1,7 @@
 """Lloyd's iterations, restarts and their result, for k-means and k-prototypes.
 
 Rows are in memory, numeric (``numeric_rows.py``) or mixed (``prototypes``), or remote
-(``models/cluster_remote.py``). Centroids are an array for k-means and ``Prototypes``
+(``models/cluster_table.py``). Centroids are an array for k-means and ``Prototypes``
 for k-prototypes. Both methods divide rows and weights by powers of two (``scaling.py``)
 and keep the restart of least inertia.
 """
@@ -89,18 +89,18 @@ class ClusterMethod:
         return count_restarts(self.n_init, self.init, cells.size * k)
 
     def best(
-        self, n_starts: int, restart_once: Callable[[RandomStream], Clustering]
+        self, n_starts: int, run: Callable[[RandomStream], Clustering]
     ) -> Clustering:
-        """Return the clustering of least inertia; ``restart_once`` makes one restart.
+        """Return the clustering of least inertia; ``run`` makes one restart.
 
         The first wins among those that differ only by rounding.
         """
         draws = RandomStream(self.seed)
-        best = restart_once(draws.branch(0))
-        for turn in range(1, n_starts):
-            other = restart_once(draws.branch(turn))
-            if other.inertia < best.inertia * (1 - TOLERANCE):
-                best = other
+        best = run(draws.branch(0))
+        for number in range(1, n_starts):
+            clustering = run(draws.branch(number))
+            if clustering.inertia < best.inertia * (1 - TOLERANCE):
+                best = clustering
         return best
 
 

@@ -42,8 +42,8 @@ class RowsInMemory:
         """Return the distance of each row to the centroid of its cluster."""
         raise NotImplementedError
 
-    def equal_rows(self, row: int, same_cost: Integers) -> Integers:
-        """Return the rows among some that equal one row."""
+    def equal_rows(self, row: int, candidates: Integers) -> Integers:
+        """Return the candidates that equal a row."""
         raise NotImplementedError
 
     def rounding_cost(self) -> float:
@@ -133,18 +133,18 @@ class RowsInMemory:
 BLOCK = 1 << 14
 
 
-def squares_between(cells: NDArray[Any], points: NDArray[Any]) -> Floats:
+def pairwise_squares(cells: NDArray[Any], points: NDArray[Any]) -> Floats:
     """Return the squared distances of rows to points, in float64, column by column.
 
-    >>> squares_between(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 1.0]]))
+    >>> pairwise_squares(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 1.0]]))
     array([[ 1.],
            [18.]])
     """
     total = np.zeros((len(cells), len(points)))
     for column in range(cells.shape[1]):
-        one = cells[:, column].astype(np.float64)
-        other = points[:, column].astype(np.float64)
-        difference = one[:, None] - other[None, :]
+        row_cells = cells[:, column].astype(np.float64)
+        point_cells = points[:, column].astype(np.float64)
+        difference = row_cells[:, None] - point_cells[None, :]
         difference *= difference
         total += difference
     return total
@@ -198,7 +198,7 @@ class NumericRows(RowsInMemory):
 
     def assign(self, centroids: NDArray[Any]) -> int:
         """Assign each row to its nearest centroid; return how many rows changed."""
-        nearest = np.argmin(squares_between(self.cells, centroids), axis=1)
+        nearest = np.argmin(pairwise_squares(self.cells, centroids), axis=1)
         changed = int(np.count_nonzero(nearest != self._labels))
         self._labels = nearest
         return changed
@@ -207,8 +207,8 @@ class NumericRows(RowsInMemory):
         """Return each row's squared distance to its centroid, in float64."""
         total = np.zeros(len(self.cells))
         for column in range(self.cells.shape[1]):
-            one = self.cells[:, column].astype(np.float64)
-            difference = one - centroids[labels, column].astype(np.float64)
+            difference = self.cells[:, column].astype(np.float64)
+            difference -= centroids[labels, column].astype(np.float64)
             total += difference * difference
         return total
 
@@ -225,11 +225,10 @@ class NumericRows(RowsInMemory):
         """Return the columns of some rows that are summed by cluster: all."""
         return np.asarray(self.cells[chosen])
 
-    def equal_rows(self, row: int, same_cost: Integers) -> Integers:
-        """Return the rows among some that equal one row."""
-        return np.asarray(
-            same_cost[(self.cells[same_cost] == self.cells[row]).all(axis=1)]
-        )
+    def equal_rows(self, row: int, candidates: Integers) -> Integers:
+        """Return the candidates that equal a row."""
+        is_equal = (self.cells[candidates] == self.cells[row]).all(axis=1)
+        return np.asarray(candidates[is_equal])
 
     def rounding_cost(self) -> float:
         """Return the largest cost that rounding alone can cause."""

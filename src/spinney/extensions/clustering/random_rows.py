@@ -31,7 +31,7 @@ class RandomStream:
 
     def __init__(self, seed: int) -> None:
         self._key = root_key(seed)
-        self._turn = 0
+        self._n_drawn = 0
 
     def branch(self, number: int) -> "RandomStream":
         """Return the stream of a branch, whatever this one has drawn."""
@@ -39,22 +39,22 @@ class RandomStream:
 
     def number(self) -> float:
         """Return the next number from [0, 1)."""
-        self._turn += 1
-        return (mix(self._key + self._turn * GOLDEN) >> 11) * 2.0**-53
+        self._n_drawn += 1
+        return (mix(self._key + self._n_drawn * GOLDEN) >> 11) * 2.0**-53
 
 
-def filled_up(chosen: list[int], n: int) -> Integers:
-    """Return n rows: those chosen, then the first of them repeatedly."""
+def fill_up(chosen: list[int], n: int) -> Integers:
+    """Return n rows: the chosen ones, then the first of them repeatedly."""
     return np.array(chosen + chosen[:1] * (n - len(chosen)))
 
 
-def weight_of_each(weights: Floats, n_rows: int) -> Floats:
+def full_weights(weights: Floats, n_rows: int) -> Floats:
     """Return a weight for each row; empty weights stand for 1."""
     return weights if len(weights) else np.ones(n_rows)
 
 
 class RowSampler:
-    """NodeSampling rows by weight, whatever their order."""
+    """Samples rows by weight, whatever their order."""
 
     def __init__(self, cells: NDArray[Any]) -> None:
         self._keys = keys_of(cells)
@@ -82,19 +82,19 @@ class RowSampler:
         rows = self.members(int(self.bins[row]))
         return np.asarray(rows[self._keys[rows] == self._keys[row]])
 
-    def draw(
-        self, totals: Floats, sizes: Callable[[Integers], Floats], share: float
+    def row_at(
+        self, totals: Floats, sizes: Callable[[Integers], Floats], fraction: float
     ) -> int:
         """Return the row where the cumulative size passes a fraction of the total.
 
         ``totals`` are the sums by bin, ``sizes`` returns the sizes of some rows.
         """
-        running = np.cumsum(totals)
-        rest = share * running[-1]
-        number = int(np.searchsorted(running, rest, side="right"))
+        cumulative = np.cumsum(totals)
+        rest = fraction * cumulative[-1]
+        number = int(np.searchsorted(cumulative, rest, side="right"))
         number = min(number, int(np.flatnonzero(totals)[-1]))
-        rest -= running[number - 1] if number else 0.0
+        rest -= cumulative[number - 1] if number else 0.0
         rows = self.members(number)
-        sized = sizes(rows)
-        row = int(np.searchsorted(np.cumsum(sized), rest, side="right"))
-        return int(rows[min(row, int(np.flatnonzero(sized)[-1]))])
+        row_sizes = sizes(rows)
+        row = int(np.searchsorted(np.cumsum(row_sizes), rest, side="right"))
+        return int(rows[min(row, int(np.flatnonzero(row_sizes)[-1]))])

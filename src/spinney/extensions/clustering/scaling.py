@@ -22,10 +22,10 @@ FARTHEST = {4: 60, 8: 500}
 HEAVIEST = 100
 
 
-def power_of(largest: float, limit: int) -> int:
+def power_for(largest: float, limit: int) -> int:
     """Return the power of two to divide by, given the largest number; 0 if none.
 
-    >>> power_of(3.0, 400), power_of(2.0**500, 400), power_of(2.0**-500, 400)
+    >>> power_for(3.0, 400), power_for(2.0**500, 400), power_for(2.0**-500, 400)
     (0, 101, -499)
     """
     power = int(np.frexp(largest)[1])
@@ -42,7 +42,7 @@ def scaling_power(*tables: NDArray[Any]) -> int:
     (0, 101)
     """
     limit = LARGEST.get(tables[0].dtype.itemsize, LARGEST[8])
-    return power_of(largest_of(*tables), limit)
+    return power_for(largest_absolute(*tables), limit)
 
 
 def row_powers(cells: NDArray[Any], points: NDArray[Any]) -> Integers:
@@ -53,15 +53,15 @@ def row_powers(cells: NDArray[Any], points: NDArray[Any]) -> Integers:
     """
     kind = np.result_type(cells, points)
     limit = LARGEST.get(kind.itemsize, LARGEST[8])
-    most = np.full(len(cells), largest_of(points[~np.isnan(points)]))
-    np.maximum(most, np.fmax.reduce(cells, axis=1, initial=0), out=most)
-    np.maximum(most, -np.fmin.reduce(cells, axis=1, initial=0), out=most)
-    powers = np.frexp(most)[1].astype(np.int64)
-    beyond = np.where(powers > limit, powers - limit, 0)
-    return np.where(powers < -limit, powers, beyond)
+    largest = np.full(len(cells), largest_absolute(points[~np.isnan(points)]))
+    np.maximum(largest, np.fmax.reduce(cells, axis=1, initial=0), out=largest)
+    np.maximum(largest, -np.fmin.reduce(cells, axis=1, initial=0), out=largest)
+    powers = np.frexp(largest)[1].astype(np.int64)
+    excess = np.where(powers > limit, powers - limit, 0)
+    return np.where(powers < -limit, powers, excess)
 
 
-def in_groups(
+def by_group(
     groups: Integers, nearest: Callable[[Any], tuple[Integers, Floats]]
 ) -> tuple[Integers, Floats]:
     """Return labels and distances of all rows, computed for each group of rows."""
@@ -91,20 +91,23 @@ def rounding_square(cells: NDArray[Any]) -> float:
     >>> rounding_square(np.array([[2.0, -1.0]])) == 2 * (32 * 2.0**-52) ** 2
     True
     """
-    return float(cells.shape[1] * (16 * np.finfo(float).eps * largest_of(cells)) ** 2)
+    return float(
+        cells.shape[1] * (16 * np.finfo(float).eps * largest_absolute(cells)) ** 2
+    )
 
 
 def scaled_start(start: Any, rows: NDArray[Any], power: int) -> NDArray[Any]:
     """Return the user's centroids over the rows' power of two; refuse distant ones."""
-    given = np.asarray(start, dtype=np.float64)
-    scaled: NDArray[Any] = np.ldexp(given, -power)
-    known = ~np.isnan(given)
-    if largest_of(scaled[known]) > 2.0 ** FARTHEST[rows.dtype.itemsize]:
-        largest, most = largest_of(given[known]), largest_of(rows[~np.isnan(rows)])
+    start = np.asarray(start, dtype=np.float64)
+    scaled: NDArray[Any] = np.ldexp(start, -power)
+    present = ~np.isnan(start)
+    if largest_absolute(scaled[present]) > 2.0 ** FARTHEST[rows.dtype.itemsize]:
+        largest = largest_absolute(start[present])
+        largest_cell = np.ldexp(largest_absolute(rows[~np.isnan(rows)]), power)
         raise DataError(
             Setting("init"),
-            f" contains {largest:g}, and the rows nothing beyond "
-            f"{np.ldexp(most, power):g}: squared distances overflow",
+            f" contains {largest:g}, and the rows nothing beyond {largest_cell:g}: "
+            "squared distances overflow",
             remedy="give centroids nearer to the rows",
         )
     return scaled.astype(rows.dtype)
@@ -118,11 +121,11 @@ def scaled_weights(weights: Floats) -> tuple[Floats, int]:
     >>> scaled_weights(np.array([2.0**-1074, 2.0**-1073]))
     (array([0.25, 0.5 ]), -1072)
     """
-    power = power_of(float(weights.max()), HEAVIEST) if len(weights) else 0
+    power = power_for(float(weights.max()), HEAVIEST) if len(weights) else 0
     return (np.ldexp(weights, -power) if power else weights), power
 
 
-def largest_of(*tables: NDArray[Any]) -> float:
+def largest_absolute(*tables: NDArray[Any]) -> float:
     """Return the largest absolute number of some tables; 0 if there is none."""
     return max(
         (float(max(cells.max(), -cells.min())) for cells in tables if cells.size),

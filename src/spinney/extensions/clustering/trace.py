@@ -15,7 +15,7 @@ from spinney.errors import DataError
 from spinney.extensions.clustering.fit_k_means import (
     KMeansMethod,
     check_centroids,
-    distances_between,
+    distances_to_centroids,
 )
 from spinney.extensions.clustering.lloyd import Clustering
 
@@ -79,7 +79,7 @@ class Trace(InNotebooks):
     ) -> list[str]:
         """Return rows, distances and clusters; later iterations omit wide cells."""
         rows = [["row", *map(str, range(1, len(self.rows) + 1))]]
-        own = [
+        attributes = [
             [shown(name), *number_cells(column.tolist())]
             for name, column in zip(self.names, self.rows.T, strict=True)
         ]
@@ -93,8 +93,8 @@ class Trace(InNotebooks):
             columns.append(["cluster", *map(str, iteration.clusters)])
         else:
             columns += _nearest_two(distances, cells)
-        lines = in_columns([*rows, *own, *columns], width=width)
-        if not first and ("" in lines or len(own) > COLUMNS_REPEATED):
+        lines = in_columns([*rows, *attributes, *columns], width=width)
+        if not first and ("" in lines or len(attributes) > COLUMNS_REPEATED):
             lines = in_columns([*rows, *columns], width=width)
         rest = self.n_rows - len(self.rows)
         if rest:
@@ -116,9 +116,7 @@ class Trace(InNotebooks):
         clustering = self.clustering
         n = f"{clustering.n_iterations} iteration{'s' * (clustering.n_iterations != 1)}"
         inertia = f"inertia {figure(clustering.inertia)}"
-        if clustering.converged:
-            return f"converged after {n}; {inertia}"
-        return f"not converged after {n}; {inertia}"
+        return f"{'' if clustering.converged else 'not '}converged after {n}; {inertia}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the trace as plain data."""
@@ -221,15 +219,15 @@ def explain_k_means(
         labels: Callable[[], Integers],
         changed: int,
     ) -> None:
-        own = labels()
+        clusters = labels()
         iterations.append(
             TracedIteration(
                 before.astype(np.float64),
-                distances_between(head, before.astype(np.float64)),
-                own[: len(head)].copy(),
-                np.bincount(own, minlength=len(before)),
+                distances_to_centroids(head, before.astype(np.float64)),
+                clusters[: len(head)].copy(),
+                np.bincount(clusters, minlength=len(before)),
                 changed,
-                _inertia(cells, before, own, weights),
+                _inertia(cells, before, clusters, weights),
                 after.astype(np.float64),
             )
         )
@@ -274,7 +272,7 @@ def _nearest_two(distances: Floats, cells: Sequence[str]) -> list[list[str]]:
         chosen = order[:, index]
         columns.append([head, *map(str, chosen)])
         indices = np.arange(len(distances)) * distances.shape[1] + chosen
-        columns.append(["distance", *(cells[iteration] for iteration in indices)])
+        columns.append(["distance", *(cells[place] for place in indices)])
     return columns
 
 

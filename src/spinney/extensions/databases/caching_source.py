@@ -51,12 +51,12 @@ class CachingSource:
     ----------
     remote : SqlSource
         The source of all rows.
-    most_rows : int
+    max_rows : int
         The maximum number of rows in the cache.
     """
 
-    def __init__(self, remote: SqlSource, most_rows: int) -> None:
-        self._remote, self._most_rows = remote, most_rows
+    def __init__(self, remote: SqlSource, max_rows: int) -> None:
+        self._remote, self._max_rows = remote, max_rows
         self._groups: dict[int, CachedGroup] = {}
         self._constructed: dict[int, Attribute] = {}
 
@@ -80,29 +80,25 @@ class CachingSource:
         """
         cached = [node for node in n_rows if node in self._groups]
         remote = {node: n for node, n in n_rows.items() if node not in self._groups}
-        all_fit = sum(remote.values()) <= self._most_rows
+        all_fit = sum(remote.values()) <= self._max_rows
         large: list[int] = []
         groups: list[list[int]] = []
         group, size = None, 0
         for node, n in remote.items():
-            if (
-                node == ROOT
-                or n > self._most_rows
-                or not (all_fit or n <= FETCHED_ROWS)
-            ):
+            if node == ROOT or n > self._max_rows or not (all_fit or n <= FETCHED_ROWS):
                 large.append(node)
                 group = None if in_order else group
                 continue
-            if group is None or size + n > self._most_rows:
+            if group is None or size + n > self._max_rows:
                 group, size = CachedGroup(), 0
                 groups.append([])
             size += n
             group.nodes.add(node)
             self._groups[node] = group
             groups[-1].append(node)
-        groups = [each for each in (large, *groups, cached) if each]
+        groups = [nodes for nodes in (large, *groups, cached) if nodes]
         if len(groups) - bool(cached) > 1:
-            self._remote.settle(remote)
+            self._remote.store_nodes(remote)
         return groups
 
     def _source_of(self, node: int) -> Source:
@@ -135,8 +131,8 @@ class CachingSource:
     ) -> list[tuple[Source, list[int]]]:
         """Return the sources of queries, each with the places of its queries."""
         sources: dict[int, tuple[Source, list[int]]] = {}
-        for place, each in enumerate(queries):
-            source = self._source_of(node_of(each))
+        for place, query_ in enumerate(queries):
+            source = self._source_of(node_of(query_))
             sources.setdefault(id(source), (source, []))[1].append(place)
         return list(sources.values())
 
@@ -190,13 +186,13 @@ class CachingSource:
     def _batches(
         self,
         requests: Sequence[TableQuery],
-        ask: Callable[[Source, list[TableQuery]], Iterator[TableBatch]],
+        query: Callable[[Source, list[TableQuery]], Iterator[TableBatch]],
     ) -> Iterator[TableBatch]:
         self._remote.check_memory()
         for source, places in self._by_source(requests, lambda request: request.node):
             numbers = np.array(places)
-            for stack in ask(source, [requests[place] for place in places]):
-                yield replace(stack, node=numbers[stack.node])
+            for batch in query(source, [requests[place] for place in places]):
+                yield replace(batch, node=numbers[batch.node])
 
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
@@ -228,12 +224,12 @@ class CachingSource:
         self,
         queries: Sequence[Query],
         node_of: Callable[[Query], int],
-        ask: Callable[[Source, list[Query]], list[Answer]],
+        query: Callable[[Source, list[Query]], list[Answer]],
     ) -> list[Answer]:
         answers: dict[int, Answer] = {}
         for source, places in self._by_source(queries, node_of):
-            some = ask(source, [queries[place] for place in places])
-            answers.update(zip(places, some, strict=True))
+            part = query(source, [queries[place] for place in places])
+            answers.update(zip(places, part, strict=True))
         return [answers[place] for place in range(len(queries))]
 
     def extend(self, index: int, attribute: Attribute) -> None:

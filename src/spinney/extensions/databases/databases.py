@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from spinney.data import Declarations, Table
-from spinney.data.duckdb import memory_of_connections
+from spinney.data.duckdb import connection_memory_limit
 from spinney.data.readers import opened_relation, refuse_file_options
 from spinney.errors import (
     DataError,
@@ -22,7 +22,8 @@ from spinney.errors import (
     missing_extra,
     refusal,
 )
-from spinney.extensions.databases.engine_columns import engine_columns, loaded
+from spinney.extensions.databases import expressions as sql
+from spinney.extensions.databases.engine_columns import engine_columns, load_table
 from spinney.extensions.databases.engines.postgres_engine import PostgresEngine
 from spinney.extensions.databases.engines.spark_engine import SparkEngine
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
@@ -30,11 +31,10 @@ from spinney.extensions.databases.engines.sqlite_engine import (
     SqliteEngine,
     plain_cursor,
 )
-from spinney.extensions.databases.expressions import table as table_named
 from spinney.extensions.databases.open_sql import rows_in_duckdb, rows_in_engine
 from spinney.sources.rows.sampleable_rows import ColumnRoles, RemoteData, RemoteOptions
 
-CHANGES = (
+WRITING_STATEMENTS = (
     exp.Insert,
     exp.Update,
     exp.Delete,
@@ -58,7 +58,7 @@ class DatabaseTable:
 def opened_rows(
     data: Any,
     roles: ColumnRoles,
-    wanted: RemoteOptions,
+    options: RemoteOptions,
     *,
     engine: str,
     connection: Any = None,
@@ -66,91 +66,94 @@ def opened_rows(
     """Give the rows of a table in an engine of SQL, which counts them."""
     with ExitStack() as stack:
         if engine == "duckdb":
-            share = wanted.budget.duckdb if wanted.budget else None
-            stack.enter_context(memory_of_connections(share))
+            n_bytes = options.budget.duckdb if options.budget else None
+            stack.enter_context(connection_memory_limit(n_bytes))
             opened = opened_relation(data, connection=connection, **roles.reading)
-            rows = rows_in_duckdb(stack.enter_context(opened), roles, wanted)
+            rows = rows_in_duckdb(stack.enter_context(opened), roles, options)
+            yield stack.enter_context(rows)
         else:
             refuse_file_options(roles.format, roles.encoding)
-            at = DatabaseTable(data, engine, roles.table)
-            rows = _source_in_database(at, roles, wanted)
-        yield stack.enter_context(rows)
-
-
-@contextmanager
-def _source_in_database(
-    at: DatabaseTable, roles: ColumnRoles, wanted: RemoteOptions
-) -> Iterator[RemoteData]:
-    with open_engine(at) as engine:
-        columns, cells = engine_columns(engine, roles.declared)
-        markers = roles.declared.missing
-        yield rows_in_engine(engine, cells, columns, roles, wanted, markers=markers)
+            database_table = DatabaseTable(data, engine, roles.table)
+            database = stack.enter_context(open_engine(database_table))
+            columns, cells = engine_columns(database, roles.declared)
+            yield rows_in_engine(
+                database, cells, columns, roles, options, markers=roles.declared.missing
+            )
 
 
 def table_in_database(
-    at: DatabaseTable, declared: Declarations, memory_limit: int | str | None = None
+    database_table: DatabaseTable,
+    declared: Declarations,
+    memory_limit: int | str | None = None,
 ) -> Table:
     """Return a table of a database, read into memory."""
-    with open_engine(at) as engine:
+    with open_engine(database_table) as engine:
         if isinstance(engine, SqliteEngine):
             return engine.table(declared, memory_limit)
         columns, cells = engine_columns(engine, declared)
-        return loaded(engine, columns, cells)
+        return load_table(engine, columns, cells)
 
 
 @contextmanager
-def open_engine(at: DatabaseTable, *, writes: bool = False) -> Iterator[SqlEngine]:
+def open_engine(
+    database_table: DatabaseTable, *, writes: bool = False
+) -> Iterator[SqlEngine]:
     """Give the engine that a table is in, connected for as long as it is needed."""
-    if isinstance(at.data, str):
+    if isinstance(database_table.data, str):
         opened = (
-            _postgres(at.data)
-            if at.engine == "postgres"
-            else _sqlite(at.data, writes=writes)
+            _postgres(database_table.data)
+            if database_table.engine == "postgres"
+            else _sqlite(database_table.data, writes=writes)
         )
         with (
             opened as connection,
-            open_engine(replace(at, data=connection)) as connected,
+            open_engine(replace(database_table, data=connection)) as connected,
         ):
             yield connected
         return
-    if at.engine == "spark":
-        if at.table is not None:
+    if database_table.engine == "spark":
+        if database_table.table is not None:
             msg = ": a Spark data frame is a table by itself"
             raise ParameterError(Setting("table"), msg, remedy="leave it out")
-        engine: SqlEngine = SparkEngine(at.data)
-    elif at.engine == "sqlite":
-        names = names_in("sqlite", at.data)
-        engine = SqliteEngine(_rows(at.table, "sqlite", names), at.data)
+        engine: SqlEngine = SparkEngine(database_table.data)
+    elif database_table.engine == "sqlite":
+        names = list_tables("sqlite", database_table.data)
+        engine = SqliteEngine(
+            _table_or_query(database_table.table, "sqlite", names), database_table.data
+        )
     else:
-        names = names_in("postgres", at.data)
-        engine = PostgresEngine(_rows(at.table, "postgres", names), at.data)
+        names = list_tables("postgres", database_table.data)
+        engine = PostgresEngine(
+            _table_or_query(database_table.table, "postgres", names),
+            database_table.data,
+        )
     with engine:
         yield engine
 
 
-def _rows(
-    wanted: str | None, dialect: str, listed: list[tuple[str, str]]
+def _table_or_query(
+    requested: str | None, dialect: str, tables: list[tuple[str, str]]
 ) -> exp.Table | exp.Subquery:
     """Return a table by its name, or by schema and name, or a query as a table."""
-    by_name = {name[-1]: name for name in reversed(listed)}
-    by_name |= {".".join(name): name for name in listed}
-    if wanted is None:
+    by_name = {name[-1]: name for name in reversed(tables)}
+    by_name |= {".".join(name): name for name in tables}
+    if requested is None:
         raise ParameterError(
             Setting("table"),
             " is needed: the name of a table or view, or a SELECT",
-            remedy=f"one of {', '.join(sorted(n[-1] for n in listed)[:8])}"
-            if listed
+            remedy=f"one of {', '.join(sorted(n[-1] for n in tables)[:8])}"
+            if tables
             else "",
         )
-    if dialect == "sqlite" and wanted not in by_name:  # to it capitals are the same
-        alike = [name for name in by_name if name.casefold() == wanted.casefold()]
-        wanted = alike[0] if alike else wanted
-    if wanted in by_name:
-        return table_named(*reversed(by_name[wanted]))
-    if re.match(r"\s*(select|with|values|\()\b", wanted, re.IGNORECASE):
-        return _query(wanted, dialect)
-    msg = f"there is no table {wanted!r} in the database"
-    raise DataError(msg, remedy=did_you_mean(wanted, list(by_name)))
+    if dialect == "sqlite" and requested not in by_name:  # to it capitals are the same
+        alike = [name for name in by_name if name.casefold() == requested.casefold()]
+        requested = alike[0] if alike else requested
+    if requested in by_name:
+        return sql.table(*reversed(by_name[requested]))
+    if re.match(r"\s*(select|with|values|\()\b", requested, re.IGNORECASE):
+        return _query(requested, dialect)
+    msg = f"there is no table {requested!r} in the database"
+    raise DataError(msg, remedy=did_you_mean(requested, list(by_name)))
 
 
 def _query(words: str, dialect: str) -> exp.Subquery:
@@ -163,7 +166,7 @@ def _query(words: str, dialect: str) -> exp.Subquery:
             Setting("table", words), f"is no query ({reason})", "check its SQL"
         ) from None
     (query, *others) = statements
-    reads = isinstance(query, exp.Query) and query.find(*CHANGES) is None
+    reads = isinstance(query, exp.Query) and query.find(*WRITING_STATEMENTS) is None
     if others or not reads:
         raise refusal(
             Setting("table", words), "is not one SELECT", "give one that only reads"
@@ -178,11 +181,11 @@ def _query(words: str, dialect: str) -> exp.Subquery:
     return query.subquery(copy=False)
 
 
-def names_in(engine: str, connection: Any) -> list[tuple[str, str]]:
+def list_tables(engine: str, connection: Any) -> list[tuple[str, str]]:
     """Return schema and name of all tables and views, first what a name alone means."""
     if engine == "sqlite":
-        with SqliteEngine(table_named("none"), connection).translated():
-            return _names_in_sqlite(plain_cursor(connection))
+        with SqliteEngine(sql.table("none"), connection).translated_errors():
+            return _list_sqlite_tables(plain_cursor(connection))
     # In the order of the search path, then all others.
     statement = (
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
@@ -192,7 +195,7 @@ def names_in(engine: str, connection: Any) -> list[tuple[str, str]]:
         "array_position(current_schemas(true), n.nspname) NULLS LAST, 1, 2"
     )
     with (
-        PostgresEngine(table_named("none"), connection).translated(),
+        PostgresEngine(sql.table("none"), connection).translated_errors(),
         connection.transaction(),
         PostgresEngine.cursor_of(connection) as cursor,
     ):
@@ -200,19 +203,19 @@ def names_in(engine: str, connection: Any) -> list[tuple[str, str]]:
         return [(schema, name) for schema, name in cursor.fetchall()]
 
 
-def _names_in_sqlite(cursor: Any) -> list[tuple[str, str]]:
+def _list_sqlite_tables(cursor: Any) -> list[tuple[str, str]]:
     """Return what is in the temporary, the main and the attached databases."""
     attached = [name for _, name, _ in cursor.execute("PRAGMA database_list")]
-    listed = []
+    tables = []
     for schema in ["temp", *(name for name in attached if name != "temp")]:
-        master = SqliteEngine(table_named("none"), cursor.connection).written(
-            table_named(
+        master = SqliteEngine(sql.table("none"), cursor.connection).to_sql(
+            sql.table(
                 "sqlite_temp_master" if schema == "temp" else "sqlite_master", schema
             )
         )[0]
         statement = f"SELECT name FROM {master} WHERE type IN ('table', 'view')"
-        listed += [(schema, name) for (name,) in cursor.execute(statement)]
-    return listed
+        tables += [(schema, name) for (name,) in cursor.execute(statement)]
+    return tables
 
 
 @contextmanager
@@ -226,7 +229,7 @@ def _sqlite(address: str, *, writes: bool = False) -> Iterator[Any]:
         msg = f"there is no file {str(path)!r}"
         remedy = "write sqlite:///file.db, or sqlite:////folder/file.db"
         raise DataError(msg, remedy=remedy)
-    with SqliteEngine(table_named("none"), None).translated():  # type: ignore[arg-type]
+    with SqliteEngine(sql.table("none"), None).translated_errors():  # type: ignore[arg-type]
         mode = "rw" if writes else "ro"
         uri = f"{path.resolve().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, uri=True)

@@ -6,7 +6,7 @@ DuckDB, which reads files too and knows how their cells are written.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sqlglot import exp
 
@@ -29,18 +29,8 @@ from spinney.data.duckdb import (
     described_column,
     invalid_cell_error,
 )
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
-from spinney.extensions.databases.expressions import (
-    bound,
-    case,
-    column,
-    double,
-    known,
-    named,
-    select,
-    total_of,
-    whole,
-)
 from spinney.extensions.databases.grouped import grouped_statements
 from spinney.extensions.databases.sql_formula import finite
 
@@ -51,37 +41,40 @@ def engine_columns(
     engine: SqlEngine, declarations: Declarations
 ) -> tuple[tuple[SqlColumn, ...], Cells]:
     """Return the columns of an engine's rows and their cells, after checking these."""
-    every = engine.columns()
-    check_names([raw.name for raw in every], declarations)
-    raws = [raw for raw in every if not declarations.ignores(raw.name)]
+    all_columns = engine.columns()
+    check_names([raw.name for raw in all_columns], declarations)
+    raws = [raw for raw in all_columns if not declarations.ignores(raw.name)]
     if not raws:
-        raise no_columns_error(declarations, [raw.name for raw in every])
+        raise no_columns_error(declarations, [raw.name for raw in all_columns])
     for raw in raws:
         if raw.family is None:
             raise column_type_error(raw.name, raw.type)
     columns = [_described(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
-        raw.name: _cell(engine, raw, each, declarations.missing)
-        for raw, each in zip(raws, columns, strict=True)
+        raw.name: _cell(engine, raw, described, declarations.missing)
+        for raw, described in zip(raws, columns, strict=True)
     }
     return _checked(engine, raws, columns, cells, declarations), cells
 
 
-def loaded(engine: SqlEngine, columns: Sequence[SqlColumn], cells: Cells) -> Table:
+def load_table(engine: SqlEngine, columns: Sequence[SqlColumn], cells: Cells) -> Table:
     """Return the rows of an engine in memory."""
-    listed = [named(cells[each.name].copy(), f"c{i}") for i, each in enumerate(columns)]
-    answer = engine.fetch(select(listed, engine.rows))
-    made = tuple(
-        column_of(each, _texts_of(each, given))
-        for each, given in zip(columns, answer, strict=True)
+    listed = [
+        sql.alias(cells[described.name].copy(), f"c{i}")
+        for i, described in enumerate(columns)
+    ]
+    answer = engine.fetch(sql.select(listed, engine.rows))
+    columns_of_table = tuple(
+        column_of(described, _texts_of(described, fetched))
+        for described, fetched in zip(columns, answer, strict=True)
     )
-    return Table(made, len(answer[0]))
+    return Table(columns_of_table, len(answer[0]))
 
 
-def _texts_of(each: SqlColumn, given: Sequence[object]) -> list[object]:
-    cells = texts(given)
-    if each.kind == "numeric":
+def _texts_of(sql_column: SqlColumn, fetched: Sequence[object]) -> list[object]:
+    cells = texts(fetched)
+    if sql_column.kind == "numeric":
         return [float("nan") if cell is None else cell for cell in cells]
     return [
         cell if cell is None or isinstance(cell, str) else _digits(cell)
@@ -101,36 +94,38 @@ def _described(raw: RawColumn, declarations: Declarations) -> SqlColumn:
 
 
 def _cell(
-    engine: SqlEngine, raw: RawColumn, each: SqlColumn, markers: tuple[str, ...]
+    engine: SqlEngine, raw: RawColumn, sql_column: SqlColumn, markers: tuple[str, ...]
 ) -> exp.Expr:
     """Return the clean cells of a column."""
-    cell = column(raw.name)
-    if raw.family == "boolean" and each.kind != "numeric":
+    cell = sql.column(raw.name)
+    if raw.family == "boolean" and sql_column.kind != "numeric":
         yes, no = exp.Literal.string("true"), exp.Literal.string("false")
-        flag = engine.number_of(column(raw.name), "boolean")
-        is_true = exp.GT(this=flag, expression=whole(0))
-        return case((known(cell), case((is_true, yes), otherwise=no)))
-    if each.kind == "numeric" or each.as_number:
+        flag = engine.as_number(sql.column(raw.name), "boolean")
+        is_true = exp.GT(this=flag, expression=sql.integer(0))
+        return sql.case((sql.not_null(cell), sql.case((is_true, yes), default=no)))
+    if sql_column.kind == "numeric" or sql_column.as_number:
         if raw.family == "text":
-            number: exp.Expr = double(_text(engine, raw, markers))
+            number: exp.Expr = sql.double(_text(engine, raw, markers))
         else:
             assert raw.family is not None
-            number = engine.known_number(engine.number_of(cell, raw.family))
-        without = [bound(m) for m in marker_numbers(markers, unit=each.unit)]
-        if without:
-            absent = exp.In(this=number.copy(), expressions=without)
-            number = case((absent, exp.Null()), otherwise=number)
+            number = engine.nan_to_null(engine.as_number(cell, raw.family))
+        markers_bound = [
+            sql.param(m) for m in marker_numbers(markers, unit=sql_column.unit)
+        ]
+        if markers_bound:
+            is_marker = exp.In(this=number.copy(), expressions=markers_bound)
+            number = sql.case((is_marker, exp.Null()), default=number)
         # One zero for 0.0 and -0.0.
-        return exp.Paren(this=total_of([number, bound(0.0)]))
+        return exp.Paren(this=sql.add([number, sql.param(0.0)]))
     return _text(engine, raw, markers)
 
 
 def _text(engine: SqlEngine, raw: RawColumn, markers: tuple[str, ...]) -> exp.Expr:
     """Return the text of a column's cells, NULL where they are missing."""
-    text = engine.text_of(column(raw.name), raw)
-    without = [bound(marker) for marker in ("", *markers)]
-    absent = exp.In(this=text.copy(), expressions=without)
-    return case((absent, exp.Null()), otherwise=text)
+    text = engine.as_text(sql.column(raw.name), raw)
+    markers_bound = [sql.param(marker) for marker in ("", *markers)]
+    is_marker = exp.In(this=text.copy(), expressions=markers_bound)
+    return sql.case((is_marker, exp.Null()), default=text)
 
 
 def _check_texts(
@@ -140,10 +135,10 @@ def _check_texts(
     for raw in raws:
         if raw.family != "text" or raw.name not in declarations.numeric:
             continue
-        cell = named(_text(engine, raw, declarations.missing), "c0")
+        cell = sql.alias(_text(engine, raw, declarations.missing), "c0")
 
         def relation(_: Sequence[str], cell: exp.Expr = cell) -> exp.Query:
-            return select([cell.copy()], engine.rows)
+            return sql.select([cell.copy()], engine.rows)
 
         for statement, _ in grouped_statements(engine, relation, ["c0"], value="text"):
             for text in texts(engine.fetch(statement)[-1]):
@@ -167,23 +162,27 @@ def _checked(
         cell = cells[each.name]
         listed += [exp.Count(this=cell.copy()), exp.Max(this=_invalid_cell(each, cell))]
         large = exp.GT(
-            this=exp.Abs(this=double(column(raw.name))) if raw.is_wide else whole(0),
-            expression=bound(float(LARGEST_EXACT_INTEGER)),
+            this=exp.Abs(this=sql.double(sql.column(raw.name)))
+            if raw.is_wide
+            else sql.integer(0),
+            expression=sql.param(float(LARGEST_EXACT_INTEGER)),
         )
-        listed.append(exp.Count(this=case((large, whole(1)))))
-    answers: list[object] = []
+        listed.append(exp.Count(this=sql.case((large, sql.integer(1)))))
+    answers: list[Any] = []
     for start in range(0, len(listed), 300):
         part = [
-            named(each, f"s{i}") for i, each in enumerate(listed[start : start + 300])
+            sql.alias(each, f"s{i}")
+            for i, each in enumerate(listed[start : start + 300])
         ]
-        answers += engine.line(select(part, engine.rows))
+        answers += engine.fetch_row(sql.select(part, engine.rows))
     checked = []
-    for at, (raw, each) in enumerate(zip(raws, columns, strict=True)):
-        n_known, odd, n_large = answers[3 * at : 3 * at + 3]
-        if odd is not None:
-            raise invalid_cell_error(
-                each, odd if isinstance(odd, str) else _number_digits(odd)
-            )
+    for i, (raw, each) in enumerate(zip(raws, columns, strict=True)):
+        n_known, invalid, n_large = answers[3 * i : 3 * i + 3]
+        if invalid is not None:
+            if not isinstance(invalid, str):
+                is_finite = abs(invalid) < float("inf")
+                invalid = _digits(invalid) if is_finite else repr(float(invalid))
+            raise invalid_cell_error(each, invalid)
         if n_large and raw.is_wide and each.kind == "numeric":
             warn_of_large_integers(each.name)
         if each.levels and each.family != "text" and not n_known:
@@ -193,21 +192,18 @@ def _checked(
     return tuple(checked)
 
 
-def _invalid_cell(each: SqlColumn, cell: exp.Expr) -> exp.Expr:
+def _invalid_cell(sql_column: SqlColumn, cell: exp.Expr) -> exp.Expr:
     """Return a cell that is to be refused, or NULL."""
-    if each.levels and not each.of_type:
-        raws = [
-            bound(float(level)) if each.as_number else bound(each.text(level))
-            for level in each.levels
-            if not (each.as_number and isinstance(level, str))
+    if sql_column.levels and not sql_column.of_type:
+        levels = [
+            sql.param(float(level))
+            if sql_column.as_number
+            else sql.param(sql_column.text(level))
+            for level in sql_column.levels
+            if not (sql_column.as_number and isinstance(level, str))
         ]
-        inside = exp.In(this=cell.copy(), expressions=raws) if raws else exp.false()
-        return case((exp.Not(this=inside), cell.copy()))
-    if each.kind == "numeric" or each.as_number:
-        return case((exp.Not(this=finite(cell.copy())), cell.copy()))
+        inside = exp.In(this=cell.copy(), expressions=levels) if levels else exp.false()
+        return sql.case((exp.Not(this=inside), cell.copy()))
+    if sql_column.kind == "numeric" or sql_column.as_number:
+        return sql.case((exp.Not(this=finite(cell.copy())), cell.copy()))
     return exp.Null()
-
-
-def _number_digits(odd: object) -> str:
-    number = float(odd)  # type: ignore[arg-type]
-    return repr(number) if abs(number) == float("inf") else _digits(number)

@@ -30,20 +30,20 @@ def table(name: str, schema: str | None = None) -> exp.Table:
     return exp.table_(name, db=schema, quoted=True)
 
 
-def named(expression: exp.Expr, name: str) -> exp.Alias:
+def alias(expression: exp.Expr, name: str) -> exp.Alias:
     """Return an expression under a name."""
     alias = exp.to_identifier(name, quoted=True)
     return exp.Alias(this=expression, alias=alias)
 
 
-def bound(value: Cell) -> exp.Placeholder:
+def param(value: Cell) -> exp.Placeholder:
     """Return what stands for a value until an engine binds it."""
     mark = exp.Placeholder(this="value")
     mark.meta["value"] = value
     return mark
 
 
-def whole(number: int) -> exp.Expr:
+def integer(number: int) -> exp.Expr:
     """Return a whole number of our own: of a node, a branch, a code."""
     literal = exp.Literal(this=str(abs(number)), is_string=False)
     return exp.Neg(this=literal) if number < 0 else literal
@@ -59,28 +59,28 @@ def text(expression: exp.Expr) -> exp.Cast:
     return exp.Cast(this=expression, to=exp.DataType.build("text"))
 
 
-def nothing(expression: exp.Expr) -> exp.Is:
+def is_null(expression: exp.Expr) -> exp.Is:
     """Return whether an expression is NULL."""
     return exp.Is(this=expression, expression=exp.Null())
 
 
-def known(expression: exp.Expr) -> exp.Not:
+def not_null(expression: exp.Expr) -> exp.Not:
     """Return whether an expression is not NULL."""
-    return exp.Not(this=nothing(expression))
+    return exp.Not(this=is_null(expression))
 
 
 def case(
     *whens: tuple[exp.Expr, exp.Expr],
-    of: exp.Expr | None = None,
-    otherwise: exp.Expr | None = None,
+    subject: exp.Expr | None = None,
+    default: exp.Expr | None = None,
 ) -> exp.Case:
-    """Return the first of some expressions whose condition holds, or equals ``of``."""
+    """Return the first expression whose condition holds, or equals ``subject``."""
     ifs = [exp.If(this=condition, true=then) for condition, then in whens]
-    return exp.Case(this=of, ifs=ifs, default=otherwise)
+    return exp.Case(this=subject, ifs=ifs, default=default)
 
 
 def by_node(
-    expressions: Mapping[int, exp.Expr], otherwise: int | None = None
+    expressions: Mapping[int, exp.Expr], default: int | None = None
 ) -> exp.Expr:
     """Return another expression at each node, which is looked for by halves.
 
@@ -89,26 +89,26 @@ def by_node(
     """
     nodes = sorted(expressions)
     if len(nodes) <= FEW_NODES:
-        whens = ((whole(node), expressions[node]) for node in nodes)
-        default = None if otherwise is None else whole(otherwise)
-        return case(*whens, of=column("node"), otherwise=default)
+        whens = ((integer(node), expressions[node]) for node in nodes)
+        last = None if default is None else integer(default)
+        return case(*whens, subject=column("node"), default=last)
     middle = len(nodes) // 2
     parts = (nodes[:middle], nodes[middle:])
     below, above = (
-        by_node({node: expressions[node] for node in part}, otherwise) for part in parts
+        by_node({node: expressions[node] for node in part}, default) for part in parts
     )
-    is_below = exp.LT(this=column("node"), expression=whole(nodes[middle]))
-    return case((is_below, below), otherwise=above)
+    is_below = exp.LT(this=column("node"), expression=integer(nodes[middle]))
+    return case((is_below, below), default=above)
 
 
-def first_known(expressions: Sequence[exp.Expr]) -> exp.Expr:
+def coalesce(expressions: Sequence[exp.Expr]) -> exp.Expr:
     """Return the first of some expressions that is not NULL."""
     if len(expressions) == 1:
         return expressions[0]
     return exp.Coalesce(this=expressions[0], expressions=list(expressions[1:]))
 
 
-def both(conditions: Iterable[exp.Expr]) -> exp.Expr:
+def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
     """Return whether all conditions hold; they are nested by halves, not in a row."""
     every = list(conditions)
     while len(every) > 1:
@@ -118,7 +118,7 @@ def both(conditions: Iterable[exp.Expr]) -> exp.Expr:
     return every[0] if every else exp.true()
 
 
-def total_of(terms: Sequence[exp.Expr]) -> exp.Expr:
+def add(terms: Sequence[exp.Expr]) -> exp.Expr:
     """Return the sum of some expressions, added up in their order."""
     total = terms[0]
     for term in terms[1:]:
@@ -126,9 +126,9 @@ def total_of(terms: Sequence[exp.Expr]) -> exp.Expr:
     return total
 
 
-def one_of(cell: exp.Expr, codes: Iterable[int]) -> exp.Expr:
+def is_in(cell: exp.Expr, codes: Iterable[int]) -> exp.Expr:
     """Return whether a code is one of these."""
-    listed = [whole(code) for code in codes]
+    listed = [integer(code) for code in codes]
     return exp.In(this=cell, expressions=listed) if listed else exp.false()
 
 
@@ -142,7 +142,7 @@ def difference(one: exp.Expr, other: exp.Expr) -> exp.Paren:
     return exp.Paren(this=exp.Sub(this=one, expression=other))
 
 
-def summed_up(expression: exp.Expr) -> exp.Sum:
+def total(expression: exp.Expr) -> exp.Sum:
     """Return the sum over the rows of a group."""
     return exp.Sum(this=expression)
 

@@ -17,19 +17,8 @@ from typing import Literal
 
 from sqlglot import exp
 
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import (
-    case,
-    column,
-    count_all,
-    double,
-    first_known,
-    grouped_by,
-    named,
-    select,
-    text,
-    whole,
-)
 
 Relation = Callable[[Sequence[str]], exp.Query | exp.Table]
 """Gives a relation anew, for each select from it that counts by some columns."""
@@ -53,15 +42,17 @@ def grouped_statements(
     has the least and the greatest number of these, too. ``one_by_one`` says that the
     relation is another one for each column.
     """
-    wanted = _Wanted(keys, sums, double if value == "double" else text, ranges)
-    write = _in_sets if engine.has_sets and not one_by_one else _in_scans
-    for start in range(0, len(columns), engine.most_columns):
-        group = columns[start : start + engine.most_columns]
-        yield write(relation, group, wanted), group
+    grouping = _Grouping(
+        keys, sums, sql.double if value == "double" else sql.text, ranges
+    )
+    write = _in_sets if engine.has_grouping_sets and not one_by_one else _in_scans
+    for start in range(0, len(columns), engine.max_columns):
+        group = columns[start : start + engine.max_columns]
+        yield write(relation, group, grouping), group
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Grouping:
     """The keys, sums and types of a count, in any form of grouping."""
 
     keys: Sequence[str]
@@ -71,22 +62,32 @@ class _Wanted:
 
     def measures(self) -> list[exp.Expr]:
         """Return keys, number of rows and sums, each under a name."""
-        numbered = [named(each, f"s{i}") for i, each in enumerate(self.sums())]
-        return [*map(column, self.keys), named(count_all(), "n"), *numbered]
+        numbered = [sql.alias(amount, f"s{i}") for i, amount in enumerate(self.sums())]
+        return [*map(sql.column, self.keys), sql.alias(sql.count_all(), "n"), *numbered]
 
 
-def _in_sets(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp.Query:
-    which = case(*((_is_by(name), whole(i)) for i, name in enumerate(columns)))
-    value = first_known([wanted.typed(column(name)) for name in columns])
-    listed = [named(which, "which"), *wanted.measures(), named(value, "value")]
-    if wanted.ranges is not None:
-        own = [(name, wanted.ranges[name]) for name in columns if name in wanted.ranges]
+def _in_sets(
+    relation: Relation, columns: Sequence[str], grouping: _Grouping
+) -> exp.Query:
+    which = sql.case(
+        *((_is_by(name), sql.integer(i)) for i, name in enumerate(columns))
+    )
+    value = sql.coalesce([grouping.typed(sql.column(name)) for name in columns])
+    listed = [
+        sql.alias(which, "which"),
+        *grouping.measures(),
+        sql.alias(value, "value"),
+    ]
+    if grouping.ranges is not None:
+        binned = [
+            (name, grouping.ranges[name]) for name in columns if name in grouping.ranges
+        ]
         for end, extreme in (("low", exp.Min), ("high", exp.Max)):
-            whens = [(_is_by(k), extreme(this=column(a))) for k, a in own]
-            listed.append(named(case(*whens) if whens else _no_number(), end))
-    query = select(listed, relation(columns))
+            whens = [(_is_by(k), extreme(this=sql.column(a))) for k, a in binned]
+            listed.append(sql.alias(sql.case(*whens) if whens else _no_number(), end))
+    query = sql.select(listed, relation(columns))
     sets = [
-        exp.Tuple(expressions=[*map(column, wanted.keys), column(name)])
+        exp.Tuple(expressions=[*map(sql.column, grouping.keys), sql.column(name)])
         for name in columns
     ]
     query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
@@ -95,30 +96,34 @@ def _in_sets(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp
 
 def _is_by(name: str) -> exp.Expr:
     """Return whether a line is grouped by a column."""
-    grouping = exp.Anonymous(this="GROUPING", expressions=[column(name)])
-    return exp.EQ(this=grouping, expression=whole(0))
+    grouping = exp.Anonymous(this="GROUPING", expressions=[sql.column(name)])
+    return exp.EQ(this=grouping, expression=sql.integer(0))
 
 
 def _no_number() -> exp.Expr:
-    return double(exp.Null())
+    return sql.double(exp.Null())
 
 
-def _in_scans(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp.Query:
+def _in_scans(
+    relation: Relation, columns: Sequence[str], grouping: _Grouping
+) -> exp.Query:
     """Return grouped selects, a column each, under one another."""
     parts = []
     for place, name in enumerate(columns):
         listed: list[exp.Expr] = [
-            named(whole(place), "which"),
-            *wanted.measures(),
-            named(wanted.typed(column(name)), "value"),
+            sql.alias(sql.integer(place), "which"),
+            *grouping.measures(),
+            sql.alias(grouping.typed(sql.column(name)), "value"),
         ]
-        if wanted.ranges is not None:
-            of = wanted.ranges.get(name)
+        if grouping.ranges is not None:
+            binned = grouping.ranges.get(name)
             for end, extreme in (("low", exp.Min), ("high", exp.Max)):
-                number = _no_number() if of is None else extreme(this=column(of))
-                listed.append(named(number, end))
-        by = [*map(column, wanted.keys), column(name)]
-        parts.append(grouped_by(select(listed, relation([name])), by))
+                number = (
+                    _no_number() if binned is None else extreme(this=sql.column(binned))
+                )
+                listed.append(sql.alias(number, end))
+        by = [*map(sql.column, grouping.keys), sql.column(name)]
+        parts.append(sql.grouped_by(sql.select(listed, relation([name])), by))
     return (
         parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
     )

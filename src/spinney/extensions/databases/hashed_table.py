@@ -9,27 +9,16 @@ from sqlglot import exp
 
 from spinney._support.arrays import Floats
 from spinney.data import Fingerprint, Schema
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.caching_source import CachingSource
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats
-from spinney.extensions.databases.expressions import (
-    bound,
-    case,
-    column,
-    count_all,
-    difference,
-    double,
-    first_known,
-    grouped_by,
-    named,
-    product,
-    select,
-    summed_up,
-    table,
-    total_of,
-    whole,
-)
 from spinney.extensions.databases.query_results import FetchedRows, rows_query
-from spinney.extensions.databases.row_hash import SHARE, TIMES, cells_of, sampled_rows
+from spinney.extensions.databases.row_hash import (
+    ROW_HASH,
+    SAMPLE_COUNT,
+    cell_names,
+    sampled_rows,
+)
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points, no_sums
@@ -49,18 +38,18 @@ class HashedTable:
     ----------
     engine : SqlEngine
     base : str
-        The kept table: coded rows, and their numbers in the column ``SHARE``.
+        The kept table: coded rows, and their numbers in the column ``ROW_HASH``.
     schema : Schema
         What the codes mean.
-    most_rows : int
+    max_rows : int
         How many rows may be in memory.
     """
 
     def __init__(
-        self, engine: SqlEngine, base: str, schema: Schema, most_rows: int
+        self, engine: SqlEngine, base: str, schema: Schema, max_rows: int
     ) -> None:
         self.schema = schema
-        self.most_rows = most_rows
+        self.max_rows = max_rows
         self._engine, self._base = engine, base
         self.source = SqlSource(engine, base, schema, bins=False)
 
@@ -74,45 +63,52 @@ class HashedTable:
 
     @contextmanager
     def sampled_source(
-        self, *draws: HashSample, class_weights: Floats | None = None
+        self, *samples: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
         """Give the rows that draws take, in a table of their own while it is needed."""
-        with self._engine.passing():
-            base = self._engine.keep(self._weighed(draws, class_weights))
+        with self._engine.temporary_tables():
+            base = self._engine.store(self._weighed(samples, class_weights))
             source = SqlSource(self._engine, base, self.schema)
-            most = self.most_rows
-            yield CachingSource(source, most) if most else source
+            max_rows = self.max_rows
+            yield CachingSource(source, max_rows) if max_rows else source
 
     def _weighed(
-        self, draws: tuple[HashSample, ...], class_weights: Floats | None
+        self, samples: tuple[HashSample, ...], class_weights: Floats | None
     ) -> exp.Select:
         """Return the rows that draws take, with the weights that they have there."""
-        names = cells_of(self.schema)
-        taken = sampled_rows(table(self._base), names, draws)
-        weight: exp.Expr = product(column("weight"), double(column(TIMES)))
+        names = cell_names(self.schema)
+        sampled = sampled_rows(sql.table(self._base), names, samples)
+        weight: exp.Expr = sql.product(
+            sql.column("weight"), sql.double(sql.column(SAMPLE_COUNT))
+        )
         if class_weights is not None:
-            each = [(whole(code), bound(w)) for code, w in enumerate(class_weights)]
-            weight = product(weight, case(*each, of=column("class")))
-        cells = [named(weight, n) if n == "weight" else column(n) for n in names]
-        return select(cells, taken)
+            each = [
+                (sql.integer(code), sql.param(w))
+                for code, w in enumerate(class_weights)
+            ]
+            weight = sql.product(weight, sql.case(*each, subject=sql.column("class")))
+        cells = [
+            sql.alias(weight, n) if n == "weight" else sql.column(n) for n in names
+        ]
+        return sql.select(cells, sampled)
 
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
         return cluster_sums(self._engine, self._base, points)
 
-    def subset(self, *draws: HashSample) -> SampleableRows:
+    def subset(self, *samples: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return RowSubset(self, draws)
+        return RowSubset(self, samples)
 
-    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
+    def fetch_sample(self, *samples: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        engine, names = self._engine, cells_of(self.schema)
-        with engine.passing():
-            base = engine.keep(sampled_rows(table(self._base), names, draws))
-            (n_rows,) = engine.line(select([count_all()], table(base)))
-            check_rows_fit(n_rows, self.most_rows)
-            query = rows_query(table(base), self.schema)
-            query.append("expressions", column(SHARE))
+        engine, names = self._engine, cell_names(self.schema)
+        with engine.temporary_tables():
+            base = engine.store(sampled_rows(sql.table(self._base), names, samples))
+            (n_rows,) = engine.fetch_row(sql.select([sql.count_all()], sql.table(base)))
+            check_rows_fit(n_rows, self.max_rows)
+            query = rows_query(sql.table(base), self.schema)
+            query.append("expressions", sql.column(ROW_HASH))
             *answer, numbers = engine.fetch(query)
         lines = FetchedRows.read(answer, self.schema)
         return lines.training(self.schema), floats(numbers)
@@ -123,52 +119,66 @@ def cluster_sums(engine: SqlEngine, base: str, points: Points) -> ClusterSums:
     k, width = points.centroids.shape
     cells = [f"x{place}" for place in range(width)]
     distances = [f"d{number}" for number in range(k)]
-    query = select(
-        [column("weight"), *(_scaled(points, place) for place in range(width))],
-        table(base),
+    query = sql.select(
+        [sql.column("weight"), *(_scaled(points, place) for place in range(width))],
+        sql.table(base),
     )
-    kept = ["weight", *cells]
-    query = select(
-        [*map(column, kept), *(_square(points, number) for number in range(k))], query
+    columns = ["weight", *cells]
+    query = sql.select(
+        [*map(sql.column, columns), *(_square(points, number) for number in range(k))],
+        query,
     )
-    near: exp.Expr = column("d0")
+    near: exp.Expr = sql.column("d0")
     if k > 1:
-        near = exp.Least(this=near, expressions=list(map(column, distances[1:])))
-    query = select([*map(column, [*kept, *distances]), named(near, "near")], query)
-    label: exp.Expr = case(
+        near = exp.Least(this=near, expressions=list(map(sql.column, distances[1:])))
+    query = sql.select(
+        [*map(sql.column, [*columns, *distances]), sql.alias(near, "near")], query
+    )
+    label: exp.Expr = sql.case(
         *(
-            (exp.EQ(this=column(name), expression=column("near")), whole(number))
+            (
+                exp.EQ(this=sql.column(name), expression=sql.column("near")),
+                sql.integer(number),
+            )
             for number, name in enumerate(distances)
         )
     )
-    label = first_known([label, whole(-1)])
-    query = select([*map(column, [*kept, "near"]), named(label, "label")], query)
-    weight = column("weight")
+    label = sql.coalesce([label, sql.integer(-1)])
+    query = sql.select(
+        [*map(sql.column, [*columns, "near"]), sql.alias(label, "label")], query
+    )
+    weight = sql.column("weight")
     sums = [
-        product(weight.copy(), difference(column(name), bound(float(origin))))
+        sql.product(
+            weight.copy(), sql.difference(sql.column(name), sql.param(float(origin)))
+        )
         for name, origin in zip(cells, points.origin, strict=True)
     ]
-    added = [weight, *sums, product(column("weight"), column("near"))]
-    listed = [named(summed_up(each), f"s{place}") for place, each in enumerate(added)]
-    query = select([column("label"), named(count_all(), "n"), *listed], query)
-    answer = engine.fetch(grouped_by(query, [column("label")]))
-    return _read(np.array([floats(each) for each in answer]).T, points)
+    added = [weight, *sums, sql.product(sql.column("weight"), sql.column("near"))]
+    listed = [
+        sql.alias(sql.total(amount), f"s{place}") for place, amount in enumerate(added)
+    ]
+    query = sql.select(
+        [sql.column("label"), sql.alias(sql.count_all(), "n"), *listed], query
+    )
+    answer = engine.fetch(sql.grouped_by(query, [sql.column("label")]))
+    return _read(np.array([floats(amount) for amount in answer]).T, points)
 
 
 def _scaled(points: Points, place: int) -> exp.Alias:
     """Return a cell in the units of its column."""
-    cell = column(f"a{points.attributes[place]}")
-    scale = bound(float(points.scale[place]))
-    return named(exp.Div(this=cell, expression=scale), f"x{place}")
+    cell = sql.column(f"a{points.attributes[place]}")
+    scale = sql.param(float(points.scale[place]))
+    return sql.alias(exp.Div(this=cell, expression=scale), f"x{place}")
 
 
 def _square(points: Points, number: int) -> exp.Alias:
     """Return the squared distance of a row to a point."""
     squares: list[exp.Expr] = []
-    for place, at in enumerate(points.centroids[number]):
-        apart = difference(column(f"x{place}"), bound(float(at)))
-        squares.append(product(apart, apart.copy()))
-    return named(total_of(squares), f"d{number}")
+    for place, coordinate in enumerate(points.centroids[number]):
+        offset = sql.difference(sql.column(f"x{place}"), sql.param(float(coordinate)))
+        squares.append(sql.product(offset, offset.copy()))
+    return sql.alias(sql.add(squares), f"d{number}")
 
 
 def _read(lines: np.ndarray, points: Points) -> ClusterSums:
@@ -178,6 +188,10 @@ def _read(lines: np.ndarray, points: Points) -> ClusterSums:
         if label < 0:
             n_lacking = int(n_rows)
             continue
-        at = int(label)
-        total.weights[at], total.sums[at], total.squares[at] = weight, sums, squares
+        point = int(label)
+        total.weights[point], total.sums[point], total.squares[point] = (
+            weight,
+            sums,
+            squares,
+        )
     return replace(total, n_lacking=n_lacking)

@@ -23,22 +23,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from spinney.data import Attribute
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import (
-    FEW_NODES,
-    bound,
-    by_node,
-    case,
-    column,
-    double,
-    first_known,
-    named,
-    nothing,
-    product,
-    select,
-    table,
-    whole,
-)
+from spinney.extensions.databases.expressions import FEW_NODES
 from spinney.extensions.databases.sql_formula import expression_of
 from spinney.extensions.databases.sql_routes import DROPPED, SqlRoutes, child_by_lists
 from spinney.sources.base import ROOT
@@ -46,9 +33,9 @@ from spinney.trees import Route
 
 Path = tuple[tuple[Route, int], ...]
 SENT, SHARE = "spinney sent", "spinney share"
-ALL_ROWS = "spinney keeps_all row"
+ALL_ROWS = "spinney all rows"
 """The name of the base after the numbers of its lines have been updated."""
-MOST_NUMBER = 2**31 - 1
+MAX_NUMBER = 2**31 - 1
 """The largest value of an updated column."""
 
 
@@ -76,7 +63,7 @@ class SplitStep:
     @property
     def divides(self) -> bool:
         """Whether a row with a missing value goes to several branches."""
-        return self.route.default_branch is None and self.route.split.missing is None
+        return self.route.fallback_branch is None
 
 
 class NodeRows:
@@ -95,7 +82,7 @@ class NodeRows:
     has_weights : bool
         Whether the stored table has weights. Without them a line weighs 1, until a row
         is divided: later tables have weights.
-    alone : bool
+    owns_base : bool
         Whether nobody else reads the stored table, so that it may be updated.
     """
 
@@ -108,9 +95,9 @@ class NodeRows:
         columns: Sequence[str],
         routes: SqlRoutes,
         constructed: Callable[[int], Attribute | None],
-        alone: bool = False,
+        owns_base: bool = False,
     ) -> None:
-        self._engine, self._base, self._alone = engine, base, alone
+        self._engine, self._base, self._owns_base = engine, base, owns_base
         self._columns, self._routes, self._constructed = columns, routes, constructed
         self._locations = {ROOT: Location(base, ROOT)}
         self._tables: dict[str, set[int]] = {base: {ROOT}}
@@ -118,16 +105,16 @@ class NodeRows:
         self._numbers: dict[str, frozenset[int]] = {base: frozenset([ROOT])}
         self._weighed = {base: has_weights}
         # How many lines a table had that were somewhere, at first and of late.
-        self._changed: dict[str, tuple[int, int]] = {}
+        self._updated: dict[str, tuple[int, int]] = {}
 
     def send(
         self, node: int, route: Route, children: dict[int, int], *, keep: bool
     ) -> None:
         """Note where the children of a node are."""
-        at = self._locations[node]
+        location = self._locations[node]
         for branch, child in children.items():
-            path = (*at.path, (route, branch))
-            self._move(child, Location(at.table, at.origin, path))
+            path = (*location.path, (route, branch))
+            self._move(child, Location(location.table, location.origin, path))
         if node != ROOT and not keep:
             self.release([node])
 
@@ -150,7 +137,7 @@ class NodeRows:
         inside.discard(node)
         if not inside and name not in (self._base, ALL_ROWS):
             del self._tables[name], self._numbers[name], self._weighed[name]
-            self._changed.pop(name, None)
+            self._updated.pop(name, None)
             self._engine.drop([name])
 
     def relations(
@@ -162,7 +149,7 @@ class NodeRows:
         each comes whether its lines have weights. Those that will be ``joined`` by
         their nodes may have lines of others among them.
         """
-        for group in self.settled(nodes):
+        for group in self.stored_groups(nodes):
             (name,) = {self._locations[node].table for node in group}
             others = self._numbers[name].difference(group) and not joined
             yield (
@@ -170,12 +157,12 @@ class NodeRows:
                 self._weighed[name],
             )
 
-    def settled(self, nodes: Collection[int]) -> list[list[int]]:
+    def stored_groups(self, nodes: Collection[int]) -> list[list[int]]:
         """Keep the lines of nodes that are steps away, and divide nodes by table."""
         groups = self._groups(nodes)
         for group in groups:
             if any(self._locations[node].path for node in group):
-                self._settle(group)
+                self._store_nodes(group)
         return groups
 
     def lines(self, nodes: Collection[int]) -> Iterator[exp.Query | exp.Table]:
@@ -200,9 +187,11 @@ class NodeRows:
             if not nodes:
                 return constructed
             if self._numbers[name] == {DROPPED, *nodes}:
-                return select([exp.Star()], constructed, _is_at_a_node())
-            inside = exp.In(this=column("node"), expressions=list(map(whole, nodes)))
-            return select([exp.Star()], constructed, inside)
+                return sql.select([exp.Star()], constructed, _is_active())
+            inside = exp.In(
+                this=sql.column("node"), expressions=list(map(sql.integer, nodes))
+            )
+            return sql.select([exp.Star()], constructed, inside)
 
         return read
 
@@ -211,28 +200,29 @@ class NodeRows:
         groups: list[tuple[str, dict[tuple[object, ...], object], list[int]]] = []
         for node in nodes:
             location = self._locations[node]
-            ways = _routes_of(location)
+            node_routes = _routes_on_path(location)
             for name, routes, group in groups:
                 if name == location.table and all(
-                    routes.get(key, route) is route for key, route in ways.items()
+                    routes.get(key, route) is route
+                    for key, route in node_routes.items()
                 ):
-                    routes.update(ways)
+                    routes.update(node_routes)
                     group.append(node)
                     break
             else:
-                groups.append((location.table, ways, [node]))
+                groups.append((location.table, node_routes, [node]))
         return [group for _, _, group in groups]
 
-    def _settle(self, nodes: Sequence[int]) -> None:
+    def _store_nodes(self, nodes: Sequence[int]) -> None:
         """Keep the lines of nodes as a table of their own."""
-        kept = self._locations[nodes[0]].table
-        if not self._renumber(kept, nodes):
+        stored = self._locations[nodes[0]].table
+        if not self._renumber(stored, nodes):
             query, has_weights = self._query_after_steps(nodes)
-            kept = self._engine.keep(query)
-            self._tables[kept], self._numbers[kept] = set(), frozenset(nodes)
-            self._weighed[kept] = has_weights
+            stored = self._engine.store(query)
+            self._tables[stored], self._numbers[stored] = set(), frozenset(nodes)
+            self._weighed[stored] = has_weights
         for node in nodes:
-            self._move(node, Location(kept, node))
+            self._move(node, Location(stored, node))
 
     def _renumber(self, name: str, nodes: Sequence[int]) -> bool:
         """Change the numbers of lines to those of nodes one step on, if that may be.
@@ -240,10 +230,10 @@ class NodeRows:
         It may where nobody else is in the table but the root, no row is divided, and
         half of the lines at least still are somewhere.
         """
-        first, last = self._changed.get(name, (0, 0))
-        if not self._engine.changes or 2 * last < first or name == ALL_ROWS:
+        first, last = self._updated.get(name, (0, 0))
+        if not self._engine.prefers_update or 2 * last < first or name == ALL_ROWS:
             return False
-        if (name == self._base and not self._alone) or ROOT in nodes:
+        if (name == self._base and not self._owns_base) or ROOT in nodes:
             return False
         numbers = _NodeNumbers(nodes, self._locations)
         if len(numbers.by_place) > 1 or not self._tables[name] <= {ROOT, *nodes}:
@@ -257,8 +247,8 @@ class NodeRows:
             self._tables[ALL_ROWS], self._numbers[ALL_ROWS] = set(), frozenset([ROOT])
             self._weighed[ALL_ROWS] = self._weighed[name]
             self._move(ROOT, Location(ALL_ROWS, ROOT))
-        n_lines = self._engine.change(name, {"node": number}, _is_at_a_node())
-        self._changed[name] = first or n_lines, n_lines
+        n_lines = self._engine.update(name, {"node": number}, _is_active())
+        self._updated[name] = first or n_lines, n_lines
         leave = present > {*steps, *arrived} or any(s.drops for s in steps.values())
         before = {DROPPED} & self._numbers[name]
         self._numbers[name] = frozenset([*nodes, *([DROPPED] if leave else before)])
@@ -267,12 +257,12 @@ class NodeRows:
     def _lines_of(self, name: str) -> exp.Query | exp.Table:
         """Return the lines of a table, or those of the base as they were at first."""
         if name != ALL_ROWS:
-            return table(name)
-        kind = self._engine.whole_type(DROPPED, MOST_NUMBER)
-        number = named(exp.Cast(this=whole(ROOT), to=kind), "node")
+            return sql.table(name)
+        kind = self._engine.integer_type(DROPPED, MAX_NUMBER)
+        number = sql.alias(exp.Cast(this=sql.integer(ROOT), to=kind), "node")
         weight = ["weight"] if self._weighed[ALL_ROWS] else []
-        cells = map(column, [*weight, *self._columns])
-        return select([number, *cells], table(self._base))
+        cells = map(sql.column, [*weight, *self._columns])
+        return sql.select([number, *cells], sql.table(self._base))
 
     def _with_formulas(self, steps: Mapping[int, SplitStep]) -> bool:
         """Return whether a split is of an attribute that has a formula."""
@@ -289,7 +279,7 @@ class NodeRows:
         relation = self._lines_of(name)
         present: Collection[int] = self._numbers[name]
         if DROPPED in present:
-            relation = select([exp.Star()], relation, _is_at_a_node())
+            relation = sql.select([exp.Star()], relation, _is_active())
             present = {*present} - {DROPPED}
         numbers, has_weights = _NodeNumbers(nodes, self._locations), self._weighed[name]
         for place in range(depth):
@@ -311,24 +301,23 @@ class NodeRows:
 
         ``present`` are the numbers that lines have.
         """
-        if self._engine.lists and len(present) > FEW_NODES:
+        if self._engine.has_lists and len(present) > FEW_NODES:
             stays = {**dict.fromkeys(present, DROPPED), **arrived}
             leaving = {n: (s.route, s.children) for n, s in steps.items()}
-            found = child_by_lists(
+            by_lists = child_by_lists(
                 self._engine,
                 leaving,
                 {node: n for node, n in stays.items() if node not in leaving},
                 attribute=self._routes.attribute,
-                nowhere=DROPPED,
             )
-            if found is not None:
-                return found
+            if by_lists is not None:
+                return by_lists
         goes_to = {
             node: self._routes.sent(step.route, step.children)
             for node, step in steps.items()
         }
-        goes_to |= {node: whole(number) for node, number in arrived.items()}
-        return by_node(goes_to, DROPPED)
+        goes_to |= {node: sql.integer(number) for node, number in arrived.items()}
+        return sql.by_node(goes_to, DROPPED)
 
     def _step(
         self,
@@ -346,40 +335,54 @@ class NodeRows:
         used = {index for step in steps.values() for index in step.route.attributes}
         child = self._child(steps, arrived, present)
         cells = ["node", *(["weight"] if has_weights else []), *self._columns]
-        sent = select(
-            [*map(column, cells), named(child, "child")],
+        sent = sql.select(
+            [*map(sql.column, cells), sql.alias(child, "child")],
             self._with_constructed(relation, used),
         )
         divided = [
-            (whole(node), whole(number), bound(float(step.route.split.shares[branch])))
+            (
+                sql.integer(node),
+                sql.integer(number),
+                sql.param(float(step.route.split.shares[branch])),
+            )
             for node, step in steps.items()
             if step.divides
             for branch, number in step.children.items()
             if step.route.split.shares[branch] > 0
         ]
-        child_node: exp.Expr = column("child", SENT)
-        weight: exp.Expr | None = column("weight", SENT) if has_weights else None
+        child_node: exp.Expr = sql.column("child", SENT)
+        weight: exp.Expr | None = sql.column("weight", SENT) if has_weights else None
         if divided:
-            child_node = first_known([child_node, column("to", SHARE)])
-            share = first_known([double(column("share", SHARE)), bound(1.0)])
-            weight = share if weight is None else product(weight, share)
+            child_node = sql.coalesce([child_node, sql.column("to", SHARE)])
+            share = sql.coalesce(
+                [sql.double(sql.column("share", SHARE)), sql.param(1.0)]
+            )
+            weight = share if weight is None else sql.product(weight, share)
         sent_to = (n for step in steps.values() for n in step.children.values())
-        most = max((*arrived.values(), *sent_to), default=0)
-        most = MOST_NUMBER if self._engine.changes else most
-        number = exp.Cast(this=child_node, to=self._engine.whole_type(DROPPED, most))
+        max_node = max((*arrived.values(), *sent_to), default=0)
+        max_node = MAX_NUMBER if self._engine.prefers_update else max_node
+        number = exp.Cast(
+            this=child_node, to=self._engine.integer_type(DROPPED, max_node)
+        )
         listed = [
-            named(number, "node"),
-            *([] if weight is None else [named(weight, "weight")]),
-            *(column(name, SENT) for name in self._columns),
+            sql.alias(number, "node"),
+            *([] if weight is None else [sql.alias(weight, "weight")]),
+            *(sql.column(name, SENT) for name in self._columns),
         ]
         # To drop lines an engine may look twice for where each of them goes.
         keeps_all = {*present} <= {*steps, *arrived}
         drops = divided or not keeps_all or any(step.drops for step in steps.values())
-        stays = exp.GTE(this=child_node.copy(), expression=whole(0)) if drops else None
-        query = select(listed, sent, stays, name=SENT)
+        stays = (
+            exp.GTE(this=child_node.copy(), expression=sql.integer(0))
+            if drops
+            else None
+        )
+        query = sql.select(listed, sent, stays, name=SENT)
         if divided:
-            divided_at = case((nothing(column("child", SENT)), column("node", SENT)))
-            equal = exp.EQ(this=column("from", SHARE), expression=divided_at)
+            divided_node = sql.case(
+                (sql.is_null(sql.column("child", SENT)), sql.column("node", SENT))
+            )
+            equal = exp.EQ(this=sql.column("from", SHARE), expression=divided_node)
             lines = self._engine.values(divided, ("from", "to", "share"), SHARE)
             query.append("joins", exp.Join(this=lines, side="LEFT", on=equal))
         return query, weight is not None
@@ -389,32 +392,38 @@ class NodeRows:
     ) -> exp.Query | exp.Table:
         """Return a relation with those of these attributes that have formulas."""
         constructed = [
-            named(expression_of(attribute), f"a{index}")
+            sql.alias(expression_of(attribute), f"a{index}")
             for index in sorted(indices)
             if (attribute := self._constructed(index)) is not None
         ]
-        return select([exp.Star(), *constructed], relation) if constructed else relation
+        return (
+            sql.select([exp.Star(), *constructed], relation)
+            if constructed
+            else relation
+        )
 
 
 def with_weights(relation: exp.Query | exp.Table) -> exp.Select:
     """Return lines of which none has a weight with that of 1."""
-    return select([exp.Star(), named(double(whole(1)), "weight")], relation)
+    return sql.select(
+        [exp.Star(), sql.alias(sql.double(sql.integer(1)), "weight")], relation
+    )
 
 
-def _is_at_a_node() -> exp.Expr:
+def _is_active() -> exp.Expr:
     """Return whether a line is at an active node."""
-    return exp.GTE(this=column("node"), expression=whole(0))
+    return exp.GTE(this=sql.column("node"), expression=sql.integer(0))
 
 
-def _routes_of(location: Location) -> dict[tuple[object, ...], object]:
+def _routes_on_path(location: Location) -> dict[tuple[object, ...], object]:
     """Return which route leads on from each node of a path; none from the last."""
-    ways: dict[tuple[object, ...], object] = {}
+    routes: dict[tuple[object, ...], object] = {}
     key: tuple[object, ...] = (location.origin,)
     for route, branch in location.path:
-        ways[key] = route
+        routes[key] = route
         key = (*key, branch)
-    ways[key] = location
-    return ways
+    routes[key] = location
+    return routes
 
 
 class _NodeNumbers:

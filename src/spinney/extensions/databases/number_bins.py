@@ -1,6 +1,6 @@
 """Numbers of many values by bins: edges once, bins once, and those that are opened.
 
-A column of more than ``MOST_VALUES`` different numbers is divided by its quantiles, and
+A column of more than ``MAX_VALUES`` different numbers is divided by its quantiles, and
 what lies between two of these in parts of equal width. The bin of each number is kept
 beside it, and the least and the greatest number of each bin are known once and for all.
 A node of many rows is counted by bins, which are small whole numbers::
@@ -27,30 +27,14 @@ import numpy as np
 from sqlglot import exp
 
 from spinney._support.arrays import Floats
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats, integers
-from spinney.extensions.databases.expressions import (
-    both,
-    bound,
-    case,
-    column,
-    count_all,
-    difference,
-    double,
-    known,
-    named,
-    one_of,
-    product,
-    select,
-    table,
-    total_of,
-    whole,
-)
 from spinney.extensions.databases.grouped import Relation, grouped_statements
 from spinney.sources.open_bins import Interval
 
-MOST_VALUES = 4_000
+MAX_VALUES = 4_000
 """How many different numbers of a column are counted one by one."""
-MOST_ROWS = 500
+MAX_ROWS_BY_VALUE = 500
 """How many rows of a node are."""
 QUANTILES, PARTS = 16, 16
 """Into how much a column is divided, and what lies between two quantiles."""
@@ -97,12 +81,14 @@ class NumberBins:
         self.different: dict[int, int] = {}
         self._engine, self._edges = engine, dict[int, list[float]]()
         self._whole: dict[int, exp.DataType] = {}
-        (self.n_rows,) = engine.line(select([count_all()], table(base)))
-        if self.n_rows <= MOST_VALUES or not numbers:
+        (self.n_rows,) = engine.fetch_row(
+            sql.select([sql.count_all()], sql.table(base))
+        )
+        if self.n_rows <= MAX_VALUES or not numbers:
             return
         self._find_edges(numbers)
         if self._edges:
-            self.base = engine.keep(self._with_bins(columns))
+            self.base = engine.store(self._with_bins(columns))
             engine.drop([base])
             self._find_ranges()
 
@@ -110,36 +96,42 @@ class NumberBins:
         """Find the edges of columns of many numbers, and the type of whole ones."""
         listed: list[exp.Expr] = []
         for index in columns:
-            cell = partial(column, f"a{index}")
-            odd = exp.NEQ(this=cell(), expression=exp.Floor(this=cell()))
+            cell = partial(sql.column, f"a{index}")
+            fractional = exp.NEQ(this=cell(), expression=exp.Floor(this=cell()))
             figures = (
                 self._engine.count_distinct(cell()),
                 exp.Min(this=cell()),
                 exp.Max(this=cell()),
-                exp.Count(this=case((odd, whole(1)))),
+                exp.Count(this=sql.case((fractional, sql.integer(1)))),
             )
-            listed += [named(each, f"s{index} {i}") for i, each in enumerate(figures)]
-        answer = self._engine.line(select(listed, table(self.base)))
-        for at, index in enumerate(columns):
-            count, least, most, n_odd = answer[FIGURES * at : FIGURES * (at + 1)]
+            listed += [
+                sql.alias(figure, f"s{index} {i}") for i, figure in enumerate(figures)
+            ]
+        answer = self._engine.fetch_row(sql.select(listed, sql.table(self.base)))
+        for i, index in enumerate(columns):
+            count, least, greatest, n_fractional = answer[
+                FIGURES * i : FIGURES * (i + 1)
+            ]
             self.different[index] = int(count or 0)
             if not count:
                 continue
-            if not n_odd and least >= -WHOLE and most < WHOLE:
-                self._whole[index] = self._engine.whole_type(int(least), int(most))
-            if count > MOST_VALUES:
+            if not n_fractional and least >= -WHOLE and greatest < WHOLE:
+                self._whole[index] = self._engine.integer_type(
+                    int(least), int(greatest)
+                )
+            if count > MAX_VALUES:
                 numbers = self._engine.quantiles(self.base, f"a{index}", QUANTILES)
-                inside = numbers[(numbers > least) & (numbers < most)]
-                edges = [float(least), *inside.tolist(), float(most)]
+                inside = numbers[(numbers > least) & (numbers < greatest)]
+                edges = [float(least), *inside.tolist(), float(greatest)]
                 self._edges[index] = np.unique(edges).tolist()
 
     def _with_bins(self, columns: Sequence[str]) -> exp.Query:
         """Return all rows with the bin of each number beside it."""
         narrow = {f"a{index}": kind for index, kind in self._whole.items()}
         cells: list[exp.Expr] = [
-            named(exp.Cast(this=column(name), to=narrow[name]), name)
+            sql.alias(exp.Cast(this=sql.column(name), to=narrow[name]), name)
             if name in narrow
-            else column(name)
+            else sql.column(name)
             for name in columns
         ]
         bins = []
@@ -150,30 +142,30 @@ class NumberBins:
             ]
             last = len(pieces) * PARTS - 1
             place = exp.Floor(this=_chosen(f"a{index}", edges[1:-1], pieces))
-            chosen = exp.Least(this=place, expressions=[whole(last)])
-            known_bin = case((known(column(f"a{index}")), chosen))
-            kind = self._engine.whole_type(0, last)
-            bins.append(named(exp.Cast(this=known_bin, to=kind), f"b{index}"))
-        return select([*cells, *bins], table(self.base))
+            chosen = exp.Least(this=place, expressions=[sql.integer(last)])
+            known_bin = sql.case((sql.not_null(sql.column(f"a{index}")), chosen))
+            kind = self._engine.integer_type(0, last)
+            bins.append(sql.alias(exp.Cast(this=known_bin, to=kind), f"b{index}"))
+        return sql.select([*cells, *bins], sql.table(self.base))
 
     def _find_ranges(self) -> None:
         """Find the least and the greatest number of each bin."""
         statements = grouped_statements(
             self._engine,
-            lambda _: table(self.base),
+            lambda _: sql.table(self.base),
             [f"b{index}" for index in self._edges],
             ranges={f"b{index}": f"a{index}" for index in self._edges},
         )
         for statement, group in statements:
             which, _, number, low, high = self._engine.fetch(statement)
             is_bin = ~np.isnan(floats(number))
-            for at, name in enumerate(group):
-                own = is_bin & (integers(which) == at)
-                bins = floats(number)[own].astype(np.int64)
+            for i, name in enumerate(group):
+                in_bin = is_bin & (integers(which) == i)
+                bins = floats(number)[in_bin].astype(np.int64)
                 least = np.full(1 + bins.max(), np.nan)
-                most = least.copy()
-                least[bins], most[bins] = floats(low)[own], floats(high)[own]
-                self.ranges[int(name[1:])] = least, most
+                greatest = least.copy()
+                least[bins], greatest[bins] = floats(low)[in_bin], floats(high)[in_bin]
+                self.ranges[int(name[1:])] = least, greatest
 
     def keyed(self, relation: Relation, by_value: Sequence[int]) -> Relation:
         """Return lines with what they are counted by: bins, but at some nodes."""
@@ -184,10 +176,15 @@ class NumberBins:
             keys = []
             for name in names:
                 if name.startswith("k"):
-                    single = (one_of(column("node"), by_value), column(f"a{name[1:]}"))
-                    key = case(single, otherwise=double(column(f"b{name[1:]}")))
-                    keys.append(named(key, name))
-            return select([exp.Star(), *keys], relation(names))
+                    single = (
+                        sql.is_in(sql.column("node"), by_value),
+                        sql.column(f"a{name[1:]}"),
+                    )
+                    key = sql.case(
+                        single, default=sql.double(sql.column(f"b{name[1:]}"))
+                    )
+                    keys.append(sql.alias(key, name))
+            return sql.select([exp.Star(), *keys], relation(names))
 
         return read
 
@@ -199,9 +196,11 @@ def _piece(name: str, low: float, high: float, first: int) -> exp.Expr:
     """
     scale = PARTS / (high - low)
     if not 0 < scale < np.inf:
-        return bound(float(first))  # they are too far apart, or too near, to divide
-    inside = product(difference(column(name), bound(low)), bound(scale))
-    return total_of([bound(float(first)), inside])
+        return sql.param(float(first))  # they are too far apart, or too near, to divide
+    inside = sql.product(
+        sql.difference(sql.column(name), sql.param(low)), sql.param(scale)
+    )
+    return sql.add([sql.param(float(first)), inside])
 
 
 def _chosen(name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]) -> exp.Expr:
@@ -209,10 +208,10 @@ def _chosen(name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]) -> ex
     if not edges:
         return pieces[0]
     middle = len(edges) // 2
-    below = exp.LTE(this=column(name), expression=bound(edges[middle]))
-    return case(
+    below = exp.LTE(this=sql.column(name), expression=sql.param(edges[middle]))
+    return sql.case(
         (below, _chosen(name, edges[:middle], pieces[: middle + 1])),
-        otherwise=_chosen(name, edges[middle + 1 :], pieces[middle + 1 :]),
+        default=_chosen(name, edges[middle + 1 :], pieces[middle + 1 :]),
     )
 
 
@@ -231,21 +230,25 @@ def rows_in_opened_bins(
         (name,) = names
         cell = f"a{name[1:]}"
         listed = [
-            (whole(node), *map(bound, _figures(interval)))
-            for node, each in intervals[int(name[1:])].items()
-            for interval in each
+            (sql.integer(node), *map(sql.param, _interval_row(interval)))
+            for node, opened_at_node in intervals[int(name[1:])].items()
+            for interval in opened_at_node
         ]
         identifier = exp.to_identifier(LINES, quoted=True)
-        every = exp.Column(this=exp.Star(), table=identifier)
-        query = select([every, named(_key(cell), name)], relation(names), name=LINES)
-        inside = both(
+        all_cells = exp.Column(this=exp.Star(), table=identifier)
+        query = sql.select(
+            [all_cells, sql.alias(_key(cell), name)], relation(names), name=LINES
+        )
+        inside = sql.all_of(
             [
-                exp.EQ(this=column("at", OPENED), expression=column("node", LINES)),
-                exp.GTE(this=column(cell, LINES), expression=_figure("low")),
-                exp.LTE(this=column(cell, LINES), expression=_figure("high")),
+                exp.EQ(
+                    this=sql.column("at", OPENED), expression=sql.column("node", LINES)
+                ),
+                exp.GTE(this=sql.column(cell, LINES), expression=_cell("low")),
+                exp.LTE(this=sql.column(cell, LINES), expression=_cell("high")),
             ]
         )
-        opened = engine.values(listed, ("at", *FIGURES_OF_INTERVALS), OPENED)
+        opened = engine.values(listed, ("at", *INTERVAL_COLUMNS), OPENED)
         query.append("joins", exp.Join(this=opened, kind="INNER", on=inside))
         return query
 
@@ -253,27 +256,27 @@ def rows_in_opened_bins(
 
 
 LINES, OPENED = "spinney lines", "spinney opened"
-FIGURES_OF_INTERVALS = ("low", "high", "scale", "width", "last")
+INTERVAL_COLUMNS = ("low", "high", "scale", "width", "last")
 
 
-def _figures(interval: Interval) -> tuple[float, ...]:
+def _interval_row(interval: Interval) -> tuple[float, ...]:
     """Return the ends of an interval, and how it is divided; 0 where it is not."""
     ends = interval.low, interval.high
-    if not interval.parts:
+    if not interval.n_parts:
         return *ends, 0.0, 0.0, 0.0
-    return *ends, interval.scale, interval.width, float(interval.parts - 1)
+    return *ends, interval.scale, interval.width, float(interval.n_parts - 1)
 
 
-def _figure(name: str) -> exp.Expr:
-    return double(column(name, OPENED))
+def _cell(name: str) -> exp.Expr:
+    return sql.double(sql.column(name, OPENED))
 
 
 def _key(name: str) -> exp.Expr:
     """Return what a number inside an interval is counted by: ``Interval.key_of``."""
-    number = double(column(name, LINES))
-    inside = product(difference(number.copy(), _figure("low")), _figure("scale"))
-    part = exp.Least(this=exp.Floor(this=inside), expressions=[_figure("last")])
-    begins = total_of([_figure("low"), product(part, _figure("width"))])
-    key = exp.Least(this=begins, expressions=[_figure("high")])
-    divided = exp.GT(this=_figure("scale"), expression=whole(0))
-    return case((divided, key), otherwise=number)
+    number = sql.double(sql.column(name, LINES))
+    inside = sql.product(sql.difference(number.copy(), _cell("low")), _cell("scale"))
+    part = exp.Least(this=exp.Floor(this=inside), expressions=[_cell("last")])
+    begins = sql.add([_cell("low"), sql.product(part, _cell("width"))])
+    key = exp.Least(this=begins, expressions=[_cell("high")])
+    divided = exp.GT(this=_cell("scale"), expression=sql.integer(0))
+    return sql.case((divided, key), default=number)

@@ -24,42 +24,29 @@ from spinney.data import (
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, note, warn
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.caching_source import CachingSource
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import (
-    bound,
-    case,
-    column,
-    count_all,
-    double,
-    known,
-    named,
-    product,
-    select,
-    summed_up,
-    table,
-    whole,
-)
 from spinney.extensions.databases.hashed_table import HashedTable
 from spinney.extensions.databases.query_results import FetchedRows, rows_query
 from spinney.extensions.databases.row_hash import (
-    cells_of,
+    cell_names,
     sampleable_rows,
     sampled_rows,
 )
 from spinney.extensions.databases.sql_formula import finite
 from spinney.extensions.databases.sql_schema import (
-    Raw,
+    RawValue,
     SeenValues,
     TrainingQuery,
     check_weights,
     count_classes,
-    count_known,
-    rows_of,
+    count_present,
     schema_of,
     seen_values,
     target_column,
+    training_query,
 )
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Totals
@@ -71,7 +58,7 @@ from spinney.sources.rows.sampleable_rows import (
     RemoteData,
     RemoteOptions,
     check_reserved_fraction,
-    max_rows_in_bytes,
+    max_rows_in_memory,
 )
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
@@ -87,13 +74,13 @@ from spinney.sources.rows.training_rows import (
 
 @contextmanager
 def rows_in_duckdb(
-    opened: OpenRelation, roles: ColumnRoles, wanted: RemoteOptions
+    opened: OpenRelation, roles: ColumnRoles, options: RemoteOptions
 ) -> Iterator[RemoteData]:
     """Give the rows of a relation."""
     relation = selected(opened.relation, opened.columns)
     cells = {
-        each.name: column(name)
-        for each, name in zip(opened.columns, relation.columns, strict=True)
+        described.name: sql.column(name)
+        for described, name in zip(opened.columns, relation.columns, strict=True)
     }
     with DuckDBEngine(relation, opened.connection) as engine:
         yield rows_in_engine(
@@ -101,7 +88,7 @@ def rows_in_duckdb(
             cells,
             opened.columns,
             roles,
-            wanted,
+            options,
             markers=opened.markers,
             text_format=opened.text_format,
             has_types=opened.has_types,
@@ -113,7 +100,7 @@ def rows_in_engine(
     cells: Mapping[str, exp.Expr],
     columns: Sequence[SqlColumn],
     roles: ColumnRoles,
-    wanted: RemoteOptions,
+    options: RemoteOptions,
     *,
     markers: tuple[str, ...] = (),
     text_format: TextFormat | None = None,
@@ -123,10 +110,12 @@ def rows_in_engine(
 
     ``has_types`` says that cells have types, as all but those of text files do.
     """
-    engine.budget = wanted.budget
-    clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
+    engine.budget = options.budget
+    clean = training_query(
+        engine, cells, columns, target=roles.target, weight=roles.weight
+    )
     check_weights(clean)
-    n_known = _check_known_classes(clean)
+    n_known = _count_labelled_rows(clean)
     if not roles.identifiers:
         clean = _without_identifiers(clean, roles.declared, has_types=has_types)
     if roles.complete:
@@ -141,52 +130,52 @@ def rows_in_engine(
     if classes.is_numeric:
         classes = replace(classes, origin=_origin(clean, from_zero=roles.from_zero))
     schema = schema_of(clean, classes, seen, markers=markers, text_format=text_format)
-    coded, most = (
-        coded_rows(clean, schema, seen),
-        max_rows_in_bytes(wanted.room, schema),
+    coded, max_rows = (
+        encoded_query(clean, schema, seen),
+        max_rows_in_memory(options.max_bytes, schema),
     )
     reserved = None
-    if n_known > most:
-        engine.expect(n_known, schema.n_columns + 1)
-    share = wanted.share(n_known, classes)
-    if share is not None:
-        coded, reserved = _reserve(engine, coded, schema, share, wanted)
+    if n_known > max_rows:
+        engine.prepare_storage(n_known, schema.n_columns + 1)
+    fraction = options.share(n_known, classes)
+    if fraction is not None:
+        coded, reserved = _reserve(engine, coded, schema, fraction, options)
         n_known -= len(reserved.classes)
-        most -= len(reserved.classes)  # they stay for as long as the tree grows
-    if n_known <= most:
-        away, totals = _read(engine, coded, schema, wanted)
-    elif wanted.sampleable:
-        base = _keep_with_hashes(engine, coded, schema, wanted.seed)
-        rows = HashedTable(engine, base, schema, most)
+        max_rows -= len(reserved.classes)  # they stay for as long as the tree grows
+    if n_known <= max_rows:
+        data, totals = _read(engine, coded, schema, options)
+    elif options.sampleable:
+        base = _keep_with_hashes(engine, coded, schema, options.seed)
+        rows = HashedTable(engine, base, schema, max_rows)
         totals = rows.root()
-        away = RemoteData(totals.fingerprint(), rows.source, sampleable=rows)
+        data = RemoteData(totals.fingerprint(), rows.source, sampleable=rows)
     else:
         weighed = roles.weight is not None
         names = ["class", *(f"a{index}" for index in range(schema.n_columns))]
         names = ["node", *(["weight"] if weighed else []), *names]
-        base = engine.keep(select(map(column, names), coded))
+        base = engine.store(sql.select(map(sql.column, names), coded))
         counted = SqlSource(engine, base, schema, has_weights=weighed)
-        source = CachingSource(counted, most) if most else counted
+        source = CachingSource(counted, max_rows) if max_rows else counted
         totals = source.root()
-        away = RemoteData(totals.fingerprint(), source)
+        data = RemoteData(totals.fingerprint(), source)
     if not classes.is_numeric and roles.target != NO_TARGET:
         n_rows = totals.n_rows
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
     _warn_of_columns(clean, schema, roles.declared, has_types=has_types)
-    return replace(away, reserved=reserved)
+    return replace(data, reserved=reserved)
 
 
 def _read(
-    engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: RemoteOptions
+    engine: SqlEngine, coded: exp.Select, schema: Schema, options: RemoteOptions
 ) -> tuple[RemoteData, Totals]:
     """Return rows that have room, read once, and their totals."""
     lines = FetchedRows.read(engine.fetch(rows_query(coded, schema)), schema)
     training = lines.training(schema)
     totals = training.source().root()
     origin = totals.fingerprint()
-    hashed = HashedTrainingSet(training, origin) if wanted.sampleable else None
+    hashed = HashedTrainingSet(training, origin) if options.sampleable else None
     return RemoteData(origin, training=training, sampleable=hashed), totals
 
 
@@ -194,8 +183,8 @@ def _keep_with_hashes(
     engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int
 ) -> str:
     """Return the kept table of coded rows with their numbers."""
-    plain = engine.keep(coded)
-    base = engine.keep(sampleable_rows(engine, plain, schema, seed=seed))
+    plain = engine.store(coded)
+    base = engine.store(sampleable_rows(engine, plain, schema, seed=seed))
     engine.drop([plain])
     return base
 
@@ -204,22 +193,22 @@ def _reserve(
     engine: SqlEngine,
     coded: exp.Select,
     schema: Schema,
-    share: float,
-    wanted: RemoteOptions,
+    fraction: float,
+    options: RemoteOptions,
 ) -> tuple[exp.Select, TrainingSet]:
     """Return the select of the rows that are left, and those that are reserved."""
-    base = _keep_with_hashes(engine, coded, schema, wanted.seed)
-    draw, names = sample_fraction(share), cells_of(schema)
-    lines, left = (
-        select(map(column, names), sampled_rows(table(base), names, [each]))
-        for each in (draw, draw.others)
+    base = _keep_with_hashes(engine, coded, schema, options.seed)
+    sample, names = sample_fraction(fraction), cell_names(schema)
+    lines, rest = (
+        sql.select(map(sql.column, names), sampled_rows(sql.table(base), names, [each]))
+        for each in (sample, sample.complement)
     )
-    (n_reserved,) = engine.line(select([count_all()], lines.copy()))
-    (n_left,) = engine.line(select([count_all()], left.copy()))
-    most = max_rows_in_bytes(wanted.room, schema)
-    check_reserved_fraction(share, n_reserved, n_reserved + n_left, most)
+    (n_reserved,) = engine.fetch_row(sql.select([sql.count_all()], lines.copy()))
+    (n_rest,) = engine.fetch_row(sql.select([sql.count_all()], rest.copy()))
+    max_rows = max_rows_in_memory(options.max_bytes, schema)
+    check_reserved_fraction(fraction, n_reserved, n_reserved + n_rest, max_rows)
     reserved = FetchedRows.read(engine.fetch(rows_query(lines, schema)), schema)
-    return left, reserved.training(schema)
+    return rest, reserved.training(schema)
 
 
 def _without_identifiers(
@@ -229,15 +218,19 @@ def _without_identifiers(
 
     They are those that are left out in memory.
     """
-    seen = seen_values(rows).attributes
+    values_by_raw = seen_values(rows).attributes
     values = {
-        index: sorted(set(seen[index].values()), key=level_order)
-        for index, each in enumerate(rows.attributes)
-        if each.kind == "nominal" and declared.kind(each.name) is None
+        index: sorted(set(values_by_raw[index].values()), key=level_order)
+        for index, described in enumerate(rows.attributes)
+        if described.kind == "nominal" and declared.kind(described.name) is None
     }
-    names = exclude_identifiers(_facts(rows, values, declared, has_types=has_types))
-    kept = tuple(each for each in rows.attributes if each.name not in names)
-    return replace(rows, attributes=kept)
+    names = exclude_identifiers(
+        _issue_facts(rows, values, declared, has_types=has_types)
+    )
+    attributes = tuple(
+        described for described in rows.attributes if described.name not in names
+    )
+    return replace(rows, attributes=attributes)
 
 
 def _warn_of_columns(
@@ -245,16 +238,16 @@ def _warn_of_columns(
 ) -> None:
     """Warn of columns that only tell rows apart, and of odd texts, as in memory."""
     values = {
-        index: each.values
-        for index, each in enumerate(schema.attributes)
-        if each.kind == "nominal" and not rows.attributes[index].levels
+        index: attribute.values
+        for index, attribute in enumerate(schema.attributes)
+        if attribute.kind == "nominal" and not rows.attributes[index].levels
     }
-    facts = _facts(rows, values, declared, has_types=has_types)
+    facts = _issue_facts(rows, values, declared, has_types=has_types)
     for warning in column_warnings(facts, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
 
 
-def _facts(
+def _issue_facts(
     rows: TrainingQuery,
     values: Mapping[int, Sequence[Value]],
     declared: Declarations,
@@ -262,43 +255,43 @@ def _facts(
     has_types: bool,
 ) -> list[IssueFacts]:
     """Return what is known of columns, of which some have values."""
-    known = dict(zip(values, count_known(rows, [*values]), strict=True))
+    known = dict(zip(values, count_present(rows, [*values]), strict=True))
     return [
         IssueFacts(
-            each.name,
-            each.kind,
-            each.unit,
+            described.name,
+            described.kind,
+            described.unit,
             declared,
             values.get(index, ()),
             known.get(index, 0),
-            partial(_whole_numbers, rows, index),
+            partial(_integer_summary, rows, index),
             is_alone=len(rows.attributes) < 2,
             has_types=has_types,
             parses_text=not has_types,
         )
-        for index, each in enumerate(rows.attributes)
+        for index, described in enumerate(rows.attributes)
     ]
 
 
-def _whole_numbers(rows: TrainingQuery, index: int) -> IntegerSummary | None:
+def _integer_summary(rows: TrainingQuery, index: int) -> IntegerSummary | None:
     """Return what is counted of an attribute's numbers, if all of them are whole."""
-    number = partial(column, f"c{index}")
-    even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
+    number = partial(sql.column, f"c{index}")
+    is_whole = exp.EQ(this=number(), expression=exp.Floor(this=number()))
     different = exp.Count(this=exp.Distinct(expressions=[number()]))
     aggregates = [
-        count_all(),
+        sql.count_all(),
         exp.Count(this=number()),
         different,
         exp.Min(this=number()),
         exp.Max(this=number()),
-        exp.Count(this=case((even, whole(1)))),
+        exp.Count(this=sql.case((is_whole, sql.integer(1)))),
     ]
-    *facts, n_even = rows.engine.line(select(aggregates, rows.select()))
+    *facts, n_whole = rows.engine.fetch_row(sql.select(aggregates, rows.select()))
     n_known = facts[1]
-    return IntegerSummary(*facts) if n_known and n_even == n_known else None
+    return IntegerSummary(*facts) if n_known and n_whole == n_known else None
 
 
-def _check_known_classes(rows: TrainingQuery) -> int:
+def _count_labelled_rows(rows: TrainingQuery) -> int:
     """Say how many rows have no class, return how many have one; refuse no rows."""
     known, n_rows = count_classes(rows)
     if not n_rows:
@@ -312,52 +305,56 @@ def _check_known_classes(rows: TrainingQuery) -> int:
 def _note_incomplete(rows: TrainingQuery) -> None:
     """Tell how many rows lack a cell; refuse if all of them do."""
     names = [column.name for column in rows.attributes]
-    known = count_known(rows, range(len(names)))
-    total = [count_all(), summed_up(column("weight"))]
-    n_rows, weight = rows.engine.line(select(total, rows.select()))
-    left_rows = replace(rows, complete=True).select()
-    n_left, left = rows.engine.line(select([t.copy() for t in total], left_rows))
+    known = count_present(rows, range(len(names)))
+    total = [sql.count_all(), sql.total(sql.column("weight"))]
+    n_rows, weight = rows.engine.fetch_row(sql.select(total, rows.select()))
+    complete = replace(rows, complete=True).select()
+    n_complete, complete_weight = rows.engine.fetch_row(
+        sql.select([t.copy() for t in total], complete)
+    )
     lacking = {name: n_rows - n for name, n in zip(names, known, strict=True)}
-    weighs = 0.0 if rows.weight is None else (weight or 0.0) - (left or 0.0)
-    note_incomplete(n_rows - n_left, n_rows, lacking, weight=weighs)
+    weighs = 0.0 if rows.weight is None else (weight or 0.0) - (complete_weight or 0.0)
+    note_incomplete(n_rows - n_complete, n_rows, lacking, weight=weighs)
 
 
 def _origin(rows: TrainingQuery, *, from_zero: bool) -> float:
     """Return a number near the target's mean; a whole one where all are whole."""
-    number, weight = partial(column, "class"), partial(column, "weight")
-    even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
-    total, size, n_rows, n_even, n_finite, least, greatest, most = rows.engine.line(
-        select(
-            [
-                summed_up(product(number(), weight())),
-                summed_up(weight()),
-                count_all(),
-                exp.Count(this=case((even, whole(1)))),
-                exp.Count(this=case((finite(number()), whole(1)))),
-                exp.Min(this=number()),
-                exp.Max(this=number()),
-                exp.Max(this=exp.Abs(this=number())),
-            ],
-            rows.select(),
+    number, weight = partial(sql.column, "class"), partial(sql.column, "weight")
+    is_whole = exp.EQ(this=number(), expression=exp.Floor(this=number()))
+    total, size, n_rows, n_whole, n_finite, least, greatest, largest = (
+        rows.engine.fetch_row(
+            sql.select(
+                [
+                    sql.total(sql.product(number(), weight())),
+                    sql.total(weight()),
+                    sql.count_all(),
+                    exp.Count(this=sql.case((is_whole, sql.integer(1)))),
+                    exp.Count(this=sql.case((finite(number()), sql.integer(1)))),
+                    exp.Min(this=number()),
+                    exp.Max(this=number()),
+                    exp.Max(this=exp.Abs(this=number())),
+                ],
+                rows.select(),
+            )
         )
     )
     facts = NumberFacts(
-        n_rows, n_finite == n_rows, least, most, least == greatest, size
+        n_rows, n_finite == n_rows, least, largest, least == greatest, size
     )
     check_numbers(rows.target.name, facts, from_zero=from_zero)
     if from_zero:
         return 0.0
     mean = total / size
-    return float(np.rint(mean)) if n_even == n_rows else float(mean)
+    return float(np.rint(mean)) if n_whole == n_rows else float(mean)
 
 
-FEW = 12
+MAX_COMPARED = 12
 """So many values are compared one after the other."""
 
 
-def coded_rows(rows: TrainingQuery, schema: Schema, seen: SeenValues) -> exp.Select:
+def encoded_query(rows: TrainingQuery, schema: Schema, seen: SeenValues) -> exp.Select:
     """Return the select of node, weight, class, a0, a1 and so on, codes for names."""
-    coded: dict[str, dict[Raw, int]] = {}
+    coded: dict[str, dict[RawValue, int]] = {}
     for index, attribute in enumerate(schema.attributes):
         if attribute.kind != "numeric":
             codes = {value: code for code, value in enumerate(attribute.values)}
@@ -366,36 +363,42 @@ def coded_rows(rows: TrainingQuery, schema: Schema, seen: SeenValues) -> exp.Sel
         classes = {value: code for code, value in enumerate(schema.target.classes)}
         coded["class"] = _codes(seen.target, classes)
     many = sorted(
-        (name for name, codes in coded.items() if len(codes) > FEW),
+        (name for name, codes in coded.items() if len(codes) > MAX_COMPARED),
         key=lambda name: -len(coded[name]),
     )
-    joined = many[: rows.engine.most_joins]
-    listed = [named(whole(0), "node"), column("weight")]
+    joined = many[: rows.engine.max_joins]
+    listed = [sql.alias(sql.integer(0), "node"), sql.column("weight")]
     names = {"class": "class", **{f"c{i}": f"a{i}" for i in range(schema.n_columns)}}
-    for name, target_name in names.items():
-        cell: exp.Expr = column(name)
+    for name, new_name in names.items():
+        cell: exp.Expr = sql.column(name)
         if name in joined:
-            cell = column("code", f"codes of {name}")
+            cell = sql.column("code", f"codes of {name}")
         elif name in coded:
-            whens = ((bound(raw), whole(code)) for raw, code in coded[name].items())
-            cell = case(*whens, of=cell) if coded[name] else exp.Null()
+            whens = (
+                (sql.param(raw), sql.integer(code)) for raw, code in coded[name].items()
+            )
+            cell = sql.case(*whens, subject=cell) if coded[name] else exp.Null()
         if name in coded:
-            kind = rows.engine.whole_type(0, len(coded[name]))
+            kind = rows.engine.integer_type(0, len(coded[name]))
             cell = exp.Cast(this=cell, to=kind)
-        elif target_name == "class":
-            cell = double(cell)
-        listed.append(named(cell, target_name))
-    wanted = known(column("class")) if "class" not in joined else None
-    query = select(listed, rows.select(), wanted)
+        elif new_name == "class":
+            cell = sql.double(cell)
+        listed.append(sql.alias(cell, new_name))
+    has_class = sql.not_null(sql.column("class")) if "class" not in joined else None
+    query = sql.select(listed, rows.select(), has_class)
     for name in joined:
         alias = f"codes of {name}"
-        lines = [(bound(raw), whole(code)) for raw, code in coded[name].items()]
+        lines = [
+            (sql.param(raw), sql.integer(code)) for raw, code in coded[name].items()
+        ]
         codes_table = rows.engine.values(lines, ("raw", "code"), alias)
-        equal = exp.EQ(this=column("raw", alias), expression=column(name))
+        equal = exp.EQ(this=sql.column("raw", alias), expression=sql.column(name))
         join = exp.Join(this=codes_table, side="LEFT", on=equal)
         query.append("joins", join)
     return query
 
 
-def _codes(seen: Mapping[Raw, Value], codes: Mapping[Value, int]) -> dict[Raw, int]:
+def _codes(
+    seen: Mapping[RawValue, Value], codes: Mapping[Value, int]
+) -> dict[RawValue, int]:
     return {raw: codes[value] for raw, value in seen.items() if value in codes}

@@ -10,14 +10,18 @@ from sqlglot import exp
 from spinney import registry
 from spinney._support.text import ascii_lower, first_of
 from spinney.data import missing_columns
-from spinney.errors import ParameterError, Setting, refusal, warn
-from spinney.extensions.databases.databases import DatabaseTable, names_in, open_engine
+from spinney.errors import ParameterError, Setting, phrase, refusal, warn
+from spinney.extensions.databases import expressions as sql
+from spinney.extensions.databases.databases import (
+    DatabaseTable,
+    list_tables,
+    open_engine,
+)
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import count_all, named, select, table
 from spinney.models.fitted_model import FittedBase
 from spinney.sources.training_data import engine_of
 
-MOST_LISTED = 4  # columns in a warning
+MAX_LISTED = 4  # columns in a warning
 
 
 def predict_into(
@@ -74,26 +78,28 @@ def predict_into(
         keep = _without_predictions(columns, model, engine)
         return str(exported.export("sql", dialect=engine, table=rows, keep=keep))
 
-    at = DatabaseTable(data, engine, table)
-    return write_table(at, into, query, needed=model.asked, overwrite=overwrite)
+    database_table = DatabaseTable(data, engine, table)
+    return write_table(
+        database_table, into, query, needed=model.asked, overwrite=overwrite
+    )
 
 
 def _without_predictions(columns: Sequence[str], model: Any, engine: str) -> list[str]:
     """Return the columns whose names no prediction has; warn of the others."""
-    names_of_predictions = registry.load("operation", "names of predictions")
-    made: list[str] = names_of_predictions(model, engine, columns)
-    if made:
-        listed = first_of([*map(repr, made)], MOST_LISTED)
-        who = f"column {listed} is" if len(made) == 1 else f"columns {listed} are"
+    prediction_names = registry.load("operation", "names of predictions")
+    replaced: list[str] = prediction_names(model, engine, columns)
+    if replaced:
+        listed = first_of([*map(repr, replaced)], MAX_LISTED)
+        who = f"column {listed} is" if len(replaced) == 1 else f"columns {listed} are"
         warn(f"{who} replaced by the new predictions, which have the same names")
-    return [name for name in columns if name not in made]
+    return [name for name in columns if name not in replaced]
 
 
 CAN_WRITE = ("postgres", "sqlite")
 
 
 def write_table(
-    at: DatabaseTable,
+    database_table: DatabaseTable,
     into: str,
     query: Callable[[str, Sequence[str]], str],
     *,
@@ -104,7 +110,7 @@ def write_table(
 
     Parameters
     ----------
-    at : DatabaseTable
+    database_table : DatabaseTable
         Where the rows are.
     into : str
         The name of the new table, or schema and name.
@@ -116,56 +122,60 @@ def write_table(
     overwrite : bool
         Whether a table of that name is replaced.
     """
-    if at.engine not in CAN_WRITE:
+    if database_table.engine not in CAN_WRITE:
         raise refusal(
             Setting("into", into),
-            f"is of no use to {at.engine}",
+            f"is of no use to {database_table.engine}",
             f"only {' and '.join(CAN_WRITE)} make tables; export the model as SQL",
         )
     name, _, schema = (part[::-1] for part in into[::-1].partition("."))
     if not name or (not schema and "." in into):
         raise refusal(Setting("into", into), "is no name of a table")
     # A name alone is one of SQLite's main database: none that is attached is replaced.
-    schema = schema or ("main" if at.engine == "sqlite" else "")
-    target = table(name, schema or None)
-    with open_engine(at, writes=True) as engine, _transaction(engine):
+    schema = schema or ("main" if database_table.engine == "sqlite" else "")
+    target = sql.table(name, schema or None)
+    with open_engine(database_table, writes=True) as engine, _transaction(engine):
         engine.purpose = "write the predictions"
-        replaced = _replaced(
-            engine, at, target, Setting("into", into), overwrite=overwrite
+        replaced = _existing_table(
+            engine, database_table, target, Setting("into", into), overwrite=overwrite
         )
-        view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
+        view, new_name = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
         drop = f"DROP {_create_stand_in(engine, view)} {view}"
-        columns = _columns_of(engine, view, needed)
-        made = _sql(engine, table(new, schema or None))
+        columns = _column_names(engine, f"SELECT * FROM {view}")
+        if lacking := [name for name in needed if name not in columns]:
+            raise missing_columns(lacking, columns)
+        new_table = _sql(engine, sql.table(new_name, schema or None))
         words = query(view, columns)
-        engine.run(f"CREATE TABLE {made} AS {words}")
-        _rename_columns(engine, made, _described(engine, words))
+        engine.run(f"CREATE TABLE {new_table} AS {words}")
+        _rename_columns(engine, new_table, _column_names(engine, words))
         engine.run(drop)
         if replaced is not None:
             engine.run(f"DROP TABLE {_sql(engine, replaced)}")
-        engine.run(f"ALTER TABLE {made} RENAME TO {_sql(engine, table(name))}")
-        (n_lines,) = engine.line(select([named(count_all(), "n")], target))
+        engine.run(f"ALTER TABLE {new_table} RENAME TO {_sql(engine, sql.table(name))}")
+        (n_lines,) = engine.fetch_row(
+            sql.select([sql.alias(sql.count_all(), "n")], target)
+        )
     return int(n_lines)
 
 
-def _replaced(
+def _existing_table(
     engine: SqlEngine,
-    at: DatabaseTable,
+    database_table: DatabaseTable,
     target: exp.Table,
     into: Setting,
     *,
     overwrite: bool,
 ) -> exp.Table | None:
     """Return the table that goes, if there is one; refuse one that must stay."""
-    listed = names_in(at.engine, engine.connection)
-    place = _place_of(target, listed, engine.dialect)
-    if place is None:
+    tables = list_tables(database_table.engine, engine.connection)
+    found = _find_table(target, tables, engine.dialect)
+    if found is None:
         return None
     # A name of a WITH may be that of a table too: it is taken for one that is read.
     read = (
-        _place_of(t, listed, engine.dialect) for t in engine.rows.find_all(exp.Table)
+        _find_table(t, tables, engine.dialect) for t in engine.rows.find_all(exp.Table)
     )
-    if place in read:
+    if found in read:
         raise ParameterError(
             into, " is the table that is read", remedy="write to another one"
         )
@@ -173,13 +183,13 @@ def _replaced(
         raise ParameterError(
             into,
             " is in the database already",
-            remedy="name another table, or set overwrite",
+            remedy=phrase("name another table, or set {}", Setting("overwrite")),
         )
-    return table(*reversed(place))
+    return sql.table(*reversed(found))
 
 
-def _place_of(
-    wanted: exp.Table, listed: Sequence[tuple[str, str]], dialect: str
+def _find_table(
+    target: exp.Table, tables: Sequence[tuple[str, str]], dialect: str
 ) -> tuple[str, str] | None:
     """Return schema and name of a table as the database has them, if it has it."""
 
@@ -193,20 +203,11 @@ def _place_of(
     return next(
         (
             (schema, name)
-            for schema, name in listed
-            if is_meant(wanted.this, name) and is_meant(wanted.args.get("db"), schema)
+            for schema, name in tables
+            if is_meant(target.this, name) and is_meant(target.args.get("db"), schema)
         ),
         None,
     )
-
-
-def _columns_of(engine: SqlEngine, view: str, needed: Sequence[str]) -> list[str]:
-    """Return the columns of the rows; refuse rows that lack one."""
-    names = _described(engine, f"SELECT * FROM {view}")
-    absent = [name for name in needed if name not in names]
-    if absent:
-        raise missing_columns(absent, names)
-    return names
 
 
 def _create_stand_in(engine: SqlEngine, name: str) -> str:
@@ -214,39 +215,42 @@ def _create_stand_in(engine: SqlEngine, name: str) -> str:
 
     SQLite gives no column of a view the name "true" or "false"; a table may have one.
     """
-    rows = _sql(engine, select([exp.Star()], engine.rows))
+    rows = _sql(engine, sql.select([exp.Star()], engine.rows))
     # PostgreSQL binds no values where it defines a view, and there are none here.
     engine.run(f"CREATE TEMPORARY VIEW {name} AS {rows}")
-    wanted = _described(engine, rows)
-    if _described(engine, f"SELECT * FROM {name}") == wanted:
+    names = _column_names(engine, rows)
+    if _column_names(engine, f"SELECT * FROM {name}") == names:
         return "VIEW"
     engine.run(f"DROP VIEW {name}")
     engine.run(f"CREATE TEMPORARY TABLE {name} AS {rows}")
-    _rename_columns(engine, name, wanted)
+    _rename_columns(engine, name, names)
     return "TABLE"
 
 
-def _rename_columns(engine: SqlEngine, made: str, wanted: Sequence[str]) -> None:
+def _rename_columns(
+    engine: SqlEngine, table_name: str, new_names: Sequence[str]
+) -> None:
     """Give the columns of a table that is made of a query the names that these have."""
-    names = _described(engine, f"SELECT * FROM {made}")
-    for name, right in zip(names, wanted, strict=True):
-        if name != right:
+    names = _column_names(engine, f"SELECT * FROM {table_name}")
+    for name, new_name in zip(names, new_names, strict=True):
+        if name != new_name:
             old, new = (
-                _sql(engine, exp.to_identifier(n, quoted=True)) for n in (name, right)
+                _sql(engine, exp.to_identifier(n, quoted=True))
+                for n in (name, new_name)
             )
-            engine.run(f"ALTER TABLE {made} RENAME COLUMN {old} TO {new}")
+            engine.run(f"ALTER TABLE {table_name} RENAME COLUMN {old} TO {new}")
 
 
-def _described(engine: SqlEngine, query: str) -> list[str]:
+def _column_names(engine: SqlEngine, query: str) -> list[str]:
     """Return the names of the columns of a query."""
     # A query may end with a comment, and SQLite says of subqueries other names.
-    with engine.translated():
+    with engine.translated_errors():
         described = engine.connection.execute(f"{query}\nLIMIT 0").description
-    return [each[0] for each in described]
+    return [entry[0] for entry in described]
 
 
 def _sql(engine: SqlEngine, expression: exp.Expr) -> str:
-    return engine.written(expression)[0]
+    return engine.to_sql(expression)[0]
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from sqlglot import exp
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import starts_of
 from spinney.data import Schema
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import floats, integers
-from spinney.extensions.databases.expressions import column, select, whole
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees import TableBatch
 
@@ -69,8 +69,12 @@ class CountRows:
     def _spread(self, low: Floats, high: Floats) -> "CountRows":
         """Return bins by the least and the greatest number of all their lines."""
         is_bin = ~np.isnan(low) & ~np.isnan(self.value)
-        at = np.flatnonzero(is_bin)
-        order = at[np.lexsort((self.value[at], self.attribute[at], self.node[at]))]
+        in_bins = np.flatnonzero(is_bin)
+        order = in_bins[
+            np.lexsort(
+                (self.value[in_bins], self.attribute[in_bins], self.node[in_bins])
+            )
+        ]
         if not len(order):
             return self
         keys = (self.node[order], self.attribute[order], self.value[order])
@@ -91,23 +95,23 @@ class CountRows:
         ``by_value`` a number is itself.
         """
         value, least = self.value.copy(), self.low.copy()
-        of_bins = ~np.isnan(self.value) & ~np.isin(self.node, by_value)
+        is_bin = ~np.isnan(self.value) & ~np.isin(self.node, by_value)
         for index, (low, high) in bins.items():
-            at = np.flatnonzero(of_bins & (self.attribute == index))
-            number = self.value[at].astype(np.int64)
-            value[at], least[at] = high[number], low[number]
+            lines = np.flatnonzero(is_bin & (self.attribute == index))
+            number = self.value[lines].astype(np.int64)
+            value[lines], least[lines] = high[number], low[number]
         return replace(self, value=value, low=least)
 
     def take(self, lines: NDArray[Any]) -> "CountRows":
         """Return some of the lines."""
-        return CountRows(*(getattr(self, each.name)[lines] for each in fields(self)))
+        return CountRows(*(getattr(self, field.name)[lines] for field in fields(self)))
 
     @classmethod
     def joined(cls, parts: Sequence["CountRows"]) -> "CountRows":
         """Return the lines of several answers."""
         if len(parts) == 1:
             return parts[0]
-        names = [each.name for each in fields(cls)]
+        names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
     def put(
@@ -115,17 +119,17 @@ class CountRows:
         weights: Floats,
         counts: Integers,
         lines: NDArray[Any] | slice,
-        at: NDArray[Any] | int,
+        places: NDArray[Any] | int,
     ) -> None:
         """Put rows and amounts of lines at places of arrays, no two in one cell."""
         column, amounts = self.column[lines], self.amounts[lines]
-        counts[at, column] = self.rows[lines]
+        counts[places, column] = self.rows[lines]
         if amounts.shape[1] == 1:
-            weights[at, column] = amounts[:, 0]
+            weights[places, column] = amounts[:, 0]
         else:
-            weights[at] = amounts
+            weights[places] = amounts
 
-    def stack(
+    def tables(
         self, requests: Sequence[tuple[int, Sequence[int]]], width: int, n_outputs: int
     ) -> TableBatch:
         """Return the tables that are requested: some attributes of each node.
@@ -133,19 +137,19 @@ class CountRows:
         Each has so many columns of weights, and of rows.
         """
         node = np.repeat(np.arange(len(requests)), [len(each) for _, each in requests])
-        wanted = [sorted(attributes) for _, attributes in requests]
-        attribute = np.array([i for each in wanted for i in each], dtype=np.int64)
-        most = 1 + max(attribute.max(initial=0), self.attribute.max(initial=0))
+        attributes = [sorted(attributes) for _, attributes in requests]
+        attribute = np.array([i for each in attributes for i in each], dtype=np.int64)
+        n_attributes = 1 + max(attribute.max(initial=0), self.attribute.max(initial=0))
         numbers = np.array([number for number, _ in requests], dtype=np.int64)
-        keys = numbers[node] * most + attribute
+        keys = numbers[node] * n_attributes + attribute
         order = np.argsort(keys, kind="stable")
-        line_keys = self.node * most + self.attribute
-        at = np.searchsorted(keys[order], line_keys)
-        is_requested = at < len(keys)
+        line_keys = self.node * n_attributes + self.attribute
+        position = np.searchsorted(keys[order], line_keys)
+        is_requested = position < len(keys)
         is_requested[is_requested] = (
-            keys[order][at[is_requested]] == line_keys[is_requested]
+            keys[order][position[is_requested]] == line_keys[is_requested]
         )
-        table = order[at[is_requested]]
+        table = order[position[is_requested]]
         lines = self if is_requested.all() else self.take(is_requested)
         return _table_batch(lines, table, node, attribute, width=width, n=n_outputs)
 
@@ -240,10 +244,14 @@ class FetchedRows:
 
 def rows_query(relation: exp.Query | exp.Table, schema: Schema) -> exp.Select:
     """Return the select of node, weight, class and cells; -1 is a code that lacks."""
-    listed: list[exp.Expr] = [column("node"), column("weight"), column("class")]
+    listed: list[exp.Expr] = [
+        sql.column("node"),
+        sql.column("weight"),
+        sql.column("class"),
+    ]
     for index in range(schema.n_columns):
-        cell: exp.Expr = column(f"a{index}")
+        cell: exp.Expr = sql.column(f"a{index}")
         if schema.attributes[index].kind != "numeric":
-            cell = exp.Coalesce(this=cell, expressions=[whole(-1)])
+            cell = exp.Coalesce(this=cell, expressions=[sql.integer(-1)])
         listed.append(exp.alias_(cell, f"a{index}", quoted=True, copy=False))
-    return select(listed, relation)
+    return sql.select(listed, relation)

@@ -8,86 +8,91 @@ import numpy as np
 from sqlglot import exp
 
 from spinney.data import Schema
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import (
-    bound,
-    case,
-    column,
-    difference,
-    double,
-    first_known,
-    known,
-    named,
-    product,
-    select,
-    table,
-    total_of,
-    whole,
-)
 from spinney.sources.rows.row_hashing import (
-    ABSENT,
     GOLDEN,
-    MIXED,
-    ROUNDS,
+    MISSING_SHARE,
+    MIXING_FACTOR,
+    MIXING_ROUNDS,
     SPREAD,
     HashSample,
+    band_factor,
+    band_minimum,
     band_of,
-    factor_of_band,
+    column_factor,
     hashed_columns,
-    least_of_band,
-    offset_of,
-    step_of,
+    seed_offset,
 )
 
-SHARE = "spinney share of one"
-TIMES = "spinney times"
+ROW_HASH = "spinney share of one"
+SAMPLE_COUNT = "spinney times"
 
 
 def sampleable_rows(
     engine: SqlEngine, base: str, schema: Schema, *, seed: int = 0
 ) -> exp.Select:
-    """Return the rows of a kept table with their numbers, in the column ``SHARE``."""
+    """Return the rows of a stored table with their hashes, in column ``ROW_HASH``."""
     hashed = [
         ("class" if index < 0 else f"a{index}", is_number)
         for index, is_number in hashed_columns(schema)
     ]
     ranges = _ranges(engine, base, [name for name, is_number in hashed if is_number])
-    cells = cells_of(schema)
-    shares, in_bands = dict[str, exp.Expr](), dict[str, exp.Expr]()
+    cells = cell_names(schema)
+    scaled, in_bands = dict[str, exp.Expr](), dict[str, exp.Expr]()
     for place, (name, _) in enumerate(hashed):
-        step, numbers = step_of(place), ranges.get(name)
-        shares[f"t{place}"] = _scaled(name, step, numbers)
+        step, numbers = column_factor(place), ranges.get(name)
+        scaled[f"t{place}"] = _scaled(name, step, numbers)
         if numbers is not None and numbers.differ:
             in_bands[f"t{place}"] = _in_band(name, step, numbers)
-    query = _summed(table(base), cells, shares)
+    query = _summed(sql.table(base), cells, scaled)
     if in_bands:
-        query = select([*map(column, cells), named(column("s"), "s0")], query)
+        query = sql.select(
+            [*map(sql.column, cells), sql.alias(sql.column("s"), "s0")], query
+        )
         query = _summed(query, [*cells, "s0"], in_bands)
-        both_sums = total_of([column("s0"), product(column("s"), bound(GOLDEN))])
-        query = select([*map(column, cells), named(both_sums, "s")], query)
-    mixed = total_of([product(column("s"), bound(MIXED)), bound(offset_of(seed))])
-    query = select([*map(column, cells), named(mixed, "s")], query)
-    by_weight = exp.Order(expressions=[exp.Ordered(this=column("weight"))])
-    copy = exp.Window(this=exp.RowNumber(), partition_by=[column("s")], order=by_weight)
-    query = select([*map(column, [*cells, "s"]), named(copy, "copy")], query)
-    spread = total_of([_fraction("s"), product(double(column("copy")), bound(GOLDEN))])
-    query = select([*map(column, cells), named(spread, "s")], query)
-    return select([*map(column, cells), named(_fraction("s"), SHARE)], query)
+        both_sums = sql.add(
+            [sql.column("s0"), sql.product(sql.column("s"), sql.param(GOLDEN))]
+        )
+        query = sql.select([*map(sql.column, cells), sql.alias(both_sums, "s")], query)
+    mixed = sql.add(
+        [
+            sql.product(sql.column("s"), sql.param(MIXING_FACTOR)),
+            sql.param(seed_offset(seed)),
+        ]
+    )
+    query = sql.select([*map(sql.column, cells), sql.alias(mixed, "s")], query)
+    by_weight = exp.Order(expressions=[exp.Ordered(this=sql.column("weight"))])
+    copy = exp.Window(
+        this=exp.RowNumber(), partition_by=[sql.column("s")], order=by_weight
+    )
+    query = sql.select(
+        [*map(sql.column, [*cells, "s"]), sql.alias(copy, "copy")], query
+    )
+    spread = sql.add(
+        [_fraction("s"), sql.product(sql.double(sql.column("copy")), sql.param(GOLDEN))]
+    )
+    query = sql.select([*map(sql.column, cells), sql.alias(spread, "s")], query)
+    return sql.select(
+        [*map(sql.column, cells), sql.alias(_fraction("s"), ROW_HASH)], query
+    )
 
 
 def _summed(
-    relation: exp.Query | exp.Table, kept: Sequence[str], parts: Mapping[str, exp.Expr]
+    relation: exp.Query | exp.Table,
+    columns: Sequence[str],
+    parts: Mapping[str, exp.Expr],
 ) -> exp.Select:
     """Return the sum of what is behind the point of some numbers, as ``s``."""
-    listed = [named(each, name) for name, each in parts.items()]
-    query = select([*map(column, kept), *listed], relation)
-    total = total_of([_fraction(name) for name in parts])
-    return select([*map(column, kept), named(total, "s")], query)
+    listed = [sql.alias(part, name) for name, part in parts.items()]
+    query = sql.select([*map(sql.column, columns), *listed], relation)
+    total = sql.add([_fraction(name) for name in parts])
+    return sql.select([*map(sql.column, columns), sql.alias(total, "s")], query)
 
 
 def _fraction(name: str) -> exp.Expr:
     """Return the part of a number behind the point."""
-    return difference(column(name), exp.Floor(this=column(name)))
+    return sql.difference(sql.column(name), exp.Floor(this=sql.column(name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,34 +117,38 @@ class _NumberRange:
 
 def _scaled(name: str, step: float, numbers: _NumberRange | None) -> exp.Expr:
     """Return what a cell adds, before it is rounded off."""
-    cell: exp.Expr = double(column(name))
+    cell: exp.Expr = sql.double(sql.column(name))
     if numbers is not None:
         if not numbers.differ:
-            return case((known(cell), bound(step)), otherwise=bound(ABSENT))
-        width = bound(numbers.high - numbers.low)
-        share = exp.Div(this=difference(cell, bound(numbers.low)), expression=width)
-        cell, step = exp.Paren(this=share), step * SPREAD
+            return sql.case(
+                (sql.not_null(cell), sql.param(step)), default=sql.param(MISSING_SHARE)
+            )
+        width = sql.param(numbers.high - numbers.low)
+        scaled = exp.Div(
+            this=sql.difference(cell, sql.param(numbers.low)), expression=width
+        )
+        cell, step = exp.Paren(this=scaled), step * SPREAD
     else:
-        cell = exp.Paren(this=total_of([cell, bound(1.0)]))
-    return first_known([product(cell, bound(step)), bound(ABSENT)])
+        cell = exp.Paren(this=sql.add([cell, sql.param(1.0)]))
+    return sql.coalesce([sql.product(cell, sql.param(step)), sql.param(MISSING_SHARE)])
 
 
 def _in_band(name: str, step: float, numbers: _NumberRange) -> exp.Expr:
     """Return what a number adds by its band, before it is rounded off."""
-    cell = partial(double, column(name))
+    cell = partial(sql.double, sql.column(name))
     first, *others = numbers.bands
-    factor: exp.Expr = bound(factor_of_band(first, step))
+    factor: exp.Expr = sql.param(band_factor(first, step))
     if others:
         size = exp.Abs(this=cell())
         whens = (
             (
-                exp.GTE(this=size.copy(), expression=bound(least_of_band(band))),
-                bound(factor_of_band(band, step)),
+                exp.GTE(this=size.copy(), expression=sql.param(band_minimum(band))),
+                sql.param(band_factor(band, step)),
             )
             for band in reversed(others)
         )
-        factor = case(*whens, otherwise=factor)
-    return first_known([product(cell(), factor), bound(0.0)])
+        factor = sql.case(*whens, default=factor)
+    return sql.coalesce([sql.product(cell(), factor), sql.param(0.0)])
 
 
 def _ranges(
@@ -150,13 +159,18 @@ def _ranges(
         return {}
     ends, sizes = list[exp.Expr](), list[exp.Expr]()
     for name in names:
-        cell = partial(column, name)
-        size = exp.Abs(this=exp.Nullif(this=double(cell()), expression=bound(0.0)))
+        cell = partial(sql.column, name)
+        size = exp.Abs(
+            this=exp.Nullif(this=sql.double(cell()), expression=sql.param(0.0))
+        )
         ends += [exp.Min(this=cell()), exp.Max(this=cell())]
         sizes.append(exp.Min(this=size))
     low_and_high, smallest = (
-        engine.line(
-            select([named(e, f"s{at}") for at, e in enumerate(each)], table(base))
+        engine.fetch_row(
+            sql.select(
+                [sql.alias(e, f"s{position}") for position, e in enumerate(each)],
+                sql.table(base),
+            )
         )
         for each in (ends, sizes)  # an engine may have a limit of columns
     )
@@ -168,48 +182,65 @@ def _ranges(
 
 
 def sampled_rows(
-    relation: exp.Query | exp.Table, cells: Sequence[str], draws: Sequence[HashSample]
+    relation: exp.Query | exp.Table, cells: Sequence[str], samples: Sequence[HashSample]
 ) -> exp.Select:
-    """Return cells of rows that draws take, and how often, in the column ``TIMES``.
+    """Return the sampled rows, and how often each is, in column ``SAMPLE_COUNT``.
 
-    ``relation`` has the numbers of rows in the column ``SHARE``.
+    ``relation`` has the hashes of rows in the column ``ROW_HASH``.
     """
-    kept = [*cells, SHARE]
+    columns = [*cells, ROW_HASH]
     query, times = relation, []
-    for place, draw in enumerate(draws):
+    for place, sample in enumerate(samples):
         name = f"d{place}"
-        query = _mix(query, kept, draw, name)
-        kept.append(name)
+        query = _mix(query, columns, sample, name)
+        columns.append(name)
         cut = [
-            (exp.LT(this=column(name), expression=bound(limit)), whole(n))
-            for limit, n in zip(draw.limits, draw.times, strict=False)
+            (exp.LT(this=sql.column(name), expression=sql.param(limit)), sql.integer(n))
+            for limit, n in zip(sample.limits, sample.times, strict=False)
         ]
-        times.append(case(*cut, otherwise=whole(draw.times[-1])))
-    taken = times[0] if times else whole(1)
-    for each in times[1:]:
-        taken = product(taken, each)
-    query = select([*map(column, [*cells, SHARE]), named(taken, TIMES)], query)
-    some = exp.GT(this=column(TIMES), expression=whole(0))
-    return select(list(map(column, [*cells, SHARE, TIMES])), query, some)
+        times.append(sql.case(*cut, default=sql.integer(sample.times[-1])))
+    count = times[0] if times else sql.integer(1)
+    for factor in times[1:]:
+        count = sql.product(count, factor)
+    query = sql.select(
+        [*map(sql.column, [*cells, ROW_HASH]), sql.alias(count, SAMPLE_COUNT)], query
+    )
+    is_sampled = exp.GT(this=sql.column(SAMPLE_COUNT), expression=sql.integer(0))
+    return sql.select(
+        list(map(sql.column, [*cells, ROW_HASH, SAMPLE_COUNT])), query, is_sampled
+    )
 
 
 def _mix(
-    relation: exp.Query | exp.Table, kept: Sequence[str], draw: HashSample, name: str
+    relation: exp.Query | exp.Table,
+    columns: Sequence[str],
+    sample: HashSample,
+    name: str,
 ) -> exp.Select:
     """Return a relation with what a draw makes of the numbers beside it."""
-    if draw.mixing is None:
-        return select([*map(column, kept), named(column(SHARE), name)], relation)
-    factor, offset = map(bound, draw.mixing)
-    turned: exp.Expr = total_of([product(column(SHARE), factor), offset])
-    for _ in range(ROUNDS):
-        query = select([*map(column, kept), named(turned, name)], relation)
-        more = exp.Paren(this=total_of([_fraction(name), bound(1.0)]))
-        relation = select([*map(column, kept), named(more, name)], query)
-        turned = product(product(column(name), column(name)), bound(MIXED))
-    query = select([*map(column, kept), named(turned, name)], relation)
-    return select([*map(column, kept), named(_fraction(name), name)], query)
+    if sample.mixing is None:
+        return sql.select(
+            [*map(sql.column, columns), sql.alias(sql.column(ROW_HASH), name)], relation
+        )
+    factor, offset = map(sql.param, sample.mixing)
+    mixed: exp.Expr = sql.add([sql.product(sql.column(ROW_HASH), factor), offset])
+    for _ in range(MIXING_ROUNDS):
+        query = sql.select(
+            [*map(sql.column, columns), sql.alias(mixed, name)], relation
+        )
+        shifted = exp.Paren(this=sql.add([_fraction(name), sql.param(1.0)]))
+        relation = sql.select(
+            [*map(sql.column, columns), sql.alias(shifted, name)], query
+        )
+        mixed = sql.product(
+            sql.product(sql.column(name), sql.column(name)), sql.param(MIXING_FACTOR)
+        )
+    query = sql.select([*map(sql.column, columns), sql.alias(mixed, name)], relation)
+    return sql.select(
+        [*map(sql.column, columns), sql.alias(_fraction(name), name)], query
+    )
 
 
-def cells_of(schema: Schema) -> list[str]:
+def cell_names(schema: Schema) -> list[str]:
     """Return the columns of coded rows beside their numbers."""
     return ["node", "weight", "class", *(f"a{i}" for i in range(schema.n_columns))]

@@ -16,18 +16,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from sqlglot import exp
 
-from spinney.extensions.databases.expressions import (
-    bound,
-    case,
-    column,
-    difference,
-    double,
-    known,
-    nothing,
-    one_of,
-    product,
-    summed_up,
-)
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.sql_formula import finite
 from spinney.sources.base import Products
 from spinney.trees import Term
@@ -40,23 +29,31 @@ def term_expression(term: Term, *, is_numeric: bool) -> exp.Expr:
     """Return a term as SQL, less its centre."""
     name = f"a{term.attribute}"
     if term.codes is not None:
-        absent = (nothing(column(name)), bound(float(term.missing)))
-        inside = (one_of(column(name), term.codes), bound(1.0))
-        return case(absent, inside, otherwise=bound(0.0))
-    number = difference(double(column(name)), bound(float(term.centre)))
-    is_known = finite(column(name)) if is_numeric else known(column(name))
-    return case((is_known, number), otherwise=bound(0.0))
+        if_missing = (sql.is_null(sql.column(name)), sql.param(float(term.missing)))
+        inside = (sql.is_in(sql.column(name), term.codes), sql.param(1.0))
+        return sql.case(if_missing, inside, default=sql.param(0.0))
+    number = sql.difference(sql.double(sql.column(name)), sql.param(float(term.centre)))
+    is_known = (
+        finite(sql.column(name)) if is_numeric else sql.not_null(sql.column(name))
+    )
+    return sql.case((is_known, number), default=sql.param(0.0))
 
 
-def sums(n: int) -> list[exp.Expr]:
+def sum_expressions(n: int) -> list[exp.Expr]:
     """Return the sums of n expressions: of weights, of each, of each two."""
     pairs = combinations_with_replacement(range(n), 2)
     return [
-        summed_up(column("weight")),
-        *(summed_up(product(column("weight"), column(f"z{i}"))) for i in range(n)),
+        sql.total(sql.column("weight")),
         *(
-            summed_up(
-                product(product(column("weight"), column(f"z{i}")), column(f"z{j}"))
+            sql.total(sql.product(sql.column("weight"), sql.column(f"z{i}")))
+            for i in range(n)
+        ),
+        *(
+            sql.total(
+                sql.product(
+                    sql.product(sql.column("weight"), sql.column(f"z{i}")),
+                    sql.column(f"z{j}"),
+                )
             )
             for i, j in pairs
         ),
@@ -68,11 +65,11 @@ def products_of(
 ) -> Products:
     """Return the products of one node from the sums of n expressions in each group.
 
-    >>> found = products_of({1: [2.0, 4.0, 10.0]}, 2, 1)      # 1 and 3, in class 1
-    >>> found.means.tolist(), found.spreads.tolist()
+    >>> products = products_of({1: [2.0, 4.0, 10.0]}, 2, 1)      # 1 and 3, in class 1
+    >>> products.means.tolist(), products.spreads.tolist()
     ([[0.0], [2.0]], [[[0.0]], [[2.0]]])
     """
-    found = Products(
+    products = Products(
         np.zeros(n_groups), np.zeros((n_groups, n)), np.zeros((n_groups, n, n))
     )
     for group, line in lines.items():
@@ -83,12 +80,12 @@ def products_of(
         with np.errstate(over="ignore", invalid="ignore"):
             means = rest[:n] / weight
             spreads -= weight * np.outer(means, means)
-        found.weights[group], found.means[group] = weight, means
-        found.spreads[group] = spreads
-    return found
+        products.weights[group], products.means[group] = weight, means
+        products.spreads[group] = spreads
+    return products
 
 
-def selected(products: Products, indices: Sequence[int]) -> Products:
+def select_terms(products: Products, indices: Sequence[int]) -> Products:
     """Return the products of some of the terms."""
     return Products(
         products.weights,

@@ -7,18 +7,8 @@ import numpy as np
 from sqlglot import exp
 
 from spinney.data import Attribute
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import (
-    both,
-    bound,
-    case,
-    column,
-    first_known,
-    nothing,
-    one_of,
-    total_of,
-    whole,
-)
 from spinney.trees import Intervals, Route, Split, Surrogate, Threshold
 
 DROPPED = -1
@@ -42,13 +32,13 @@ class SqlRoutes:
         split = route.split
         if route.default_branch is not None:
             questions = (split, *route.surrogates)
-            goes = [self.branch(question, children) for question in questions]
-            last = whole(children.get(route.default_branch, DROPPED))
-            return first_known([*goes, last])
-        absent: exp.Expr = exp.Null()
+            targets = [self.branch(question, children) for question in questions]
+            fallback = sql.integer(children.get(route.default_branch, DROPPED))
+            return sql.coalesce([*targets, fallback])
+        if_missing: exp.Expr = exp.Null()
         if split.missing is not None:
-            absent = whole(children.get(split.missing, DROPPED))
-        return self._cases(split, list(range(split.n_branches)), children, absent)
+            if_missing = sql.integer(children.get(split.missing, DROPPED))
+        return self._cases(split, list(range(split.n_branches)), children, if_missing)
 
     def branch(
         self, question: Split | Surrogate, children: Mapping[int, int] | None = None
@@ -58,17 +48,17 @@ class SqlRoutes:
         With ``children``, it is the child instead.
         """
         if isinstance(question, Surrogate):
-            split, own = question.split, list(map(question.own_branch, (0, 1)))
+            split, branches = question.split, list(map(question.own_branch, (0, 1)))
         else:
-            split, own = question, list(range(question.n_branches))
-        return self._cases(split, own, children, exp.Null())
+            split, branches = question, list(range(question.n_branches))
+        return self._cases(split, branches, children, exp.Null())
 
     def _cases(
         self,
         split: Split,
-        own: list[int],
+        branches: list[int],
         children: Mapping[int, int] | None,
-        absent: exp.Expr,
+        if_missing: exp.Expr,
     ) -> exp.Case:
         """Return the child, or the branch, for each side that a split has.
 
@@ -76,23 +66,26 @@ class SqlRoutes:
         good as missing.
         """
         whens: list[tuple[exp.Expr, exp.Expr]] = [
-            (nothing(column(f"a{split.attribute}")), absent)
+            (sql.is_null(sql.column(f"a{split.attribute}")), if_missing)
         ]
-        for branch, side in enumerate(own):
-            goes = branch if children is None else children.get(branch, DROPPED)
-            whens.append((self._taken(split, side), whole(goes)))
-        return case(*whens, otherwise=absent)
+        for branch, side in enumerate(branches):
+            target = branch if children is None else children.get(branch, DROPPED)
+            whens.append((self._taken(split, side), sql.integer(target)))
+        return sql.case(*whens, default=if_missing)
 
     def _taken(self, split: Split, branch: int) -> exp.Expr:
         """Return whether a row whose value is known takes a branch."""
-        cell, attribute = column(f"a{split.attribute}"), self.attribute(split.attribute)
+        cell, attribute = (
+            sql.column(f"a{split.attribute}"),
+            self.attribute(split.attribute),
+        )
         if isinstance(split, Intervals):
             return _between(split.attribute, *split.bounds(branch))
         if isinstance(split, Threshold) and attribute.kind == "numeric":
-            compared = exp.GT if branch else exp.LTE
-            return compared(this=cell, expression=bound(float(split.threshold)))
-        goes = split.branch_of(np.arange(len(attribute.values)))
-        return one_of(cell, np.flatnonzero(goes == branch).tolist())
+            comparison = exp.GT if branch else exp.LTE
+            return comparison(this=cell, expression=sql.param(float(split.threshold)))
+        branches = split.branch_of(np.arange(len(attribute.values)))
+        return sql.is_in(cell, np.flatnonzero(branches == branch).tolist())
 
 
 def _between(index: int, low: float, high: float) -> exp.Expr:
@@ -101,13 +94,17 @@ def _between(index: int, low: float, high: float) -> exp.Expr:
         return exp.false()
     parts: list[exp.Expr] = []
     if low != -np.inf:
-        parts.append(exp.GT(this=column(f"a{index}"), expression=bound(float(low))))
+        parts.append(
+            exp.GT(this=sql.column(f"a{index}"), expression=sql.param(float(low)))
+        )
     if high != np.inf:
-        parts.append(exp.LTE(this=column(f"a{index}"), expression=bound(float(high))))
-    return both(parts)
+        parts.append(
+            exp.LTE(this=sql.column(f"a{index}"), expression=sql.param(float(high)))
+        )
+    return sql.all_of(parts)
 
 
-LEFT, RIGHT, ABSENT = range(3)
+LEFT, RIGHT, MISSING = range(3)
 """The places of a row at a node that asks for a number."""
 STAYS = -1
 """What nodes ask whose rows have one place only."""
@@ -121,77 +118,76 @@ def child_by_lists(
     staying: Mapping[int, int],
     *,
     attribute: Callable[[int], Attribute],
-    nowhere: int,
 ) -> exp.Expr | None:
-    """Return the node that a line comes to, NULL if it is divided.
+    """Return the node of a line after a step, NULL if it is divided.
 
-    ``leaving`` are routes and the nodes of their branches, by node; a branch that has
-    none leads ``nowhere``. None is returned where a route has another form than these.
+    ``leaving`` are routes and the nodes of their branches, by node; lines of other
+    branches are dropped. None means that a route has no form as lists.
     """
     for route, _ in leaving.values():
         if route.surrogates or isinstance(route.split, Intervals):
             return None  # lists hold one cut, or codes
     first, last = min({**leaving, **staying}), max({**leaving, **staying})
-    asks, begins, cuts, goes = (list[exp.Expr]() for _ in range(4))
-    for numbers in (asks, begins, cuts):
+    attributes, starts, cuts, targets = (list[exp.Expr]() for _ in range(4))
+    for numbers in (attributes, starts, cuts):
         numbers.extend(exp.Null() for _ in range(first, last + 1))
     for node in sorted({**leaving, **staying}):
-        at = node - first
-        begins[at] = whole(len(goes))
+        position = node - first
+        starts[position] = sql.integer(len(targets))
         if node not in leaving:
-            asks[at] = whole(STAYS)
-            goes.append(whole(staying[node]))
+            attributes[position] = sql.integer(STAYS)
+            targets.append(sql.integer(staying[node]))
             continue
         route, children = leaving[node]
         index = route.split.attribute
-        asks[at] = whole(index)
+        attributes[position] = sql.integer(index)
         if isinstance(route.split, Threshold) and attribute(index).kind == "numeric":
-            cuts[at] = bound(float(route.split.threshold))
+            cuts[position] = sql.param(float(route.split.threshold))
             sides: Sequence[int] = (0, 1)
         else:
             codes = np.arange(len(attribute(index).values))
             sides = route.split.branch_of(codes).tolist()
-        absent = (
-            route.split.missing
-            if route.default_branch is None
-            else route.default_branch
-        )
-        branches = [absent if side == DROPPED else side for side in (*sides, DROPPED)]
-        goes += [
-            exp.Null() if branch is None else whole(children.get(branch, nowhere))
+        fallback = route.fallback_branch
+        branches = [fallback if side == DROPPED else side for side in (*sides, DROPPED)]
+        targets += [
+            exp.Null() if branch is None else sql.integer(children.get(branch, DROPPED))
             for branch in branches
         ]
-    place = _place(engine, asks, cuts, first, attribute)
-    return engine.item(goes, total_of([engine.item(begins, _at(first)), place]))
+    place = _side_position(engine, attributes, cuts, first, attribute)
+    return engine.item(
+        targets, sql.add([engine.item(starts, _list_position(first)), place])
+    )
 
 
-def _place(
+def _side_position(
     engine: SqlEngine,
-    asks: Sequence[exp.Expr],
+    attributes: Sequence[exp.Expr],
     cuts: Sequence[exp.Expr],
     first: int,
     attribute: Callable[[int], Attribute],
 ) -> exp.Expr:
     """Return the place of a row at its node."""
-    whens: list[tuple[exp.Expr, exp.Expr]] = [(whole(STAYS), whole(0))]
-    asked = {int(each.this) for each in asks if isinstance(each, exp.Literal)}
-    for index in sorted(asked):
+    whens: list[tuple[exp.Expr, exp.Expr]] = [(sql.integer(STAYS), sql.integer(0))]
+    used = {int(each.this) for each in attributes if isinstance(each, exp.Literal)}
+    for index in sorted(used):
         cell = f"a{index}"
         if attribute(index).kind == "numeric":
-            cut = engine.item([each.copy() for each in cuts], _at(first))
-            below = exp.LTE(this=column(cell), expression=cut)
-            place: exp.Expr = case(
-                (nothing(column(cell)), whole(ABSENT)),
-                (below, whole(LEFT)),
-                otherwise=whole(RIGHT),
+            cut = engine.item([each.copy() for each in cuts], _list_position(first))
+            below = exp.LTE(this=sql.column(cell), expression=cut)
+            place: exp.Expr = sql.case(
+                (sql.is_null(sql.column(cell)), sql.integer(MISSING)),
+                (below, sql.integer(LEFT)),
+                default=sql.integer(RIGHT),
             )
         else:
             n_codes = len(attribute(index).values)
-            place = first_known([column(cell), whole(n_codes)])
-        whens.append((whole(index), place))
-    return case(*whens, of=engine.item(asks, _at(first)))
+            place = sql.coalesce([sql.column(cell), sql.integer(n_codes)])
+        whens.append((sql.integer(index), place))
+    return sql.case(*whens, subject=engine.item(attributes, _list_position(first)))
 
 
-def _at(first: int) -> exp.Expr:
+def _list_position(first: int) -> exp.Expr:
     """Return where a line's node stands in lists that begin with the first one."""
-    return exp.Paren(this=exp.Sub(this=column("node"), expression=whole(first)))
+    return exp.Paren(
+        this=exp.Sub(this=sql.column("node"), expression=sql.integer(first))
+    )

@@ -21,19 +21,8 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
-from spinney.extensions.databases.expressions import (
-    both,
-    bound,
-    case,
-    column,
-    count_all,
-    double,
-    known,
-    named,
-    select,
-    text,
-)
 from spinney.extensions.databases.grouped import grouped_statements
 from spinney.sources.rows.training_rows import NO_TARGET
 from spinney.sources.rows.weight_checks import (
@@ -58,34 +47,36 @@ class TrainingQuery:
     weight: SqlColumn | None = None
     complete: bool = False
 
-    def cell(self, of: SqlColumn) -> exp.Expr:
+    def cell(self, column_: SqlColumn) -> exp.Expr:
         """Return the expression of a column's cells."""
-        return self.cells[of.name].copy()
+        return self.cells[column_.name].copy()
 
     def over(self, listed: Sequence[exp.Expr]) -> exp.Select:
         """Return a select from the table as it is."""
-        return select(listed, self.engine.rows)
+        return sql.select(listed, self.engine.rows)
 
     def select(self) -> exp.Select:
         """Return the select that names cells c0, c1 …, class and weight.
 
         Rows without a class or a weight are left out.
         """
-        weight = bound(1.0) if self.weight is None else self.cell(self.weight)
+        weight = sql.param(1.0) if self.weight is None else self.cell(self.weight)
         cells = [
-            named(self.cell(each), f"c{index}")
-            for index, each in enumerate(self.attributes)
+            sql.alias(self.cell(described), f"c{index}")
+            for index, described in enumerate(self.attributes)
         ]
-        cells.append(named(self.cell(self.target), "class"))
-        cells.append(named(double(weight), "weight"))
-        light = exp.GT(this=column("weight"), expression=exp.Literal.number(0))
-        wanted = [known(column("class")), light]
+        cells.append(sql.alias(self.cell(self.target), "class"))
+        cells.append(sql.alias(sql.double(weight), "weight"))
+        light = exp.GT(this=sql.column("weight"), expression=exp.Literal.number(0))
+        conditions = [sql.not_null(sql.column("class")), light]
         if self.complete:
-            wanted += [known(column(f"c{i}")) for i in range(len(self.attributes))]
-        return select([exp.Star()], self.over(cells), both(wanted))
+            conditions += [
+                sql.not_null(sql.column(f"c{i}")) for i in range(len(self.attributes))
+            ]
+        return sql.select([exp.Star()], self.over(cells), sql.all_of(conditions))
 
 
-Raw = str | float
+RawValue = str | float
 """What a cell is in the engine where its value is a name: a text or a number."""
 
 
@@ -96,11 +87,11 @@ class SeenValues:
     ``attributes`` are by place.
     """
 
-    attributes: Mapping[int, Mapping[Raw, Value]]
-    target: Mapping[Raw, Value]
+    attributes: Mapping[int, Mapping[RawValue, Value]]
+    target: Mapping[RawValue, Value]
 
 
-def rows_of(
+def training_query(
     engine: SqlEngine,
     cells: Mapping[str, exp.Expr],
     columns: Sequence[SqlColumn],
@@ -112,7 +103,7 @@ def rows_of(
     by_name = {column.name: column for column in columns}
     if target == NO_TARGET:
         by_name[target] = SqlColumn(target, "nominal", "")
-        cells = {**cells, target: text(exp.Literal.string("rows"))}
+        cells = {**cells, target: sql.text(exp.Literal.string("rows"))}
     for name in (target, weight):
         if name is not None and name not in by_name:
             msg = f"there is no column {name!r}: {did_you_mean(name, by_name)}"
@@ -133,21 +124,21 @@ def check_weights(rows: TrainingQuery) -> None:
     weight = rows.weight
     check_weight_kind(weight.name, weight.kind)
     positive = exp.GT(this=rows.cell(weight), expression=exp.Literal.number(0))
-    least, n_rows, n_known, lightest = rows.engine.line(
+    least, n_rows, n_known, lightest = rows.engine.fetch_row(
         rows.over(
             [
                 exp.Min(this=rows.cell(weight)),
-                count_all(),
+                sql.count_all(),
                 exp.Count(this=rows.cell(weight)),
-                exp.Min(this=case((positive, rows.cell(weight)))),
+                exp.Min(this=sql.case((positive, rows.cell(weight)))),
             ]
         )
     )
-    absent = n_rows - n_known
-    if absent or (least is not None and least < 0):
-        odd = f"{absent} missing cells" if absent else f"the weight {least}"
+    n_missing = n_rows - n_known
+    if n_missing or (least is not None and least < 0):
+        problem = f"{n_missing} missing cells" if n_missing else f"the weight {least}"
         raise DataError(
-            Setting("weight"), f" {weight.name!r} has {odd}", remedy=WEIGHTS
+            Setting("weight"), f" {weight.name!r} has {problem}", remedy=WEIGHTS
         )
     if lightest is not None:
         check_least_weight(float(lightest))
@@ -155,30 +146,30 @@ def check_weights(rows: TrainingQuery) -> None:
 
 def count_classes(rows: TrainingQuery) -> tuple[int, int]:
     """Return how many rows have a class, and how many there are."""
-    known = exp.Count(this=rows.cell(rows.target))
-    n_known, n_rows = rows.engine.line(rows.over([known, count_all()]))
-    return int(n_known), int(n_rows)
+    labelled = exp.Count(this=rows.cell(rows.target))
+    n_labelled, n_rows = rows.engine.fetch_row(rows.over([labelled, sql.count_all()]))
+    return int(n_labelled), int(n_rows)
 
 
-def count_known(rows: TrainingQuery, indices: Sequence[int]) -> list[int]:
+def count_present(rows: TrainingQuery, indices: Sequence[int]) -> list[int]:
     """Return how many rows have a value, for each attribute at these places."""
     if not indices:
         return []
-    wanted = [exp.Count(this=column(f"c{index}")) for index in indices]
-    return list(map(int, rows.engine.line(select(wanted, rows.select()))))
+    counts = [exp.Count(this=sql.column(f"c{index}")) for index in indices]
+    return list(map(int, rows.engine.fetch_row(sql.select(counts, rows.select()))))
 
 
 def seen_values(rows: TrainingQuery) -> SeenValues:
     """Return the values that occur, of the target and of nominal or ordinal columns."""
     columns = {f"c{index}": column for index, column in enumerate(rows.attributes)}
     columns["class"] = rows.target
-    seen: dict[str, dict[Raw, Value]] = {name: {} for name in columns}
+    seen: dict[str, dict[RawValue, Value]] = {name: {} for name in columns}
     for numeric in (True, False):
         names = [
             name
-            for name, each in columns.items()
-            if (each.kind == "numeric" or each.as_number) is numeric
-            and (each.kind != "numeric" or name == "class")
+            for name, described in columns.items()
+            if (described.kind == "numeric" or described.as_number) is numeric
+            and (described.kind != "numeric" or name == "class")
         ]
         statements = grouped_statements(
             rows.engine,
@@ -188,10 +179,10 @@ def seen_values(rows: TrainingQuery) -> SeenValues:
         )
         for statement, group in statements:
             which, _, values = rows.engine.fetch(statement)
-            for at, raw in zip(texts(which), texts(values), strict=True):
-                name = group[at]
+            for position, raw in zip(texts(which), texts(values), strict=True):
+                name = group[position]
                 if raw is not None:
-                    seen[name][raw] = value_of(columns[name], raw)
+                    seen[name][raw] = cell_value(columns[name], raw)
     target = seen.pop("class")
     if not target:
         if rows.target.name == NO_TARGET:
@@ -200,13 +191,13 @@ def seen_values(rows: TrainingQuery) -> SeenValues:
         raise DataError(msg)
     nominal = {
         index: seen[f"c{index}"]
-        for index, each in enumerate(rows.attributes)
-        if each.kind != "numeric"
+        for index, described in enumerate(rows.attributes)
+        if described.kind != "numeric"
     }
     return SeenValues(nominal, target)
 
 
-def value_of(column: SqlColumn, raw: Any) -> Value:
+def cell_value(column: SqlColumn, raw: Any) -> Value:
     """Return the value of a cell that an engine has given."""
     if column.kind == "numeric":
         return float(raw)

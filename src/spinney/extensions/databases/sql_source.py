@@ -22,24 +22,9 @@ import numpy as np
 from sqlglot import exp
 
 from spinney.data import Attribute, Schema
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases import number_bins
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats, integers
-from spinney.extensions.databases.expressions import (
-    both,
-    bound,
-    by_node,
-    column,
-    difference,
-    double,
-    first_known,
-    grouped_by,
-    known,
-    named,
-    product,
-    select,
-    summed_up,
-    whole,
-)
 from spinney.extensions.databases.grouped import Relation, grouped_statements
 from spinney.extensions.databases.node_rows import NodeRows
 from spinney.extensions.databases.number_bins import NumberBins, rows_in_opened_bins
@@ -51,8 +36,8 @@ from spinney.extensions.databases.query_results import (
 from spinney.extensions.databases.sql_products import (
     MAX_TERMS_PER_STATEMENT,
     products_of,
-    selected,
-    sums,
+    select_terms,
+    sum_expressions,
     term_expression,
 )
 from spinney.extensions.databases.sql_routes import SqlRoutes
@@ -112,8 +97,8 @@ class SqlSource:
             if bins and schema.attributes[index].kind == "numeric"
         ]
         columns = ["class", *(f"a{index}" for index in range(schema.n_columns))]
-        kept = ["node", *(["weight"] if has_weights else []), *columns]
-        self._bins = NumberBins(engine, base, columns=kept, numbers=numbers)
+        stored = ["node", *(["weight"] if has_weights else []), *columns]
+        self._bins = NumberBins(engine, base, columns=stored, numbers=numbers)
         self._rows = NodeRows(
             engine,
             self._bins.base,
@@ -121,13 +106,13 @@ class SqlSource:
             columns=[*columns, *(f"b{index}" for index in self._bins.ranges)],
             routes=self._routes,
             constructed=self._constructed.get,
-            alone=self._bins.base != base,
+            owns_base=self._bins.base != base,
         )
-        self._room = None
+        self._workspace = None
         if engine.budget is not None:
-            bins_of = self._bins
-            self._room = TableWorkspace(
-                engine.budget, schema, bins_of.n_rows, bins_of.different
+            number_bins_ = self._bins
+            self._workspace = TableWorkspace(
+                engine.budget, schema, number_bins_.n_rows, number_bins_.different
             )
         self._totals = self._count_classes()
 
@@ -150,9 +135,9 @@ class SqlSource:
         origin = self.schema.target.origin
         if origin is None:
             return []
-        number: exp.Expr = difference(column("class"), bound(float(origin)))
-        first = number if weight is None else product(weight, number)
-        return [summed_up(first), summed_up(product(first.copy(), number.copy()))]
+        number: exp.Expr = sql.difference(sql.column("class"), sql.param(float(origin)))
+        first = number if weight is None else sql.product(weight, number)
+        return [sql.total(first), sql.total(sql.product(first.copy(), number.copy()))]
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -183,20 +168,22 @@ class SqlSource:
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, from one statement, or what has room."""
-        wanted = [(request.node, request.attributes) for request in requests]
-        if self._room is None:
-            yield self._whole(wanted)
+        node_attributes = [(request.node, request.attributes) for request in requests]
+        if self._workspace is None:
+            yield self._all_values(node_attributes)
             return
-        for places, some in self._room.batches(wanted):
-            stack = self._whole(some)
-            yield replace(stack, node=np.array(places)[stack.node])
-            del stack
+        for places, part in self._workspace.batches(node_attributes):
+            batch = self._all_values(part)
+            yield replace(batch, node=np.array(places)[batch.node])
+            del batch
 
-    def _whole(self, wanted: Sequence[tuple[int, Sequence[int]]]) -> TableBatch:
+    def _all_values(
+        self, node_attributes: Sequence[tuple[int, Sequence[int]]]
+    ) -> TableBatch:
         """Return the tables of attributes at nodes, of all values."""
         target = self.schema.target
         shape = target.width, target.n_outputs
-        return self._counted(wanted, self._moments, by=self._by, shape=shape)
+        return self._counted(node_attributes, self._moments, by=self._by, shape=shape)
 
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
@@ -205,50 +192,52 @@ class SqlSource:
 
         A node of few rows has few values, which are counted one by one.
         """
-        wanted = [(request.node, request.attributes) for request in requests]
-        indices = sorted({index for _, attributes in wanted for index in attributes})
-        ranges = {i: each for i, each in self._bins.ranges.items() if i in indices}
+        node_attributes = [(request.node, request.attributes) for request in requests]
+        indices = sorted(
+            {index for _, attributes in node_attributes for index in attributes}
+        )
+        ranges = {i: bins for i, bins in self._bins.ranges.items() if i in indices}
         small = [
             request.node
             for request, n in zip(requests, n_rows, strict=True)
-            if n <= number_bins.MOST_ROWS
+            if n <= number_bins.MAX_ROWS_BY_VALUE
         ]
         if not ranges or len(small) == len(requests):
-            return BinnedTables(self._whole(wanted))
+            return BinnedTables(self._all_values(node_attributes))
         key = "k" if small else "b"
         lines = self._lines(
-            [node for node, _ in wanted],
+            [node for node, _ in node_attributes],
             {i: f"{key if i in ranges else 'a'}{i}" for i in indices},
             self._moments,
             by=self._by,
             extend_with=lambda relation: self._bins.keyed(relation, small),
         )
         coarse = CountRows.joined(list(lines)).in_bins(ranges, small)
-        nodes = [node for node, _ in wanted]
+        nodes = [node for node, _ in node_attributes]
 
         def inside(intervals: OpenIntervals) -> TableBatch:
             opened = self._opened(intervals, nodes)
-            return self._stack(CountRows.joined(opened), wanted)
+            return self._tables(CountRows.joined(opened), node_attributes)
 
-        check = None if self._room is None else self._room.check_bins
-        return openable_tables(self._stack(coarse, wanted), inside, check)
+        check = None if self._workspace is None else self._workspace.check_bins
+        return openable_tables(self._tables(coarse, node_attributes), inside, check)
 
     def is_remote(self, _: Iterable[int]) -> bool:
         """Return that all rows are in the engine."""
         return True
 
-    def _stack(
-        self, lines: CountRows, wanted: Sequence[tuple[int, Sequence[int]]]
+    def _tables(
+        self, lines: CountRows, node_attributes: Sequence[tuple[int, Sequence[int]]]
     ) -> TableBatch:
         target = self.schema.target
-        return lines.stack(wanted, target.width, target.n_outputs)
+        return lines.tables(node_attributes, target.width, target.n_outputs)
 
     def _opened(
         self, intervals: OpenIntervals, nodes: Sequence[int]
     ) -> list[CountRows]:
         """Return the lines of what is in opened bins, by one statement."""
         by_node = {
-            index: {nodes[at]: listed for at, listed in each.items()}
+            index: {nodes[position]: listed for position, listed in each.items()}
             for index, each in intervals.items()
         }
         used = sorted({node for each in by_node.values() for node in each})
@@ -279,30 +268,32 @@ class SqlSource:
         """Refuse to go on where the limit of memory is used up."""
         self._engine.check_memory()
 
-    def settle(self, nodes: Collection[int]) -> None:
+    def store_nodes(self, nodes: Collection[int]) -> None:
         """Keep the lines of nodes, so that each can be read by itself."""
-        self._rows.settled(nodes)
+        self._rows.stored_groups(nodes)
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests, from one statement."""
-        wanted = [(request.node, request.attributes) for request in requests]
-        if self._room is not None:
-            self._room.check(wanted)
-        most = max((r.split.n_branches for r in requests), default=0)
-        goes = {r.node: (lambda s=r.split: self._routes.branch(s)) for r in requests}
+        node_attributes = [(request.node, request.attributes) for request in requests]
+        if self._workspace is not None:
+            self._workspace.check(node_attributes)
+        max_branches = max((r.split.n_branches for r in requests), default=0)
+        branches = {
+            r.node: (lambda s=r.split: self._routes.branch(s)) for r in requests
+        }
         yield self._counted(
-            wanted,
+            node_attributes,
             lambda _: [],
             by="branch",
-            shape=(most + 1, most + 1),
+            shape=(max_branches + 1, max_branches + 1),
             used={r.split.attribute for r in requests},
-            extend_with=_branches(goes, most),
+            extend_with=_branches(branches, max_branches),
         )
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
         target = self.schema.target
-        goes = {
+        branches = {
             node: (
                 lambda r=route: self._routes.sent(
                     r, {branch: branch for branch in range(r.split.n_branches)}
@@ -319,7 +310,7 @@ class SqlSource:
                     self._moments,
                     by=self._by,
                     used=used,
-                    extend_with=_branches(goes),
+                    extend_with=_branches(branches),
                 )
             )
         )
@@ -328,8 +319,8 @@ class SqlSource:
             n = route.split.n_branches
             weights = np.zeros((n, target.width))
             rows = np.zeros((n, target.n_outputs), dtype=np.int64)
-            own = lines.node == node
-            lines.put(weights, rows, own, lines.value[own].astype(np.int64))
+            at_node = lines.node == node
+            lines.put(weights, rows, at_node, lines.value[at_node].astype(np.int64))
             nothing = np.zeros(target.width), np.zeros(target.n_outputs, np.int64)
             answers.append(CountTable(np.arange(n), weights, rows, *nothing))
         return answers
@@ -345,7 +336,7 @@ class SqlSource:
                 indices = [all_terms.index(term) for term in request.terms]
                 if self.schema.target.is_numeric:
                     indices.append(len(all_terms))
-                varying[request.node] = selected(answers[request.node], indices)
+                varying[request.node] = select_terms(answers[request.node], indices)
         return [varying[request.node] for request in requests]
 
     def _varying(
@@ -364,39 +355,46 @@ class SqlSource:
                 for term in terms
             ]
             if target.origin is not None:
-                columns.append(difference(column("class"), bound(float(target.origin))))
+                columns.append(
+                    sql.difference(sql.column("class"), sql.param(float(target.origin)))
+                )
             whole_rows = None
             if complete:
-                whole_rows = both(known(column(f"a{index}")) for index in used)
-            group = whole(0) if target.is_numeric else column("class")
-            inner = select(
+                whole_rows = sql.all_of(
+                    sql.not_null(sql.column(f"a{index}")) for index in used
+                )
+            group = sql.integer(0) if target.is_numeric else sql.column("class")
+            inner = sql.select(
                 [
-                    column("node"),
-                    column("weight")
+                    sql.column("node"),
+                    sql.column("weight")
                     if has_weights
-                    else named(double(whole(1)), "weight"),
-                    named(group, "group"),
-                    *(named(each, f"z{i}") for i, each in enumerate(columns)),
+                    else sql.alias(sql.double(sql.integer(1)), "weight"),
+                    sql.alias(group, "group"),
+                    *(sql.alias(cells, f"z{i}") for i, cells in enumerate(columns)),
                 ],
                 relation(),
                 whole_rows,
             )
-            added = [named(each, f"s{i}") for i, each in enumerate(sums(n_columns))]
+            added = [
+                sql.alias(cells, f"s{i}")
+                for i, cells in enumerate(sum_expressions(n_columns))
+            ]
             keys = ("node", "group")
-            query = select([*map(column, keys), *added], inner)
+            query = sql.select([*map(sql.column, keys), *added], inner)
             node, label, *rest = self._engine.fetch(
-                grouped_by(query, map(column, keys))
+                sql.grouped_by(query, map(sql.column, keys))
             )
-            amounts = np.array([floats(each) for each in rest]).T
-            every = zip(integers(node).tolist(), integers(label).tolist(), strict=True)
-            for (number, code), line in zip(every, amounts.tolist(), strict=True):
+            amounts = np.array([floats(cells) for cells in rest]).T
+            groups = zip(integers(node).tolist(), integers(label).tolist(), strict=True)
+            for (number, code), line in zip(groups, amounts.tolist(), strict=True):
                 lines[number][code] = line
         n_groups = target.n_outputs
         return {n: products_of(lines[n], n_groups, n_columns) for n in nodes}
 
     def _counted(
         self,
-        wanted: Sequence[tuple[int, Sequence[int]]],
+        node_attributes: Sequence[tuple[int, Sequence[int]]],
         measured: Measured,
         *,
         by: str | None,
@@ -405,18 +403,20 @@ class SqlSource:
         extend_with: Callable[[Relation], Relation] | None = None,
     ) -> TableBatch:
         """Return the tables of attributes at nodes, from one statement a table."""
-        indices = sorted({index for _, attributes in wanted for index in attributes})
+        indices = sorted(
+            {index for _, attributes in node_attributes for index in attributes}
+        )
         if not indices:
             return TableBatch.of([])
         lines = self._lines(
-            list(dict.fromkeys(node for node, _ in wanted)),
+            list(dict.fromkeys(node for node, _ in node_attributes)),
             {index: f"a{index}" for index in indices},
             measured,
             by=by,
             used=used,
             extend_with=extend_with,
         )
-        return CountRows.joined(list(lines)).stack(wanted, *shape)
+        return CountRows.joined(list(lines)).tables(node_attributes, *shape)
 
     def _lines(
         self,
@@ -459,7 +459,6 @@ class SqlSource:
 
 
 def _read(reader: Reader, _: Sequence[str]) -> Lines:
-    """Return lines, the same whatever they are counted by."""
     return reader()
 
 
@@ -467,20 +466,22 @@ def _sums(measured: Measured, *, has_weights: bool) -> list[exp.Expr]:
     """Return what is added up: weights, if there are any, and what is measured."""
     if not has_weights:
         return measured(None)
-    return [summed_up(column("weight")), *measured(column("weight"))]
+    return [sql.total(sql.column("weight")), *measured(sql.column("weight"))]
 
 
 def _branches(
-    goes: Mapping[int, Callable[[], exp.Expr]], otherwise: int | None = None
+    branches: Mapping[int, Callable[[], exp.Expr]], default: int | None = None
 ) -> Callable[[Relation], Relation]:
     """Return a function that adds the branch to lines, by the split of each node."""
 
     def extend_with(relation: Relation) -> Relation:
         def read(names: Sequence[str]) -> exp.Query:
-            branch = by_node({node: write() for node, write in goes.items()})
-            if otherwise is not None:
-                branch = first_known([branch, whole(otherwise)])
-            return select([exp.Star(), named(branch, "branch")], relation(names))
+            branch = sql.by_node({node: write() for node, write in branches.items()})
+            if default is not None:
+                branch = sql.coalesce([branch, sql.integer(default)])
+            return sql.select(
+                [exp.Star(), sql.alias(branch, "branch")], relation(names)
+            )
 
         return read
 

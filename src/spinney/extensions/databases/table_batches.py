@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spinney._support.memory_budget import MemoryBudget
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, phrase
-from spinney.sources.open_bins import MOST_LINES
+from spinney.sources.open_bins import MAX_LINES
 from spinney.trees import TableBatch
 
 LINE, CLASS = 260, 32
@@ -22,7 +22,7 @@ LINE, CLASS = 260, 32
 MAX_BINNED_CLASSES = 6
 """Numbers are counted in bins for at most so many classes (``search.bin_bounds``)."""
 
-Wanted = Sequence[tuple[int, Sequence[int]]]
+NodeAttributes = Sequence[tuple[int, Sequence[int]]]
 """Nodes, and the attributes that are asked about there."""
 
 
@@ -51,7 +51,7 @@ class TableWorkspace:
         return LINE + CLASS * self.schema.target.n_outputs
 
     @property
-    def most(self) -> int:
+    def max_lines(self) -> int:
         """How many lines have room."""
         return self.budget.tables // self.n_bytes
 
@@ -66,10 +66,12 @@ class TableWorkspace:
         n_groups = 1 if target.is_numeric else target.n_outputs
         return min(self.n_rows, n_values * n_nodes * n_groups)
 
-    def batches(self, wanted: Wanted) -> Iterator[tuple[list[int], Wanted]]:
+    def batches(
+        self, requested: NodeAttributes
+    ) -> Iterator[tuple[list[int], NodeAttributes]]:
         """Give places of what is wanted, and what is asked there by one question."""
         asking: dict[int, list[int]] = defaultdict(list)
-        for place, (_, attributes) in enumerate(wanted):
+        for place, (_, attributes) in enumerate(requested):
             for index in attributes:
                 asking[index].append(place)
         together: dict[int, list[int]] = defaultdict(list)
@@ -77,38 +79,38 @@ class TableWorkspace:
         for index in sorted(asking):
             places = asking[index]
             single, n_lines = self.lines(index, 1), self.lines(index, len(places))
-            if single > self.most:
+            if single > self.max_lines:
                 raise self.refusal(index, single)
-            if n_lines > self.most:
-                step = max(1, self.most // single)
+            if n_lines > self.max_lines:
+                step = max(1, self.max_lines // single)
                 for first in range(0, len(places), step):
-                    some = places[first : first + step]
-                    yield some, [(wanted[place][0], [index]) for place in some]
+                    part = places[first : first + step]
+                    yield part, [(requested[place][0], [index]) for place in part]
                 continue
-            if n_together + n_lines > self.most:
-                yield _batch(together, wanted)
+            if n_together + n_lines > self.max_lines:
+                yield _batch(together, requested)
                 together, n_together = defaultdict(list), 0
             n_together += n_lines
             for place in places:
                 together[place].append(index)
         if together:
-            yield _batch(together, wanted)
+            yield _batch(together, requested)
 
-    def check(self, wanted: Wanted) -> None:
+    def check(self, requested: NodeAttributes) -> None:
         """Refuse what has to be in memory as a whole, and has no room there."""
-        indices = {index for _, attributes in wanted for index in attributes}
-        lines = {index: self.lines(index, len(wanted)) for index in sorted(indices)}
-        if sum(lines.values()) > self.most:
+        indices = {index for _, attributes in requested for index in attributes}
+        lines = {index: self.lines(index, len(requested)) for index in sorted(indices)}
+        if sum(lines.values()) > self.max_lines:
             largest = max(lines, key=lambda index: lines[index])
             raise self.refusal(largest, sum(lines.values()))
 
-    def check_bins(self, stack: TableBatch, lines: NDArray[np.bool_]) -> None:
+    def check_bins(self, batch: TableBatch, lines: NDArray[np.bool_]) -> None:
         """Refuse to open bins where the tables of bins have grown too large."""
-        if len(lines) + MOST_LINES > self.most:
-            opened = stack.attribute[stack.owner[lines]]
+        if len(lines) + MAX_LINES > self.max_lines:
+            opened = batch.attribute[batch.owner[lines]]
             index = int(np.bincount(opened).argmax())
             name = self.schema.attributes[index].name
-            n_bytes = (len(lines) + MOST_LINES) * self.n_bytes
+            n_bytes = (len(lines) + MAX_LINES) * self.n_bytes
             raise ParameterError(
                 Setting("memory_limit", self.budget.given),
                 f" has no room for the bins of column {name!r} that must be opened",
@@ -125,19 +127,19 @@ class TableWorkspace:
         name = self.schema.attributes[index].name
         limit = self.budget.limit_for_tables(n_lines * self.n_bytes)
         target = self.schema.target
-        other = phrase("leave the column out ({})", Setting("ignore", [name]))
+        alternative = phrase("leave the column out ({})", Setting("ignore", [name]))
         if not target.is_numeric and target.n_outputs <= MAX_BINNED_CLASSES:
             settings = Setting("recipe", "cart"), Setting("missing_policy", "branch")
-            other = phrase("count numbers in bins ({}, {})", *settings)
+            alternative = phrase("count numbers in bins ({}, {})", *settings)
         return ParameterError(
             Setting("memory_limit", self.budget.given),
             f" has no room for all values of column {name!r}",
-            remedy=phrase("raise it to {}, or {}", limit, other),
+            remedy=phrase("raise it to {}, or {}", limit, alternative),
         )
 
 
 def _batch(
-    together: Mapping[int, list[int]], wanted: Wanted
-) -> tuple[list[int], Wanted]:
+    together: Mapping[int, list[int]], requested: NodeAttributes
+) -> tuple[list[int], NodeAttributes]:
     places = sorted(together)
-    return places, [(wanted[place][0], together[place]) for place in places]
+    return places, [(requested[place][0], together[place]) for place in places]

@@ -90,7 +90,7 @@ class RemoteStudy:
     def prepare(self, split: RemoteSplit) -> Callable[[StudyCandidate], FoldResult]:
         """Return a function that measures a candidate on a split."""
         repeat, fold, test_sample = split
-        training = self.rows.subset(test_sample.others)
+        training = self.rows.subset(test_sample.complement)
         n_train = training.root().n_rows
         n_test = self.n_rows - n_train
         if not n_train or not n_test:
@@ -141,7 +141,7 @@ class RemoteStudy:
 
     def _n_pieces(self, n_test: int) -> int:
         """Return in how many pieces the test rows fit in memory."""
-        max_rows = self.rows.most_rows
+        max_rows = self.rows.max_rows
         if not max_rows:
             msg = "no test row fits in memory"
             raise DataError(msg, remedy="raise memory_limit")

@@ -1,4 +1,4 @@
-"""The explorer: a page of its own in which a model can be walked and questioned."""
+"""The explorer: an interactive page of one or two models in one file."""
 
 from typing import TYPE_CHECKING
 

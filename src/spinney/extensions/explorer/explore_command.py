@@ -1,4 +1,4 @@
-"""The command ``explore``: a page in which a model is walked and questioned."""
+"""The command ``explore``: an interactive page of a model."""
 
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ from spinney.extensions.pictures.page_output import page_options, page_path, wri
 @page_options
 @file_options
 def explore(model: str, other: str | None, **options: Any) -> None:
-    """Write a page in which MODEL can be walked and questioned, without a network.
+    """Write an interactive page of MODEL that works offline.
 
     It holds counts, and no rows unless --rows names them; --data adds histograms of a
     table and none of its rows. Two models stand side by
@@ -53,16 +53,16 @@ def explore(model: str, other: str | None, **options: Any) -> None:
     models = [load(path) for path in (model, other) if path is not None]
     with show_status("preparing the page"):
         page = models[0].explore(
-            **_given(models, options), beside=models[1] if other else None
+            **_table_argument(models, options), beside=models[1] if other else None
         )
     write_page(page, path, options, _contents(options))
 
 
-def _given(models: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of --rows or of --data, as each model is to read it."""
+def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of --rows or --data, read with the schema of one model."""
     named = [name for name in ("rows", "data") if options[name] is not None]
     if not named:
-        why = "says nothing without --rows DATA or --data DATA"
+        why = "has no effect without --rows DATA or --data DATA"
         refuse_options(parameter_names(file_options), why)
         return {}
     if len(named) > 1:

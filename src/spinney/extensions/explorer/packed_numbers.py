@@ -1,8 +1,7 @@
 """Arrays in JSON: a letter and a size, a colon, and the bytes in base64.
 
-A page of 50,000 nodes holds a few dozen numbers of each. Written out they would be
-several times as long, and read several times as slowly; and bytes give the browser the
-very same float64 that thresholds are.
+A page of 50,000 nodes holds a few dozen numbers of each. Decimal numbers would
+be several times as long and as slow to read, and bytes keep thresholds exact.
 """
 
 from base64 import b64encode
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-WHOLE = ("u1", "i1", "u2", "i2", "u4", "i4")
+INTEGER_TYPES = ("u1", "i1", "u2", "i2", "u4", "i4")
 
 
 def packed(array: "NDArray[Any] | list[Any]") -> str:
@@ -25,7 +24,7 @@ def packed(array: "NDArray[Any] | list[Any]") -> str:
     numbers = np.ascontiguousarray(array).ravel()
     if not len(numbers):
         return "u1:"
-    kind = _narrowest(numbers)
+    kind = _narrowest_type(numbers)
     return f"{kind}:{b64encode(numbers.astype(f'<{kind}').tobytes()).decode()}"
 
 
@@ -34,22 +33,18 @@ def packed_fields(source: Any, *names: str) -> dict[str, str]:
     return {name: packed(getattr(source, name)) for name in names}
 
 
-def _narrowest(numbers: NDArray[Any]) -> str:
+def _narrowest_type(numbers: NDArray[Any]) -> str:
     if numbers.dtype.kind == "b":
         return "u1"
     if numbers.dtype.kind == "f":
         whole = np.isfinite(numbers).all() and (numbers == np.trunc(numbers)).all()
-        if not whole or _has_minus_zero(numbers):
+        if not whole or np.signbit(numbers[numbers == 0]).any():  # or a minus zero
             with np.errstate(over="ignore"):
                 single = numbers.astype(np.float32).astype(np.float64)
             return "f4" if np.array_equal(single, numbers, equal_nan=True) else "f8"
-    least, most = numbers.min(), numbers.max()
-    for kind in WHOLE:
+    low, high = numbers.min(), numbers.max()
+    for kind in INTEGER_TYPES:
         bounds = np.iinfo(kind)
-        if bounds.min <= least and most <= bounds.max:
+        if bounds.min <= low and high <= bounds.max:
             return kind
     return "f8"
-
-
-def _has_minus_zero(numbers: NDArray[Any]) -> bool:
-    return bool(np.signbit(numbers[numbers == 0]).any())

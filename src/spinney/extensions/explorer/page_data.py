@@ -1,8 +1,8 @@
-"""Any fitted model as the data of its page, and what of it the page contains.
+"""Any fitted model as the data of its page.
 
-Aggregates only: counts, splits, merits, and of a table that is given the errors and
-histograms. Rows are there where a table of them is given to be shown.
-What would make a page too large is left out from the small nodes up, and said so.
+The page has aggregates only: counts, splits, merits, and the errors and histograms of a
+table, if given. It has rows only if a table is given to be shown. Data that would make
+the page too large is left out, smallest nodes first, and the page says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from spinney.data import Fingerprint, Schema, Table
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.extensions.explorer.row_data import (
-    MOST_ROWS,
-    RowsGiven,
+    MAX_ROWS,
+    TableRows,
     cells_data,
     leaf_rows,
     rows_data,
@@ -29,7 +29,7 @@ from spinney.extensions.explorer.row_data import (
 from spinney.extensions.explorer.schema_data import schema_data
 from spinney.extensions.explorer.tree_data import (
     candidate_data,
-    digits_of,
+    cut_digits,
     histogram_data,
     nodes_data,
     record_data,
@@ -57,14 +57,14 @@ from spinney.trees import (
 from spinney.trees.predict import flatten
 
 KINDS = ("tree", "forest", "clusters")
-MOST_MODELS = 500  # linear models of leaves that are written out
+MAX_MODELS = 500  # linear models of leaves that are written out
 VERSION = 1
-MOST_NODES = 250_000
-# Of a page: numbers in count tables, explained nodes, signs in their texts.
-MOST_COUNTS, MOST_EXPLAINED, MOST_SIGNS = 300_000, 64, 300_000
-MOST_BINS = 60_000  # numbers in histograms
-# Of a forest.
-MOST_TREES, MOST_FOREST_NODES = 200, 60_000
+MAX_NODES = 250_000
+# Per page: numbers in count tables, explained nodes, characters in their texts.
+MAX_COUNTS, MAX_EXPLAINED, MAX_TEXT_LENGTH = 300_000, 64, 300_000
+MAX_BINS = 60_000  # numbers in histograms
+# Per forest.
+MAX_TREES, MAX_FOREST_NODES = 200, 60_000
 
 
 def explorer_data(
@@ -77,9 +77,9 @@ def explorer_data(
     models : sequence of one or two fitted models
         Trees, forests or clusters.
     rows : table, optional
-        Whose rows the page shows behind nodes; read as each model reads tables.
+        The table whose rows the page shows at nodes, by the schema of each model.
     data : table, optional
-        In its place: a table of which the page has aggregates and no row.
+        Instead, a table of which the page has aggregates and no row.
     """
     if rows is not None and data is not None:
         raise ParameterError(
@@ -95,7 +95,7 @@ def explorer_data(
         if kind == "clusters" and data is not None:
             raise refusal(
                 Setting("data"),
-                "says nothing of clusters",
+                "has no effect on clusters",
                 phrase("give the rows ({}), to be in the page", Setting("rows", ...)),
             )
     return {
@@ -109,14 +109,14 @@ def explorer_data(
 
 
 def _model_data(model: Any, rows: Any, *, with_rows: bool) -> dict[str, Any]:
-    given = None if rows is None else model.read(rows)
+    table = None if rows is None else model.read(rows)
     if model.kind == "forest":
-        return _forest_data(model.forest_, given, with_rows=with_rows)
+        return _forest_data(model.forest_, table, with_rows=with_rows)
     if model.kind == "tree":
-        return _tree_model_data(model.model_, given, with_rows=with_rows)
+        return _tree_model_data(model.model_, table, with_rows=with_rows)
     page = registry.load("page", model.kind)
-    other: dict[str, Any] = page(saved_content(model), given)
-    return other
+    data: dict[str, Any] = page(saved_content(model), table)
+    return data
 
 
 def _tree_model_data(
@@ -124,86 +124,86 @@ def _tree_model_data(
 ) -> dict[str, Any]:
     tree, schema = model.tree, model.schema
     criterion = model.recipe.measure(numeric=schema.target.is_numeric)
-    if len(tree) > MOST_NODES:
+    if len(tree) > MAX_NODES:
         msg = (
-            f"the tree has {len(tree)} nodes, and a page takes at most {MOST_NODES}: "
+            f"the tree has {len(tree)} nodes, and a page takes at most {MAX_NODES}: "
             "prune it, or grow it with fewer leaves"
         )
         raise ParameterError(msg)
     arrays, candidates = tree.arrays, tree.nodes.candidate_arrays
     weight = arrays.weight(schema.target)
     order = np.argsort(-weight, kind="stable")
-    kept = _nodes_within(candidates, order, schema)
-    texts, given = _explanations(model, order), None
+    with_candidates = _nodes_with_candidates(candidates, order, schema)
+    texts, rows = _explanations(model, order), None
     if table is not None:
-        given = leaf_rows(table, schema, flatten(tree))
-    coded = _coded(given)
-    histograms = _histograms(tree, coded, order)
+        rows = leaf_rows(table, schema, flatten(tree))
+    encoded = _encoded_rows(rows)
+    histograms = _histograms(tree, encoded, order)
     return {
         "kind": "tree",
-        **_about(schema, model.fingerprint, model.recipe),
+        **_summary(schema, model.fingerprint, model.recipe),
         "merit": criterion.merit_name,
         "schema": schema_data(schema),
         "tree": {
             **nodes_data(arrays, schema.target),
-            "digits": packed(digits_of(arrays, candidates)),
-            "candidates": candidate_data(candidates, kept),
+            "digits": packed(cut_digits(arrays, candidates)),
+            "candidates": candidate_data(candidates, with_candidates),
             "explained": texts,
-            "sequence": sequence_data(tree, coded),
+            "sequence": sequence_data(tree, encoded),
             "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
         "names": {str(node): name for node, name in tree.model_names.items()},
-        "models": _models(tree, order),
-        "rows": rows_data(given) if given is not None and with_rows else None,
+        "models": _model_lines(tree, order),
+        "rows": rows_data(rows) if rows is not None and with_rows else None,
         "contains": {
             "nodes": len(tree),
             "histograms": len(histograms),
-            "counted": 0 if coded is None else len(coded.targets),
-            "candidates": len(kept),
+            "counted": 0 if encoded is None else len(encoded.targets),
+            "candidates": len(with_candidates),
             "explained": len(texts),
-            "models": min(len(tree.model_names), MOST_MODELS),
+            "models": min(len(tree.model_names), MAX_MODELS),
             "of_models": len(tree.model_names),
         },
     }
 
 
-def _models(tree: Tree, order: Integers) -> dict[str, str]:
-    """Return how the linear models of the heaviest leaves read, each in a line."""
+def _model_lines(tree: Tree, order: Integers) -> dict[str, str]:
+    """Return the linear models of the heaviest leaves, each in a line."""
     with_models = [node for node in order.tolist() if node in tree.model_names]
-    lines = model_lines(tree, {*with_models[:MOST_MODELS]}, room=inf)
+    lines = model_lines(tree, {*with_models[:MAX_MODELS]}, room=inf)
     return {str(node): line for node, line in lines.items()}
 
 
-def _about(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str, Any]:
+def _summary(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str, Any]:
     return {
         "title": shown(schema.target.name),
-        "reasons": [str(each) for each in sorted(Reason, key=lambda each: each.code)],
+        "reasons": [str(reason) for reason in sorted(Reason, key=lambda r: r.code)],
         "recipe": ", ".join(recipe.name for recipe in recipes),
         "grown_on": {"rows": origin.n_rows, "weight": origin.weight},
     }
 
 
-def _nodes_within(
+def _nodes_with_candidates(
     candidates: CandidateArrays, order: Integers, schema: Schema
 ) -> Integers:
-    """Return the nodes, the heaviest first, whose candidates a page has room for."""
-    of_candidate = candidates.n_values * (schema.target.width + 1) + 8
-    ends = np.append(0, of_candidate.cumsum())
+    """Return the heaviest nodes, as many as a page can hold the candidates of."""
+    sizes = candidates.n_values * (schema.target.width + 1) + 8
+    ends = np.append(0, sizes.cumsum())
     last = candidates.count.cumsum()
     size = ends[last] - ends[last - candidates.count]
-    some = order[size[order].cumsum() <= MOST_COUNTS]
-    return np.sort(some[candidates.count[some] > 0])
+    heaviest = order[size[order].cumsum() <= MAX_COUNTS]
+    return np.sort(heaviest[candidates.count[heaviest] > 0])
 
 
 def _explanations(model: Model, order: Integers) -> dict[str, str]:
     """Return the arithmetic of the heaviest nodes, as ``explain`` prints it."""
     texts: dict[str, str] = {}
-    room = MOST_SIGNS
-    for node in order[:MOST_EXPLAINED].tolist():
+    remaining = MAX_TEXT_LENGTH
+    for node in order[:MAX_EXPLAINED].tolist():
         text = explain_node(model, node).text()
-        room -= len(text)
-        if room < 0:
+        remaining -= len(text)
+        if remaining < 0:
             break
         texts[str(node)] = text
     return texts
@@ -212,24 +212,24 @@ def _explanations(model: Model, order: Integers) -> dict[str, str]:
 def _histograms(
     tree: Tree, rows: EncodedRows | None, order: Integers
 ) -> Mapping[int, Histogram]:
-    """Return histograms of rows at the heaviest nodes that ask for numbers."""
+    """Return histograms of rows at the heaviest nodes with numeric splits."""
     if rows is None:
         return {}
-    most = MOST_BINS // (BINS * tree.schema.target.width)
+    n_nodes = MAX_BINS // (BINS * tree.schema.target.width)
     arrays = tree.arrays
     cut = arrays.inner & np.isfinite(arrays.cut)
-    return node_histograms(tree, rows, order[cut[order]][:most].tolist())
+    return node_histograms(tree, rows, order[cut[order]][:n_nodes].tolist())
 
 
-def _coded(given: RowsGiven | None) -> EncodedRows | None:
-    """Return the rows given whose target is known; None without their target."""
-    if given is None or given.targets is None:
+def _encoded_rows(rows: TableRows | None) -> EncodedRows | None:
+    """Return the rows with a target; None if the table has no target column."""
+    if rows is None or rows.targets is None:
         return None
-    known = given.known
+    mask = rows.has_target
     columns: list[Any] = [
-        None if cells is None else cells[known] for cells in given.columns
+        None if cells is None else cells[mask] for cells in rows.columns
     ]
-    targets = given.targets[known]
+    targets = rows.targets[mask]
     return EncodedRows(columns, targets, np.ones(len(targets)))
 
 
@@ -247,18 +247,18 @@ def _forest_data(
     if typical is not None:
         order = np.append(typical.number, order[order != typical.number])
     sizes = np.array([len(member) for member in forest.members])
-    within = sizes[order].cumsum() <= max(MOST_FOREST_NODES, int(sizes[order[0]]))
-    chosen = order[within][:MOST_TREES]
+    within = sizes[order].cumsum() <= max(MAX_FOREST_NODES, int(sizes[order[0]]))
+    chosen = order[within][:MAX_TREES]
     trees = []
     for number in chosen.tolist():
         arrays = forest.flat_tree(number).arrays
         data: dict[str, Any] = {"tree": nodes_data(arrays, schema.target)}
         if leaves is not None and with_rows:
-            data["leaf"] = packed(leaves[:MOST_ROWS, number])
+            data["leaf"] = packed(leaves[:MAX_ROWS, number])
         trees.append({"number": number, **data})
     return {
         "kind": "forest",
-        **_about(schema, forest.fingerprint, *forest.recipes),
+        **_summary(schema, forest.fingerprint, *forest.recipes),
         "schema": schema_data(schema),
         "trees": trees,
         "typical": None if typical is None else asdict(typical),

@@ -1,4 +1,4 @@
-"""The page as one file: scripts, styles and data put together, and nothing fetched.
+"""The page as one file: scripts, styles and data, without other resources.
 
 The sources in ``page/`` are plain ES modules and CSS. A page that is opened from a disk
 can import nothing, so the modules are put one after another, what is imported before
@@ -16,7 +16,11 @@ from typing import Any
 
 from spinney.extensions.explorer.page_data import explorer_data
 from spinney.extensions.pictures import colours
-from spinney.extensions.pictures.offline_page import OfflinePage, island, page_around
+from spinney.extensions.pictures.offline_page import (
+    OfflinePage,
+    embedded_json,
+    make_page,
+)
 from spinney.output.export_formats import DRAWN, Format
 
 MAIN = "main.js"
@@ -43,8 +47,8 @@ def explorer_page(models: Sequence[Any], *, rows: Any = None, data: Any = None) 
     """
     content = explorer_data(models, rows=rows, data=data)
     title = " and ".join(model["title"] for model in content["models"])
-    body = BODY.format(data=island(content))
-    return page_around(title, body, style=style(), script=script())
+    body = BODY.format(data=embedded_json(content))
+    return make_page(title, body, style=style(), script=script())
 
 
 class ExplorerPage(OfflinePage):

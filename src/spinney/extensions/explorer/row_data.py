@@ -1,4 +1,4 @@
-"""The rows behind nodes, where a user asks for them: cells as text, and their leaf."""
+"""The rows of a page, if a user passes them: cells and leaf of each row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +12,11 @@ from spinney.data import Column, Schema, Table
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.trees.predict import FlatTree, leaf_numbers
 
-MOST_ROWS = 5_000
+MAX_ROWS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
-class RowsGiven:
+class TableRows:
     """A table as a model reads it, with the leaf of each row.
 
     ``targets`` are the codes or numbers of the target, None where the table has none.
@@ -28,43 +28,43 @@ class RowsGiven:
     targets: NDArray[Any] | None
 
     @property
-    def known(self) -> NDArray[np.bool_]:
-        """The rows whose target is known."""
+    def has_target(self) -> NDArray[np.bool_]:
+        """Which rows have a target."""
         assert self.targets is not None
         if self.targets.dtype.kind == "f":
             return np.asarray(~np.isnan(self.targets))
         return np.asarray(self.targets >= 0)
 
 
-def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> RowsGiven:
+def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> TableRows:
     """Send rows down a tree."""
     columns = schema.encode(table, flat.read, optional=flat.gathered_optional)
     leaves = leaf_numbers(flat, columns, table.n_rows)
     named, targets = {column.name for column in table.columns}, None
     if schema.target.name in named:
         targets = schema.target.encode(table[schema.target.name])
-    return RowsGiven(table, columns, leaves, targets)
+    return TableRows(table, columns, leaves, targets)
 
 
-def rows_data(given: RowsGiven) -> dict[str, Any]:
+def rows_data(rows: TableRows) -> dict[str, Any]:
     """Return the first rows with their leaves, and how many there are."""
     return {
-        **cells_data(given.table),
-        "leaf": packed(given.leaves[:MOST_ROWS]),
+        **cells_data(rows.table),
+        "leaf": packed(rows.leaves[:MAX_ROWS]),
     }
 
 
 def cells_data(table: Table) -> dict[str, Any]:
     """Return the cells of the first rows of a table, column by column."""
     return {
-        "rows": min(table.n_rows, MOST_ROWS),
+        "rows": min(table.n_rows, MAX_ROWS),
         "of_rows": table.n_rows,
         "columns": [_column_data(column) for column in table.columns],
     }
 
 
 def _column_data(column: Column) -> dict[str, Any]:
-    cells = column.cells[:MOST_ROWS]
+    cells = column.cells[:MAX_ROWS]
     data: dict[str, Any] = {"name": shown(column.name)}
     if column.kind == "numeric" and column.unit is None:
         return {**data, "numbers": packed(cells)}

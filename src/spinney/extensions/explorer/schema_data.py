@@ -12,7 +12,7 @@ def schema_data(schema: Schema) -> dict[str, Any]:
     """Return attributes and target as plain data."""
     target = schema.target
     return {
-        "attributes": [attribute_data(each) for each in schema.attributes],
+        "attributes": [attribute_data(attribute) for attribute in schema.attributes],
         "target": {
             **_named(target.name),
             **value_list(target.classes),
@@ -24,7 +24,7 @@ def schema_data(schema: Schema) -> dict[str, Any]:
 
 
 def attribute_data(attribute: Attribute) -> dict[str, Any]:
-    """Return an attribute; what it lacks is left out."""
+    """Return an attribute, without the fields that it lacks."""
     data: dict[str, Any] = {**_named(attribute.name), "kind": attribute.kind}
     if attribute.kind != "numeric":
         data |= value_list(attribute.values)
@@ -36,7 +36,7 @@ def attribute_data(attribute: Attribute) -> dict[str, Any]:
 
 
 def value_list(values: tuple[Value, ...]) -> dict[str, Any]:
-    """Return values, and their texts where these are not simply they themselves.
+    """Return values, and their texts if these differ.
 
     >>> value_list(("red", "blue")), value_list((True, 7.0))
     ({'values': ['red', 'blue']}, {'values': [True, 7.0], 'texts': ['true', '7']})

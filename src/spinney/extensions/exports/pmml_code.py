@@ -263,7 +263,7 @@ def _model_tree(form: Portable, fields: Fields) -> Element:
         node = form.nodes[number]
         if not node.splits:
             segment = element(
-                "Segment", all_predicates(conditions), _regression(form, fields, node)
+                "Segment", all_predicates(conditions), _regression(fields, node)
             )
             segment.set("id", str(number))
             segments.append(segment)
@@ -280,7 +280,7 @@ def _model_tree(form: Portable, fields: Fields) -> Element:
     )
 
 
-def _regression(form: Portable, fields: Fields, node: FormNode) -> Element:
+def _regression(fields: Fields, node: FormNode) -> Element:
     """Return the linear model of a leaf, or its number."""
     line = node.line
     intercept = node.outputs[0] if line is None else line.intercept

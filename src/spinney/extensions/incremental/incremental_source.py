@@ -44,7 +44,7 @@ from spinney.extensions.incremental.tree_state import (
 from spinney.growth.plain.growing_nodes import NodeOutcome
 from spinney.search import Search, is_same_split, rewrite_decision
 from spinney.sources import ROOT, AgreementRequest, TableRequest, Totals
-from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
+from spinney.sources.rows import REMOVED, JoinedRows, MemorySource, map_codes
 from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
 
 MAX_UNCACHED_ROWS = 32  # the most rows of a node that stores no tables
@@ -139,7 +139,7 @@ class IncrementalSource:
         cells = codes.astype(np.float64)
         if self.schema.attributes[index].kind != "numeric":
             cells[codes == -1] = np.nan
-            cells[codes == GONE] = -np.inf
+            cells[codes == REMOVED] = -np.inf
         return cells + 0.0
 
     def _amounts(self, rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
@@ -262,7 +262,7 @@ class IncrementalSource:
         for index, codes in enumerate(joined.codes):
             if codes is not None:
                 lines = attribute == index
-                values[lines] = mapped(values[lines].astype(np.int64), codes)
+                values[lines] = map_codes(values[lines].astype(np.int64), codes)
         weights, rows = batch.weights, batch.rows
         missing, missing_rows = batch.missing, batch.missing_rows
         if joined.classes is not None:

@@ -31,7 +31,7 @@ from spinney.sources.rows import (
     check_classes,
     check_numbers,
     join_rows,
-    moved_target,
+    recentred_target,
 )
 from spinney.sources.training_data import TrainingData
 from spinney.trees import Tree
@@ -153,7 +153,7 @@ def _move_target_origin(joined: JoinedRows, state: UpdateState) -> JoinedRows:
     if state.recipe.counts_from_zero:
         return joined
     staying, rows = joined.staying, joined.rows
-    target = moved_target(
+    target = recentred_target(
         schema.target, rows.classes[staying], rows.sample_weights[staying]
     )
     if target is None:

@@ -110,7 +110,9 @@ def _tree_lesson(data: str, options: dict[str, Any]) -> Any:
         parameter_names(cluster_options),
         "needs -k NUMBER, the number of clusters",
     )
-    recipe, settings = chosen_recipe(options, Recipe.named(RECIPE))
+    # The tree is pruned afterwards, to show it before and after.
+    recipe_options = {**options, "pruning": None}
+    recipe, settings = chosen_recipe(recipe_options, Recipe.named(RECIPE))
     recipe = RECIPE if recipe is None else recipe
     grown = grow_from(table_input(data, options), recipe=recipe, settings=settings)
     model = FittedTree(grown)

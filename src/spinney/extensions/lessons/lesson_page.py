@@ -8,7 +8,7 @@ from importlib.resources import files
 from spinney.extensions.lessons.lesson_slides import Slide
 from spinney.extensions.pictures import STYLE_SHEET, colours
 from spinney.extensions.pictures.markup import element
-from spinney.extensions.pictures.offline_page import OfflinePage, page_around
+from spinney.extensions.pictures.offline_page import OfflinePage, make_page
 from spinney.output.export_formats import Format
 
 LESSON = Format("lesson", ("tree",), lambda model: model.lesson().html)
@@ -33,7 +33,7 @@ class LessonPage(OfflinePage):
         """Return the page of slides."""
         return cls(lesson_page(slides, title), slides)
 
-    def _in_short(self) -> str:
+    def _summary(self) -> str:
         return f"lesson of {len(self.slides)} slides"
 
 
@@ -44,7 +44,7 @@ def lesson_page(slides: Sequence[Slide], title: str) -> str:
     body = element("main", *sections, id="lesson")
     style = colours() + _source("lesson.css")
     script = _source("lesson.js")
-    return page_around(title, body, style=style, script=script, more=STYLE_SHEET)
+    return make_page(title, body, style=style, script=script, body_style=STYLE_SHEET)
 
 
 @cache

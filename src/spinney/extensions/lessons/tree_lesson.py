@@ -80,23 +80,18 @@ class _Lesson:
         """Return the slide of the training set and its impurity."""
         root, tree = self.model.explain(node=0), self.model.tree
         n, target = tree.root.n_rows, shown(tree.schema.target.name)
+        recipe, numeric = self.model.model_.recipe, tree.schema.target.is_numeric
+        merit_name = recipe.measure(numeric=numeric).merit_name
         parts = [
             paragraph(
                 f"The training set has {n} rows with known {target}. The tree splits "
-                f"it into purer subsets. Split criterion: {self._merit_name}."
+                f"it into purer subsets. Split criterion: {merit_name}."
             )
         ]
         if self.rows is not None:
             parts.append(self._table(self.rows))
         parts += self._impurity(root)
         return Slide(f"The training set for {target}", tuple(parts))
-
-    @property
-    def _merit_name(self) -> str:
-        model = self.model.model_
-        numeric = model.schema.target.is_numeric
-        name: str = model.recipe.measure(numeric=numeric).merit_name
-        return name
 
     def split_slides(self) -> Iterator[Slide]:
         """Return two slides for each split: the candidates, and the best of them."""
@@ -163,7 +158,8 @@ class _Lesson:
             paragraph(f"Splitting attribute {explained.why}"),
             self._branches(node),
         )
-        return (element("div", words, self._so_far(later), class_="beside"),)
+        so_far = self.model.prune(nodes=later) if later else self.model
+        return (element("div", words, _picture(so_far), class_="beside"),)
 
     def _branches(self, node: Node) -> Markup:
         """Return the branches with their rows, and whether they are leaves."""
@@ -194,10 +190,6 @@ class _Lesson:
     def _number(self, row: int) -> str:
         """Return the number of a row in its table, from 1."""
         return str(row + 1 if self.positions is None else self.positions[row] + 1)
-
-    def _so_far(self, later: list[int]) -> Markup:
-        """Return the picture of the tree grown so far."""
-        return _picture(self.model.prune(nodes=later) if later else self.model)
 
     def _table(self, rows: Table) -> Markup:
         """Return the table of rows, with their numbers."""

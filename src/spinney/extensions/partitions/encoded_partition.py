@@ -51,44 +51,46 @@ def read_rows(partition: Any, roles: ColumnRoles) -> LoadedPartition:
         cells = np.zeros(table.n_rows, np.int32)
         target = Column(NO_TARGET, "nominal", cells, ("rows",))
         table = Table((*table.columns, target), table.n_rows)
-    message = tuple(
-        each.message for each in caught if isinstance(each.message, SpinneyWarning)
+    messages = tuple(
+        warning.message
+        for warning in caught
+        if isinstance(warning.message, SpinneyWarning)
     )
     target = table[roles.target]
-    kept = ~target.missing
+    used = ~target.missing
     n_classless = int(target.missing.sum())
     weights = None
     if roles.weight is not None:
         weights = row_weights(table[roles.weight])
-        kept &= weights > 0
-    lacking, whole = [], kept.copy()
+        used &= weights > 0
+    n_lacking, whole = [], used.copy()
     for column in table.columns:
-        lacking.append(int((column.missing & kept).sum()))
+        n_lacking.append(int((column.missing & used).sum()))
         whole &= ~column.missing
-    left_out = kept & ~whole
-    n_incomplete, lost = 0, 0.0
+    incomplete = used & ~whole
+    n_incomplete, lost_weight = 0, 0.0
     if roles.complete:
-        n_incomplete = int(left_out.sum())
-        lost = 0.0 if weights is None else float(weights[left_out].sum())
-        kept = whole
+        n_incomplete = int(incomplete.sum())
+        lost_weight = 0.0 if weights is None else float(weights[incomplete].sum())
+        used = whole
     n_read = table.n_rows
-    if not kept.all():
-        table = table.take(kept)
-        weights = None if weights is None else weights[kept]
+    if not used.all():
+        table = table.take(used)
+        weights = None if weights is None else weights[used]
     target = table[roles.target]
-    columns = zip(table.columns, lacking, strict=True)
-    some = weights if weights is not None and len(weights) else np.ones(1)
+    columns = zip(table.columns, n_lacking, strict=True)
+    present_weights = weights if weights is not None and len(weights) else np.ones(1)
     facts = PartitionFacts(
         tuple(ColumnFacts.of(column, n) for column, n in columns),
         n_read,
         n_classless,
         n_incomplete,
-        lost,
+        lost_weight,
         table.n_rows,
         float(table.n_rows if weights is None else weights.sum()),
-        float(some.min()) if table.n_rows else np.inf,
+        float(present_weights.min()) if table.n_rows else np.inf,
         TargetSums.of(target.cells, weights) if target.kind == "numeric" else None,
-        message,
+        messages,
     )
     return LoadedPartition(table, weights, facts)
 
@@ -101,7 +103,7 @@ def different_numbers(
     return np.unique(cells[(cells > between[0]) & (cells <= between[1])])
 
 
-def united_numbers(*partitions: Floats) -> Floats:
+def unite_numbers(*partitions: Floats) -> Floats:
     """Return the different numbers that any partition has."""
     return np.unique(np.concatenate(partitions))
 
@@ -130,21 +132,21 @@ class EncodedPartition:
     def __sizeof__(self) -> int:
         return self.n_bytes
 
-    def at(self, standing: RowAssignment) -> MemorySource:
+    def source_at(self, assignment: RowAssignment) -> MemorySource:
         """Return the rows where they stand."""
-        return self.source.with_assignment(standing)
+        return self.source.with_assignment(assignment)
 
 
 def code_rows(
     partition: LoadedPartition,
     schema: Schema,
     edges: Mapping[int, Floats],
-    few: Mapping[int, Floats],
+    listed_numbers: Mapping[int, Floats],
 ) -> EncodedPartition:
-    """Code a partition by the agreed schema.
+    """Encode a partition by the common schema.
 
-    ``edges`` are those between bins of numbers, by attribute; ``few`` all numbers of
-    the other ones.
+    ``edges`` are those between bins, by attribute; ``listed_numbers`` are all numbers
+    of the other numeric attributes.
     """
     names = {attribute.name: attribute for attribute in schema.attributes}
     columns = [_encoded(names[name], partition.table[name]) for name in names]
@@ -155,7 +157,10 @@ def code_rows(
         columns,
         classes=classes,
         weights=partition.weights,
-        ranked={i: (values, _places(values, columns[i])) for i, values in few.items()},
+        ranked={
+            i: (values, _places(values, columns[i]))
+            for i, values in listed_numbers.items()
+        },
     )
     bins = {
         index: (np.arange(N_BINS), _places(between, columns[index]))

@@ -20,7 +20,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Fingerprint, Schema
 from spinney.extensions.partitions.encoded_partition import EncodedPartition
-from spinney.extensions.partitions.executors import Executor, plus, sum_results
+from spinney.extensions.partitions.executors import Executor, add_results, sum_results
 from spinney.extensions.partitions.partitioned_source import PartitionedSource
 from spinney.sources.base import ROOT, Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
@@ -28,9 +28,9 @@ from spinney.sources.rows.memory import RowAssignment
 from spinney.sources.rows.row_hashing import (
     HashSample,
     Range,
-    behind,
     cell_hash_sums,
-    numbers_of,
+    fractional_part,
+    hashes_of,
     sample_counts,
 )
 from spinney.sources.rows.sampleable_rows import (
@@ -60,7 +60,7 @@ class HashedPartitions:
         The attributes that have very many numbers, and bins.
     ranges : mapping of int to Range
         Those of numbers, in all partitions together; at -1 that of the target.
-    most_rows : int
+    max_rows : int
         How many rows may come here.
     seed : int
         Another one gives other numbers.
@@ -74,7 +74,7 @@ class HashedPartitions:
         many: Iterable[int],
         ranges: Mapping[int, Range],
         *,
-        most_rows: int,
+        max_rows: int,
         seed: int = 0,
     ) -> None:
         self.schema = schema
@@ -84,24 +84,29 @@ class HashedPartitions:
             list(partitions),
             list(many),
         )
-        self.most_rows = most_rows
-        self._numbers = self._numbered(ranges, seed)
+        self.max_rows = max_rows
+        self._hashes = self._submit_hashes(ranges, seed)
 
-    def _numbered(self, ranges: Mapping[int, Range], seed: int) -> list[Any]:
+    def _submit_hashes(self, ranges: Mapping[int, Range], seed: int) -> list[Any]:
         """Return the numbers of the rows of each partition."""
         submit = self._executor.submit
         sums = [
-            submit(sums_of, partition, ranges, seed) for partition in self._partitions
+            submit(hash_sums_of, partition, ranges, seed)
+            for partition in self._partitions
         ]
         n_slices = self.root().n_rows // ROWS_IN_SLICE + 1
         before: list[list[Any]] = [[] for _ in sums]
-        for slice_ in range(n_slices):
-            slices = [submit(slice_of, each, slice_, n_slices) for each in sums]
+        for index in range(n_slices):
+            slices = [
+                submit(slice_of, hash_sums, index, n_slices) for hash_sums in sums
+            ]
             copies = submit(rows_before, *slices)
-            for number, partition in enumerate(before):
-                partition.append(submit(getitem, copies, number))
+            for i, partition in enumerate(before):
+                partition.append(submit(getitem, copies, i))
         pairs = zip(sums, before, strict=True)
-        return [submit(numbered, each, *copies) for each, copies in pairs]
+        return [
+            submit(row_hashes_of, hash_sums, *copies) for hash_sums, copies in pairs
+        ]
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -113,49 +118,57 @@ class HashedPartitions:
 
     @contextmanager
     def sampled_source(
-        self, *draws: HashSample, class_weights: Floats | None = None
+        self, *samples: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
         """Give the rows that draws take: they alone stand at the root."""
-        yield self.take(draws, class_weights)
+        yield self.take(samples, class_weights)
 
     def take(
-        self, draws: Sequence[HashSample], class_weights: Floats | None = None
+        self, samples: Sequence[HashSample], class_weights: Floats | None = None
     ) -> PartitionedSource:
         """Return the rows that draws take."""
-        pairs = zip(self._partitions, self._numbers, strict=True)
+        pairs = zip(self._partitions, self._hashes, strict=True)
         submit = self._executor.submit
-        standing = [submit(taken_at_root, *p, draws, class_weights) for p in pairs]
+        assignments = [submit(assign_sample, *p, samples, class_weights) for p in pairs]
         return PartitionedSource(
-            self._executor, self._partitions, self.schema, self._many, standing=standing
+            self._executor,
+            self._partitions,
+            self.schema,
+            self._many,
+            assignments=assignments,
         )
 
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
-        partitions = [
-            self._executor.submit(sums_in_part, p, points) for p in self._partitions
+        handles = [
+            self._executor.submit(partition_cluster_sums, p, points)
+            for p in self._partitions
         ]
-        total: ClusterSums = sum_results(self._executor, partitions, plus)
+        total: ClusterSums = sum_results(self._executor, handles, add_results)
         return total
 
-    def subset(self, *draws: HashSample) -> SampleableRows:
+    def subset(self, *samples: HashSample) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
-        return RowSubset(self, draws)
+        return RowSubset(self, samples)
 
-    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
+    def fetch_sample(self, *samples: HashSample) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        check_rows_fit(self.take(draws).root().n_rows, self.most_rows)
-        pairs = zip(self._partitions, self._numbers, strict=True)
-        partitions = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
+        check_rows_fit(self.take(samples).root().n_rows, self.max_rows)
+        pairs = zip(self._partitions, self._hashes, strict=True)
+        partitions = [
+            self._executor.submit(fetch_partition_sample, *pair, samples)
+            for pair in pairs
+        ]
         fetched: tuple[TrainingSet, Floats] = sum_results(
-            self._executor, partitions, joined
+            self._executor, partitions, join_samples
         )
         return fetched
 
 
 def all_rows(executor: Executor, partitions: Sequence[Any]) -> TrainingSet:
     """Return the rows of all partitions, here."""
-    handles = [executor.submit(rows_in, partition) for partition in partitions]
-    rows: TrainingSet = sum_results(executor, handles, joined_rows)
+    handles = [executor.submit(partition_rows, partition) for partition in partitions]
+    rows: TrainingSet = sum_results(executor, handles, join_partitions)
     return rows
 
 
@@ -169,9 +182,9 @@ class RowHashSums:
     def __sizeof__(self) -> int:
         return self.sums.nbytes + self.weights.nbytes
 
-    def inside(self, slice_: int, n_slices: int) -> Integers:
+    def inside(self, index: int, n_slices: int) -> Integers:
         """Return the rows of a slice, by s and weight."""
-        rows = np.flatnonzero(np.floor(behind(self.sums) * n_slices) == slice_)
+        rows = np.flatnonzero(np.floor(fractional_part(self.sums) * n_slices) == index)
         return rows[np.lexsort((self.weights[rows], self.sums[rows]))]
 
 
@@ -184,7 +197,7 @@ class HashSlice:
     n_rows: Integers
 
 
-def sums_of(
+def hash_sums_of(
     partition: EncodedPartition, ranges: Mapping[int, Range], seed: int
 ) -> RowHashSums:
     """Return the s of the rows of a partition."""
@@ -195,9 +208,9 @@ def sums_of(
     )
 
 
-def slice_of(rows: RowHashSums, slice_: int, n_slices: int) -> HashSlice:
+def slice_of(rows: RowHashSums, index: int, n_slices: int) -> HashSlice:
     """Return the counts of a partition in a slice."""
-    inside = rows.inside(slice_, n_slices)
+    inside = rows.inside(index, n_slices)
     sums, weights = rows.sums[inside], rows.weights[inside]
     starts = _starts(sums, weights)
     n_rows = np.diff(starts, append=len(inside))
@@ -206,8 +219,8 @@ def slice_of(rows: RowHashSums, slice_: int, n_slices: int) -> HashSlice:
 
 def _starts(sums: Floats, weights: Floats) -> Integers:
     """Return where a run of one s and one weight begins, of rows in that order."""
-    other = (np.diff(sums) != 0) | (np.diff(weights) != 0)
-    return np.flatnonzero(np.concatenate([np.ones(len(sums[:1]), bool), other]))
+    differs = (np.diff(sums) != 0) | (np.diff(weights) != 0)
+    return np.flatnonzero(np.concatenate([np.ones(len(sums[:1]), bool), differs]))
 
 
 def rows_before(*slices: HashSlice) -> list[Integers]:
@@ -215,9 +228,11 @@ def rows_before(*slices: HashSlice) -> list[Integers]:
 
     They are lighter, or in a partition before.
     """
-    owner = np.repeat(np.arange(len(slices)), [len(each.sums) for each in slices])
+    owner = np.repeat(
+        np.arange(len(slices)), [len(hash_slice.sums) for hash_slice in slices]
+    )
     sums, weights, n_rows = (
-        np.concatenate([getattr(each, name) for each in slices])
+        np.concatenate([getattr(hash_slice, name) for hash_slice in slices])
         for name in ("sums", "weights", "n_rows")
     )
     order = np.lexsort((owner, weights, sums))
@@ -229,61 +244,63 @@ def rows_before(*slices: HashSlice) -> list[Integers]:
     return [before[owner == place] for place in range(len(slices))]
 
 
-def numbered(rows: RowHashSums, *before: Integers) -> Floats:
+def row_hashes_of(rows: RowHashSums, *before: Integers) -> Floats:
     """Return the hashes of the rows of a partition, by the copies before it."""
     copies = np.empty(len(rows.sums), np.int64)
-    for slice_, earlier in enumerate(before):
-        inside = rows.inside(slice_, len(before))
+    for index, earlier in enumerate(before):
+        inside = rows.inside(index, len(before))
         sums, weights = rows.sums[inside], rows.weights[inside]
         starts = _starts(sums, weights)
         sizes = np.diff(starts, append=len(inside))
-        own = np.arange(len(inside)) - np.repeat(starts, sizes)
-        copies[inside] = own + np.repeat(earlier, sizes) + 1
-    return numbers_of(rows.sums, copies)
+        ranks = np.arange(len(inside)) - np.repeat(starts, sizes)
+        copies[inside] = ranks + np.repeat(earlier, sizes) + 1
+    return hashes_of(rows.sums, copies)
 
 
-def taken_at_root(
+def assign_sample(
     partition: EncodedPartition,
     numbers: Floats,
-    draws: Sequence[HashSample],
+    samples: Sequence[HashSample],
     class_weights: Floats | None,
 ) -> RowAssignment:
     """Return where the rows stand that draws take: at the root, and no others."""
-    times = sample_counts(draws, numbers)
-    inside = np.flatnonzero(times)
+    counts = sample_counts(samples, numbers)
+    inside = np.flatnonzero(counts)
     _, classes, weights = partition.source.rows
-    own = weights[inside] * times[inside]
+    scaled = weights[inside] * counts[inside]
     if class_weights is not None:
-        own = own * class_weights[classes[inside]]
-    return RowAssignment({ROOT: (inside, own)})
+        scaled = scaled * class_weights[classes[inside]]
+    return RowAssignment({ROOT: (inside, scaled)})
 
 
-def sums_in_part(partition: EncodedPartition, points: Points) -> ClusterSums:
+def partition_cluster_sums(partition: EncodedPartition, points: Points) -> ClusterSums:
     """Return the sums of the rows of a partition by their nearest point."""
-    return HashedTrainingSet(rows_in(partition)).cluster_sums(points)
+    return HashedTrainingSet(partition_rows(partition)).cluster_sums(points)
 
 
-def rows_in(partition: EncodedPartition) -> TrainingSet:
+def partition_rows(partition: EncodedPartition) -> TrainingSet:
     """Return the rows of a partition."""
     columns, classes, weights = partition.source.rows
-    own = None if np.all(weights == 1.0) else weights
-    return TrainingSet(partition.source.schema, tuple(columns), classes, own)
+    row_weights = None if np.all(weights == 1.0) else weights
+    return TrainingSet(partition.source.schema, tuple(columns), classes, row_weights)
 
 
-def rows_taken(
-    partition: EncodedPartition, numbers: Floats, draws: Sequence[HashSample]
+def fetch_partition_sample(
+    partition: EncodedPartition, hashes: Floats, samples: Sequence[HashSample]
 ) -> tuple[TrainingSet, Floats]:
     """Return the rows of a partition that draws take, and their numbers."""
-    return HashedTrainingSet(rows_in(partition), given=numbers).fetch_sample(*draws)
+    return HashedTrainingSet(
+        partition_rows(partition), known_hashes=hashes
+    ).fetch_sample(*samples)
 
 
-def joined(*partitions: tuple[TrainingSet, Floats]) -> tuple[TrainingSet, Floats]:
+def join_samples(*partitions: tuple[TrainingSet, Floats]) -> tuple[TrainingSet, Floats]:
     """Return the rows of several partitions, and their numbers."""
     rows, numbers = zip(*partitions, strict=True)
-    return joined_rows(*rows), np.concatenate(numbers)
+    return join_partitions(*rows), np.concatenate(numbers)
 
 
-def joined_rows(*partitions: TrainingSet) -> TrainingSet:
+def join_partitions(*partitions: TrainingSet) -> TrainingSet:
     """Return the rows of several partitions."""
     weights = None
     if any(partition.weights is not None for partition in partitions):

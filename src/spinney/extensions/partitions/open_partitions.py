@@ -32,12 +32,14 @@ from spinney.extensions.partitions.encoded_partition import (
     code_rows,
     different_numbers,
     read_rows,
-    united_numbers,
+    unite_numbers,
 )
 from spinney.extensions.partitions.executors import (
     Executor,
     InThisProcess,
-    plus,
+    OnDask,
+    add_results,
+    dask_client,
     sum_results,
 )
 from spinney.extensions.partitions.hashed_partitions import HashedPartitions, all_rows
@@ -61,14 +63,14 @@ from spinney.sources.rows.sampleable_rows import (
     RemoteData,
     RemoteOptions,
     check_reserved_fraction,
-    max_rows_in_bytes,
+    max_rows_in_memory,
 )
 from spinney.sources.rows.training_rows import TrainingSet, missing_targets_warning
 from spinney.sources.rows.weight_checks import check_least_weight, zero_weights_error
 
 NUMBERS_IN_MEMORY = 1 << 20
 """About how many different numbers are counted in memory at once."""
-FEW_ROWS = 200_000
+MAX_FETCHED_ROWS = 200_000
 """Tables of so many rows are fetched from a cluster whose requests take a while."""
 
 
@@ -76,32 +78,30 @@ FEW_ROWS = 200_000
 def opened_rows(
     data: Any,
     roles: ColumnRoles,
-    wanted: RemoteOptions,
+    options: RemoteOptions,
     *,
     engine: str,
     connection: Any = None,
 ) -> Iterator[RemoteData]:
     """Give the rows of a table in partitions, which its workers count."""
-    if wanted.budget:  # 0 holds: no row is fetched, unless all partitions are local
+    if options.budget:  # 0 holds: no row is fetched, unless all partitions are local
         raise refusal(
-            Setting("memory_limit", wanted.budget.given),
+            Setting("memory_limit", options.budget.given),
             "does not limit the workers, which hold the partitions",
             "leave it out, and set the limit of the workers when the cluster starts",
         )
     refuse_file_options(roles.format, roles.encoding)
     if engine == "partitions":
         partitions = list_partitions(data, engine)
-        yield count_partitions(InThisProcess(), partitions, roles, wanted)
+        yield count_partitions(InThisProcess(), partitions, roles, options)
         return
-    from spinney.extensions.partitions.dask_executor import OnDask, dask_client
-
     with dask_client() as client:
         if hasattr(data, "to_delayed"):
             partitions = client.compute(list(data.to_delayed()))
         else:
             partitions = list_partitions(data, engine)
         executor = OnDask(client)
-        yield count_partitions(executor, partitions, roles, wanted)
+        yield count_partitions(executor, partitions, roles, options)
 
 
 def list_partitions(data: Any, engine: str) -> list[Any]:
@@ -129,7 +129,7 @@ def list_partitions(data: Any, engine: str) -> list[Any]:
     paths = [path] if Path(path).exists() else sorted(glob(path, recursive=True))
     if not paths:
         raise _no_file(path)
-    return [_parquet(each) for each in paths]
+    return [_parquet(file) for file in paths]
 
 
 def _parquet(path: "str | os.PathLike[str]") -> str:
@@ -152,66 +152,69 @@ def count_partitions(
     executor: Executor,
     partitions: Sequence[Any],
     roles: ColumnRoles,
-    wanted: RemoteOptions,
+    options: RemoteOptions,
 ) -> RemoteData:
     """Return partitions as a source, with the fingerprint of their rows."""
-    first = roles if roles.identifiers else replace(roles, complete=False)
-    read, facts = _read(executor, partitions, first)
+    first_roles = roles if roles.identifiers else replace(roles, complete=False)
+    read, facts = _read(executor, partitions, first_roles)
     if not roles.identifiers:
         roles = _without_identifiers(executor, read, facts, roles)
-        if roles != first:
+        if roles != first_roles:
             read, facts = _read(executor, partitions, roles)
     _report(facts, roles)
-    by_type = {each.name for each in facts.columns if each.declared}
-    facts_of_columns = _issue_facts(executor, read, facts, roles)
-    facts_of_columns = [each for each in facts_of_columns if each.name not in by_type]
+    by_type = {column.name for column in facts.columns if column.declared}
+    facts_of_columns = _partition_issue_facts(executor, read, facts, roles)
+    facts_of_columns = [
+        column for column in facts_of_columns if column.name not in by_type
+    ]
     for warning in column_warnings(facts_of_columns, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
     target = target_of_partitions(facts, roles)
     columns = _attributes(facts, roles)
     schema = Schema(
-        tuple(attribute_of(each.column) for each in columns),
+        tuple(attribute_of(column.column) for column in columns),
         target,
         roles.declared.missing,
     )
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
     edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
-    few = {i: c.numbers for i, c in numbers.items() if c.is_all}
+    listed_numbers = {i: c.numbers for i, c in numbers.items() if c.is_all}
     encoded = [
-        executor.submit(code_rows, partition, schema, edges, few) for partition in read
+        executor.submit(code_rows, partition, schema, edges, listed_numbers)
+        for partition in read
     ]
-    share = wanted.share(facts.n_rows, target)
-    most = max_rows_in_bytes(wanted.room, schema)
-    comes = executor.has_latency and facts.n_rows <= min(FEW_ROWS, most)
-    if comes and share is None:
-        return _in_memory(all_rows(executor, encoded), wanted)
-    if share is None and not wanted.sampleable:
+    fraction = options.share(facts.n_rows, target)
+    max_rows = max_rows_in_memory(options.max_bytes, schema)
+    fetches = executor.has_latency and facts.n_rows <= min(MAX_FETCHED_ROWS, max_rows)
+    if fetches and fraction is None:
+        return _in_memory(all_rows(executor, encoded), options)
+    if fraction is None and not options.sampleable:
         return _counted(PartitionedSource(executor, encoded, schema, edges))
     ranges = {i: c.range for i, c in numbers.items()}
     ranges[-1] = facts.named(roles.target).range
     hashed = HashedPartitions(
-        executor, encoded, schema, edges, ranges, most_rows=most, seed=wanted.seed
+        executor, encoded, schema, edges, ranges, max_rows=max_rows, seed=options.seed
     )
-    if share is None:
+    if fraction is None:
         return _counted(hashed.source, sampleable=hashed)
-    draw = sample_fraction(share)
-    left = hashed.take([draw.others])
-    n_reserved = facts.n_rows - left.root().n_rows
-    check_reserved_fraction(share, n_reserved, facts.n_rows, most)
-    reserved = hashed.fetch_sample(draw)[0]
-    if comes:
+    sample = sample_fraction(fraction)
+    remaining = hashed.take([sample.complement])
+    n_reserved = facts.n_rows - remaining.root().n_rows
+    check_reserved_fraction(fraction, n_reserved, facts.n_rows, max_rows)
+    reserved = hashed.fetch_sample(sample)[0]
+    if fetches:
         return _in_memory(
-            hashed.fetch_sample(draw.others)[0], wanted, reserved=reserved
+            hashed.fetch_sample(sample.complement)[0], options, reserved=reserved
         )
-    return _counted(left, reserved=reserved)
+    return _counted(remaining, reserved=reserved)
 
 
-def _in_memory(rows: TrainingSet, wanted: RemoteOptions, **others: Any) -> RemoteData:
+def _in_memory(rows: TrainingSet, options: RemoteOptions, **others: Any) -> RemoteData:
     """Return fetched rows, with their fingerprint."""
     totals = rows.source().root()
     _check_labels(rows.schema.target, totals)
     origin = totals.fingerprint()
-    hashed = HashedTrainingSet(rows, origin) if wanted.sampleable else None
+    hashed = HashedTrainingSet(rows, origin) if options.sampleable else None
     return RemoteData(origin, training=rows, sampleable=hashed, **others)
 
 
@@ -221,14 +224,14 @@ def _read(
     """Return the loaded partitions, and the facts of all of them."""
     read = [executor.submit(read_rows, partition, roles) for partition in partitions]
     handles = [executor.submit(attrgetter("facts"), partition) for partition in read]
-    return read, sum_results(executor, handles, plus)
+    return read, sum_results(executor, handles, add_results)
 
 
 def _without_identifiers(
     executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
 ) -> ColumnRoles:
     """Return roles that ignore identifiers, the same as in memory."""
-    names = exclude_identifiers(_issue_facts(executor, read, facts, roles))
+    names = exclude_identifiers(_partition_issue_facts(executor, read, facts, roles))
     declared = roles.declared
     ignored = replace(declared, ignore=(*declared.ignore, *names))
     return replace(roles, declared=ignored)
@@ -236,31 +239,31 @@ def _without_identifiers(
 
 def _attributes(facts: PartitionFacts, roles: ColumnRoles) -> list[ColumnFacts]:
     """Return the columns that are neither target nor weight."""
-    ours = (roles.target, roles.weight)
-    return [each for each in facts.columns if each.name not in ours]
+    role_columns = (roles.target, roles.weight)
+    return [column for column in facts.columns if column.name not in role_columns]
 
 
-def _issue_facts(
+def _partition_issue_facts(
     executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
 ) -> list[IssueFacts]:
     """Return the facts that issues depend on."""
     columns = _attributes(facts, roles)
     return [
         IssueFacts(
-            each.name,
-            each.kind,
-            each.unit,
+            column.name,
+            column.kind,
+            column.unit,
             roles.declared,
-            each.present if each.kind == "nominal" else (),
-            each.n_known,
-            partial(_whole_numbers, executor, read, each, facts.n_rows),
+            column.present if column.kind == "nominal" else (),
+            column.n_known,
+            partial(_summarise_integers, executor, read, column, facts.n_rows),
             is_alone=len(columns) < 2,
         )
-        for each in columns
+        for column in columns
     ]
 
 
-def _whole_numbers(
+def _summarise_integers(
     executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
 ) -> IntegerSummary | None:
     """Return the counts of a column of integers; None if it has other numbers.
@@ -275,12 +278,12 @@ def _whole_numbers(
         inner = np.unique(column.numbers[places.astype(np.int64)])
         n_different = 0
         for ends in pairwise([-np.inf, *inner, np.inf]):
-            question_ = column.name, ends
-            facts_of_columns = [
-                executor.submit(different_numbers, partition, *question_)
+            arguments = column.name, ends
+            handles = [
+                executor.submit(different_numbers, partition, *arguments)
                 for partition in read
             ]
-            numbers = sum_results(executor, facts_of_columns, united_numbers)
+            numbers = sum_results(executor, handles, unite_numbers)
             n_different += len(numbers)
             is_whole &= _are_whole(numbers)
     if not (is_whole and column.n_known):
@@ -331,7 +334,9 @@ def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
     if facts.n_classless:
         warn(missing_targets_warning(roles.target, facts.n_classless, facts.n_read))
     if roles.complete:
-        lacking = {each.name: each.n_lacking for each in _attributes(facts, roles)}
+        lacking = {
+            column.name: column.n_lacking for column in _attributes(facts, roles)
+        }
         n_rows = facts.n_rows + facts.n_incomplete
         note_incomplete(facts.n_incomplete, n_rows, lacking, weight=facts.lost)
     if not facts.n_rows:

@@ -14,11 +14,11 @@ from spinney._support.arrays import Floats
 from spinney.data import Column, Value, level_order
 from spinney.errors import DataError, SpinneyWarning
 
-MOST_VALUES = 4_000
+MAX_VALUES = 4_000
 """How many different numbers of a column are counted one by one."""
-SAMPLED = 50_000
+SAMPLE_ROWS = 50_000
 """Sample size of a partition that decides on bins and their edges."""
-POINTS = 1_024
+N_POINTS = 1_024
 """The number of points that are reported of many numbers."""
 
 
@@ -88,28 +88,30 @@ class ColumnFacts:
             return 0.0, 0.0
         return self.least, self.greatest - self.least
 
-    def united(self, other: "ColumnFacts") -> "ColumnFacts":
+    def unite(self, second: "ColumnFacts") -> "ColumnFacts":
         """Return the facts of the cells of both."""
-        one, other = self.in_order(other)
-        self._refuse_other_kind(one, other)
-        numbers = np.union1d(one.numbers, other.numbers)
-        is_all = one.is_all and other.is_all and len(numbers) <= MOST_VALUES
+        first, second = self.in_order(second)
+        self._check_same_kind(first, second)
+        numbers = np.union1d(first.numbers, second.numbers)
+        is_all = first.is_all and second.is_all and len(numbers) <= MAX_VALUES
         if not is_all:
-            numbers = _merge_samples(one, other)
-        levels = one.levels
-        if one.kind != "ordinal":
-            levels = _sorted({*one.levels, *other.levels})
+            numbers = _merge_samples(first, second)
+        levels = first.levels
+        if first.kind != "ordinal":
+            levels = _sorted({*first.levels, *second.levels})
         return replace(
-            one,
-            declared=one.declared or other.declared,
+            first,
+            declared=first.declared or second.declared,
             levels=levels,
-            present=_sorted({*one.present, *other.present}, one.levels, one.kind),
-            n_known=one.n_known + other.n_known,
-            n_lacking=one.n_lacking + other.n_lacking,
+            present=_sorted(
+                {*first.present, *second.present}, first.levels, first.kind
+            ),
+            n_known=first.n_known + second.n_known,
+            n_lacking=first.n_lacking + second.n_lacking,
             numbers=numbers,
             is_all=is_all,
-            least=min(one.least, other.least),
-            greatest=max(one.greatest, other.greatest),
+            least=min(first.least, second.least),
+            greatest=max(first.greatest, second.greatest),
         )
 
     def in_order(self, other: "ColumnFacts") -> tuple["ColumnFacts", "ColumnFacts"]:
@@ -119,7 +121,7 @@ class ColumnFacts:
         return other, self
 
     @staticmethod
-    def _refuse_other_kind(one: "ColumnFacts", other: "ColumnFacts") -> None:
+    def _check_same_kind(one: "ColumnFacts", other: "ColumnFacts") -> None:
         """Refuse a column that is one thing in this partition and another in that."""
         if not other.n_known:
             return
@@ -163,35 +165,35 @@ def _sorted(
 
 def _sample_numbers(known: Floats) -> tuple[Floats, bool]:
     """Return all different numbers, or some in their order and that there are more."""
-    step = max(1, len(known) // SAMPLED)
-    every = np.unique(known[::step])
-    if len(every) <= MOST_VALUES and step > 1:
-        every = np.unique(known)
-    if len(every) <= MOST_VALUES:
-        return every, True
-    return _points(np.sort(known[::step]), every), False
+    step = max(1, len(known) // SAMPLE_ROWS)
+    different = np.unique(known[::step])
+    if len(different) <= MAX_VALUES and step > 1:
+        different = np.unique(known)
+    if len(different) <= MAX_VALUES:
+        return different, True
+    return _points(np.sort(known[::step]), different), False
 
 
 def _points(cells: Floats, different: Floats) -> Floats:
     """Return numbers at equal distances among cells, and some of the different ones."""
-    places = np.linspace(0, len(cells) - 1, POINTS).astype(np.int64)
-    others = np.linspace(0, len(different) - 1, POINTS // 16).astype(np.int64)
-    return np.unique(np.concatenate([cells[places], different[others]]))
+    places = np.linspace(0, len(cells) - 1, N_POINTS).astype(np.int64)
+    spread = np.linspace(0, len(different) - 1, N_POINTS // 16).astype(np.int64)
+    return np.unique(np.concatenate([cells[places], different[spread]]))
 
 
-def _merge_samples(one: ColumnFacts, other: ColumnFacts) -> Floats:
+def _merge_samples(first: ColumnFacts, second: ColumnFacts) -> Floats:
     """Return points at equal distances among the cells of both.
 
     Each number stands for as many cells as its share of those of its partition.
     """
-    numbers = np.concatenate([one.numbers, other.numbers])
-    each = [
+    numbers = np.concatenate([first.numbers, second.numbers])
+    weights = [
         np.full(len(facts.numbers), facts.n_known / max(1, len(facts.numbers)))
-        for facts in (one, other)
+        for facts in (first, second)
     ]
     order = np.argsort(numbers, kind="stable")
-    upto = np.cumsum(np.concatenate(each)[order])
-    places = np.searchsorted(upto, np.linspace(0, upto[-1], SAMPLED))
+    cumulative = np.cumsum(np.concatenate(weights)[order])
+    places = np.searchsorted(cumulative, np.linspace(0, cumulative[-1], SAMPLE_ROWS))
     cells = numbers[order][places.clip(max=len(numbers) - 1)]
     return _points(cells, np.unique(numbers))
 
@@ -262,17 +264,17 @@ class PartitionFacts:
 
     def named(self, name: str) -> ColumnFacts:
         """Return the facts of the column of this name."""
-        return next(each for each in self.columns if each.name == name)
+        return next(column for column in self.columns if column.name == name)
 
     def plus(self, other: "PartitionFacts") -> "PartitionFacts":
         """Return the facts of the rows of both."""
         names = [tuple(c.name for c in facts.columns) for facts in (self, other)]
         if sorted(names[0]) != sorted(names[1]):
-            raise _other_columns(*names)
-        message = {str(each): each for each in (*other.warnings, *self.warnings)}
-        one, two = self.sums, other.sums
+            raise _different_columns_error(*names)
+        messages = {str(each): each for each in (*other.warnings, *self.warnings)}
+        first, second = self.sums, other.sums
         return PartitionFacts(
-            tuple(each.united(other.named(each.name)) for each in self.columns),
+            tuple(each.unite(other.named(each.name)) for each in self.columns),
             self.n_read + other.n_read,
             self.n_classless + other.n_classless,
             self.n_incomplete + other.n_incomplete,
@@ -280,13 +282,17 @@ class PartitionFacts:
             self.n_rows + other.n_rows,
             self.weight + other.weight,
             min(self.least, other.least),
-            one.plus(two) if one is not None and two is not None else one or two,
-            tuple(message.values()),
+            first.plus(second)
+            if first is not None and second is not None
+            else first or second,
+            tuple(messages.values()),
         )
 
 
-def _other_columns(one: tuple[str, ...], other: tuple[str, ...]) -> DataError:
+def _different_columns_error(
+    first: tuple[str, ...], second: tuple[str, ...]
+) -> DataError:
     """Return the error of partitions that are not partitions of one table."""
-    odd = sorted(set(one).symmetric_difference(other))
-    msg = f"column {odd[0]!r} is in some partitions and not in others"
+    different = sorted(set(first).symmetric_difference(second))
+    msg = f"column {different[0]!r} is in some partitions and not in others"
     return DataError(msg, remedy="give partitions that have the same columns")

@@ -31,11 +31,11 @@ Ranges = Mapping[int, tuple[Floats, Floats]]
 """The least and the greatest number of each bin, by attribute."""
 
 
-def moved(
-    partition: EncodedPartition, standing: RowAssignment, moves: Sequence[Move]
+def apply_moves(
+    partition: EncodedPartition, assignment: RowAssignment, moves: Sequence[Move]
 ) -> RowAssignment:
     """Return the nodes of rows after some moves, in a new object."""
-    source = partition.at(standing)
+    source = partition.source_at(assignment)
     for move in moves:
         move(source)
     return source.assignment
@@ -50,67 +50,67 @@ class PartitionTables:
     finer bin.
     """
 
-    stack: TableBatch
+    batch: TableBatch
     low: Floats | None = None
     high: Floats | None = None
 
     @property
     def lowest(self) -> Floats:
         """The least number of each line."""
-        return self.stack.values if self.low is None else self.low
+        return self.batch.values if self.low is None else self.low
 
     @property
     def highest(self) -> Floats:
         """The greatest number of each line."""
-        return self.stack.values if self.high is None else self.high
+        return self.batch.values if self.high is None else self.high
 
     @property
     def nbytes(self) -> int:
         """How many bytes travel."""
-        lines = (self.stack.values, self.stack.weights, self.stack.rows)
-        tables = (self.stack.missing, self.stack.missing_rows, self.stack.start)
+        lines = (self.batch.values, self.batch.weights, self.batch.rows)
+        tables = (self.batch.missing, self.batch.missing_rows, self.batch.start)
         ranges = () if self.low is None or self.high is None else (self.low, self.high)
         return sum(each.nbytes for each in (*lines, *tables, *ranges))
 
 
-def added(*partitions: PartitionTables) -> PartitionTables:
+def add_tables(*partitions: PartitionTables) -> PartitionTables:
     """Return the tables of all rows of several partitions."""
-    first = partitions[0].stack
+    first = partitions[0].batch
     if len(partitions) == 1:
         return partitions[0]
-    stacks = [partition.stack for partition in partitions]
-    owner = np.concatenate([stack.owner for stack in stacks])
-    keys = np.concatenate([stack.values for stack in stacks])
+    batches = [partition.batch for partition in partitions]
+    owner = np.concatenate([batch.owner for batch in batches])
+    keys = np.concatenate([batch.values for batch in batches])
     order = np.lexsort((keys, owner))
     begins = begins_run(owner[order], keys[order])
     start = np.flatnonzero(begins)
-    weights = np.concatenate([stack.weights for stack in stacks])[order]
-    rows = np.concatenate([stack.rows for stack in stacks])[order]
+    weights = np.concatenate([batch.weights for batch in batches])[order]
+    rows = np.concatenate([batch.rows for batch in batches])[order]
     low = high = None
     if any(partition.low is not None for partition in partitions) and len(start):
         lows = np.concatenate([partition.lowest for partition in partitions])[order]
         highs = np.concatenate([partition.highest for partition in partitions])[order]
         low, high = np.minimum.reduceat(lows, start), np.maximum.reduceat(highs, start)
-    some = len(start) > 0
-    stack = replace(
+    has_lines = len(start) > 0
+    batch = replace(
         first,
         start=starts_of(np.bincount(owner[order][start], minlength=len(first))),
         values=keys[order][start],
-        weights=np.add.reduceat(weights, start) if some else weights,
-        rows=np.add.reduceat(rows, start) if some else rows,
-        missing=sum((each.missing for each in stacks), np.zeros_like(first.missing)),
-        missing_rows=np.sum([each.missing_rows for each in stacks], axis=0),
+        weights=np.add.reduceat(weights, start) if has_lines else weights,
+        rows=np.add.reduceat(rows, start) if has_lines else rows,
+        missing=sum((each.missing for each in batches), np.zeros_like(first.missing)),
+        missing_rows=np.sum([each.missing_rows for each in batches], axis=0),
     )
-    return PartitionTables(stack, low, high)
+    return PartitionTables(batch, low, high)
 
 
-def added_totals(*partitions: Totals) -> Totals:
+def add_totals(*partitions: Totals) -> Totals:
     """Return the totals of all rows of several partitions."""
     weights = reduce(np.add, [partition.weights for partition in partitions])
     return Totals(weights, reduce(np.add, [partition.rows for partition in partitions]))
 
 
-def added_branches(*partitions: list[CountTable]) -> list[CountTable]:
+def add_branches(*partitions: list[CountTable]) -> list[CountTable]:
     """Return for each node the table by branch of all rows of several partitions."""
     return [
         replace(
@@ -122,32 +122,32 @@ def added_branches(*partitions: list[CountTable]) -> list[CountTable]:
     ]
 
 
-def added_products(*partitions: list[Products]) -> list[Products]:
+def add_products(*partitions: list[Products]) -> list[Products]:
     """Return for each request the products of all rows of several partitions."""
-    return [sum_products(each) for each in zip(*partitions, strict=True)]
+    return [sum_products(products) for products in zip(*partitions, strict=True)]
 
 
-def answer_of(
+def answer_request(
     partition: EncodedPartition,
-    standing: RowAssignment,
-    question: Callable[[MemorySource], Any],
+    assignment: RowAssignment,
+    request: Callable[[MemorySource], Any],
 ) -> Any:
     """Return the answer of the rows of a partition, as of those in memory."""
-    return question(partition.at(standing))
+    return request(partition.source_at(assignment))
 
 
-def tables_of(
+def answer_tables(
     partition: EncodedPartition,
-    standing: RowAssignment,
-    question: Callable[[MemorySource], Iterable[TableBatch]],
+    assignment: RowAssignment,
+    request: Callable[[MemorySource], Iterable[TableBatch]],
 ) -> PartitionTables:
     """Return the tables that the rows of a partition answer with."""
-    return PartitionTables(joined_batches(question(partition.at(standing))))
+    return PartitionTables(joined_batches(request(partition.source_at(assignment))))
 
 
-def bins_at(
+def answer_bins(
     partition: EncodedPartition,
-    standing: RowAssignment,
+    assignment: RowAssignment,
     requests: Sequence[TableRequest],
     small: NDArray[np.bool_],
 ) -> PartitionTables:
@@ -155,62 +155,66 @@ def bins_at(
 
     At nodes that are ``small`` they are counted by their values.
     """
-    source = partition.at(standing)
-    every = np.arange(len(requests))
-    few = _of_some(requests, every, partition.bins, inside=False)
-    stacks = list(source.tables(few)) if few else []
-    if of_bins := _of_some(requests, every[~small], partition.bins, inside=True):
-        stack = joined_batches(
-            source.with_assignment(standing, partition.bins).tables(of_bins)
+    source = partition.source_at(assignment)
+    positions = np.arange(len(requests))
+    unbinned = _select_requests(requests, positions, partition.bins, inside=False)
+    batches = list(source.tables(unbinned)) if unbinned else []
+    if binned := _select_requests(
+        requests, positions[~small], partition.bins, inside=True
+    ):
+        batch = joined_batches(
+            source.with_assignment(assignment, partition.bins).tables(binned)
         )
-        stacks.append(_at_places(stack, every[~small]))
-    if of_values := _of_some(requests, every[small], partition.bins, inside=True):
-        stack = joined_batches(source.tables(of_values))
-        stacks.append(_at_places(stack, every[small]))
-    return PartitionTables(joined_batches(stacks))
+        batches.append(_renumber_nodes(batch, positions[~small]))
+    if by_value := _select_requests(
+        requests, positions[small], partition.bins, inside=True
+    ):
+        batch = joined_batches(source.tables(by_value))
+        batches.append(_renumber_nodes(batch, positions[small]))
+    return PartitionTables(joined_batches(batches))
 
 
-def _of_some(
+def _select_requests(
     requests: Sequence[TableRequest],
     places: Integers,
-    many: Mapping[int, object],
+    binned: Mapping[int, object],
     *,
     inside: bool,
 ) -> list[TableRequest]:
     """Return requests for attributes of many numbers, or of others; [] if for none."""
-    some = []
-    for at in places.tolist():
-        request = requests[at]
-        question_ = tuple(i for i in request.attributes if (i in many) is inside)
-        some.append(TableRequest(request.node, question_))
-    return some if any(request.attributes for request in some) else []
+    selected = []
+    for position in places.tolist():
+        request = requests[position]
+        attributes = tuple(i for i in request.attributes if (i in binned) is inside)
+        selected.append(TableRequest(request.node, attributes))
+    return selected if any(request.attributes for request in selected) else []
 
 
-def _at_places(stack: TableBatch, places: Integers) -> TableBatch:
+def _renumber_nodes(batch: TableBatch, places: Integers) -> TableBatch:
     """Return a stack whose nodes are numbered as those of all requests."""
-    return replace(stack, node=places[stack.node])
+    return replace(batch, node=places[batch.node])
 
 
-def ranges_at(partition: EncodedPartition) -> Ranges:
+def bin_ranges_of(partition: EncodedPartition) -> Ranges:
     """Return the least and the greatest number of each bin, by attribute."""
     ranges = {}
-    every = np.arange(partition.n_rows)
+    rows = np.arange(partition.n_rows)
     for index, (numbers, bins) in partition.bins.items():
-        cells = partition.source.cells(index, every)
+        cells = partition.source.cells(index, rows)
         known = np.flatnonzero(bins >= 0)
         order = known[np.argsort(bins[known], kind="stable")]
-        least, most = np.full((2, len(numbers)), np.inf)
-        most *= -1
+        least, greatest = np.full((2, len(numbers)), np.inf)
+        greatest *= -1
         if len(order):
             start = np.flatnonzero(begins_run(bins[order]))
-            own = bins[order][start]
-            least[own] = np.minimum.reduceat(cells[order] + 0.0, start)
-            most[own] = np.maximum.reduceat(cells[order] + 0.0, start)
-        ranges[index] = least, most
+            occupied = bins[order][start]
+            least[occupied] = np.minimum.reduceat(cells[order] + 0.0, start)
+            greatest[occupied] = np.maximum.reduceat(cells[order] + 0.0, start)
+        ranges[index] = least, greatest
     return ranges
 
 
-def united_ranges(*partitions: Ranges) -> Ranges:
+def unite_ranges(*partitions: Ranges) -> Ranges:
     """Return the ranges of bins of several partitions."""
     return {
         index: (
@@ -222,24 +226,24 @@ def united_ranges(*partitions: Ranges) -> Ranges:
 
 
 def in_ranges(
-    stack: TableBatch, ranges: Ranges, small: NDArray[np.bool_]
+    batch: TableBatch, ranges: Ranges, small: NDArray[np.bool_]
 ) -> TableBatch:
     """Return tables by bins with the least and the greatest number of each line.
 
     At nodes that are ``small`` a line is of one number.
     """
-    values, low = stack.values.copy(), stack.values.copy()
-    of_bins = ~small[stack.node]
-    for index, (least, most) in ranges.items():
-        lines = np.flatnonzero((of_bins & (stack.attribute == index))[stack.owner])
-        bins = stack.values[lines].astype(np.int64)
-        low[lines], values[lines] = least[bins], most[bins]
-    return replace(stack, values=values, low=low)
+    values, low = batch.values.copy(), batch.values.copy()
+    is_binned = ~small[batch.node]
+    for index, (least, greatest) in ranges.items():
+        lines = np.flatnonzero((is_binned & (batch.attribute == index))[batch.owner])
+        bins = batch.values[lines].astype(np.int64)
+        low[lines], values[lines] = least[bins], greatest[bins]
+    return replace(batch, values=values, low=low)
 
 
-def opened_at(
+def answer_opened(
     partition: EncodedPartition,
-    standing: RowAssignment,
+    assignment: RowAssignment,
     intervals: OpenIntervals,
     nodes: Sequence[int],
 ) -> PartitionTables:
@@ -247,30 +251,30 @@ def opened_at(
 
     ``nodes`` are those that the intervals number.
     """
-    source = partition.at(standing)
+    source = partition.source_at(assignment)
     answers = []
     for index, by_node in intervals.items():
         inside, numbers = [], []
         for place, listed in by_node.items():
-            rows, weights = standing.members[nodes[place]]
+            rows, weights = assignment.members[nodes[place]]
             cells = source.cells(index, rows) + 0.0
             keys = keys_of(listed, cells)
-            own = np.flatnonzero(~np.isnan(keys))
-            inside.append((rows[own], weights[own], keys[own]))
-            numbers.append(cells[own])
-        stack = source.tables_by(index, inside)
-        low, high = _ends(stack, [keys for _, _, keys in inside], numbers)
-        stack = _at_places(stack, np.array(list(by_node)))
-        answers.append(PartitionTables(stack, low, high))
+            inside_rows = np.flatnonzero(~np.isnan(keys))
+            inside.append((rows[inside_rows], weights[inside_rows], keys[inside_rows]))
+            numbers.append(cells[inside_rows])
+        batch = source.tables_by(index, inside)
+        low, high = _ends(batch, [keys for _, _, keys in inside], numbers)
+        batch = _renumber_nodes(batch, np.array(list(by_node)))
+        answers.append(PartitionTables(batch, low, high))
     return PartitionTables(
-        joined_batches(each.stack for each in answers),
-        np.concatenate([each.lowest for each in answers]),
-        np.concatenate([each.highest for each in answers]),
+        joined_batches(tables.batch for tables in answers),
+        np.concatenate([tables.lowest for tables in answers]),
+        np.concatenate([tables.highest for tables in answers]),
     )
 
 
 def _ends(
-    stack: TableBatch, keys: Sequence[Floats], numbers: Sequence[Floats]
+    batch: TableBatch, keys: Sequence[Floats], numbers: Sequence[Floats]
 ) -> tuple[Floats, Floats]:
     """Return the least and the greatest number of each line of a stack.
 
@@ -278,7 +282,7 @@ def _ends(
     """
     key, number = (np.concatenate([np.zeros(0), *each]) for each in (keys, numbers))
     if np.array_equal(key, number):
-        return stack.values, stack.values
+        return batch.values, batch.values
     owner = np.repeat(np.arange(len(keys)), [len(each) for each in keys])
     order = np.lexsort((key, owner))
     start = np.flatnonzero(begins_run(owner[order], key[order]))

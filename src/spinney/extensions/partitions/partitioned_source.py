@@ -25,18 +25,18 @@ from spinney.extensions.partitions.partition_tables import (
     Move,
     PartitionTables,
     Ranges,
-    added,
-    added_branches,
-    added_products,
-    added_totals,
-    answer_of,
-    bins_at,
+    add_branches,
+    add_products,
+    add_tables,
+    add_totals,
+    answer_bins,
+    answer_opened,
+    answer_request,
+    answer_tables,
+    apply_moves,
+    bin_ranges_of,
     in_ranges,
-    moved,
-    opened_at,
-    ranges_at,
-    tables_of,
-    united_ranges,
+    unite_ranges,
 )
 from spinney.sources.base import (
     AgreementRequest,
@@ -49,7 +49,7 @@ from spinney.sources.base import (
 from spinney.sources.open_bins import OpenIntervals, openable_tables
 from spinney.trees import CountTable, Route, TableBatch
 
-MOST_ROWS = 500
+MAX_ROWS_BY_VALUE = 500
 """At nodes of so many rows numbers are counted by value, for there are few of them."""
 
 
@@ -66,7 +66,7 @@ class PartitionedSource:
         What the codes mean.
     many : collection of int
         The attributes that have very many numbers, and bins.
-    standing : sequence of handles, optional
+    assignments : sequence of handles, optional
         Where the rows of each partition stand; all of them at the root, if not given.
 
     Attributes
@@ -82,26 +82,28 @@ class PartitionedSource:
         schema: Schema,
         many: Iterable[int] = (),
         *,
-        standing: Sequence[Any] | None = None,
+        assignments: Sequence[Any] | None = None,
     ) -> None:
         self.schema = schema
         self.levels: list[int] = []
         self._executor, self._partitions = executor, list(partitions)
-        self._standing = list(standing or ())
-        if standing is None:
-            at_root = attrgetter("source.assignment")
-            self._standing = [
-                executor.submit(at_root, partition) for partition in self._partitions
+        self._assignments = list(assignments or ())
+        if assignments is None:
+            assign_to_root = attrgetter("source.assignment")
+            self._assignments = [
+                executor.submit(assign_to_root, partition)
+                for partition in self._partitions
             ]
         self._moves: list[Move] = []
-        question_ = answer_of, added_totals, methodcaller("root")
-        self._totals: Totals = self._answer(*question_)
+        root_request = answer_request, add_totals, methodcaller("root")
+        self._totals: Totals = self._answer(*root_request)
         self._ranges: Ranges = {}
         if list(many):
             ranges = [
-                executor.submit(ranges_at, partition) for partition in self._partitions
+                executor.submit(bin_ranges_of, partition)
+                for partition in self._partitions
             ]
-            self._ranges = sum_results(executor, ranges, united_ranges)
+            self._ranges = sum_results(executor, ranges, unite_ranges)
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -128,46 +130,46 @@ class PartitionedSource:
         self._moves.append(methodcaller("extend", index, attribute))
 
     def _answer(
-        self, question: Callable[..., Any], add: Callable[..., Any], *arguments: Any
+        self, request: Callable[..., Any], combine: Callable[..., Any], *arguments: Any
     ) -> Any:
         """Return the answer of all partitions to a question, added up."""
         submit = self._executor.submit
-        pairs = list(zip(self._partitions, self._standing, strict=True))
+        pairs = list(zip(self._partitions, self._assignments, strict=True))
         if self._moves:
             moves, self._moves = tuple(self._moves), []
-            self._standing = [submit(moved, *pair, moves) for pair in pairs]
-            pairs = list(zip(self._partitions, self._standing, strict=True))
-        handles = [submit(question, *pair, *arguments) for pair in pairs]
-        return sum_results(self._executor, handles, add)
+            self._assignments = [submit(apply_moves, *pair, moves) for pair in pairs]
+            pairs = list(zip(self._partitions, self._assignments, strict=True))
+        handles = [submit(request, *pair, *arguments) for pair in pairs]
+        return sum_results(self._executor, handles, combine)
 
     def _tables(
-        self, question: Callable[..., PartitionTables], *arguments: Any
+        self, request: Callable[..., PartitionTables], *arguments: Any
     ) -> PartitionTables:
-        answer: PartitionTables = self._answer(question, added, *arguments)
+        answer: PartitionTables = self._answer(request, add_tables, *arguments)
         self.levels.append(answer.nbytes)
         return answer
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, in one stack."""
         if any(request.attributes for request in requests):
-            question_ = methodcaller("tables", tuple(requests))
-            yield self._tables(tables_of, question_).stack
+            request = methodcaller("tables", tuple(requests))
+            yield self._tables(answer_tables, request).batch
 
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests, numbers of many values by bins."""
-        small = np.asarray(n_rows) <= MOST_ROWS
-        question_ = {index for request in requests for index in request.attributes}
-        if small.all() or question_.isdisjoint(self._ranges):
-            (stack,) = self.tables(requests)
-            return BinnedTables(stack)
-        coarse = self._tables(bins_at, tuple(requests), small).stack
+        small = np.asarray(n_rows) <= MAX_ROWS_BY_VALUE
+        attributes = {index for request in requests for index in request.attributes}
+        if small.all() or attributes.isdisjoint(self._ranges):
+            (batch,) = self.tables(requests)
+            return BinnedTables(batch)
+        coarse = self._tables(answer_bins, tuple(requests), small).batch
         nodes = [request.node for request in requests]
 
         def inside(intervals: OpenIntervals) -> TableBatch:
-            answer = self._tables(opened_at, intervals, nodes)
-            return replace(answer.stack, values=answer.highest, low=answer.lowest)
+            answer = self._tables(answer_opened, intervals, nodes)
+            return replace(answer.batch, values=answer.highest, low=answer.lowest)
 
         return openable_tables(in_ranges(coarse, self._ranges, small), inside)
 
@@ -178,17 +180,17 @@ class PartitionedSource:
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests, in one stack."""
         if any(request.attributes for request in requests):
-            question_ = methodcaller("agreements", tuple(requests))
-            yield self._tables(tables_of, question_).stack
+            request = methodcaller("agreements", tuple(requests))
+            yield self._tables(answer_tables, request).batch
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        question_ = methodcaller("routed", tuple(routes))
-        answer: list[CountTable] = self._answer(answer_of, added_branches, question_)
+        request = methodcaller("routed", tuple(routes))
+        answer: list[CountTable] = self._answer(answer_request, add_branches, request)
         return answer
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary."""
-        question_ = methodcaller("products", tuple(requests))
-        answer: list[Products] = self._answer(answer_of, added_products, question_)
+        request = methodcaller("products", tuple(requests))
+        answer: list[Products] = self._answer(answer_request, add_products, request)
         return answer

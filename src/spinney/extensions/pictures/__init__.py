@@ -16,21 +16,12 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
-        "axes_picture": (
-            "draw_svg",
-            "svg_bytes",
-        ),
+        "axes_picture": ("draw_svg", "svg_bytes"),
         "forest_svg": ("to_forest_svg",),
         "node_boxes": ("STYLES",),
-        "style_sheet": (
-            "STYLE_SHEET",
-            "colours",
-        ),
+        "style_sheet": ("STYLE_SHEET", "colours"),
         "svg_elements": ("words",),
-        "tree_picture": (
-            "Picture",
-            "check_suffix",
-        ),
+        "tree_picture": ("Picture", "check_suffix"),
         "tree_svg": ("to_svg",),
     },
 )

@@ -1,4 +1,4 @@
-"""Our own SVG on Axes of Matplotlib, for PNG, PDF and figures of several plots.
+"""Pictures of SVG on Axes of Matplotlib, for PNG, PDF and figures of several plots.
 
 A picture is drawn once, as SVG; this reads the few elements that ``svg_elements``
 writes and draws the same, in the light colours of the style sheet.
@@ -15,15 +15,15 @@ from spinney.extensions.pictures.figures import (
     figure_bytes,
     new_figure,
 )
-from spinney.extensions.pictures.style_sheet import style_of
+from spinney.extensions.pictures.style_sheet import element_style
 
 DOTS_PER_INCH = 96  # a pixel of SVG
 POINTS = 72 / DOTS_PER_INCH
 # Fonts of the widths that boxes are measured by; Matplotlib's own is wider.
 FONTS = ("Helvetica", "Arial", "Liberation Sans", "Nimbus Sans", "Arimo")
-ALWAYS_THERE, NARROWED = "DejaVu Sans", 0.87
-# For the letters of East Asia, and pictures.
-FURTHER_FONTS = (
+DEFAULT_FONT, DEFAULT_FONT_SCALE = "DejaVu Sans", 0.87
+# For the letters of East Asia, and emoji.
+FALLBACK_FONTS = (
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "PingFang SC"),
     *("Microsoft YaHei", "Hiragino Sans", "WenQuanYi Zen Hei", "Arial Unicode MS"),
     *("Noto Emoji", "Symbola", "Noto Sans Symbols2"),
@@ -49,7 +49,7 @@ def draw_svg(svg: str, axes: Any = None) -> Any:
     for element in root.iter():
         name = element.tag.rpartition("}")[2]
         if name in DRAWN:
-            DRAWN[name](axes, element, style_of(name, element.get("class", "")))
+            DRAWN[name](axes, element, element_style(name, element.get("class", "")))
     return axes
 
 
@@ -62,7 +62,7 @@ def _lengths(element: ElementTree.Element, *names: str) -> list[float]:
     return [float(element.get(name, "0")) for name in names]
 
 
-def _look(element: ElementTree.Element, style: dict[str, str]) -> dict[str, Any]:
+def _patch_style(element: ElementTree.Element, style: dict[str, str]) -> dict[str, Any]:
     """Return fill and line of a shape, as Matplotlib has them."""
     opacity = float(element.get("fill-opacity", style.get("fill-opacity", "1")))
     fill, stroke = style.get("fill", "black"), style.get("stroke", "none")
@@ -89,14 +89,14 @@ def _rectangle(axes: Any, element: ElementTree.Element, style: dict[str, str]) -
     points += [(x, y + bend), (x + bend, y), (x + r, y), (x + r, y)]
     side, curve = Path.LINETO, [Path.CURVE4] * 3
     codes = [Path.MOVETO, *[side, *curve] * 4, Path.CLOSEPOLY]
-    axes.add_patch(PathPatch(Path(points, codes), **_look(element, style)))
+    axes.add_patch(PathPatch(Path(points, codes), **_patch_style(element, style)))
 
 
 def _circle(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
     from matplotlib.patches import Circle
 
     x, y, radius = _lengths(element, "cx", "cy", "r")
-    axes.add_patch(Circle((x, y), radius, **_look(element, style)))
+    axes.add_patch(Circle((x, y), radius, **_patch_style(element, style)))
 
 
 def _line(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
@@ -104,7 +104,9 @@ def _line(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> Non
     from matplotlib.path import Path
 
     ends = _lengths(element, "x1", "y1", "x2", "y2")
-    axes.add_patch(PathPatch(Path([ends[:2], ends[2:]]), **_look(element, style)))
+    axes.add_patch(
+        PathPatch(Path([ends[:2], ends[2:]]), **_patch_style(element, style))
+    )
 
 
 def _path(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
@@ -118,21 +120,21 @@ def _path(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> Non
         flat = list(map(float, numbers.split()))
         points += zip(flat[::2], flat[1::2], strict=True)
         codes += [kinds[letter]] * (len(flat) // 2)
-    axes.add_patch(PathPatch(Path(points, codes), **_look(element, style)))
+    axes.add_patch(PathPatch(Path(points, codes), **_patch_style(element, style)))
 
 
 @cache
 def _fonts() -> tuple[tuple[str, ...], float]:
-    """Return fonts that this machine has, and how much smaller the first must be.
+    """Return installed fonts, and the scale of the first.
 
-    Those after it are for signs that it has not.
+    The others are for characters that the first lacks.
     """
     from matplotlib.font_manager import get_font_names
 
-    there = set(get_font_names())
-    own = next((one for one in FONTS if one in there), None)
-    rest = (ALWAYS_THERE, *(one for one in FURTHER_FONTS if one in there))
-    return (rest, NARROWED) if own is None else ((own, *rest), 1.0)
+    installed = set(get_font_names())
+    first = next((name for name in FONTS if name in installed), None)
+    rest = (DEFAULT_FONT, *(name for name in FALLBACK_FONTS if name in installed))
+    return (rest, DEFAULT_FONT_SCALE) if first is None else ((first, *rest), 1.0)
 
 
 def _text(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:

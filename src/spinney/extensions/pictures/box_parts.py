@@ -15,10 +15,10 @@ from spinney.extensions.pictures.text_width import shortened, text_width
 KINDS = {"title": (13, True), "plain": (12, False), "strong": (12, True)}
 KINDS |= {"note": (11, False), "label": (12, False)}
 LINE = 1.36
-PADDING_ACROSS, PADDING_ALONG = 10.0, 6.0
+PADDING_X, PADDING_Y = 10.0, 6.0
 COLUMN_GAP = 14.0
-WIDEST = 220.0
-NARROWEST = 54.0
+MAX_WIDTH = 220.0
+MIN_WIDTH = 54.0
 
 
 class BoxPart(Protocol):
@@ -33,42 +33,42 @@ class BoxPart(Protocol):
         """The height."""
 
     def draw(self, x: float, y: float, width: float) -> Markup:
-        """Return it as SVG, from this corner on."""
+        """Return it as SVG, with its upper left corner here."""
 
 
-def width_of(text: str, kind: str) -> float:
-    """Return how wide a text of a kind is."""
+def kind_width(text: str, kind: str) -> float:
+    """Return the width of a text of a kind."""
     size, bold = KINDS[kind]
     return text_width(text, size, bold=bold)
 
 
 def line_height(kind: str) -> float:
-    """Return how high a line of a kind of text is."""
+    """Return the height of a line of a kind of text."""
     return KINDS[kind][0] * LINE
 
 
 def baseline(kind: str) -> float:
-    """Return how far below the top of its line a text stands."""
+    """Return the distance of the baseline from the top of its line."""
     return KINDS[kind][0] * 1.04
 
 
 @dataclass(frozen=True)
 class Words:
-    """A line in the middle; where it is too long, its middle is left out."""
+    """A centred line of text, shortened in its middle if it is too long."""
 
     text: str
     kind: str = "plain"
-    room: float = WIDEST - 2 * PADDING_ACROSS
+    max_width: float = MAX_WIDTH - 2 * PADDING_X
 
     @property
     def _shown(self) -> str:
         size, bold = KINDS[self.kind]
-        return shortened(self.text, self.room, size, bold=bold)
+        return shortened(self.text, self.max_width, size, bold=bold)
 
     @property
     def width(self) -> float:
         """The least width."""
-        return width_of(self._shown, self.kind)
+        return kind_width(self._shown, self.kind)
 
     @property
     def height(self) -> float:
@@ -98,12 +98,12 @@ class Columns:
     @property
     def _shown(self) -> str:
         size, bold = KINDS[self.kind]
-        room = WIDEST - 2 * PADDING_ACROSS - COLUMN_GAP - self._figure - self._indent
-        return shortened(self.name, room, size, bold=bold)
+        max_width = MAX_WIDTH - 2 * PADDING_X - COLUMN_GAP - self._figure - self._indent
+        return shortened(self.name, max_width, size, bold=bold)
 
     @property
     def _figure(self) -> float:
-        return width_of(self.figure, self.kind)
+        return kind_width(self.figure, self.kind)
 
     @property
     def _indent(self) -> float:
@@ -112,7 +112,7 @@ class Columns:
     @property
     def width(self) -> float:
         """The least width."""
-        name = width_of(self._shown, self.kind)
+        name = kind_width(self._shown, self.kind)
         return self._indent + name + COLUMN_GAP + self._figure
 
     @property
@@ -141,7 +141,7 @@ class ShareBar:
     """A bar of the classes at a node, in their order and colours."""
 
     shares: Sequence[tuple[str, float]]
-    width: float = NARROWEST - 2 * PADDING_ACROSS
+    width: float = MIN_WIDTH - 2 * PADDING_X
     height: float = 11.0
 
     def draw(self, x: float, y: float, width: float) -> Markup:
@@ -216,18 +216,15 @@ class NodeBox:
 
     def __post_init__(self) -> None:
         """Measure it."""
-        widest = max(part.width for part in self.parts) + 2 * PADDING_ACROSS
-        height = sum(part.height for part in self.parts) + 2 * PADDING_ALONG
-        object.__setattr__(self, "width", max(widest, NARROWEST))
+        widest = max(part.width for part in self.parts) + 2 * PADDING_X
+        height = sum(part.height for part in self.parts) + 2 * PADDING_Y
+        object.__setattr__(self, "width", max(widest, MIN_WIDTH))
         object.__setattr__(self, "height", height)
-
-    @property
-    def _corner(self) -> float:
-        return 3.0 if self.shape == "question" else min(self.height / 2, 15.0)
 
     def draw(self, x: float, y: float) -> Markup:
         """Return it as SVG, from this corner on."""
-        size, corner, parts = (self.width, self.height), self._corner, []
+        size, parts = (self.width, self.height), list[Markup]()
+        corner = 3.0 if self.shape == "question" else min(self.height / 2, 15.0)
         if self.hue:
             parts.append(
                 rectangle(
@@ -236,9 +233,9 @@ class NodeBox:
             )
         frame = f"frame {self.shape}"
         parts.append(rectangle(x, y, *size, corner=corner, kind=frame))
-        y += PADDING_ALONG
+        y += PADDING_Y
         for part in self.parts:
-            inside = self.width - 2 * PADDING_ACROSS
-            parts.append(part.draw(x + PADDING_ACROSS, y, inside))
+            inside = self.width - 2 * PADDING_X
+            parts.append(part.draw(x + PADDING_X, y, inside))
             y += part.height
         return group(self.tooltip, *parts)

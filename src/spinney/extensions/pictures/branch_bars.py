@@ -17,8 +17,8 @@ from spinney.extensions.pictures.box_parts import (
     BoxPart,
     ShareBar,
     baseline,
+    kind_width,
     line_height,
-    width_of,
 )
 from spinney.extensions.pictures.branch_labels import branch_label
 from spinney.extensions.pictures.markup import Markup, joined
@@ -70,8 +70,8 @@ class BranchBars:
 
     @cached_property
     def _columns(self) -> tuple[float, float]:
-        names = max(width_of(self._name(each), KIND) for each in self.lines)
-        return names, max(width_of(each.figure, KIND) for each in self.lines)
+        names = max(kind_width(self._name(each), KIND) for each in self.lines)
+        return names, max(kind_width(each.figure, KIND) for each in self.lines)
 
     @staticmethod
     def _name(each: BarLine) -> str:
@@ -193,7 +193,7 @@ def _by_branch(tree: Tree, node: Node) -> list[ValueCounts]:
     return [
         *(
             ValueCounts(
-                branch_label(tree, child, room=2 * NAME_WIDTH, size=SIZE)[0],
+                branch_label(tree, child, max_width=2 * NAME_WIDTH, size=SIZE)[0],
                 child.branch,
                 table.weights[child.branch],
                 float(table.sizes[child.branch]),

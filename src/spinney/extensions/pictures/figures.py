@@ -14,9 +14,9 @@ from spinney.errors import ParameterError, missing_extra
 SUFFIXES = ("png", "svg", "pdf")
 EMPTY_BOX = "□"
 SIZE = (5.2, 4.0)
-DOTS = 160
+DPI = 160
 # No date and no random name, so that equal pictures are equal files.
-PLAIN = {"svg.hashsalt": "spinney"}
+RC_SETTINGS = {"svg.hashsalt": "spinney"}
 METADATA: dict[str, dict[str, Any]] = {
     "png": {},
     "svg": {"Date": None},
@@ -25,7 +25,7 @@ METADATA: dict[str, dict[str, Any]] = {
 
 
 def check_pictures(paths: Sequence[str]) -> None:
-    """Refuse what cannot be drawn, before any work is done."""
+    """Refuse paths that cannot be drawn to, before any work is done."""
     for path in paths:
         picture_suffix(path)
     if paths:
@@ -33,23 +33,23 @@ def check_pictures(paths: Sequence[str]) -> None:
 
 
 def picture_suffix(path: str) -> str:
-    """Return the format that a path asks for, by its suffix.
+    """Return the format of a path, by its suffix.
 
     >>> picture_suffix("tree.PNG")
     'png'
     """
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in SUFFIXES:
-        known = ", ".join(f".{one}" for one in SUFFIXES)
-        msg = f"{path!r} does not end in {known}: name such a file"
+        suffixes = ", ".join(f".{name}" for name in SUFFIXES)
+        msg = f"{path!r} does not end in {suffixes}: name such a file"
         raise ParameterError(msg)
     return suffix
 
 
 def new_figure(size: tuple[float, float] = SIZE, *, layout: str = "constrained") -> Any:
-    """Return an empty figure of a size in inches, which no window knows of."""
+    """Return an empty figure of a size in inches, without a window."""
     figure_class = _matplotlib("figure").Figure
-    return figure_class(figsize=size, dpi=DOTS, layout=layout)
+    return figure_class(figsize=size, dpi=DPI, layout=layout)
 
 
 def axes_or_new(axes: Any, size: tuple[float, float] = SIZE) -> Any:
@@ -67,7 +67,7 @@ def figure_bytes(figure: Any, suffix: str) -> bytes:
     """Return a figure in a format."""
     rc_context = _matplotlib("").rc_context
     drawn = io.BytesIO()
-    with rc_context(PLAIN):
+    with rc_context(RC_SETTINGS):
         figure.savefig(drawn, format=suffix, metadata=METADATA[suffix])
     return drawn.getvalue()
 
@@ -81,18 +81,18 @@ def drawable(text: str, families: Sequence[str] | None = None) -> str:
     if text.isascii():
         return text
     chosen = _matplotlib("").rcParams["font.family"] if families is None else families
-    signs = _signs_of(tuple(chosen))
-    return "".join(sign if ord(sign) in signs else EMPTY_BOX for sign in text)
+    drawn = _font_characters(tuple(chosen))
+    return "".join(sign if ord(sign) in drawn else EMPTY_BOX for sign in text)
 
 
 @lru_cache(maxsize=8)
-def _signs_of(families: tuple[str, ...]) -> frozenset[int]:
-    """Return the signs that some font of these families has."""
+def _font_characters(families: tuple[str, ...]) -> frozenset[int]:
+    """Return the characters that some font of these families has."""
     manager = _matplotlib("font_manager")
-    wanted = (manager.FontProperties(family=[family]) for family in families)
-    paths = (manager.findfont(each) for each in wanted)
-    maps = (manager.get_font(path).get_charmap() for path in paths)
-    return frozenset(code for each in maps for code in each)
+    fonts = (manager.FontProperties(family=[family]) for family in families)
+    paths = map(manager.findfont, fonts)
+    charmaps = (manager.get_font(path).get_charmap() for path in paths)
+    return frozenset(code for charmap in charmaps for code in charmap)
 
 
 def _matplotlib(module: str) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.text import percent_text, shown
-from spinney.extensions.pictures.box_parts import baseline, line_height, width_of
+from spinney.extensions.pictures.box_parts import baseline, kind_width, line_height
 from spinney.extensions.pictures.markup import Markup, joined
 from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
 from spinney.extensions.pictures.text_width import shortened
@@ -70,15 +70,15 @@ class ForestHead:
     @property
     def _names(self) -> float:
         names = (shortened(shown(name), NAME_WIDTH, 11) for name, _, _ in self._shown)
-        return max((width_of(name, KIND) for name in names), default=0.0)
+        return max((kind_width(name, KIND) for name in names), default=0.0)
 
     @property
     def width(self) -> float:
         """The least width."""
-        figures = width_of("0.000 ± 0.000", KIND)
+        figures = kind_width("0.000 ± 0.000", KIND)
         bars = self._names + GAP + BAR + GAP + figures
-        title = width_of(self._title, "title") + GAP + width_of(self.size, KIND)
-        return max(bars, title, width_of(self.caption, KIND))
+        title = kind_width(self._title, "title") + GAP + kind_width(self.size, KIND)
+        return max(bars, title, kind_width(self.caption, KIND))
 
     @property
     def height(self) -> float:
@@ -89,7 +89,7 @@ class ForestHead:
     def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         at = y + baseline("title")
-        size_x = x + width_of(self._title, "title") + GAP
+        size_x = x + kind_width(self._title, "title") + GAP
         parts = [
             group(self.target, words(self._title, x=x, y=at, class_="title")),
             words(self.size, x=size_x, y=at, class_=KIND),
@@ -103,9 +103,9 @@ class ForestHead:
         for name, mean, spread in self._shown:
             parts.append(self._line(name, mean, spread, x=x, y=y, most=most or 1.0))
             y += line_height(KIND)
-        more = len(self.ranked) - MAX_SHOWN
-        if more > 0:
-            rest = f"+ {more} more"
+        n_hidden = len(self.ranked) - MAX_SHOWN
+        if n_hidden > 0:
+            rest = f"+ {n_hidden} more"
             right, base = x + self._names, y + baseline(KIND)
             parts.append(words(rest, x=right, y=base, class_=f"{KIND} end"))
             y += line_height(KIND)
@@ -117,20 +117,22 @@ class ForestHead:
     def _line(
         self, name: str, mean: float, spread: float, *, x: float, y: float, most: float
     ) -> Markup:
-        tall, left = line_height(KIND), x + self._names + GAP
+        tall, start = line_height(KIND), x + self._names + GAP
         cut = shortened(shown(name), NAME_WIDTH, 11)
         base, middle = y + baseline(KIND), y + tall / 2
-        low = left + BAR * max(mean - spread, 0.0) / most
-        high = left + BAR * (mean + spread) / most
+        low = start + BAR * max(mean - spread, 0.0) / most
+        high = start + BAR * (mean + spread) / most
         figure = f"{mean:.3f} ± {spread:.3f}"
         return group(
             f"{shown(name)}: {figure}",
-            words(cut, x=left - GAP, y=base, class_=f"{KIND} end"),
-            rectangle(left, y + 3, BAR * mean / most, tall - 6, kind="k0", opacity=0.7),
+            words(cut, x=start - GAP, y=base, class_=f"{KIND} end"),
+            rectangle(
+                start, y + 3, BAR * mean / most, tall - 6, kind="k0", opacity=0.7
+            ),
             line(low, middle, high, middle, kind="axis"),
             line(low, middle - CAP, low, middle + CAP, kind="axis"),
             line(high, middle - CAP, high, middle + CAP, kind="axis"),
-            words(figure, x=left + BAR + GAP, y=base, class_=KIND),
+            words(figure, x=start + BAR + GAP, y=base, class_=KIND),
         )
 
 

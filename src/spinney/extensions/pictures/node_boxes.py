@@ -23,8 +23,8 @@ from spinney.extensions.pictures.branch_bars import branch_bar_parts
 from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
-    colours_of,
     moments,
+    tree_colours,
 )
 from spinney.extensions.pictures.node_histograms import Histogram, node_histograms
 from spinney.extensions.pictures.text_width import wrapped
@@ -39,12 +39,12 @@ CLASSES_SHOWN = 8
 CANDIDATES_SHOWN = 10
 SHARES_SHOWN = 3
 CONDITIONS_SHOWN = 8
-REASON_ROOM = 150.0
-ERROR_ROOM = 280.0
+REASON_WIDTH = 150.0
+ERROR_WIDTH = 280.0
 
 
 @dataclass(frozen=True)
-class Boxes:
+class NodeBoxes:
     """The boxes of a model's nodes, in a style.
 
     With ``bars`` a split shows its branches as bars. ``errors`` of another table come
@@ -69,9 +69,9 @@ class Boxes:
     @cached_property
     def colours(self) -> ClassColours | NumberColours:
         """The colours of its nodes."""
-        return colours_of(self.tree)
+        return tree_colours(self.tree)
 
-    def of(self, node: Node) -> NodeBox:
+    def box(self, node: Node) -> NodeBox:
         """Return the box of a node."""
         colours = self.colours
         return NodeBox(
@@ -79,7 +79,7 @@ class Boxes:
             parts=[
                 *STYLES[self.style](self, node),
                 *self._branch_bars(node),
-                *self._errors(node),
+                *self._error_lines(node),
             ],
             hue=colours.hue(node),
             opacity=colours.opacity(node),
@@ -90,8 +90,8 @@ class Boxes:
         """Return the bars of a split, if they are to be drawn."""
         if not self.bars:
             return []
-        drawn = branch_bar_parts(self.tree, self.colours, node, self._histograms)
-        return [Separator(), *drawn] if drawn else []
+        bars = branch_bar_parts(self.tree, self.colours, node, self._histograms)
+        return [Separator(), *bars] if bars else []
 
     @cached_property
     def _histograms(self) -> Mapping[int, Histogram] | None:
@@ -99,12 +99,12 @@ class Boxes:
         rows = None if self.errors is None else self.errors.rows
         return None if rows is None else node_histograms(self.tree, rows)
 
-    def _errors(self, node: Node) -> list[BoxPart]:
+    def _error_lines(self, node: Node) -> list[BoxPart]:
         """Return the errors of a node on another table, if there is one."""
         if self.errors is None:
             return []
         lines = self.errors.lines(node.number)
-        return [Separator(), *(Words(line, "note", ERROR_ROOM) for line in lines)]
+        return [Separator(), *(Words(line, "note", ERROR_WIDTH) for line in lines)]
 
     def _tooltip(self, node: Node) -> str:
         where = " AND ".join(self._nearest_conditions(node)) or "all rows"
@@ -152,8 +152,8 @@ class Boxes:
         numeric = self.tree.schema.target.is_numeric
         right = 0.0 if numeric else float(node.weights[node.label])
         mixed = node.is_leaf and 0 < right < node.weight
-        of = f"{short_weight(right)} of " if mixed else ""
-        return f"{of}{self.rows(node)} · {self.proportion(node)}"
+        correct = f"{short_weight(right)} of " if mixed else ""
+        return f"{correct}{self.rows(node)} · {self.proportion(node)}"
 
     def spread(self, node: Node, title: str) -> str:
         """Return mean ± standard deviation, without the mean if it is the title."""
@@ -180,7 +180,7 @@ def weighs(tree: Tree) -> bool:
     return not alike[0] or bool(((weight > arrays.rows) & ~alike).any())
 
 
-def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
+def _compact(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     title = boxes.prediction(node) if node.is_leaf else boxes.splitting_attribute(node)
     parts: list[BoxPart] = [Words(title, "title"), Words(boxes.support(node), "note")]
     if boxes.tree.schema.target.is_numeric:
@@ -188,7 +188,7 @@ def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
     return [*parts, boxes.picture(node)]
 
 
-def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
+def _rules(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     target = boxes.tree.schema.target
     title = boxes.prediction(node)
     parts: list[BoxPart] = [Words(title, "title")]
@@ -200,7 +200,7 @@ def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
     return [*parts, Words(boxes.support(node), "note"), boxes.picture(node)]
 
 
-def _teaching(boxes: Boxes, node: Node) -> list[BoxPart]:
+def _teaching(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     title = boxes.prediction(node) if node.is_leaf else boxes.splitting_attribute(node)
     parts: list[BoxPart] = [
         Words(title, "title"),
@@ -217,12 +217,12 @@ def _teaching(boxes: Boxes, node: Node) -> list[BoxPart]:
         parts.append(Columns(name, _decimals(explanation.impurity), "plain"))
     if node.is_leaf:
         reason = str(node.reason or "")
-        lines = wrapped(reason, REASON_ROOM, 11)
+        lines = wrapped(reason, REASON_WIDTH, 11)
         return [*parts, *(Words(line, "note") for line in lines)]
     return [*parts, Separator(), *_merits(boxes, node)]
 
 
-def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
+def _counts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     """Return the weight of each class present, or mean and deviation."""
     tree = boxes.tree
     if tree.schema.target.is_numeric:
@@ -240,11 +240,12 @@ def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
         )
         for c in present[:CLASSES_SHOWN]
     ]
-    more = len(present) - CLASSES_SHOWN
-    return [*lines, Words(f"+ {more} more classes", "note")] if more > 0 else lines
+    n_hidden = len(present) - CLASSES_SHOWN
+    rest = [Words(f"+ {n_hidden} more classes", "note")] if n_hidden > 0 else []
+    return [*lines, *rest]
 
 
-def _merits(boxes: Boxes, node: Node) -> list[BoxPart]:
+def _merits(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     """Return the merits of all attributes, the chosen one first, then the best."""
     tree, recipe = boxes.tree, boxes.model.recipe
     numeric = tree.schema.target.is_numeric
@@ -260,9 +261,9 @@ def _merits(boxes: Boxes, node: Node) -> list[BoxPart]:
         )
         for place, candidate in enumerate(ranked[:CANDIDATES_SHOWN])
     ]
-    more = len(ranked) - CANDIDATES_SHOWN
-    if more > 0:
-        lines.append(Words(f"+ {more} more attributes", "note"))
+    n_hidden = len(ranked) - CANDIDATES_SHOWN
+    if n_hidden > 0:
+        lines.append(Words(f"+ {n_hidden} more attributes", "note"))
     return [Columns(search.criterion.merit_name, "", "note"), *lines]
 
 
@@ -271,7 +272,7 @@ def _decimals(number: float) -> str:
     return f"{number:.3f}" if abs(number) < 1e4 else figure(number, digits=4)
 
 
-STYLES: dict[str, Callable[[Boxes, Node], list[BoxPart]]] = {
+STYLES: dict[str, Callable[[NodeBoxes, Node], list[BoxPart]]] = {
     "compact": _compact,
     "rules": _rules,
     "teaching": _teaching,

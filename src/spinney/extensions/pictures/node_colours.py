@@ -1,4 +1,4 @@
-"""Which colour a node has, and how strong: what it predicts, and how surely.
+"""The colour and opacity of a node: its prediction, and how pure it is.
 
 A colour is a class of the style sheet; it is laid over the page with an opacity, so it
 is pale on a white page and dim on a dark one, and the text on it can be read on both.
@@ -15,15 +15,15 @@ from spinney.extensions.pictures.box_parts import MeanStrip, ShareBar
 from spinney.trees import Node, Tree
 from spinney.trees.criteria import variance
 
-PALEST, STRONGEST = 0.07, 0.42
-OTHERS = len(COLOURS) - 1
+MIN_OPACITY, MAX_OPACITY = 0.07, 0.42
+REST_COLOUR = len(COLOURS) - 1
 BELOW, ABOVE = "k0", "k5"
 REACH = 2.0  # standard deviations of all rows on either side of their mean
 
 
 def opacity(strength: float) -> float:
-    """Return how strong a colour is laid over the page, for a strength from 0 to 1."""
-    return PALEST + (STRONGEST - PALEST) * min(max(strength, 0.0), 1.0)
+    """Return the opacity of a colour on the page, for a strength from 0 to 1."""
+    return MIN_OPACITY + (MAX_OPACITY - MIN_OPACITY) * min(max(strength, 0.0), 1.0)
 
 
 def moments(tree: Tree, node: Node) -> tuple[float, float]:
@@ -53,19 +53,21 @@ class ClassColours:
         if n_classes <= len(COLOURS):
             return list(range(n_classes))
         weights = self.tree.root.weights
-        heaviest = sorted(range(n_classes), key=lambda c: (-weights[c], c))[:OTHERS]
+        heaviest = sorted(range(n_classes), key=lambda c: (-weights[c], c))[
+            :REST_COLOUR
+        ]
         rank = {code: place for place, code in enumerate(sorted(heaviest))}
-        return [rank.get(code, OTHERS) for code in range(n_classes)]
+        return [rank.get(code, REST_COLOUR) for code in range(n_classes)]
 
     def hue(self, node: Node) -> str:
-        """Return the colour of what a node predicts."""
+        """Return the colour of the prediction of a node."""
         return f"k{self.index[node.label]}"
 
     def opacity(self, node: Node) -> float:
-        """Return how strong it is: the share of the label, beyond mere chance."""
+        """Return its opacity: the proportion of the label, beyond mere chance."""
         chance = 1 / max(self.tree.schema.n_classes, 2)
-        share = float(self.tree.counted_shares(node)[node.label])
-        return opacity((share - chance) / (1 - chance))
+        proportion = float(self.tree.counted_shares(node)[node.label])
+        return opacity((proportion - chance) / (1 - chance))
 
     def bar(self, shares: Floats) -> ShareBar:
         """Return shares of the classes as a bar."""
@@ -104,23 +106,23 @@ class NumberColours:
         return min(max(place, 0.0), 1.0)
 
     def hue_and_distance(self, number: float) -> tuple[str, float]:
-        """Return the colour of a number, and how far it is off, from 0 to 1."""
+        """Return the colour of a number, and its distance from the mean, 0 to 1."""
         (mean, _), (low, high) = self.middle, self.ends
         hue, end = (ABOVE, high) if number > mean else (BELOW, low)
-        off = abs(number - mean) / abs(end - mean) if end != mean else 0.0
-        return hue, min(off, 1.0)
+        distance = abs(number - mean) / abs(end - mean) if end != mean else 0.0
+        return hue, min(distance, 1.0)
 
     def colour(self, number: float) -> tuple[str, float]:
-        """Return the colour of a number and its opacity, by how far it is off."""
-        hue, off = self.hue_and_distance(number)
-        return hue, opacity(off)
+        """Return the colour and opacity of a number, by its distance from the mean."""
+        hue, distance = self.hue_and_distance(number)
+        return hue, opacity(distance)
 
     def hue(self, node: Node) -> str:
-        """Return the colour of what a node predicts."""
+        """Return the colour of the prediction of a node."""
         return self.colour(node.value)[0]
 
     def opacity(self, node: Node) -> float:
-        """Return how strong it is: the distance from the mean of all rows."""
+        """Return its opacity: the distance from the mean of all rows."""
         return self.colour(node.value)[1]
 
     def strip(self, mean: float, deviation: float) -> MeanStrip:
@@ -134,7 +136,7 @@ class NumberColours:
         )
 
 
-def colours_of(tree: Tree) -> ClassColours | NumberColours:
+def tree_colours(tree: Tree) -> ClassColours | NumberColours:
     """Return the colours of a tree's nodes."""
     numeric = tree.schema.target.is_numeric
     return NumberColours(tree) if numeric else ClassColours(tree)

@@ -33,7 +33,7 @@ class Histogram:
     least, greatest : float
         The least and the greatest number of these rows.
     cuts : tuple of float
-        Where the branches of the node part.
+        The cuts between the branches of the node.
     weights : array
         Bins × classes, or bins × moments of a number that is predicted.
     missing : array
@@ -49,7 +49,7 @@ class Histogram:
     missing: Floats
 
     def edges(self, at: int) -> tuple[float, float]:
-        """Return where a bin begins and ends."""
+        """Return the edges of a bin."""
         return self.low + at * self.step, self.low + (at + 1) * self.step
 
     @property
@@ -58,8 +58,8 @@ class Histogram:
         return self.low + len(self.weights) * self.step
 
 
-def cuts_of(tree: Tree, node: Node) -> tuple[float, ...]:
-    """Return where the branches of a node that asks for a number part; else nothing."""
+def split_cuts(tree: Tree, node: Node) -> tuple[float, ...]:
+    """Return the finite cuts of a numeric split of a node; else nothing."""
     if node.route is None:
         return ()
     split = node.route.described
@@ -75,7 +75,7 @@ def cuts_of(tree: Tree, node: Node) -> tuple[float, ...]:
 def node_histograms(
     tree: Tree, rows: EncodedRows, nodes: Iterable[int] | None = None
 ) -> Mapping[int, Histogram]:
-    """Return histograms of rows at the nodes that ask for numbers, by node.
+    """Return histograms of rows at the nodes with numeric splits, by node.
 
     Parameters
     ----------
@@ -85,45 +85,46 @@ def node_histograms(
         They need the columns of ``FlatTree.read``. One that a missing value divides
         counts at each node with its part; one of an unknown class does not count.
     nodes : iterable of int, optional
-        Of which nodes; of all, if not given.
+        The nodes; all by default.
     """
-    wanted = range(len(tree)) if nodes is None else nodes
-    cuts = {number: cuts_of(tree, tree.nodes[number]) for number in wanted}
-    cuts = {number: each for number, each in cuts.items() if each}
+    numbers = range(len(tree)) if nodes is None else nodes
+    cuts = {number: split_cuts(tree, tree.nodes[number]) for number in numbers}
+    cuts = {number: finite for number, finite in cuts.items() if finite}
     if not cuts:
         return {}
-    sent = _SentRows(tree, rows, np.array(sorted(cuts)))
-    made = {}
-    for number, numbers, counted in sent.at_nodes():
-        known = np.isfinite(numbers)
-        if known.any():
-            made[number] = _histogram(
-                numbers[known], counted[known], counted[~known], cuts[number]
+    at_nodes = _RowsAtNodes(tree, rows, np.array(sorted(cuts)))
+    histograms = {}
+    for number, cells, counts in at_nodes.rows_by_node():
+        present = np.isfinite(cells)
+        if present.any():
+            missing = counts[~present].sum(axis=0)
+            histograms[number] = _histogram(
+                cells[present], counts[present], missing, cuts[number]
             )
-    return made
+    return histograms
 
 
 def _histogram(
-    numbers: Floats, counted: Floats, without: Floats, cuts: tuple[float, ...]
+    numbers: Floats, counts: Floats, missing: Floats, cuts: tuple[float, ...]
 ) -> Histogram:
     low, step, size = _bins(numbers, cuts[0])
-    weights = np.zeros((size, counted.shape[1]))
-    np.add.at(weights, bin_places(numbers, low, step, size, cuts[0]), counted)
+    weights = np.zeros((size, counts.shape[1]))
+    np.add.at(weights, bin_indices(numbers, low, step, size, cuts[0]), counts)
     ends = float(numbers.min()), float(numbers.max())
-    return Histogram(low, step, *ends, cuts, weights, without.sum(axis=0))
+    return Histogram(low, step, *ends, cuts, weights, missing)
 
 
-class _SentRows:
-    """Rows on their way down a tree, kept at the nodes that are wanted."""
+class _RowsAtNodes:
+    """The rows at some nodes of a tree, with their weights there."""
 
     def __init__(self, tree: Tree, rows: EncodedRows, nodes: Integers) -> None:
         self.tree, self.rows, self.nodes = tree, rows, nodes
         self.flat: FlatTree = flatten(tree)
         self.columns = tree.schema.completed(rows.columns, self.flat.read)
-        self.target = self._columns_of_target()
+        self.target = self._target_moments()
 
-    def _columns_of_target(self) -> Floats:
-        """Return what each row of weight 1 adds to a line of counts."""
+    def _target_moments(self) -> Floats:
+        """Return the counts or moments of each row, for weight 1."""
         target, values = self.tree.schema.target, np.asarray(self.rows.targets)
         if target.is_numeric:
             off = values.astype(np.float64) - (target.origin or 0.0)
@@ -132,32 +133,32 @@ class _SentRows:
         lines: Floats = np.vstack([np.eye(target.width), np.zeros(target.width)])
         return np.asarray(lines[values])
 
-    def at_nodes(self) -> Iterable[tuple[int, Floats, Floats]]:
+    def rows_by_node(self) -> Iterable[tuple[int, Floats, Floats]]:
         """Yield nodes with the numbers of their rows and what each row counts."""
-        wanted = np.zeros(len(self.tree), np.bool_)
-        wanted[self.nodes] = True
-        kept: list[Entries] = []
-        for each in self.flat.visits(self.columns, len(self.rows.targets)):
-            at = np.flatnonzero(wanted[each.nodes])
-            kept.append(Entries(each.rows[at], each.nodes[at], each.weights[at]))
-        nodes = np.concatenate([each.nodes for each in kept])
+        is_requested = np.zeros(len(self.tree), np.bool_)
+        is_requested[self.nodes] = True
+        levels: list[Entries] = []
+        for level in self.flat.visits(self.columns, len(self.rows.targets)):
+            at = np.flatnonzero(is_requested[level.nodes])
+            levels.append(Entries(level.rows[at], level.nodes[at], level.weights[at]))
+        nodes = np.concatenate([level.nodes for level in levels])
         order = np.argsort(nodes, kind="stable")
         nodes = nodes[order]
-        rows = np.concatenate([each.rows for each in kept])[order]
-        parts = np.concatenate([each.weights for each in kept])[order]
+        rows = np.concatenate([level.rows for level in levels])[order]
+        fractions = np.concatenate([level.weights for level in levels])[order]
         ends = np.flatnonzero(np.diff(nodes)) + 1
-        for some in np.split(np.arange(len(nodes)), ends):
-            if not len(some):
+        for entries in np.split(np.arange(len(nodes)), ends):
+            if not len(entries):
                 continue
-            number, members = int(nodes[some[0]]), rows[some]
+            number, members = int(nodes[entries[0]]), rows[entries]
             attribute = int(self.flat.attribute[number])
             numbers = np.asarray(self.columns[attribute], np.float64)[members]
-            weights = parts[some] * self.rows.weights[members]
+            weights = fractions[entries] * self.rows.weights[members]
             yield number, numbers, self.target[members] * weights[:, None]
 
 
 def _bins(numbers: Floats, cut: float) -> tuple[float, float, int]:
-    """Return where the first bin begins, how wide bins are, and how many there are.
+    """Return the start of the first bin, the width of bins, and their number.
 
     A cut with numbers on both sides is an edge. Whole numbers have bins
     of whole widths, so that each bin holds as many of them.
@@ -178,10 +179,10 @@ def _bins(numbers: Floats, cut: float) -> tuple[float, float, int]:
     return low, step, max(ceil((greatest - low) / step - 1e-9), 1)
 
 
-def bin_places(
+def bin_indices(
     numbers: Floats, low: float, step: float, size: int, cut: float
 ) -> NDArray[Any]:
-    """Return the bin of each number; no rounding takes one over the cut."""
+    """Return the bin of each number; rounding takes none over the cut."""
     places = np.ceil((numbers - low) / step).astype(np.int64) - 1
     border = round((cut - low) / step)
     if 0 < border < size:

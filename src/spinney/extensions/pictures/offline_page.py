@@ -40,16 +40,15 @@ PAGE = """\
 """
 
 
-def page_around(
-    title: str, body: str, *, style: str, script: str = "", more: str = ""
+def make_page(
+    title: str, body: str, *, style: str, script: str = "", body_style: str = ""
 ) -> str:
     """Return a page around a body of markup; without a script, nothing runs in it.
 
-    ``more`` is a further style sheet that the body brings along, as pictures do: the
-    policy names it, too.
+    ``body_style`` is the style sheet within the body, as in pictures, which the policy
+    must name, too.
     """
-    styles = [style, *([more] if more else [])]
-    allowed = " ".join(_hash(each) for each in styles)
+    allowed = " ".join(_hash(sheet) for sheet in (style, body_style) if sheet)
     if script:
         body = f'{body}\n<script type="module">{script}</script>'
     runs = _hash(script) if script else "'none'"
@@ -75,13 +74,13 @@ class OfflinePage:
     html: str
 
     def __repr__(self) -> str:
-        return f"<{self._in_short()}: save(path) keeps it as .html>"
+        return f"<{self._summary()}: save(path) keeps it as .html>"
 
-    def _in_short(self) -> str:
+    def _summary(self) -> str:
         return f"page of {len(self.html.encode()) / 1000:.0f} kB"
 
     def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
-        """Save it; ``overwrite`` says whether a file that is there may be replaced."""
+        """Save it; ``overwrite`` says whether an existing file may be replaced."""
         check_page_suffix(path)
         write_whole(path, [self.html.encode("utf-8")], overwrite=overwrite)
 
@@ -94,10 +93,10 @@ def check_page_suffix(path: "str | os.PathLike[str]") -> None:
         raise ParameterError(msg)
 
 
-def island(data: Any) -> str:
-    r"""Return data as JSON in which no sign can end the element around it.
+def embedded_json(data: Any) -> str:
+    r"""Return data as JSON in which no character can end the element around it.
 
-    >>> print(island(["</script>", "a & b", "\u2028", float("inf")]))
+    >>> print(embedded_json(["</script>", "a & b", "\u2028", float("inf")]))
     ["\u003c/script\u003e","a \u0026 b","\u2028","infinity"]
     """
     text = json.dumps(
@@ -109,7 +108,7 @@ def island(data: Any) -> str:
 
 
 def _plain(data: Any) -> Any:
-    """Return data without what JSON does not know."""
+    """Return data with infinite numbers as text, and NaN as None."""
     if isinstance(data, dict):
         return {name: _plain(part) for name, part in data.items()}
     if isinstance(data, (list, tuple)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from spinney._support.arrays import Floats
 from spinney._support.text import number_text, span_text
 from spinney.data import Attribute
-from spinney.extensions.pictures.box_parts import baseline, line_height, width_of
+from spinney.extensions.pictures.box_parts import baseline, kind_width, line_height
 from spinney.extensions.pictures.markup import Markup, element, joined, number
 from spinney.extensions.pictures.node_colours import (
     ClassColours,
@@ -25,7 +25,7 @@ from spinney.trees import Tree
 
 KIND = "note"
 TALL, MARK, GAP = 44.0, 5.0, 1.0
-LEAST_WIDTH = 132.0
+MIN_WIDTH = 132.0
 END_DIGITS = 4
 
 
@@ -52,7 +52,7 @@ class SplitHistogram:
     @property
     def width(self) -> float:
         """The least width."""
-        return max(LEAST_WIDTH, sum(width_of(end, KIND) for end in self.ends) + 12)
+        return max(MIN_WIDTH, sum(kind_width(end, KIND) for end in self.ends) + 12)
 
     @property
     def height(self) -> float:
@@ -97,28 +97,26 @@ def split_histogram(
     histogram: Histogram,
 ) -> SplitHistogram:
     """Return the histogram of a node's rows: by class, or by the mean of each bin."""
-    sizes = (
-        histogram.weights[:, 0] if _is_numeric(colours) else histogram.weights.sum(1)
-    )
-    most = float(sizes.max()) or 1.0
+    is_numeric = isinstance(colours, NumberColours)
+    sizes = histogram.weights[:, 0] if is_numeric else histogram.weights.sum(1)
+    max_size = float(sizes.max()) or 1.0
     bars = []
     for at, (weights, size) in enumerate(zip(histogram.weights, sizes, strict=True)):
-        tooltip = f"{_span(*histogram.edges(at), attribute)}: "
+        tooltip = f"{_bin_text(*histogram.edges(at), attribute)}: "
         if size > 0:
             tooltip += counts_text(weights, tree.schema)
         parts = _parts(tree, colours, weights) if size > 0 else ()
-        bars.append(HistogramBar(float(size) / most, parts, tooltip))
+        bars.append(HistogramBar(float(size) / max_size, parts, tooltip))
     reach = histogram.high - histogram.low
     inside = [cut for cut in histogram.cuts if histogram.low <= cut <= histogram.high]
     return SplitHistogram(
         bars,
         [(cut - histogram.low) / reach for cut in inside],
-        (_end(histogram.least, attribute), _end(histogram.greatest, attribute)),
+        (
+            _edge_text(histogram.least, attribute),
+            _edge_text(histogram.greatest, attribute),
+        ),
     )
-
-
-def _is_numeric(colours: ClassColours | NumberColours) -> bool:
-    return isinstance(colours, NumberColours)
 
 
 def _parts(
@@ -126,19 +124,19 @@ def _parts(
 ) -> Sequence[tuple[str, float, float]]:
     if isinstance(colours, NumberColours):
         mean, _ = mean_and_deviation(tree, weights)
-        hue, off = colours.hue_and_distance(mean)
-        return [(hue, 1.0, 0.3 + 0.7 * off)]
+        hue, distance = colours.hue_and_distance(mean)
+        return [(hue, 1.0, 0.3 + 0.7 * distance)]
     bar = colours.bar(weights / weights.sum())
     return [(colour, share, 1.0) for colour, share in bar.shares]
 
 
-def _span(low: float, high: float, attribute: Attribute) -> str:
+def _bin_text(low: float, high: float, attribute: Attribute) -> str:
     if attribute.unit is not None:
         return span_text(low, high, attribute.unit)
-    return f"({_end(low, attribute)}, {_end(high, attribute)}]"
+    return f"({_edge_text(low, attribute)}, {_edge_text(high, attribute)}]"
 
 
-def _end(edge: float, attribute: Attribute) -> str:
+def _edge_text(edge: float, attribute: Attribute) -> str:
     """Return an edge in a few digits, for display."""
     if attribute.unit is not None:
         return number_text(edge, attribute.unit)

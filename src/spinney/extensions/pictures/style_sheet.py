@@ -1,14 +1,14 @@
 """The style sheet of pictures: light, dark where the screen is, and light on paper.
 
-Every rule is for what is inside a picture, so that one that stands in a page changes
-nothing else there, and several share their rules.
+Every rule applies inside pictures only, so a picture changes nothing else on a page,
+and several pictures share the rules.
 """
 
 from spinney._support.colours import COLOURS
 
 SCOPE = ".spinney-tree"
 FONTS = 'Helvetica,Arial,"Liberation Sans","Nimbus Sans",sans-serif'
-# What the colours of a picture are called, and of the explorer around it and of plots.
+# The colours of pictures, of the explorer and of plots, by name.
 LIGHT = {
     "page": "#ffffff",
     "text": "#1c2126",
@@ -60,7 +60,7 @@ SHAPES = {
 
 def _rules(rules: dict[str, str]) -> str:
     return "".join(
-        f"{','.join(f'{SCOPE} {one}' for one in names.split(','))}{{{rule}}}"
+        f"{','.join(f'{SCOPE} {name}' for name in names.split(','))}{{{rule}}}"
         for names, rule in rules.items()
     )
 
@@ -76,17 +76,17 @@ def _fills(colours: dict[str, str]) -> dict[str, str]:
 CLASS_COLOURS = {f"k{place}": colour for place, colour in enumerate(COLOURS)}
 
 
-def style_of(element: str, classes: str) -> dict[str, str]:
-    """Return what the sheet says of an element with these classes, on a light page.
+def element_style(element: str, classes: str) -> dict[str, str]:
+    """Return the light style of an element with these classes.
 
-    >>> style_of("rect", "k1")
+    >>> element_style("rect", "k1")
     {'fill': '#E69F00'}
     """
-    named = {element, *(f".{one}" for one in classes.split())}
+    selectors = {element, *(f".{name}" for name in classes.split())}
     style: dict[str, str] = {}
     for rules in (SHAPES, _fills(CLASS_COLOURS), _painted(LIGHT)):
         for names, rule in rules.items():
-            if named & set(names.split(",")):
+            if selectors & set(names.split(",")):
                 style |= dict(part.split(":", 1) for part in rule.split(";"))
     return style
 
@@ -107,8 +107,8 @@ def variables(*, dark: bool) -> str:
     >>> variables(dark=False)[6:15], variables(dark=True)[6:15]
     (':#ffffff;', ':#14171a;')
     """
-    own = {**DARK, **CLASS_COLOURS, **DARK_COLOURS}
-    colours = own if dark else {**LIGHT, **CLASS_COLOURS}
+    dark_colours = {**DARK, **CLASS_COLOURS, **DARK_COLOURS}
+    colours = dark_colours if dark else {**LIGHT, **CLASS_COLOURS}
     return "".join(f"--{name}:{colour};" for name, colour in colours.items())
 
 

@@ -46,10 +46,10 @@ def rectangle(
     opacity: float = 1.0,
 ) -> Markup:
     """Return a rectangle of a class of the style sheet."""
-    more = {"rx": number(corner)} if corner else {}
-    more |= {"fill_opacity": f"{opacity:.2f}"} if opacity < 1 else {}
+    look = {"rx": number(corner)} if corner else {}
+    look |= {"fill_opacity": f"{opacity:.2f}"} if opacity < 1 else {}
     size = {"x": x, "y": y, "width": width, "height": height}
-    return element("rect", **size, **more, class_=kind)
+    return element("rect", **size, **look, class_=kind)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, *, kind: str) -> Markup:

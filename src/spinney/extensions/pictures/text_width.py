@@ -1,4 +1,4 @@
-"""How wide a text is when it is drawn, without drawing it.
+"""The width of a text when it is drawn, by the widths of its letters.
 
 The table holds the widths of Helvetica and of the fonts made to its measure (Arial,
 Liberation Sans, Nimbus Sans), in thousandths of the size of the font. Letters with
@@ -53,7 +53,7 @@ def _letter(letter: str) -> int:
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Return how wide a text of printable signs is at a size.
+    """Return the width of a text of printable characters at a size.
 
     >>> round(text_width("texture", 10), 2), round(text_width("été", 10), 2)
     (30.57, 13.9)
@@ -62,35 +62,35 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return width * size / 1000
 
 
-def shortened(text: str, room: float, size: float, *, bold: bool = False) -> str:
+def shortened(text: str, max_width: float, size: float, *, bold: bool = False) -> str:
     """Return a text that fits, with its middle left out where it is too long.
 
-    Names often differ at their ends, so two thirds of the room are for the beginning
+    Names often differ at their ends, so two thirds of the width are for the beginning
     and one for the end.
 
     >>> shortened("average_income_of_the_household", 120, 12)
     'average_inc…usehold'
     """
-    if text_width(text, size, bold=bold) <= room:
+    if text_width(text, size, bold=bold) <= max_width:
         return text
-    left = room - text_width(ELLIPSIS, size, bold=bold)
-    begin = _fitting(text, left * 2 / 3, size, bold=bold)
+    width = max_width - text_width(ELLIPSIS, size, bold=bold)
+    begin = _fitting(text, width * 2 / 3, size, bold=bold)
     used = text_width(text[:begin], size, bold=bold)
-    end = _fitting(text[:begin:-1], left - used, size, bold=bold)
+    end = _fitting(text[:begin:-1], width - used, size, bold=bold)
     return text[:begin].rstrip() + ELLIPSIS + text[len(text) - end :].lstrip()
 
 
-def _fitting(text: str, room: float, size: float, *, bold: bool) -> int:
-    """Return how many signs of a text fit."""
+def _fitting(text: str, max_width: float, size: float, *, bold: bool) -> int:
+    """Return how many characters of a text fit."""
     used = 0.0
     for place, letter in enumerate(text):
         used += text_width(letter, size, bold=bold)
-        if used > room:
+        if used > max_width:
             return place
     return len(text)
 
 
-def wrapped(text: str, room: float, size: float) -> list[str]:
+def wrapped(text: str, max_width: float, size: float) -> list[str]:
     """Return a text as lines that fit, broken between words.
 
     >>> wrapped("every split would leave too few rows", 120, 12)
@@ -99,8 +99,8 @@ def wrapped(text: str, room: float, size: float) -> list[str]:
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
-        if text_width(longer, size) <= room or not lines[-1]:
+        if text_width(longer, size) <= max_width or not lines[-1]:
             lines[-1] = longer
         else:
             lines.append(word)
-    return [shortened(line, room, size) for line in lines]
+    return [shortened(line, max_width, size) for line in lines]

@@ -59,15 +59,15 @@ class Contour:
 class Siblings:
     """Least distances between siblings, and those visible from each side.
 
-    ``distances`` holds (i, j, least distance), rising in j. ``seen_right`` are the
+    ``distances`` holds (i, j, least distance), rising in j. ``visible_right`` are the
     siblings that the right contour of all is made of, the deepest first, each with
-    its edge on the last level that a later sibling hides; ``seen_left``, the
+    its edge on the last level that a later sibling hides; ``visible_left``, the
     shallowest first, likewise of the left contour.
     """
 
     distances: list[tuple[int, int, float]]
-    seen_left: list[tuple[int, float]]
-    seen_right: list[tuple[int, float]]
+    visible_left: list[tuple[int, float]]
+    visible_right: list[tuple[int, float]]
 
 
 def tidy_layout(
@@ -106,8 +106,8 @@ def tidy_layout(
         for child, place in zip(children[node], places, strict=True):
             offsets[child] = place - middle
         at = [place - middle for place in places]
-        left[node] = _joined(lefts, pairs.seen_left, at).below(-half)
-        right[node] = _joined(rights, pairs.seen_right[::-1], at).below(half)
+        left[node] = _joined(lefts, pairs.visible_left, at).below(-half)
+        right[node] = _joined(rights, pairs.visible_right[::-1], at).below(half)
     for node, below in enumerate(children):
         for child in below:
             offsets[child] += offsets[node]
@@ -123,24 +123,24 @@ def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblin
     below it deeper and deeper ones, of which it hides the upper levels.
     """
     pairs = Siblings([], [(0, 0.0)], [(0, 0.0)])
-    seen = pairs.seen_right
+    visible = pairs.visible_right
     for j in range(1, len(lefts)):
-        own, own_edge, level = lefts[j].steps, 0.0, 0
-        while seen and level < len(own):
-            i, edge = seen.pop()
+        contour, contour_edge, level = lefts[j].steps, 0.0, 0
+        while visible and level < len(contour):
+            i, edge = visible.pop()
             other, least = rights[i].steps, -float("inf")
-            shared = min(len(own), len(other))
+            shared = min(len(contour), len(other))
             for step in range(level + 1, shared + 1):
                 edge += other[-step]
-                own_edge += own[-step]
-                least = max(least, edge - own_edge)
+                contour_edge += contour[-step]
+                least = max(least, edge - contour_edge)
             level = shared
             pairs.distances.append((i, j, least + gap))
             if level < len(other):
-                seen.append((i, edge))
-        if level < len(own):
-            pairs.seen_left.append((j, own_edge))
-        seen.append((j, 0.0))
+                visible.append((i, edge))
+        if level < len(contour):
+            pairs.visible_left.append((j, contour_edge))
+        visible.append((j, 0.0))
     return pairs
 
 
@@ -156,13 +156,13 @@ def _spread(n: int, distances: list[tuple[int, int, float]]) -> list[float]:
 
 
 def _joined(
-    contours: list[Contour], seen: list[tuple[int, float]], at: list[float]
+    contours: list[Contour], visible: list[tuple[int, float]], at: list[float]
 ) -> Contour:
     """Return the contour of all siblings, from those that are seen, shallowest first.
 
     It is relative to the middle of their parent; ``at`` is where each sibling stands.
     """
-    (first, _), *deeper = seen
+    (first, _), *deeper = visible
     whole = contours[first].moved(at[first])
     for sibling, edge in deeper:
         whole = contours[sibling].moved(at[sibling]).under(whole, edge + at[sibling])

@@ -8,7 +8,7 @@ from html import unescape
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
 from spinney.extensions.pictures.axes_picture import svg_bytes
-from spinney.extensions.pictures.offline_page import PAGE_SUFFIXES, page_around
+from spinney.extensions.pictures.offline_page import PAGE_SUFFIXES, make_page
 from spinney.extensions.pictures.style_sheet import STYLE_SHEET
 
 SVG_SUFFIXES = (".svg",)
@@ -54,7 +54,7 @@ class Picture:
         """A page of its own: it fetches nothing, and nothing in it runs."""
         # The first title of a picture is that of the whole, and escaped.
         title = unescape(self.svg.partition("<title>")[2].partition("</title>")[0])
-        return page_around(title, self.svg, style=PAGE_STYLE, more=STYLE_SHEET)
+        return make_page(title, self.svg, style=PAGE_STYLE, body_style=STYLE_SHEET)
 
     def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save it as .svg, .png, .pdf or, in a page, as .html, by the path's suffix.

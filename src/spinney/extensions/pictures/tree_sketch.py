@@ -1,8 +1,8 @@
-"""Which nodes are drawn, in which boxes, and where: a picture before it is ink.
+"""The layout of a picture: the drawn nodes, their boxes and positions.
 
-A tree that is too large is drawn down to the depth that fits; below it stubs say how
-much there is. Places are those across the tree and along it, from the root on, so that
-one sketch serves both directions.
+A tree that is too large is drawn down to the depth that fits; below it, stubs count
+the hidden nodes. Positions are across the tree and along it, from the root on, so one
+sketch serves both directions.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 from spinney.extensions.pictures.box_parts import KINDS, NodeBox, Words
 from spinney.extensions.pictures.branch_labels import branch_label
-from spinney.extensions.pictures.node_boxes import Boxes
+from spinney.extensions.pictures.node_boxes import NodeBoxes
 from spinney.extensions.pictures.text_width import text_width
 from spinney.extensions.pictures.tidy_layout import level_places, tidy_layout
 from spinney.trees import Node
 
 # What fits, in pixels: about a screen, and what is read at its end by scrolling.
-FITTING_ACROSS, FITTING_ALONG = 1280.0, 1800.0
+MAX_BREADTH, MAX_LENGTH = 1280.0, 1800.0
 NODE_GAP = 16.0
 CURVE = 34.0
 LABEL_HEIGHT, LABEL_LINE, LABEL_MARGIN = 25.0, 15.0, 8.0
 LABEL_LINES = 3
-LABEL_ROOM = {"compact": 160.0, "rules": 230.0, "teaching": 160.0}
+LABEL_WIDTH = {"compact": 160.0, "rules": 230.0, "teaching": 160.0}
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class DrawnNode:
     """A node with its box, or a stub, which has no node.
 
     ``label`` has the lines at the branch that leads to it, ``whole`` is its tooltip;
-    ``share`` is that of all weight that takes the branch.
+    ``share`` is the proportion of all weight in the branch.
     """
 
     node: Node | None
@@ -42,16 +42,16 @@ class DrawnNode:
 
     @property
     def label_width(self) -> float:
-        """How wide the label is, with its margins; 0 without one."""
+        """The width of the label with its margins; 0 without one."""
         size = KINDS["label"][0]
         width = max((text_width(line, size) for line in self.label), default=0.0)
         return width + 2 * LABEL_MARGIN if self.label else 0.0
 
     @property
     def label_height(self) -> float:
-        """How high the label is, with what is above and below it; 0 without one."""
-        more = LABEL_LINE * (len(self.label) - 1)
-        return LABEL_HEIGHT + more if self.label else 0.0
+        """The height of the label with the space around it; 0 without one."""
+        further_lines = LABEL_LINE * (len(self.label) - 1)
+        return LABEL_HEIGHT + further_lines if self.label else 0.0
 
 
 @dataclass(frozen=True)
@@ -85,30 +85,35 @@ class Sketch:
         return across, self.along[-1] + self.extents[-1]
 
 
-def fitting_sketch(boxes: Boxes, *, horizontal: bool) -> Sketch:
+def fitting_sketch(boxes: NodeBoxes, *, horizontal: bool) -> Sketch:
     """Return the sketch of the greatest depth that fits, at least 1."""
-    made: dict[int, NodeBox] = {}
-    best = sketch_of(boxes, depth=1, horizontal=horizontal, made=made)
+    boxes_by_node: dict[int, NodeBox] = {}
+    best = sketch_tree(
+        boxes, depth=1, horizontal=horizontal, boxes_by_node=boxes_by_node
+    )
     while best.cut:
-        deeper = sketch_of(
-            boxes, depth=best.depth + 1, horizontal=horizontal, made=made
+        deeper = sketch_tree(
+            boxes,
+            depth=best.depth + 1,
+            horizontal=horizontal,
+            boxes_by_node=boxes_by_node,
         )
         across, along = deeper.size
-        if across > FITTING_ACROSS or along > FITTING_ALONG:
+        if across > MAX_BREADTH or along > MAX_LENGTH:
             break
         best = deeper
     return best
 
 
-def sketch_of(
-    boxes: Boxes,
+def sketch_tree(
+    boxes: NodeBoxes,
     *,
     depth: int,
     horizontal: bool,
-    made: dict[int, NodeBox] | None = None,
+    boxes_by_node: dict[int, NodeBox] | None = None,
 ) -> Sketch:
-    """Return the sketch of a tree down to a depth; ``made`` keeps its boxes."""
-    drawn = _drawn_nodes(boxes, depth, {} if made is None else made)
+    """Return the sketch of a tree down to a depth; ``boxes_by_node`` caches boxes."""
+    drawn = _draw_nodes(boxes, depth, {} if boxes_by_node is None else boxes_by_node)
     n_levels = 1 + max(each.depth for each in drawn)
     extents, bands = [0.0] * n_levels, [0.0] * n_levels
     for each in drawn:
@@ -129,12 +134,14 @@ def _breadth(each: DrawnNode, *, horizontal: bool) -> float:
     return max(each.box.width, each.label_width)
 
 
-def _drawn_nodes(boxes: Boxes, depth: int, made: dict[int, NodeBox]) -> list[DrawnNode]:
+def _draw_nodes(
+    boxes: NodeBoxes, depth: int, boxes_by_node: dict[int, NodeBox]
+) -> list[DrawnNode]:
     """Return the nodes down to a depth, in printing order, with stubs below them."""
     tree = boxes.tree
     drawn: list[DrawnNode] = []
     # Nodes to draw with the place of their parent, and where their subtree ends: the
-    # nodes of a subtree follow its root. Leaves that are told together are one box.
+    # nodes of a subtree follow its root. Empty sibling leaves share one box.
     waiting: list[tuple[int, int | None, int]] = [(0, None, len(tree))]
     together: dict[int, tuple[Node, ...]] = {}
     while waiting:
@@ -143,17 +150,21 @@ def _drawn_nodes(boxes: Boxes, depth: int, made: dict[int, NodeBox]) -> list[Dra
         shared = together.get(number, ())
         if shared and number != shared[-1].number:
             continue
-        if number not in made:
-            made[number] = boxes.of(node)
+        if number not in boxes_by_node:
+            boxes_by_node[number] = boxes.box(node)
         place = len(drawn)
-        drawn.append(_labelled(boxes, node, made[number], shared))
+        drawn.append(_labelled(boxes, node, boxes_by_node[number], shared))
         if parent is not None:
             drawn[parent].children.append(place)
         if node.is_leaf:
             continue
         if node.depth == depth:
             drawn[place].children.append(len(drawn))
-            drawn.append(_stub(node, end - number - 1))
+            n_below = end - number - 1
+            tooltip = f"{n_below} nodes below node {number} are not drawn"
+            words = Words(f"+ {n_below} more", "note")
+            box = NodeBox("stub", [words], tooltip=tooltip)
+            drawn.append(DrawnNode(None, box, node.depth + 1))
             continue
         below = tree.empty_sibling_leaves(node)
         together.update({each.number: below for each in below})
@@ -164,14 +175,14 @@ def _drawn_nodes(boxes: Boxes, depth: int, made: dict[int, NodeBox]) -> list[Dra
 
 
 def _labelled(
-    boxes: Boxes, node: Node, box: NodeBox, together: tuple[Node, ...]
+    boxes: NodeBoxes, node: Node, box: NodeBox, together: tuple[Node, ...]
 ) -> DrawnNode:
     if node.parent is None:
         return DrawnNode(node, box, 0, share=1.0)
     label = branch_label(
         boxes.tree,
         node,
-        room=LABEL_ROOM[boxes.style],
+        max_width=LABEL_WIDTH[boxes.style],
         size=KINDS["label"][0],
         named=boxes.style == "rules",
         together=together,
@@ -181,9 +192,3 @@ def _labelled(
     share = node.weight / total if total else 0.0
     whole = boxes.tree.condition(node, together=together)
     return DrawnNode(node, box, node.depth, label, whole, share=share)
-
-
-def _stub(node: Node, below: int) -> DrawnNode:
-    tooltip = f"{below} nodes below node {node.number} are not drawn"
-    box = NodeBox("stub", [Words(f"+ {below} more", "note")], tooltip=tooltip)
-    return DrawnNode(None, box, node.depth + 1)

@@ -12,7 +12,7 @@ from spinney._support.checks import check_choice, check_named, check_whole
 from spinney._support.text import figure, percent_text, short_weight, shown, weight_text
 from spinney.extensions.pictures.box_parts import KINDS, BoxPart, baseline
 from spinney.extensions.pictures.markup import Markup, element, joined, number
-from spinney.extensions.pictures.node_boxes import STYLES, Boxes, weighs
+from spinney.extensions.pictures.node_boxes import STYLES, NodeBoxes, weighs
 from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
@@ -28,7 +28,7 @@ from spinney.extensions.pictures.tree_sketch import (
     DrawnNode,
     Sketch,
     fitting_sketch,
-    sketch_of,
+    sketch_tree,
 )
 from spinney.growth import Model
 from spinney.output.leaf_rules import model_lines
@@ -37,14 +37,14 @@ from spinney.output.tree_text import to_text
 from spinney.trees import Tree
 
 MARGIN = 18.0
-LEAST_WIDTH = 300.0
-THINNEST, THICKEST = 1.2, 12.0
+MIN_WIDTH = 300.0
+MIN_THICKNESS, MAX_THICKNESS = 1.2, 12.0
 LEGEND_ROW, LEGEND_GAP, SWATCH = 20.0, 16.0, 10.0
-LEGEND_ROOM = 150.0
+LEGEND_WIDTH = 150.0
 LEGEND_CLASSES = 12
 LEGEND_MODELS, MODEL_ROW = 16, 16.0
 SCALE_STEPS, SCALE_STEP = 20, 12.0
-DESCRIBED = 200  # nodes; larger trees have a short description
+MAX_DESCRIBED_NODES = 200  # nodes; larger trees have a short description
 
 
 class Heading(BoxPart, Protocol):
@@ -93,14 +93,14 @@ def to_svg(
     check_named("style", style, STYLES)
     check_choice("horizontal", horizontal)
     check_choice("bars", bars)
-    boxes = Boxes(model, style, errors, bars)
+    boxes = NodeBoxes(model, style, errors, bars)
     if max_depth is None:
         sketch = fitting_sketch(boxes, horizontal=horizontal)
     else:
         check_whole("max_depth", max_depth, least=0)
-        sketch = sketch_of(boxes, depth=int(max_depth), horizontal=horizontal)
+        sketch = sketch_tree(boxes, depth=int(max_depth), horizontal=horizontal)
     across, along = sketch.size
-    least = LEAST_WIDTH if above is None else max(LEAST_WIDTH, above.width)
+    least = MIN_WIDTH if above is None else max(MIN_WIDTH, above.width)
     inside = max(least, along if horizontal else across)
     width, begin = inside + 2 * MARGIN, MARGIN + (above.height if above else 0.0)
     head, head_height = _head(boxes, sketch, inside, begin)
@@ -109,7 +109,7 @@ def to_svg(
     models, models_height = _models(sketch, boxes.tree, inside, end)
     height = end + models_height + MARGIN
     left = MARGIN + (inside - (along if horizontal else across)) / 2
-    pen = Pen(sketch, left, top)
+    pen = SketchRenderer(sketch, left, top)
     content = [
         words(above.title if above else _title(model.tree), "title"),
         words(_description(boxes, sketch, above), "desc"),
@@ -125,8 +125,8 @@ def to_svg(
     return picture(content, width, height)
 
 
-class Pen:
-    """Draws a sketch, from a corner on; it alone knows which way the tree grows."""
+class SketchRenderer:
+    """Draws a sketch at a position; only it knows the direction of the tree."""
 
     def __init__(self, sketch: Sketch, left: float, top: float) -> None:
         self.sketch, self.left, self.top = sketch, left, top
@@ -183,17 +183,18 @@ class Pen:
             return Markup()
         across, along = sketch.across[place], sketch.along[each.depth]
         size, wide = KINDS["label"][0], each.label_width
-        more = LABEL_LINE * (len(each.label) - 1)
+        further_lines = LABEL_LINE * (len(each.label) - 1)
         if sketch.horizontal:
             x = self.left + along - LABEL_MARGIN - wide / 2
-            y = self.top + across - more / 2
+            y = self.top + across - further_lines / 2
         else:
-            x, y = self.left + across, self.top + along - LABEL_HEIGHT * 0.58 - more
+            x = self.left + across
+            y = self.top + along - LABEL_HEIGHT * 0.58 - further_lines
         wide -= LABEL_MARGIN
         corner = x - wide / 2, y - size * 0.7
         return group(
             each.whole,
-            rectangle(*corner, wide, size * 1.4 + more, kind="pill", corner=4),
+            rectangle(*corner, wide, size * 1.4 + further_lines, kind="pill", corner=4),
             *(
                 words(line, x=x, y=y + 4.3 + at * LABEL_LINE, class_="label middle")
                 for at, line in enumerate(each.label)
@@ -203,8 +204,8 @@ class Pen:
 
 def _thickness(each: DrawnNode) -> float:
     if each.node is None:
-        return THINNEST
-    return THINNEST + (THICKEST - THINNEST) * each.share
+        return MIN_THICKNESS
+    return MIN_THICKNESS + (MAX_THICKNESS - MIN_THICKNESS) * each.share
 
 
 def _title(tree: Tree) -> str:
@@ -222,19 +223,19 @@ def _facts(tree: Tree) -> str:
     return f"{facts}, {empty} of them without rows" if empty > 1 else facts
 
 
-def _description(boxes: Boxes, sketch: Sketch, above: Heading | None) -> str:
+def _description(boxes: NodeBoxes, sketch: Sketch, above: Heading | None) -> str:
     """Return the tree in words, for screen readers."""
     tree = boxes.tree
     facts = f"{_title(tree)}: {_facts(tree)}."
     facts = f"{above.description}\n{facts}" if above else facts
-    if len(tree) > DESCRIBED:
+    if len(tree) > MAX_DESCRIBED_NODES:
         return facts
     text = to_text(tree, max_depth=sketch.depth, errors=boxes.errors)
     return f"{facts}\n{text}"
 
 
 def _head(
-    boxes: Boxes, sketch: Sketch, width: float, begin: float
+    boxes: NodeBoxes, sketch: Sketch, width: float, begin: float
 ) -> tuple[Markup, float]:
     """Return the target, the number of rows, and the legend."""
     tree = boxes.tree
@@ -245,8 +246,8 @@ def _head(
     if boxes.errors is not None:
         facts += f"; below the line: on {shown(boxes.errors.name)}"
     note = KINDS["note"][0]
-    room = max(width - text_width(facts, note) - LEGEND_GAP, LEAST_WIDTH / 3)
-    name = shortened(shown(tree.schema.target.name), room, size, bold=bold)
+    name_width = max(width - text_width(facts, note) - LEGEND_GAP, MIN_WIDTH / 3)
+    name = shortened(shown(tree.schema.target.name), name_width, size, bold=bold)
     at = begin + baseline("title")
     after = MARGIN + text_width(name, size, bold=bold) + LEGEND_GAP / 2
     heading = group(
@@ -273,10 +274,10 @@ def _models(
         tree, drawn, room=width, width=lambda text: text_width(text, size)
     )
     texts = [*lines.values()][:LEGEND_MODELS]
-    more = len(lines) - len(texts)
-    if more > 0:
-        plural = "s" * (more != 1)
-        texts.append(f"+ {more} more model{plural}, which the text of the tree has")
+    n_hidden = len(lines) - len(texts)
+    if n_hidden > 0:
+        plural = "s" * (n_hidden != 1)
+        texts.append(f"+ {n_hidden} more model{plural}, in the text of the tree")
     if not texts:
         return [], 0.0
     marks, y = list[Markup](), begin + LEGEND_GAP
@@ -298,11 +299,11 @@ def _legend(colours: ClassColours, top: float, width: float) -> tuple[Markup, fl
     for code, label in enumerate(tree.schema.target.classes[:LEGEND_CLASSES]):
         share = root.weights[code] / root.weight if root.weight else 0.0
         count = f": {weight_text(root.weights[code])} ({percent_text(share)})"
-        name = shortened(shown(label), LEGEND_ROOM, size)
+        name = shortened(shown(label), LEGEND_WIDTH, size)
         entries.append((f"k{colours.index[code]}", name + count, shown(label) + count))
-    more = tree.schema.n_classes - LEGEND_CLASSES
-    if more > 0:
-        entries.append(("", f"+ {more} more classes", f"{more} more classes"))
+    n_hidden = tree.schema.n_classes - LEGEND_CLASSES
+    if n_hidden > 0:
+        entries.append(("", f"+ {n_hidden} more classes", f"{n_hidden} more classes"))
     for hue, text, whole in entries:
         wide = SWATCH + 6 + text_width(text, size)
         if x > MARGIN and x + wide > MARGIN + width:

@@ -37,14 +37,14 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Return a plot of another extension, or of another package."""
     if name in __all__ and name not in registry.ENTRIES["plot"]:
-        return _own(name)
+        return _load(name)
     if registry.is_known("plot", name):
         return registry.load("plot", name)
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
 
 
-_own = lazy_names(
+_load = lazy_names(
     __name__,
     {
         "bucket_plot": ("buckets",),

@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney.errors import DataError
 from spinney.extensions.pictures.style_sheet import LIGHT
-from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled
+from spinney.extensions.plots.plot_axes import indexed_colour, new_axes, titled
 from spinney.search.buckets import discretise
 
 BARS = 40
@@ -55,7 +55,7 @@ def buckets(
     bars = min(BARS, max(5, len(np.unique(known))))
     axes.hist(known, bins=bars, color=LIGHT["branch"], edgecolor="white", linewidth=0.4)
     for cut in bins.cuts:
-        axes.axvline(cut, color=colour_of(5), linewidth=1.3)
+        axes.axvline(cut, color=indexed_colour(5), linewidth=1.3)
     edges = np.concatenate([[known.min()], bins.cuts, [known.max()]])
     top = axes.get_ylim()[1]
     if len(bins) <= 12:

@@ -8,7 +8,7 @@ from spinney.errors import ParameterError
 from spinney.extensions.pictures import draw_svg
 from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
-    colour_of,
+    indexed_colour,
     new_axes,
     short,
     titled,
@@ -16,7 +16,7 @@ from spinney.extensions.plots.plot_axes import (
 )
 from spinney.growth.prune import leaf_risks, sequence_of
 
-MOST_BARS = 30
+MAX_BARS = 30
 ERROR_LABELS = {"folds": "cross-validation", "validation": "validation set"}
 
 
@@ -52,7 +52,7 @@ def tree(
     return draw_svg(picture.svg, axes)
 
 
-def importances(model: Any, axes: Any = None, *, most: int = MOST_BARS) -> Any:
+def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
     """Draw the importance of each attribute; for a forest, with the spread over trees.
 
     Parameters
@@ -74,7 +74,7 @@ def importances(model: Any, axes: Any = None, *, most: int = MOST_BARS) -> Any:
     names, means, spreads = zip(*reversed(shown), strict=True)
     spread = {"xerr": spreads} if model.kind == "forest" else {}
     look = {
-        "color": colour_of(0),
+        "color": indexed_colour(0),
         "ecolor": LIGHT["frame"],
         "capsize": 2,
         "height": 0.7,
@@ -107,7 +107,7 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
         leaves,
         [row.relative_error for row in rows],
         "-o",
-        color=colour_of(1),
+        color=indexed_colour(1),
         markersize=3,
         linewidth=1.2,
         label="training set",
@@ -120,7 +120,7 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
             errors,
             yerr=deviations,
             fmt="-o",
-            color=colour_of(0),
+            color=indexed_colour(0),
             markersize=4,
             linewidth=1.4,
             capsize=2,
@@ -131,7 +131,7 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
         axes.axhline(limit, color=LIGHT["frame"], linestyle=":", linewidth=1)
     if sequence.chosen is not None:
         chosen = leaves[sequence.chosen]
-        axes.axvline(chosen, color=colour_of(5), linestyle="--", linewidth=1)
+        axes.axvline(chosen, color=indexed_colour(5), linestyle="--", linewidth=1)
         axes.set_xlabel(f"leaves (selected: {chosen})")
     axes.set_xscale("log", base=2)
     ticks = sorted({*leaves} if len(leaves) <= 8 else {*leaves[:: len(leaves) // 7]})

@@ -28,7 +28,7 @@ def titled(axes: Any, title: str, x: str = "", y: str = "") -> Any:
     return axes
 
 
-def short(text: Any, most: int = MAX_LENGTH) -> str:
+def short(text: Any, max_length: int = MAX_LENGTH) -> str:
     r"""Return a name in printable characters, shortened if it is long.
 
     Dollars are escaped once, since Matplotlib reads text between two as a formula.
@@ -37,12 +37,12 @@ def short(text: Any, most: int = MAX_LENGTH) -> str:
     ('a very …', 'US\\$', 'US\\$')
     """
     name = shown(text)
-    name = name if len(name) <= most else f"{name[: most - 1]}…"
-    name = drawable(name)
-    return re.sub(r"(?<!\\)\$", r"\\$", name)
+    if len(name) > max_length:
+        name = f"{name[: max_length - 1]}…"
+    return re.sub(r"(?<!\\)\$", r"\\$", drawable(name))
 
 
-def colour_of(index: int) -> str:
+def indexed_colour(index: int) -> str:
     """Return the colour of a class, a cluster or a recipe."""
     return COLOURS[index % len(COLOURS)]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
+from spinney._support.atomic_file import write_whole
 from spinney.cli.engine_options import table_input
 from spinney.cli.picture_options import style_options, tree_style
 from spinney.cli.shell_options import (
@@ -39,7 +40,7 @@ from spinney.extensions.plots.plot_pictures import Drawing, drawing, elbow_pictu
 if TYPE_CHECKING:
     from spinney.extensions.pictures import Picture
 
-MOST_TRACED = 2000  # rows drawn with the paths of centroids
+MAX_TRACED_ROWS = 2000  # rows drawn with the paths of centroids
 
 
 class _Kinds(click.Group):
@@ -61,26 +62,29 @@ class _Kinds(click.Group):
     def kind(
         self,
         name: str,
-        *options: Callable[[Any], Any],
+        *decorators: Callable[[Any], Any],
         example: str,
-        needs: Callable[[list[str]], None] = check_pictures,
+        check_paths: Callable[[list[str]], None] = check_pictures,
     ) -> Callable[[Callable[..., Drawing]], click.Command]:
         """Return a decorator that makes a function a kind of plot.
 
         The function returns a function from a path to the bytes of its picture;
-        ``needs`` refuses paths that cannot be drawn to.
+        ``check_paths`` refuses paths that cannot be drawn to.
         """
 
         def decorate(function: Callable[..., Drawing]) -> click.Command:
-            def run(output: str | None, **given: Any) -> None:
-                path = _checked(
-                    output or f"{name}.png", overwrite=given.pop("overwrite")
-                )
-                needs([path])
-                _write(function(**given)(path), path)
+            def run(output: str | None, **options: Any) -> None:
+                path = output or f"{name}.png"
+                if path == STANDARD_OUTPUT:
+                    msg = "-o '-': a plot cannot go to standard output: name a file"
+                    raise ParameterError(msg)
+                check_output(path, overwrite=options.pop("overwrite"))
+                check_paths([path])
+                write_whole(path, [function(**options)(path)], overwrite=True)
+                say(f"drawn to {path}")
 
             run.__doc__ = function.__doc__
-            decorated = combined_options(*options, _output(name), _overwrite)(run)
+            decorated = combined_options(*decorators, _output(name), _overwrite)(run)
             epilog = examples(f"spinney plot {example}")
             return self.command(name, epilog=epilog)(decorated)
 
@@ -99,24 +103,9 @@ def _output(name: str) -> Any:
     )
 
 
-def _checked(path: str, *, overwrite: bool) -> str:
-    if path == STANDARD_OUTPUT:
-        msg = "-o '-': a plot cannot go to standard output: name a file"
-        raise ParameterError(msg)
-    check_output(path, overwrite=overwrite)
-    return path
-
-
 def _check_drawn(paths: list[str]) -> None:
     """Refuse paths that need Matplotlib if it is missing; a tree's .svg does not."""
     check_pictures([path for path in paths if picture_suffix(path) != "svg"])
-
-
-def _write(content: bytes, path: str) -> None:
-    from spinney._support.atomic_file import write_whole
-
-    write_whole(path, [content], overwrite=True)
-    say(f"drawn to {path}")
 
 
 @click.group(
@@ -149,7 +138,7 @@ _on_table = combined_options(_model, _data, rows_options)
     style_options,
     click.option("--max-depth", type=click.IntRange(min=0), help="Hide deeper nodes."),
     example="tree melons.spinney --style teaching -o melons.pdf",
-    needs=_check_drawn,
+    check_paths=_check_drawn,
 )
 def _tree(model: str, **options: Any) -> Drawing:
     """Draw the tree of MODEL; for a forest, importances and a typical tree."""
@@ -229,7 +218,7 @@ def _regions(model: str, data: str, x: str, y: str, fixed: tuple[str, ...]) -> D
     return drawing(lambda axes: regions(fitted, data, axes, x=x, y=y, fixed=values))
 
 
-def _on(name: str, meaning: str) -> None:
+def _add_table_plot(name: str, meaning: str) -> None:
     """Make a plot of a model on a table with the truth a kind."""
 
     def drawn(model: str, data: str, weight: str | None, **options: Any) -> Any:
@@ -244,9 +233,11 @@ def _on(name: str, meaning: str) -> None:
     plot.kind(name, _on_table, example=f"{name} credit.spinney test.csv")(drawn)
 
 
-_on("confusion", "Draw the confusion matrix of MODEL on DATA.")
-_on("roc", "Draw the ROC curves of MODEL on DATA, with their AUC.")
-_on("calibration", "Draw observed frequencies in DATA by predicted probability.")
+_add_table_plot("confusion", "Draw the confusion matrix of MODEL on DATA.")
+_add_table_plot("roc", "Draw the ROC curves of MODEL on DATA, with their AUC.")
+_add_table_plot(
+    "calibration", "Draw observed frequencies in DATA by predicted probability."
+)
 
 
 # Plots of a table
@@ -271,8 +262,8 @@ def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
     """Draw learning curves of recipes: a measure by the number of training rows."""
     from spinney.extensions import evaluation, plots
 
-    more = {"sizes": [parse_size(text) for text in sizes]} if sizes else {}
-    curve = _studied(evaluation.learning_curve, options, more)
+    further = {"sizes": [parse_size(text) for text in sizes]} if sizes else {}
+    curve = _run_study(evaluation.learning_curve, options, further)
     measure = options["measure"]
     return drawing(lambda axes: plots.learning_curve(curve, axes, measure=measure))
 
@@ -294,14 +285,14 @@ def _robustness(
     """Draw the robustness of recipes against noise, missing values and outliers."""
     from spinney.extensions import evaluation, plots
 
-    more = {"noise": noise, "missing_rate": missing_rate, "outliers": outliers}
-    study = _studied(evaluation.robustness, options, more)
+    further = {"noise": noise, "missing_rate": missing_rate, "outliers": outliers}
+    study = _run_study(evaluation.robustness, options, further)
     measure = options["measure"]
     return drawing(lambda axes: plots.robustness(study, axes, measure=measure))
 
 
-def _studied(
-    function: Callable[..., Any], options: dict[str, Any], more: dict[str, Any]
+def _run_study(
+    function: Callable[..., Any], options: dict[str, Any], further: dict[str, Any]
 ) -> Any:
     """Return the study of the recipes given, or of the usual ones."""
     recipes = [candidate_from_text(text) for text in options["recipes"]]
@@ -311,7 +302,7 @@ def _studied(
             options["target"],
             *([recipes] if recipes else []),
             **study_arguments(options),
-            **more,
+            **further,
             progress=progress,
         )
 
@@ -369,7 +360,7 @@ _k = click.option(
 def _clusters(n_clusters: int, **options: Any) -> Drawing:
     """Draw the rows of DATA by cluster."""
     clusters = registry.load("plot", "clusters")
-    fit = _cluster_fit(n_clusters, options)
+    fit = _fit_clusters(n_clusters, options)
     return drawing(lambda axes: clusters(fit, axes))
 
 
@@ -377,7 +368,7 @@ def _clusters(n_clusters: int, **options: Any) -> Drawing:
 def _iterations(n_clusters: int, **options: Any) -> Drawing:
     """Draw the paths of the centroids of k-means among the rows of DATA."""
     iterations = registry.load("plot", "iterations")
-    trace = _cluster_fit(n_clusters, options).trace(MOST_TRACED)
+    trace = _fit_clusters(n_clusters, options).trace(MAX_TRACED_ROWS)
     if trace is None:
         msg = "iterations need numeric columns: name them by --columns A,B"
         raise ParameterError(msg)
@@ -387,11 +378,11 @@ def _iterations(n_clusters: int, **options: Any) -> Drawing:
 @plot.kind("elbow", _rows, example="elbow iris.csv --ignore class")
 def _elbow(**options: Any) -> Drawing:
     """Draw inertia and silhouette by the number of clusters of DATA."""
-    choice = _cluster_fit("auto", options).curve()
+    choice = _fit_clusters("auto", options).curve()
     return lambda path: elbow_picture(choice, choice.k, path)
 
 
-def _cluster_fit(n_clusters: Any, options: dict[str, Any]) -> Any:
+def _fit_clusters(n_clusters: Any, options: dict[str, Any]) -> Any:
     """Return the clusters of the rows that the options name."""
     clustering = registry.load("operation", "cluster")
     standardise, seed = options["standardise"], options["random_state"]

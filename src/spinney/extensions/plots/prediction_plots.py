@@ -9,15 +9,15 @@ from spinney.errors import ParameterError
 from spinney.extensions.evaluation import Score, calibration_curves, roc_curves, score
 from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
-    colour_of,
+    indexed_colour,
     new_axes,
     short,
     titled,
     with_legend,
 )
 
-MOST_NUMBERED = 14  # classes whose cells have figures in them
-MOST_CURVES = 8
+MAX_NUMBERED_CLASSES = 14  # classes whose cells have figures in them
+MAX_CURVES = 8
 
 
 def confusion(
@@ -53,7 +53,7 @@ def confusion(
     angle = 45 if max(map(len, names)) > 6 else 0
     axes.set_xticks(range(n), names, rotation=angle, ha="right" if angle else "center")
     axes.set_yticks(range(n), names)
-    if n <= MOST_NUMBERED:
+    if n <= MAX_NUMBERED_CLASSES:
         for (row, column), count in np.ndenumerate(counts):
             colour = "white" if proportions[row, column] > 0.5 else LIGHT["text"]
             text = weight_text(count) if count else "·"
@@ -76,9 +76,11 @@ def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -
     curves = roc_curves(model, data, weight=weight)
     axes = new_axes(axes)
     axes.plot([0, 1], [0, 1], ":", color=LIGHT["axis"], linewidth=1)
-    for index, curve in enumerate(curves[:MOST_CURVES]):
+    for index, curve in enumerate(curves[:MAX_CURVES]):
         label = f"{short(curve.label, 24)}: AUC = {curve.area:.3f}"
-        axes.plot(curve.x, curve.y, color=colour_of(index), linewidth=1.4, label=label)
+        axes.plot(
+            curve.x, curve.y, color=indexed_colour(index), linewidth=1.4, label=label
+        )
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
     with_legend(axes, loc="lower right", title=_legend_title(curves))
     title = f"ROC curve for {short(model.schema.target.name, 30)}"
@@ -106,8 +108,8 @@ def calibration(
     curves = calibration_curves(model, data, n_bins=n_bins, weight=weight)
     axes = new_axes(axes)
     axes.plot([0, 1], [0, 1], ":", color=LIGHT["axis"], linewidth=1)
-    for index, curve in enumerate(curves[:MOST_CURVES]):
-        colour, name = colour_of(index), short(curve.label, 24)
+    for index, curve in enumerate(curves[:MAX_CURVES]):
+        colour, name = indexed_colour(index), short(curve.label, 24)
         axes.plot(curve.x, curve.y, color=colour, linewidth=1.1, label=name)
         sizes = 8 + 90 * curve.weights / curve.weights.sum()
         axes.scatter(curve.x, curve.y, s=sizes, color=colour, zorder=3)
@@ -118,5 +120,5 @@ def calibration(
 
 
 def _legend_title(curves: list[Any]) -> str | None:
-    rest = len(curves) - MOST_CURVES
+    rest = len(curves) - MAX_CURVES
     return f"{rest} more classes not shown" if rest > 0 else None

@@ -20,7 +20,7 @@ from spinney.errors import (
 from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.model_plots import check_kind
 from spinney.extensions.plots.plot_axes import (
-    colour_of,
+    indexed_colour,
     new_axes,
     short,
     titled,
@@ -29,7 +29,7 @@ from spinney.extensions.plots.plot_axes import (
 from spinney.trees import Threshold, labels_of
 
 STEPS = 300  # of a grid, if the edges of regions are unknown or too many
-MOST_ROWS = 5000
+MAX_ROWS = 5000
 MARGIN = 0.05
 MARKERS = "os^Dv<>p"
 FADED = 0.25  # opacity of rows that differ in the fixed variables
@@ -86,7 +86,7 @@ def regions(
         with_legend(axes, handles, title=short(model.schema.target.name, 24))
     used = {*model.asked}
     fixed_texts = [
-        f"{short(name, 20)} = {_text(value)}"
+        f"{short(name, 20)} = {_value_text(value)}"
         for name, value in fixed_values.items()
         if name in used
     ]
@@ -96,7 +96,7 @@ def regions(
     return titled(axes, title, x=x, y=y)
 
 
-def _text(value: Value | None) -> str:
+def _value_text(value: Value | None) -> str:
     if value is None:
         return "missing"
     return figure(value) if isinstance(value, float) else short(value_text(value), 20)
@@ -120,7 +120,10 @@ def _axis_names(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
         both = (" and ", Setting("y", y), " are the same attribute")
         raise ParameterError(Setting("x", x), both, remedy="name two")
     names = (a.name for a in schema.attributes)
-    importance = dict(zip(names, _importances(model), strict=True))
+    values = (
+        model.importances().mean if model.kind == "forest" else model.tree.importances
+    )
+    importance = dict(zip(names, values, strict=True))
     rest = sorted((n for n in numeric if n not in (x, y)), key=lambda n: -importance[n])
     chosen = [name for name in (x, y) if name is not None] + rest
     if len(chosen) < 2:
@@ -133,12 +136,6 @@ def _axis_names(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
         first, second = sorted(chosen[:2], key=numeric.index)
         return first, second
     return (chosen[0], chosen[1]) if x is not None else (chosen[1], chosen[0])
-
-
-def _importances(model: Any) -> Floats:
-    if model.kind == "forest":
-        return np.asarray(model.importances().mean)
-    return np.asarray(model.tree.importances)
 
 
 def _fixed_values(
@@ -251,7 +248,7 @@ def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any
     )
     drawn_classes = np.unique(labels)[:n]
     return [
-        Patch(color=colour_of(c), alpha=0.6, label=short(target.classes[c], 24))
+        Patch(color=indexed_colour(c), alpha=0.6, label=short(target.classes[c], 24))
         for c in drawn_classes
     ]
 
@@ -282,19 +279,21 @@ def _draw_rows(
     """
     known = np.isfinite([table[name].cells for name in names]).all(axis=0)
     placed = np.flatnonzero(known)
-    some = table.take(placed[:: -(-len(placed) // MOST_ROWS) or 1])
-    x, y = (some[name].cells for name in names)
-    is_faded = _is_faded(model, some, names, fixed)
+    sample = table.take(placed[:: -(-len(placed) // MAX_ROWS) or 1])
+    x, y = (sample[name].cells for name in names)
+    is_faded = _is_faded(model, sample, names, fixed)
     target = model.schema.target
     look = {"s": 22 if len(x) <= 300 else 7, "linewidths": 0.5, "zorder": 3}
     groups: list[tuple[Any, dict[str, Any]]] = []
-    if target.is_numeric or target.name not in some.names:
+    if target.is_numeric or target.name not in sample.names:
         groups.append((np.ones(len(x), np.bool_), {"color": LIGHT["text"]}))
     else:
-        codes = target.encode(some[target.name])
+        codes = target.encode(sample[target.name])
         for code in np.unique(codes[codes >= 0]).tolist():
             marker = MARKERS[code % len(MARKERS)]
-            groups.append((codes == code, {"color": colour_of(code), "marker": marker}))
+            groups.append(
+                (codes == code, {"color": indexed_colour(code), "marker": marker})
+            )
     for in_group, style in groups:
         for mask, alpha in ((in_group & is_faded, FADED), (in_group & ~is_faded, 1.0)):
             if mask.any():

@@ -7,7 +7,7 @@ import numpy as np
 from spinney.errors import ParameterError
 from spinney.extensions.evaluation import MEASURES, Evaluation, measure_named
 from spinney.extensions.plots.plot_axes import (
-    colour_of,
+    indexed_colour,
     new_axes,
     short,
     titled,
@@ -111,7 +111,7 @@ def _curve(
     """Draw the mean of a measure, and a band of one standard deviation around it."""
     mean = np.array([_number(line[name]) for line in lines])
     spread = np.array([_number(line[f"{name}_sd"]) for line in lines])
-    colour, look = colour_of(index), {"markersize": 4, "linewidth": 1.4}
+    colour, look = indexed_colour(index), {"markersize": 4, "linewidth": 1.4}
     axes.plot(x, mean, style, marker="o", color=colour, label=short(label), **look)
     if np.isfinite(spread).all():
         low, high = mean - spread, mean + spread

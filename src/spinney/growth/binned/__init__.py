@@ -1,1 +1,1 @@
-"""The compiled engine of two branches: exact trees from coarse bins."""
+"""The compiled grower of binary trees: exact splits from coarse bins."""

@@ -45,7 +45,7 @@ Buckets = Mapping[int, Floats]
 """The cuts between the buckets of numbers, by attribute."""
 
 
-def arrays_of_grown(
+def grown_tree_arrays(
     records: NodeRecords,
     code_counts: CodeCounts,
     schema: Schema,
@@ -64,11 +64,13 @@ def arrays_of_grown(
     policy = policy_named(recipe.missing_policy)
     if not (policy.divides_rows or policy.surrogates):
         # None was missing: the heaviest branch, the first of equals.
-        open_ = inner[missing[inner] < 0]
-        left, right = (sizes[records.ints[open_, LEFT_CHILD + side]] for side in (0, 1))
-        missing[open_] = right / (left + right) > left / (left + right) + TOLERANCE
+        unrouted = inner[missing[inner] < 0]
+        left, right = (
+            sizes[records.ints[unrouted, LEFT_CHILD + side]] for side in (0, 1)
+        )
+        missing[unrouted] = right / (left + right) > left / (left + right) + TOLERANCE
     return TreeArrays(
-        **questions_of(records, code_counts, schema, buckets),
+        **routing_fields(records, code_counts, schema, buckets),
         parent=records.ints[:, PARENT_NODE].astype(np.int32),
         missing=missing,
         gain=np.where(attribute >= 0, records.floats[:, GAIN], 0.0),
@@ -79,7 +81,7 @@ def arrays_of_grown(
     )
 
 
-def questions_of(
+def routing_fields(
     records: NodeRecords, code_counts: CodeCounts, schema: Schema, buckets: Buckets
 ) -> dict[str, Any]:
     """Return the fields of ``RoutingArrays`` for nodes or competitors.
@@ -94,7 +96,7 @@ def questions_of(
     low, high = records.floats[cuts][:, [CUT_LOW, CUT_HIGH]].T
     cut[cuts] = thresholds_between(low, high, attribute[cuts], buckets)
     cut[inner[by_code]] = np.nan
-    listed, branches = _branches(records, code_counts, inner[by_code])
+    listed, branches = _branches_by_code(records, code_counts, inner[by_code])
     return {
         "attribute": attribute,
         "cut": cut,
@@ -111,18 +113,16 @@ def thresholds_between(
 
     Where ``high`` is NaN, ``low`` is the threshold.
     """
-    cut, known = low.copy(), ~np.isnan(high)
-    cut[known] = midpoints(low[known], high[known])
-    for a, cuts in buckets.items():
-        typical_value = known & (attribute == a)
-        codes = [
-            np.searchsorted(cuts, numbers[typical_value]) for numbers in (low, high)
-        ]
-        cut[typical_value] = cuts[(codes[0] + codes[1]) // 2]
+    cut, has_high = low.copy(), ~np.isnan(high)
+    cut[has_high] = midpoints(low[has_high], high[has_high])
+    for index, cuts in buckets.items():
+        in_buckets = has_high & (attribute == index)
+        codes = [np.searchsorted(cuts, numbers[in_buckets]) for numbers in (low, high)]
+        cut[in_buckets] = cuts[(codes[0] + codes[1]) // 2]
     return cut
 
 
-def _branches(
+def _branches_by_code(
     records: NodeRecords, code_counts: CodeCounts, grouped: Integers
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
     """Return the number of codes that records list, and the branch of each code."""
@@ -155,10 +155,10 @@ def set_missing_by_typical(
 
     For nodes or competitors with thresholds; no row had a missing value.
     """
-    questions = questions_of(records, code_counts, schema, {})
-    inner = np.flatnonzero(questions["attribute"] >= 0)
-    typical_value = typical[questions["attribute"][inner]]
-    records.floats[inner, CUT_MISSING] = typical_value > questions["cut"][inner]
+    routing = routing_fields(records, code_counts, schema, {})
+    inner = np.flatnonzero(routing["attribute"] >= 0)
+    typical_values = typical[routing["attribute"][inner]]
+    records.floats[inner, CUT_MISSING] = typical_values > routing["cut"][inner]
 
 
 class SurrogateTotals(NamedTuple):
@@ -185,11 +185,13 @@ def branch_counts(
     weights = moments_of(records.weights[children, :width], numeric=numeric)
     rows = records.counts[children, :n_counts]
     missing = records.floats[inner, CUT_MISSING].astype(np.int64)
-    some = np.flatnonzero(missing >= 0)
-    weights[some, missing[some]] -= moments_of(
-        records.weights[inner[some], width:], numeric=numeric
+    with_missing = np.flatnonzero(missing >= 0)
+    weights[with_missing, missing[with_missing]] -= moments_of(
+        records.weights[inner[with_missing], width:], numeric=numeric
     )
-    rows[some, missing[some]] -= records.counts[inner[some], n_counts:]
+    rows[with_missing, missing[with_missing]] -= records.counts[
+        inner[with_missing], n_counts:
+    ]
     if surrogate_totals is not None:
         line = surrogate_totals.line_of[inner]
         weights -= moments_of(

@@ -15,9 +15,9 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_arrays import moments_of
 from spinney.growth.binned.binned_limits import (
-    COMPETITOR_SHARE,
+    COMPETITOR_ROWS_DIVISOR,
     MAX_DEPTH,
-    goes_by_surrogates,
+    routes_by_surrogates,
 )
 from spinney.growth.binned.kernels import layout, split_scores
 from spinney.growth.binned.kernels.encoding import (
@@ -28,7 +28,7 @@ from spinney.growth.binned.kernels.encoding import (
     index_edges,
 )
 from spinney.growth.binned.kernels.layout import Cells, Labels, Rules
-from spinney.growth.binned.kernels.ordered_rows import BITS
+from spinney.growth.binned.kernels.ordered_rows import WORD_BITS
 from spinney.recipes import MAX_SIDE_WEIGHT, Recipe
 from spinney.search import Search
 from spinney.sources import TableRequest
@@ -37,14 +37,14 @@ from spinney.trees.criteria import deviation
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-SAMPLE_ROWS, FEW_ROWS = 4096, 256
+SAMPLE_ROWS, SPARSITY_ROWS = 4096, 256
 CACHE_LINE, WORD_BYTES = 64, 8  # bytes of a line of the cache, and of a word
-FEW_BINS = 16  # of an attribute whose commonest code is not counted
+MAX_SPARSE_BINS = 16  # of an attribute whose commonest code is not counted
 MAX_CACHED_ROWS = 32_768  # rows whose codes stay in the cache
 MIN_THREADED_CELLS = 16_384  # cells of a sample whose bins several threads find
 
 
-def cells_of(
+def encode_cells(
     attributes: Sequence[Attribute],
     columns: Sequence[NDArray[Any]],
     buckets: Mapping[int, Floats] | None = None,
@@ -68,20 +68,21 @@ def cells_of(
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
     numbers = _number_matrix([columns[a] for a in numeric])
     if numeric:
-        numbered = np.array(numeric, np.int64)
-        coder = _NumberEncoder(numbers, numbered, codes, by_attribute)
-        exact = coder.encode([(buckets or {}).get(a) for a in numeric])
-        column[numbered] = np.where(exact, -1, np.arange(len(numbered)))
+        places = np.array(numeric, np.int64)
+        encoder = _NumberEncoder(numbers, places, codes, by_attribute)
+        exact = encoder.encode([(buckets or {}).get(a) for a in numeric])
+        column[places] = np.where(exact, -1, np.arange(len(places)))
         # A bin that may hold several values has none of its own.
-        coding = coder.coding
-        values[numbered] = np.where(exact[:, None], coding.values, np.nan)
-        n_bins[numbered], edges[numbered] = coding.n_edges + 1, coding.edges
+        encoding = encoder.encoding
+        values[places] = np.where(exact[:, None], encoding.values, np.nan)
+        n_bins[places] = encoding.n_edges + 1
+        edges[places] = encoding.edges
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
-    facts = (column, values, n_bins, nominal, listed, edges)
+    fields = (column, values, n_bins, nominal, listed, edges)
     tail = _sparse_tail(codes, by_attribute, n_bins)
     singles, doubles = _by_precision(numbers)
-    return Cells(codes, by_attribute, singles, doubles, *facts, *tail)
+    return Cells(codes, by_attribute, singles, doubles, *fields, *tail)
 
 
 def _sparse_tail(
@@ -89,16 +90,16 @@ def _sparse_tail(
 ) -> tuple[NDArray[np.uint64], int]:
     """Return codes eight at a time, and the first of the sparse attributes."""
     p, n_rows = by_attribute.shape
-    rows = np.arange(0, n_rows, max(1, n_rows // FEW_ROWS))
+    rows = np.arange(0, n_rows, max(1, n_rows // SPARSITY_ROWS))
     starts = np.arange(0, p, WORD_BYTES)
     greatest = np.maximum.reduceat(by_attribute[:, rows], starts, axis=0)
-    wide = np.maximum.reduceat(n_bins, starts)
-    light = ((greatest == 0).mean(axis=1) > 1 / 2) & (wide <= FEW_BINS)
-    n_light = int(np.append(light[::-1], False).argmin())
-    if not n_light or codes.shape[1] % WORD_BYTES:
+    max_bins = np.maximum.reduceat(n_bins, starts)
+    sparse = ((greatest == 0).mean(axis=1) > 1 / 2) & (max_bins <= MAX_SPARSE_BINS)
+    n_sparse = int(np.append(sparse[::-1], False).argmin())
+    if not n_sparse or codes.shape[1] % WORD_BYTES:
         return np.zeros((0, 0), np.uint64), p
     codes[:, p:] = 0
-    return codes.view(np.uint64), WORD_BYTES * (len(light) - n_light)
+    return codes.view(np.uint64), WORD_BYTES * (len(sparse) - n_sparse)
 
 
 def _aligned_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
@@ -143,7 +144,7 @@ class _NumberEncoder:
     ) -> None:
         q = numbers.shape[1]
         self.numbers = numbers
-        self.coding = ColumnEncoding(
+        self.encoding = ColumnEncoding(
             edges=np.full((q, layout.BINS), np.inf),
             n_edges=np.zeros(q, np.int64),
             first=np.zeros((q, LOOKUP_CELLS), np.uint8),
@@ -164,64 +165,66 @@ class _NumberEncoder:
         be missing: the column is encoded again with these, as long as they are few.
         """
         all_columns = np.arange(self.numbers.shape[1])
-        if any(own is None for own in cuts):
+        if any(column_cuts is None for column_cuts in cuts):
             for j, (edges, values) in enumerate(self._sample_edges()):
                 self._set_edges(j, edges, values)
-        for j, own in enumerate(cuts):
-            if own is not None:
-                self._set_edges(j, own, None)
-        odd = self._encode(all_columns)
-        rare = all_columns[self.coding.expected & odd]
+        for j, column_cuts in enumerate(cuts):
+            if column_cuts is not None:
+                self._set_edges(j, column_cuts, None)
+        unexpected = self._encode(all_columns)
+        rare = all_columns[self.encoding.expected & unexpected]
         widened = run_all([partial(self._all_values, j) for j in rare])
-        again = rare[[values is not None for values in widened]]
+        changed = rare[[values is not None for values in widened]]
         for j, values in zip(rare, widened, strict=True):
             if values is not None:
                 self._set_edges(j, *bin_edges(values))
-        if len(again):
-            odd[again] = self._encode(again)[again]
-        return np.asarray(self.coding.expected & ~odd)
+        if len(changed):
+            unexpected[changed] = self._encode(changed)[changed]
+        return np.asarray(self.encoding.expected & ~unexpected)
 
     def _sample_edges(self) -> list[tuple[Floats, Floats | None]]:
         """Return the edges and values of each column, from a sample."""
         n_rows, q = self.numbers.shape
         step = max(1, n_rows // SAMPLE_ROWS)
-        # One row of each stretch, where no period of the table can follow.
+        # One random row of each range: a period of the table does not matter.
         starts = np.arange(0, n_rows - n_rows % step, step)
         rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
         sample = self.numbers[rows].astype(np.float64)
-        # Each thread takes every so manieth column.
+        # Thread t of n takes the columns t, t + n, t + 2n, …
         n = n_threads() if sample.size > MIN_THREADED_CELLS else 1
-        by_thread = run_all([partial(_edges, sample.T[at::n]) for at in range(n)])
+        by_thread = run_all([partial(_edges, sample.T[t::n]) for t in range(n)])
         return [by_thread[j % n][j // n] for j in range(q)]
 
     def _set_edges(self, j: int, edges: Floats, values: Floats | None) -> None:
         """Set the edges between the bins of a column, and their values if known."""
-        coding, k = self.coding, len(edges)
-        coding.edges[j, :k], coding.n_edges[j] = edges, k
-        coding.expected[j] = values is not None
+        encoding, k = self.encoding, len(edges)
+        encoding.edges[j, :k], encoding.n_edges[j] = edges, k
+        encoding.expected[j] = values is not None
         if values is not None:
-            coding.values[j, : len(values)] = values
+            encoding.values[j, : len(values)] = values
 
-    def _encode(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _encode(self, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Encode columns; return which of all have unexpected values."""
         n_rows, q = self.numbers.shape
-        index_edges(self.coding)
+        index_edges(self.encoding)
 
-        def stretch(start: int, stop: int) -> NDArray[np.int64]:
-            odd = np.zeros(q, np.int64)
-            encode_rows(self.coding, self.numbers, start, stop, wanted, odd)
-            return odd
+        def encode_range(start: int, stop: int) -> NDArray[np.int64]:
+            unexpected = np.zeros(q, np.int64)
+            encode_rows(self.encoding, self.numbers, start, stop, columns, unexpected)
+            return unexpected
 
-        return np.asarray(np.sum(in_threads(stretch, n_rows), axis=0) > 0)
+        return np.asarray(np.sum(in_threads(encode_range, n_rows), axis=0) > 0)
 
     def _all_values(self, j: int) -> Floats | None:
         """Return all values of an encoded column; None if they are many."""
-        column, coding = self.numbers[:, j].copy(), self.coding
-        known = coding.values[j]
-        expected = known[coding.by_attribute[coding.attributes[j]]]
-        # Few rows: the sample would have shown values that are not rare.
-        odd = column[(expected != column) & (column == column)]
-        values = np.union1d(known[: coding.n_edges[j] + 1], odd.astype(np.float64))
+        column, encoding = self.numbers[:, j].copy(), self.encoding
+        bin_values = encoding.values[j]
+        expected = bin_values[encoding.by_attribute[encoding.attributes[j]]]
+        # These rows are few: the sample has all values that are not rare.
+        unexpected = column[(expected != column) & (column == column)]
+        values = np.union1d(
+            bin_values[: encoding.n_edges[j] + 1], unexpected.astype(np.float64)
+        )
         return values if len(values) < layout.BINS else None
 
 
@@ -230,15 +233,17 @@ def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
     return [bin_edges(column) for column in columns]
 
 
-def labels_of_classes(
+def class_labels(
     classes: NDArray[Any], weights: Floats | None, n_classes: int
 ) -> Labels:
     """Return classes and weights as labels."""
     whole = weights is None or bool(np.all(weights == np.floor(weights)))
     # Half a word holds the sum of all weights.
     fits = weights is None or float(weights.sum()) < 2.0**32
-    halves = n_classes == 2 and whole and fits
-    return Labels(classes.astype(np.int32), _weights(weights), np.zeros(0), halves)
+    packs_classes = n_classes == 2 and whole and fits
+    return Labels(
+        classes.astype(np.int32), _weights(weights), np.zeros(0), packs_classes
+    )
 
 
 def _weights(weights: Floats | None) -> Floats:
@@ -269,41 +274,43 @@ def binned_dataset(
     *,
     n_drawn: int | None = None,
     altered: Floats | None = None,
-    share_of: float | None = None,
+    reference_weight: float | None = None,
 ) -> BinnedDataset:
     """Encode rows for the kernels.
 
     The weights of classes are multiplied by ``altered``, except in limits. Limits that
-    are fractions refer to the weight ``share_of``, by default that of these rows: trees
-    of a forest grow on bags of them.
+    are fractions refer to ``reference_weight``, by default that of these rows: trees of
+    a forest grow on bags of them.
     """
     schema = training.schema
     buckets = _bucket_cuts(training, recipe)
-    cells = cells_of(schema.attributes, training.columns, buckets)
+    cells = encode_cells(schema.attributes, training.columns, buckets)
     total = training.weight
-    whole = total if share_of is None else share_of
-    own = training.weighed(altered).weights
-    if own is not None and np.all(own == 1.0):
-        own = None
+    total_weight = total if reference_weight is None else reference_weight
+    row_weights = training.weighed(altered).weights
+    if row_weights is not None and np.all(row_weights == 1.0):
+        row_weights = None
     numbers: Floats | None = None
     if schema.target.origin is None:
-        labels = labels_of_classes(training.classes, own, schema.n_classes)
-        weights = np.bincount(training.classes, own, minlength=schema.n_classes)
+        labels = class_labels(training.classes, row_weights, schema.n_classes)
+        weights = np.bincount(training.classes, row_weights, minlength=schema.n_classes)
         counts = np.bincount(training.classes, minlength=schema.n_classes)
     else:
         numbers = training.classes - schema.target.origin
-        labels = Labels(np.zeros(0, np.int32), _weights(own), numbers, halves=False)
-        first = numbers if own is None else own * numbers
-        parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
-        weights = np.array([total, *parts, first @ numbers])
+        labels = Labels(
+            np.zeros(0, np.int32), _weights(row_weights), numbers, packs_classes=False
+        )
+        first = numbers if row_weights is None else row_weights * numbers
+        signed_sums = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
+        weights = np.array([total, *signed_sums, first @ numbers])
         counts = np.array([len(numbers)])
-    criterion, least_deviation = recipe.measure(numeric=numbers is not None), 0.0
+    criterion, min_deviation = recipe.measure(numeric=numbers is not None), 0.0
     kind = getattr(split_scores, criterion.kernel)
     if numbers is not None:
         moments = moments_of(np.asarray(weights, np.float64), numeric=True)
         recipe = recipe.in_unit(criterion.gain_unit(moments))
-        least_deviation = float(recipe.min_deviation) * float(deviation(moments))
-    keep_competitors = own is None and n_drawn is None
+        min_deviation = float(recipe.min_deviation) * float(deviation(moments))
+    keep_competitors = row_weights is None and n_drawn is None
     n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
         kind=kind,
@@ -311,31 +318,33 @@ def binned_dataset(
         max_depth=MAX_DEPTH
         if recipe.max_depth is None
         else min(MAX_DEPTH, recipe.max_depth),
-        least_node=recipe.least_node(whole) * (1 - TOLERANCE),
-        least_branch=recipe.least_branch(whole) * (1 - TOLERANCE),
+        min_node_weight=recipe.min_node_weight(total_weight) * (1 - TOLERANCE),
+        min_branch_weight=recipe.min_branch_weight(total_weight) * (1 - TOLERANCE),
         min_gain=float(recipe.min_gain),
         n_drawn=len(schema.attributes) if n_drawn is None else n_drawn,
         small_node_rows=SMALL_NODE_ROWS
         * (FEW_VALUES_FACTOR if n_drawn is not None and _has_few_values(cells) else 1),
-        single_row_weight=1.5 if own is None else 1.5 * float(own.min()),
+        single_row_weight=1.5
+        if row_weights is None
+        else 1.5 * float(row_weights.min()),
         # Sums of numbers round: those of a branch are counted afresh, and those of its
         # bins as well where roots show what a subtraction leaves.
-        count_rows=own is not None or numbers is not None,
+        count_rows=row_weights is not None or numbers is not None,
         refine_bins=not buckets,
         subtract=kind < split_scores.DEVIATION
-        and (own is None or (altered is None and _sums_are_exact(own))),
-        competitor_rows=len(training.classes) // COMPETITOR_SHARE
+        and (row_weights is None or (altered is None and _sums_are_exact(row_weights))),
+        competitor_rows=len(training.classes) // COMPETITOR_ROWS_DIVISOR
         if keep_competitors
         else MAX_DEPTH,
         max_code_lines=max(layout.BINS, n_listed) if keep_competitors else layout.BINS,
         limit_scale=np.ones(len(weights)) if altered is None else 1 / altered,
-        branch_share=float(recipe.min_branch_share),
-        cut_share=float(recipe.min_cut_share) / max(1, schema.n_classes),
-        most_in_side=MAX_SIDE_WEIGHT,
-        least_deviation=least_deviation * (1 - TOLERANCE),
+        min_branch_fraction=float(recipe.min_branch_share),
+        min_cut_fraction=float(recipe.min_cut_share) / max(1, schema.n_classes),
+        max_side_minimum=MAX_SIDE_WEIGHT,
+        min_deviation=min_deviation * (1 - TOLERANCE),
         by_ratio=criterion.average,
-        below_average=criterion.slack,
-        missing_separate=goes_by_surrogates(training, recipe),
+        average_slack=criterion.slack,
+        missing_separate=routes_by_surrogates(training, recipe),
     )
     return BinnedDataset(
         schema,
@@ -354,7 +363,7 @@ def _has_few_values(cells: Cells) -> bool:
     Then weighing rows by value and class is as fast as reading them; in a larger table
     each row is read once for all attributes.
     """
-    few = (cells.column < 0) & (cells.n_bins <= BITS) & ~cells.nominal
+    few = (cells.column < 0) & (cells.n_bins <= WORD_BITS) & ~cells.nominal
     return bool(few.all()) and len(cells.codes) <= MAX_CACHED_ROWS
 
 
@@ -365,8 +374,8 @@ def _bucket_cuts(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats
     schema = training.schema
     search = Search.of(recipe, numeric=schema.target.is_numeric)
     attributes = tuple(range(len(schema.attributes)))
-    for stack in training.source().tables([TableRequest(0, attributes)]):
-        search = search.with_root_tables(stack, schema)
+    for batch in training.source().tables([TableRequest(0, attributes)]):
+        search = search.with_root_tables(batch, schema)
     return search.root_summary.cuts
 
 

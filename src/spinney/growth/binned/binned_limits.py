@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
 # As many codes as a byte can hold beside that of missing cells.
-MOST_CODES = 255
-MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
-MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
+MAX_CODES = 255
+MAX_CLASSES = 65_536  # as two bytes of a row's word can hold
+MAX_SUBSET_VALUES = 12  # values whose subsets are tried one by one, of several classes
 
-# Of loops of several branches, too: a depth that no tree has; and the splits that lost
-# are kept at nodes with so large a share of the rows, of two branches where every row
-# weighs 1 (``growth/binned/kernels/competitors.py`` says why).
+# Of the multiway kernels, too: a depth that no tree has, and the fraction of all rows
+# that a node needs for competitors (in binned trees only if every row weighs 1:
+# ``growth/binned/kernels/competitors.py`` says why).
 MAX_DEPTH = 2**31 - 1
-COMPETITOR_SHARE = 2000
+COMPETITOR_ROWS_DIVISOR = 2000
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
-SETTINGS = {**UNBOUNDED_SETTINGS, "reuse_attributes": True}
+REQUIRED_SETTINGS = {**UNBOUNDED_SETTINGS, "reuse_attributes": True}
 
 
 def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -> bool:
     """Return whether the kernels of two branches grow what the plain learner would."""
     schema = training.schema
-    if schema.n_classes > MOST_CLASSES:
+    if schema.n_classes > MAX_CLASSES:
         return False
     criterion = recipe.measure(numeric=schema.target.is_numeric)
     if not criterion.kernel:
         return False
-    if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
+    if any(getattr(recipe, name) != value for name, value in REQUIRED_SETTINGS.items()):
         return False
     if not suits_kernels(training, options):
         return False
@@ -46,49 +46,51 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if criterion.average and not (
         options.costs is None
-        and _all_count(training.weighed(options.class_weights), criterion)
+        and _all_enter_average(training.weighed(options.class_weights), criterion)
     ):
         return False
     if not options.has_only_weights(schema):
         return False
     if not (recipe.bucketing is None or _can_bucket(recipe)):
         return False
-    if criterion.average and goes_by_surrogates(training, recipe):
-        # No score to be raised by what missing rows are worth (``loops/search.py``).
+    if criterion.average and routes_by_surrogates(training, recipe):
+        # No score to be raised by what missing rows are worth (``kernels/search.py``).
         return False
-    return _can_code(schema, recipe) and _can_send_missing(training, recipe)
+    return _can_encode(schema, recipe) and _can_send_missing(training, recipe)
 
 
 def _can_bucket(recipe: Recipe) -> bool:
-    """Return whether buckets are codes, of which two subsets are asked for."""
-    told = recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MOST_CODES
+    """Return whether buckets are codes, and splits divide them in two."""
+    buckets_are_codes = (
+        recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MAX_CODES
+    )
     by_root = policy_named(recipe.missing_policy).imputes_typical
-    return told and recipe.grouping != "multiway" and not by_root
+    return buckets_are_codes and recipe.grouping != "multiway" and not by_root
 
 
-def _all_count(training: "TrainingSet", criterion: Criterion) -> bool:
+def _all_enter_average(training: "TrainingSet", criterion: Criterion) -> bool:
     """Return whether no attribute has too many values for the average gain."""
-    most = criterion.many_values * training.weight * (1 - TOLERANCE)
+    max_values = criterion.many_values * training.weight * (1 - TOLERANCE)
     return not any(
-        attribute.kind == "nominal" and len(attribute.values) >= most
+        attribute.kind == "nominal" and len(attribute.values) >= max_values
         for attribute in training.schema.attributes
     )
 
 
-def _can_code(schema: Schema, recipe: Recipe) -> bool:
+def _can_encode(schema: Schema, recipe: Recipe) -> bool:
     """Return whether every attribute can be encoded, and split in two."""
-    several = schema.n_classes > 2
+    many_classes = schema.n_classes > 2
     criterion = recipe.measure(numeric=schema.target.is_numeric)
-    several = several or not criterion.ordered
+    many_classes = many_classes or not criterion.ordered
     for attribute in schema.attributes:
         if attribute.kind == "numeric":
             continue
-        if len(attribute.values) > MOST_CODES:
+        if len(attribute.values) > MAX_CODES:
             return False
         if attribute.kind == "nominal":
             if recipe.grouping != "binary":
                 return False
-            if several and len(attribute.values) > MOST_SUBSETS:
+            if many_classes and len(attribute.values) > MAX_SUBSET_VALUES:
                 return False
     return recipe.grouping != "merge"
 
@@ -101,20 +103,22 @@ def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
     kinds = {attribute.kind for attribute in training.schema.attributes}
     if policy.imputes_typical and "nominal" in kinds:
         return False  # a later missing value goes where the commonest one does
-    return not lacks_cells(training)
+    return not has_missing_cells(training)
 
 
-def goes_by_surrogates(training: "TrainingSet", recipe: Recipe) -> bool:
+def routes_by_surrogates(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether surrogates route some of the training rows."""
-    return policy_named(recipe.missing_policy).surrogates and lacks_cells(training)
+    return policy_named(recipe.missing_policy).surrogates and has_missing_cells(
+        training
+    )
 
 
-def lacks_cells(training: "TrainingSet") -> bool:
+def has_missing_cells(training: "TrainingSet") -> bool:
     """Return whether any cell is missing."""
     for attribute, cells in zip(
         training.schema.attributes, training.columns, strict=True
     ):
-        absent = np.isnan(cells) if attribute.kind == "numeric" else cells < 0
-        if absent.any():
+        is_missing = np.isnan(cells) if attribute.kind == "numeric" else cells < 0
+        if is_missing.any():
             return True
     return False

@@ -13,10 +13,10 @@ from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import (
     Buckets,
     SurrogateTotals,
-    arrays_of_grown,
     branch_counts,
+    grown_tree_arrays,
     moments_of,
-    questions_of,
+    routing_fields,
 )
 from spinney.growth.binned.binned_surrogates import DeferredSurrogates, GrownSurrogates
 from spinney.growth.binned.kernels.nodes import (
@@ -75,18 +75,18 @@ def competitors_as_arrays(
     numeric = schema.target.is_numeric
     policy = policy_named(recipe.missing_policy)
     sides = _competitor_sides(records, nodes, numeric=numeric)
-    into = records.floats[:, CUT_MISSING].astype(np.int64)
+    missing_branch = records.floats[:, CUT_MISSING].astype(np.int64)
     if not (policy.divides_rows or policy.surrogates):
         shares = sides.shares
         heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
-        into = np.where(into < 0, heavier, into)
+        missing_branch = np.where(missing_branch < 0, heavier, missing_branch)
     return counted_candidates(
-        RoutingArrays(**questions_of(records, code_counts, schema, buckets)),
+        RoutingArrays(**routing_fields(records, code_counts, schema, buckets)),
         sides,
         records=records,
         code_counts=code_counts,
         schema=schema,
-        missing=into,
+        missing=missing_branch,
         exact=records.ints[:, EXACT],
         gain=records.floats[:, GAIN],
         criterion=recipe.measure(numeric=numeric),
@@ -113,8 +113,8 @@ def _competitor_sides(
     weights = np.stack([left, right], axis=1)
     sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
     low, high = records.floats[:, CUT_LOW], records.floats[:, CUT_HIGH].copy()
-    edge = np.isnan(high)
-    high[edge] = np.nextafter(low[edge], np.inf)
+    has_one_value = np.isnan(high)
+    high[has_one_value] = np.nextafter(low[has_one_value], np.inf)
     return Sides(
         np.stack([low, high], axis=1),
         weights,
@@ -140,19 +140,19 @@ def _merits(
     """Return the merits of splits."""
     if criterion.per is None:
         return gain
-    stack = CountTable(
+    tables = CountTable(
         np.arange(2),
         sides.weights.copy(),
         sides.rows.copy(),
         sides.missing.copy(),
         sides.missing_rows.copy(),
     )
-    count_missing_at(stack, missing.astype(np.int64))
-    return np.asarray(criterion.merit(stack))
+    count_missing_at(tables, missing.astype(np.int64))
+    return np.asarray(criterion.merit(tables))
 
 
 def counted_candidates(
-    questions: RoutingArrays,
+    routing: RoutingArrays,
     sides: Sides,
     *,
     records: NodeRecords,
@@ -169,27 +169,29 @@ def counted_candidates(
     ``code_counts``.
     """
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], np.bool_)
-    numeric, n = kinds[questions.attribute], len(questions)
-    own = records.ints[:, N_LINES].astype(np.int64)
-    count = np.where(numeric, 2, own)
-    of_sides = np.repeat(numeric, count)
+    numeric, n = kinds[routing.attribute], len(routing)
+    n_lines = records.ints[:, N_LINES].astype(np.int64)
+    n_values = np.where(numeric, 2, n_lines)
+    is_side = np.repeat(numeric, n_values)
     coded = np.flatnonzero(~numeric)
-    line = np.repeat(records.ints[coded, FIRST_LINE], own[coded]) + ramps(own[coded])
+    line = np.repeat(records.ints[coded, FIRST_LINE], n_lines[coded]) + ramps(
+        n_lines[coded]
+    )
     by_line = moments_of(code_counts.weights[line], numeric=schema.target.is_numeric)
 
     def table(by_side: NDArray[Any], by_code: NDArray[Any]) -> NDArray[Any]:
         """Return the lines of all, in their order."""
         both = by_side[numeric].reshape(-1, *by_side.shape[2:])
-        together = np.empty((len(of_sides), *both.shape[1:]), both.dtype)
-        together[of_sides], together[~of_sides] = both, by_code
+        together = np.empty((len(is_side), *both.shape[1:]), both.dtype)
+        together[is_side], together[~is_side] = both, by_code
         return together
 
-    none = np.zeros(0, np.int64)
+    empty = np.zeros(0, np.int64)
     return CandidateArrays(
-        count=none,
-        chosen=none,
+        count=empty,
+        chosen=empty,
         splits=splits_of_routing(
-            questions,
+            routing,
             n_branches=np.full(n, 2),
             missing=missing,
             shares=sides.shares.ravel(),
@@ -198,7 +200,7 @@ def counted_candidates(
         merit=_merits(sides, missing, gain, criterion),
         exact=exact,
         p_value=np.full(n, np.nan),
-        n_values=count,
+        n_values=n_values,
         values=table(sides.values, code_counts.codes[line, 0]),
         weights=table(sides.weights, by_line),
         rows=table(sides.rows, code_counts.counts[line]),
@@ -208,7 +210,7 @@ def counted_candidates(
 
 
 @dataclass(frozen=True, eq=False)
-class GrownNodes(LazyNodes):
+class BinnedNodes(LazyNodes):
     """Nodes in printing order, each made when it is first read.
 
     ``competitors`` are in the order of their nodes. ``surrogate_totals`` is None if no
@@ -233,7 +235,7 @@ class GrownNodes(LazyNodes):
         """Return the tree with predictions and surrogates."""
         target = self.schema.target
         grown = self.records, self.code_counts, self.schema, self.recipe
-        arrays = arrays_of_grown(*grown, self.buckets)
+        arrays = grown_tree_arrays(*grown, self.buckets)
         inner = np.flatnonzero(arrays.inner)
         weights, _, shares = self._branch_counts(inner)
         outputs = outputs_of_tree(arrays, target, self.recipe)
@@ -252,7 +254,7 @@ class GrownNodes(LazyNodes):
             surrogates=self.surrogates.arrays(arrays.inner),
         )
 
-    def recounted(self, training: Any) -> "GrownNodes | None":
+    def recounted(self, training: Any) -> "BinnedNodes | None":
         """Return the nodes counted on the true classes of their rows.
 
         As in ``prune.mutable_nodes.recounted``: leaves keep their reason, unless they
@@ -267,7 +269,7 @@ class GrownNodes(LazyNodes):
         records, code_counts = recount(
             self.records, self.code_counts, weighed, self.recipe, target.costs
         )
-        # What lost, lost on other labels.
+        # Competitors were found on other labels.
         none = copied_head(self.competitors, 0)
         return replace(self, records=records, code_counts=code_counts, competitors=none)
 
@@ -283,14 +285,14 @@ class GrownNodes(LazyNodes):
         width, n_counts = (
             array.shape[1] // 2 for array in (self.records.weights, self.records.counts)
         )
-        own = self.records.weights[nodes, width:]
-        weights = moments_of(own, numeric=self.schema.target.is_numeric)
+        sums = self.records.weights[nodes, width:]
+        weights = moments_of(sums, numeric=self.schema.target.is_numeric)
         return np.array(weights), np.array(self.records.counts[nodes, n_counts:])
 
     def _candidate_arrays(self) -> CandidateArrays:
         inner = np.flatnonzero(self.arrays.inner)
         owners = self.competitors.ints[:, PARENT_NODE]
-        lost = competitors_as_arrays(
+        competitors = competitors_as_arrays(
             self.competitors,
             self.records,
             self.code_counts,
@@ -298,15 +300,17 @@ class GrownNodes(LazyNodes):
             self.recipe,
             self.buckets,
         )
-        every = joined_candidates([self._winners(inner), lost])
+        candidates = joined_candidates([self._winners(inner), competitors])
         nodes = np.append(inner, owners)
-        order = np.lexsort((every.splits.attribute, nodes))  # of equals, the winner
+        order = np.lexsort(
+            (candidates.splits.attribute, nodes)
+        )  # of equals, the winner
         count = np.bincount(nodes, minlength=len(self))
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         chosen = np.full(len(self), -1)
         chosen[inner] = place[: len(inner)] - starts_of(count)[inner]
-        return every.of_lines(order, count, chosen)
+        return candidates.of_lines(order, count, chosen)
 
     def _winners(self, inner: Integers) -> CandidateArrays:
         """Return the winning splits of inner nodes."""

@@ -37,7 +37,7 @@ from spinney.growth.binned.surrogate_finder import (
 )
 from spinney.trees import LazySurrogates, SurrogateArrays
 
-MAX_KEPT_BYTES = 2**27  # bytes of a table that is kept until its surrogates are found
+MAX_CACHED_BYTES = 2**27  # bytes of a table that is kept until its surrogates are found
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,8 @@ class GrownSurrogates:
         floats, masks = self.records.floats[exists], self.records.masks[exists][grouped]
         cut = np.full(len(attribute), np.nan)
         low, high = floats[~grouped, :2].T
-        own = attribute[~grouped]
-        cut[~grouped] = thresholds_between(low, high, own, self.buckets)
+        ordered = attribute[~grouped]
+        cut[~grouped] = thresholds_between(low, high, ordered, self.buckets)
         # Branches are 1 and 2 there, and no branch is 0.
         within = np.arange(masks.shape[1]) < _ends(masks)[:, None]
         listed = np.zeros(len(attribute), np.int32)
@@ -86,34 +86,34 @@ def _ends(masks: NDArray[np.uint8]) -> Integers:
 class DeferredSurrogates:
     """Surrogates of a tree without missing cells, found on demand.
 
-    The rows are kept until then. Every inner node has up to ``most``, by the rows'
-    ``own`` weights.
+    The rows are kept until then. Every inner node has up to ``max_surrogates``, by
+    these ``weights`` of rows.
     """
 
     def __init__(
         self,
         dataset: BinnedDataset,
-        own: Floats | None,
+        weights: Floats | None,
         records: NodeRecords,
         code_counts: CodeCounts,
-        most: int,
+        max_surrogates: int,
     ) -> None:
         cells = with_buckets(dataset.cells, dataset.buckets)
         self.nominal, self.buckets = cells.nominal, dataset.buckets
-        self._rows: Any = cells, own, records, code_counts, most
+        self._rows: Any = cells, weights, records, code_counts, max_surrogates
         self._surrogates: GrownSurrogates | None = None
         self._lock = Lock()
 
     def detached(self) -> "DeferredSurrogates":
         """Copy the rows, whose owner may change them; return this object."""
-        cells, own, *tree = self._rows
+        cells, weights, *tree = self._rows
         needed = slice(None if np.any(cells.column >= 0) else 0)
         cells = cells._replace(
             singles=cells.singles[needed].copy("K"),
             doubles=cells.doubles[needed].copy("K"),
             by_attribute=cells.by_attribute[:0],
         )
-        self._rows = cells, None if own is None else own.copy(), *tree
+        self._rows = cells, None if weights is None else weights.copy(), *tree
         return self
 
     @property
@@ -128,12 +128,16 @@ class DeferredSurrogates:
         """Return the surrogates, and release the rows."""
         with self._lock:
             if self._surrogates is None:
-                cells, own, records, code_counts, most = self._rows
+                cells, weights, records, code_counts, max_surrogates = self._rows
                 inner = records.ints[:, ATTRIBUTE] >= 0
-                found = empty_surrogates(inner, cells, most)
-                if inner.any() and most:
-                    _SurrogateWalk(cells, own, records, code_counts, found).run()
-                self._surrogates = GrownSurrogates(found, self.nominal, self.buckets)
+                surrogates = empty_surrogates(inner, cells, max_surrogates)
+                if inner.any() and max_surrogates:
+                    _SurrogateWalk(
+                        cells, weights, records, code_counts, surrogates
+                    ).run()
+                self._surrogates = GrownSurrogates(
+                    surrogates, self.nominal, self.buckets
+                )
                 self._rows = None
         return self._surrogates
 
@@ -147,38 +151,38 @@ class DeferredSurrogates:
         return copy, (self.find(),)
 
 
-def surrogates_of_grown(
+def lazy_surrogates(
     dataset: BinnedDataset,
-    own: Floats | None,
+    weights: Floats | None,
     records: NodeRecords,
     code_counts: CodeCounts,
-    most: int,
+    max_surrogates: int,
 ) -> GrownSurrogates | DeferredSurrogates:
-    """Return up to ``most`` surrogates of every inner node, by the rows' own weights.
+    """Return the surrogates of inner nodes; find them now if the table is large.
 
-    Those of a table too large to be kept are found at once.
+    Each node has up to ``max_surrogates``. Agreement is by these weights of rows.
     """
-    unfound = DeferredSurrogates(dataset, own, records, code_counts, most)
-    return unfound.detached() if unfound.n_bytes <= MAX_KEPT_BYTES else unfound.find()
+    lazy = DeferredSurrogates(dataset, weights, records, code_counts, max_surrogates)
+    return lazy.detached() if lazy.n_bytes <= MAX_CACHED_BYTES else lazy.find()
 
 
 class _SurrogateWalk:
     def __init__(
         self,
         cells: Cells,
-        own: Floats | None,
+        weights: Floats | None,
         records: NodeRecords,
         code_counts: CodeCounts,
-        found: SurrogateRecords,
+        surrogates: SurrogateRecords,
     ) -> None:
         n_rows = len(cells.codes)
-        self.ints, self.least = records.ints, min_parallel_rows(n_rows)
+        self.ints, self.min_rows = records.ints, min_parallel_rows(n_rows)
         self.spans = np.zeros((len(self.ints), 2), np.int64)
         self.spans[0] = 0, n_rows
         tree = (records.ints, records.floats, code_counts.codes, self.spans)
         rows = np.arange(n_rows, dtype=np.uint64)
         self.finder = SurrogateFinder(
-            cells, row_weights(own, n_rows), rows, tree, found
+            cells, row_weights(weights, n_rows), rows, tree, surrogates
         )
 
     def run(self) -> None:
@@ -191,14 +195,14 @@ class _SurrogateWalk:
             n_rows = int(self.spans[node, 1] - self.spans[node, 0])
             if ints[node, ATTRIBUTE] < 0:
                 continue
-            if len(self.finder.ranges) == 1 or n_rows <= self.least:
+            if len(self.finder.ranges) == 1 or n_rows <= self.min_rows:
                 small.append((-n_rows, node, last))
                 continue
-            self.finder.find_together(node, n_rows, sends=True)
+            self.finder.find_in_threads(node, n_rows, routes=True)
             left, right = map(int, ints[node, LEFT_CHILD : LEFT_CHILD + 2])
             stack += [(right, last), (left, right)]
-        run_all([partial(self.walk, *each) for each in sorted(small)])
+        run_all([partial(self.walk, *subtree) for subtree in sorted(small)])
 
     def walk(self, less_rows: int, first: int, last: int) -> None:
         """Find the surrogates of a subtree by one thread."""
-        self.finder.find((first, last), -less_rows, sends=True)
+        self.finder.find((first, last), -less_rows, routes=True)

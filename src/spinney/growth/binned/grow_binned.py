@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import n_threads, run_all
+from spinney._support.threads import run_all
 from spinney.growth.binned.binned_arrays import SurrogateTotals, set_missing_by_typical
 from spinney.growth.binned.binned_dataset import BinnedDataset, binned_dataset
-from spinney.growth.binned.binned_nodes import GrownNodes
+from spinney.growth.binned.binned_nodes import BinnedNodes
 from spinney.growth.binned.binned_surrogates import (
     DeferredSurrogates,
     GrownSurrogates,
-    surrogates_of_grown,
+    lazy_surrogates,
 )
 from spinney.growth.binned.grow_routed import grow_routed
 from spinney.growth.binned.kernels import nodes
@@ -55,10 +55,8 @@ class ParallelGrower:
 
     def __init__(self, dataset: BinnedDataset, rows: PackedRows) -> None:
         self.dataset, self.rows = dataset, rows
-        self.ranges = attribute_ranges(
-            dataset.cells, min(n_threads(), len(dataset.cells.n_bins))
-        )
-        self.least = min_parallel_rows(len(rows))
+        self.ranges = attribute_ranges(dataset.cells)
+        self.min_rows = min_parallel_rows(len(rows))
 
     def grow(self) -> Grown:
         """Search the largest nodes together, and grow the rest in parallel."""
@@ -85,7 +83,7 @@ class ParallelGrower:
     def is_large(self, node: RowRange) -> bool:
         """Return whether all threads search a node together."""
         deep = node.depth < self.dataset.rules.max_depth
-        return len(self.ranges) > 1 and node.n_rows > self.least and deep
+        return len(self.ranges) > 1 and node.n_rows > self.min_rows and deep
 
     def grow_remaining(self, order: list[Grown | RowRange]) -> list[Grown]:
         """Grow the subtrees of the remaining nodes, the largest first."""
@@ -117,12 +115,12 @@ def join_subtrees(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     """Join subtrees to one tree, each below the node and branch of its link."""
     if len(parts) == 1:
         return parts[0]
-    every, starts = concatenate_subtrees(parts)
-    ints = every.records.ints
+    joined, starts = concatenate_subtrees(parts)
+    ints = joined.records.ints
     first = np.repeat(starts[:-1], np.diff(starts))
     for column in (nodes.PARENT_NODE, nodes.LEFT_CHILD, nodes.LEFT_CHILD + 1):
-        own = ints[:, column]
-        own += np.where(own >= 0, first, 0).astype(np.int32)
+        links_in_column = ints[:, column]
+        links_in_column += np.where(links_in_column >= 0, first, 0).astype(np.int32)
     for part, (above, branch) in enumerate(links):
         if above >= 0:
             ints[starts[part], [nodes.PARENT_NODE, nodes.PARENT_BRANCH]] = (
@@ -130,10 +128,10 @@ def join_subtrees(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
                 branch,
             )
             ints[starts[above], nodes.LEFT_CHILD + branch] = starts[part]
-    return every
+    return joined
 
 
-def grow(
+def grow_binned_tree(
     training: "TrainingSet",
     recipe: Recipe,
     options: Options | None = None,
@@ -149,31 +147,36 @@ def grow(
     if options.costs is not None:
         altered = altered_priors(weighed.source().root().weights, options.costs)
     dataset = binned_dataset(weighed, recipe, altered=altered)
-    policy, own = policy_named(recipe.missing_policy), training.weights
-    most = recipe.surrogates
+    policy, row_weights = policy_named(recipe.missing_policy), training.weights
+    max_surrogates = recipe.surrogates
     surrogates: GrownSurrogates | DeferredSurrogates | None = None
     surrogate_totals: SurrogateTotals | None = None
     if dataset.rules.missing_separate:
-        grown, surrogates, surrogate_totals = grow_routed(dataset, own, most)
+        grown, surrogates, surrogate_totals = grow_routed(
+            dataset, row_weights, max_surrogates
+        )
     else:
         grown = ParallelGrower(dataset, pack_rows(dataset.labels)).grow()
         if policy.surrogates:
-            surrogates = surrogates_of_grown(dataset, own, *grown[:2], most)
+            surrogates = lazy_surrogates(
+                dataset, row_weights, *grown[:2], max_surrogates
+            )
     if policy.imputes_typical:
         typical = typical_values(training)
         for records in (grown.records, grown.competitors):
             set_missing_by_typical(records, grown.code_counts, schema, typical)
     if altered is not None:
-        each = np.ones(len(altered)) if class_weights is None else class_weights
-        by_count = each if training.weights is None else None
+        by_class = np.ones(len(altered)) if class_weights is None else class_weights
+        by_count = by_class if training.weights is None else None
         weigh = partial(_unaltered, altered=altered, by_count=by_count)
         grown = Grown(*(_weighed(part, weigh) for part in grown))
         surrogate_totals = (
             None if surrogate_totals is None else _weighed(surrogate_totals, weigh)
         )
-    known = schema, recipe, dataset.buckets
+    context = schema, recipe, dataset.buckets
     return Tree(
-        schema, GrownNodes(*grown, *known, surrogates, surrogate_totals, class_weights)
+        schema,
+        BinnedNodes(*grown, *context, surrogates, surrogate_totals, class_weights),
     )
 
 

@@ -33,8 +33,8 @@ from spinney.growth.binned.kernels.nodes import (
 )
 from spinney.growth.binned.kernels.packed_rows import pack_rows
 from spinney.growth.binned.kernels.route_missing import (
-    COUNTED,
-    SENT,
+    N_TOTALS,
+    ROUTED_LEFT,
     MissingRouting,
     route_missing_rows,
 )
@@ -95,13 +95,13 @@ class SplitLevel(NamedTuple):
 
 
 def grow_routed(
-    dataset: BinnedDataset, own: Floats | None, max_surrogates: int
+    dataset: BinnedDataset, row_weights: Floats | None, max_surrogates: int
 ) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
     """Grow the tree of all rows, with up to ``max_surrogates`` surrogates at a node.
 
-    Agreement is by the rows' ``own`` weights.
+    The agreement of surrogates is by ``row_weights``.
     """
-    return _LevelGrower(dataset, own, max_surrogates).grow()
+    return _LevelGrower(dataset, row_weights, max_surrogates).grow()
 
 
 class _LevelGrower:
@@ -111,11 +111,9 @@ class _LevelGrower:
         self.dataset, self.max_surrogates = dataset, max_surrogates
         self.bucketed = with_buckets(dataset.cells, dataset.buckets)  # as surrogates do
         self.rows = pack_rows(dataset.labels)
-        self.own = row_weights(own, len(self.rows))
-        self.ranges = attribute_ranges(
-            dataset.cells, min(n_threads(), len(dataset.cells.n_bins))
-        )
-        self.least = min_parallel_rows(len(self.rows))
+        self.weights = row_weights(own, len(self.rows))
+        self.ranges = attribute_ranges(dataset.cells)
+        self.min_rows = min_parallel_rows(len(self.rows))
 
     def grow(self) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
         """Grow level by level."""
@@ -137,19 +135,19 @@ class _LevelGrower:
 
     def split(self, level: Level, depth: int) -> Iterator[SplitLevel]:
         """Split the nodes of a level: large ones by all threads, the others by one."""
-        large = (level.n_rows > self.least) & (len(self.ranges) > 1)
+        large = (level.n_rows > self.min_rows) & (len(self.ranges) > 1)
         large &= depth < self.dataset.rules.max_depth
-        for at in np.flatnonzero(large).tolist():
-            part = self.split_together(selected(level, [at]), depth)
-            large[at] = part is not None
+        for index in np.flatnonzero(large).tolist():
+            part = self.split_large(selected(level, [index]), depth)
+            large[index] = part is not None
             if part is not None:
                 yield part
         rest = selected(level, ~large)
         yield from run_all(
-            [partial(self.split_alone, part, depth) for part in _split_missing(rest)]
+            [partial(self.split_group, part, depth) for part in _node_groups(rest)]
         )
 
-    def split_together(self, level: Level, depth: int) -> SplitLevel | None:
+    def split_large(self, level: Level, depth: int) -> SplitLevel | None:
         """Split a node by all threads; None if it is a leaf."""
         (begin, end), key = level.spans[0].tolist(), np.uint64(0)
         node = RowRange(begin, end, depth, key, level.weights[0], level.counts[0])
@@ -157,9 +155,9 @@ class _LevelGrower:
         grown = search.split()
         return None if grown is None else self.route(level, grown, search.stack)
 
-    def split_alone(self, level: Level, depth: int) -> SplitLevel:
+    def split_group(self, level: Level, depth: int) -> SplitLevel:
         """Split nodes by one thread."""
-        stack = _stack_of(self.dataset, level, depth)
+        stack = _stack_with_level(self.dataset, level, depth)
         return self.route(level, grow_stack(self.dataset, self.rows, stack), stack)
 
     def route(self, level: Level, grown: Grown, stack: NodeStack) -> SplitLevel:
@@ -171,7 +169,7 @@ class _LevelGrower:
         ints[inner, nodes.LEFT_CHILD] = np.arange(n, len(spans), 2)
         surrogates = empty_surrogates(inner, self.bucketed, self.max_surrogates)
         if inner.any() and self.max_surrogates:
-            self.find(
+            self.find_surrogates(
                 (ints, grown.records.floats, grown.code_counts.codes, spans), surrogates
             )
         widths = level.weights.shape[1], level.counts.shape[1]
@@ -179,29 +177,31 @@ class _LevelGrower:
             self.bucketed,
             dataset.labels,
             dataset.rules.kind,
-            self.own.weights,
+            self.weights.weights,
             self.rows,
             ints,
             spans,
             level.spans[:, 1].copy(),
             surrogates,
-            np.zeros((len(surrogates.floats), COUNTED, widths[0])),
-            np.zeros((len(surrogates.floats), COUNTED, widths[1]), np.int64),
+            np.zeros((len(surrogates.floats), N_TOTALS, widths[0])),
+            np.zeros((len(surrogates.floats), N_TOTALS, widths[1]), np.int64),
         )
         route_missing_rows(routing)
         return SplitLevel(
             level, grown, surrogates, routing.sums, routing.counts, spans[n:]
         )
 
-    def find(self, tree: NodeArrays, surrogates: SurrogateRecords) -> None:
+    def find_surrogates(self, tree: NodeArrays, surrogates: SurrogateRecords) -> None:
         """Find the surrogates of nodes; all threads share a large one."""
         ints, *_, spans = tree
-        finder = SurrogateFinder(self.bucketed, self.own, self.rows, tree, surrogates)
-        most_rows = int(np.diff(spans[: len(ints)]).max())
-        if len(ints) == 1 and most_rows > self.least:
-            finder.find_together(0, most_rows)
+        finder = SurrogateFinder(
+            self.bucketed, self.weights, self.rows, tree, surrogates
+        )
+        max_rows = int(np.diff(spans[: len(ints)]).max())
+        if len(ints) == 1 and max_rows > self.min_rows:
+            finder.find_in_threads(0, max_rows)
         else:
-            finder.find((0, len(ints)), most_rows)
+            finder.find((0, len(ints)), max_rows)
 
 
 def _spans(
@@ -213,17 +213,17 @@ def _spans(
     children of each inner one.
     """
     n, begin = len(inner), level.spans[:, 0]
-    middle, aside = stack.entries[:n][::-1][:, [nodes.MIDDLE, nodes.MISSING_BEGIN]].T
-    children = np.stack([begin, middle, middle, aside], axis=1)[inner]
-    return np.concatenate([np.stack([begin, aside], axis=1), children.reshape(-1, 2)])
+    middle, end = stack.entries[:n][::-1][:, [nodes.MIDDLE, nodes.MISSING_BEGIN]].T
+    children = np.stack([begin, middle, middle, end], axis=1)[inner]
+    return np.concatenate([np.stack([begin, end], axis=1), children.reshape(-1, 2)])
 
 
-def _stack_of(dataset: BinnedDataset, level: Level, depth: int) -> NodeStack:
+def _stack_with_level(dataset: BinnedDataset, level: Level, depth: int) -> NodeStack:
     """Return a stack with the nodes of a level, the first on top."""
     n, width, n_counts = len(level.spans), dataset.rules.width, level.counts.shape[1]
-    most_rows = int(level.n_rows.max())
+    max_rows = int(level.n_rows.max())
     stack = empty_stack(
-        max(most_rows, n), n, len(dataset.cells.n_bins), width, n_counts, 0
+        max(max_rows, n), n, len(dataset.cells.n_bins), width, n_counts, 0
     )
     stack.entries[:n] = -1
     stack.entries[:n, [nodes.BEGIN, nodes.END]] = level.spans[::-1]
@@ -234,7 +234,7 @@ def _stack_of(dataset: BinnedDataset, level: Level, depth: int) -> NodeStack:
     return stack
 
 
-def _split_missing(level: Level) -> Iterator[Level]:
+def _node_groups(level: Level) -> Iterator[Level]:
     """Give the nodes of a level in parts of about as many rows each."""
     if not len(level.spans):
         return
@@ -251,8 +251,8 @@ def _children(part: SplitLevel, number: int) -> Level:
     width, n_counts = part.sums.shape[2], part.counts.shape[2]
     return Level(
         part.spans,
-        part.sums[:, :SENT].reshape(-1, width),
-        part.counts[:, :SENT].reshape(-1, n_counts),
+        part.sums[:, :ROUTED_LEFT].reshape(-1, width),
+        part.counts[:, :ROUTED_LEFT].reshape(-1, n_counts),
         np.repeat(parents, 2),
         np.tile([0, 1], len(parents)),
     )
@@ -269,36 +269,36 @@ def _in_printing_order(
     places = printing_places(levels.above, np.split(by_depth, ends))
     records, code_counts, competitors = _linked(parts, levels, places)
     inner, order = records.ints[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
-    own = np.argsort(places[inner])  # code_counts are of inner nodes
+    lines = np.argsort(places[inner])  # code_counts are of inner nodes
     surrogates = concatenated([part.surrogates for part in parts])
     line_of = np.cumsum(inner[order]) - 1
     surrogates = GrownSurrogates(
         SurrogateRecords(
             line_of,
-            surrogates.attributes[own],
-            surrogates.floats[own],
-            surrogates.masks[own],
+            surrogates.attributes[lines],
+            surrogates.floats[lines],
+            surrogates.masks[lines],
         ),
         dataset.cells.nominal,
         dataset.buckets,
     )
-    sent = SurrogateTotals(
+    totals = SurrogateTotals(
         line_of,
-        np.concatenate([part.sums[:, SENT] for part in parts])[own],
-        np.concatenate([part.counts[:, SENT] for part in parts])[own],
+        np.concatenate([part.sums[:, ROUTED_LEFT] for part in parts])[lines],
+        np.concatenate([part.counts[:, ROUTED_LEFT] for part in parts])[lines],
     )
     by_node = np.argsort(competitors.ints[:, nodes.PARENT_NODE], kind="stable")
     return (
         Grown(selected(records, order), code_counts, selected(competitors, by_node)),
         surrogates,
-        sent,
+        totals,
     )
 
 
 def _linked(parts: Sequence[SplitLevel], levels: Level, places: Integers) -> Grown:
     """Return the concatenated nodes of all levels, linked by their final places."""
-    every, _ = concatenate_subtrees([part.grown for part in parts])
-    records, competitors = every.records, every.competitors
+    joined, _ = concatenate_subtrees([part.grown for part in parts])
+    records, competitors = joined.records, joined.competitors
     below = np.flatnonzero(levels.above >= 0)
     above, side = levels.above[below], levels.side[below]
     records.ints[below, nodes.PARENT_NODE] = places[above]
@@ -307,4 +307,4 @@ def _linked(parts: Sequence[SplitLevel], levels: Level, places: Integers) -> Gro
     competitors.ints[:, nodes.PARENT_NODE] = places[
         competitors.ints[:, nodes.PARENT_NODE]
     ]
-    return every
+    return joined

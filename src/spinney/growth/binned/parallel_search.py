@@ -5,21 +5,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from spinney._support.threads import run_all
+from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_dataset import BinnedDataset
 from spinney.growth.binned.kernels import layout, nodes
 from spinney.growth.binned.kernels.grow import Task, run_task
 from spinney.growth.binned.kernels.layout import Cells, Workspace, empty_workspace
 from spinney.growth.binned.kernels.nodes import copied_head
 from spinney.growth.binned.kernels.packed_rows import PackedRows
-from spinney.growth.binned.subtree import Grown, RowRange, search_of, stack_with
+from spinney.growth.binned.subtree import Grown, RowRange, new_search, stack_with_node
 
 Ranges = list[tuple[int, int]]
 
 # A node of fewer rows is left to one thread, and so is one with less than an eighth of
 # all rows: then there are enough of them for all threads.
 MIN_PARALLEL_ROWS = 20_000
-MIN_PARALLEL_SHARE = 8
+PARALLEL_ROWS_DIVISOR = 8
 
 SPARSE_PER_DENSE = 5  # attributes of the tail are counted in the time of another
 
@@ -32,8 +32,8 @@ class ParallelNodeSearch:
     ) -> None:
         self.dataset, self.rows, self.ranges, self.node = dataset, rows, ranges, node
         p, rules = len(self.dataset.cells.n_bins), self.dataset.rules
-        self.stack = stack_with(self.dataset, node, 0, 0)
-        self.search = search_of(
+        self.stack = stack_with_node(self.dataset, node, 0, 0)
+        self.search = new_search(
             self.dataset,
             rows,
             self.stack,
@@ -41,12 +41,12 @@ class ParallelNodeSearch:
             n_lines=rules.max_code_lines,
             n_competitors=p,
         )
-        more = [empty_workspace(node.n_rows, p, rules.width, 0) for _ in ranges[1:]]
+        others = [empty_workspace(node.n_rows, p, rules.width, 0) for _ in ranges[1:]]
         counts = (
             self.search.work.histograms if node.histograms is None else node.histograms
         )
-        works = [self.search.work, *more]
-        self.works = [work._replace(histograms=counts) for work in works]
+        workspaces = [self.search.work, *others]
+        self.workspaces = [work._replace(histograms=counts) for work in workspaces]
 
     def run(
         self, task: Task, work: Workspace, first: int, last: int, floor: float
@@ -57,7 +57,7 @@ class ParallelNodeSearch:
 
     def run_in_threads(self, task: Task, floor: float = 0.0) -> None:
         """Run a task, each thread for its own attributes."""
-        pairs = zip(self.works, self.ranges, strict=True)
+        pairs = zip(self.workspaces, self.ranges, strict=True)
         run_all([partial(self.run, task, work, *part, floor) for work, part in pairs])
 
     def split(self) -> Grown | None:
@@ -65,8 +65,8 @@ class ParallelNodeSearch:
         node, stack, search = self.node, self.stack, self.search
         if node.histograms is None:
             self.run_in_threads(Task.COUNT)
-            node.histograms = self.works[0].histograms
-        chosen, work = self.choose_attribute(), self.works[0]
+            node.histograms = self.workspaces[0].histograms
+        chosen, work = self.choose_attribute(), self.workspaces[0]
         if chosen < 0 or self.run(Task.SPLIT, work, chosen, chosen, 0.0) < 0:
             return None
         if node.n_rows >= self.dataset.rules.competitor_rows:
@@ -79,7 +79,7 @@ class ParallelNodeSearch:
         """Return both children of the split, with their histograms if known."""
         node, stack = self.node, self.stack
         middle = int(stack.entries[0, nodes.MIDDLE])
-        # The key is for draws, and who draws attributes has no meetings.
+        # Keys seed draws, and trees that draw attributes are not searched in parallel.
         left, right = (
             RowRange(
                 *span,
@@ -99,15 +99,16 @@ class ParallelNodeSearch:
         The first workspace then has the results of all threads.
         """
         self.run_in_threads(Task.EDGES)
-        pairs = list(zip(self.works, self.ranges, strict=True))
+        pairs = list(zip(self.workspaces, self.ranges, strict=True))
         scores = [work.cuts[slice(*part), layout.SCORE] for work, part in pairs]
         floor = float(np.concatenate(scores).max())
         self.run_in_threads(Task.INSIDE, floor)
-        all_found = self.works[0]
+        merged = self.workspaces[0]
         for work, part in pairs:
-            own = slice(*part)
-            all_found.cuts[own], all_found.masks[own] = work.cuts[own], work.masks[own]
-        return self.run(Task.CHOOSE, all_found, 0, 0, 0.0)
+            attributes = slice(*part)
+            merged.cuts[attributes] = work.cuts[attributes]
+            merged.masks[attributes] = work.masks[attributes]
+        return self.run(Task.CHOOSE, merged, 0, 0, 0.0)
 
     def count_children(self, left: RowRange, right: RowRange) -> None:
         """Count the smaller child; the larger one is the difference."""
@@ -115,19 +116,20 @@ class ParallelNodeSearch:
             smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
             search = ParallelNodeSearch(self.dataset, self.rows, self.ranges, smaller)
             search.run_in_threads(Task.COUNT)
-            smaller.histograms = search.works[0].histograms
+            smaller.histograms = search.workspaces[0].histograms
             larger.histograms = self.node.histograms
             larger.histograms -= smaller.histograms
 
 
 def min_parallel_rows(n_rows: int) -> int:
     """Return the most rows of a node that one thread searches."""
-    return max(MIN_PARALLEL_ROWS, n_rows // MIN_PARALLEL_SHARE)
+    return max(MIN_PARALLEL_ROWS, n_rows // PARALLEL_ROWS_DIVISOR)
 
 
-def attribute_ranges(cells: Cells, n: int) -> Ranges:
-    """Return ranges of attributes that take equally long to count."""
+def attribute_ranges(cells: Cells) -> Ranges:
+    """Return a range of attributes for each thread that take equally long to count."""
     p = len(cells.n_bins)
+    n = min(n_threads(), p)
     cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / SPARSE_PER_DENSE).cumsum()
     ends = np.searchsorted(cost, cost[-1] * np.arange(1, n) / n) + 1
     ends = np.minimum(np.maximum.accumulate(ends), p - n + np.arange(1, n))

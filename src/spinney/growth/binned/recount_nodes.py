@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney.growth.binned.binned_arrays import REASONS
-from spinney.growth.binned.binned_dataset import cells_of
+from spinney.growth.binned.binned_dataset import encode_cells
 from spinney.growth.binned.kernels.layout import BINS, MISSING_CODE
 from spinney.growth.binned.kernels.nodes import (
     ATTRIBUTE,
@@ -64,7 +64,7 @@ def recount(
     code = counter.cells.codes[rows, ints[node, ATTRIBUTE]].astype(np.int64)
     is_missing, coded = code == MISSING_CODE, listed[node] & (code != MISSING_CODE)
     missing = counter.tallied(node[is_missing], rows[is_missing], len(ints))
-    line = _lines_of_codes(records, code_counts, node[coded], code[coded])
+    line = _code_lines(records, code_counts, node[coded], code[coded])
     by_code = counter.tallied(line, rows[coded], len(code_counts.codes))
     inner = np.flatnonzero(~leaf)
     children = ints[inner][:, [LEFT_CHILD, LEFT_CHILD + 1]]
@@ -87,14 +87,14 @@ class _RowCounter:
     def __init__(
         self, records: NodeRecords, code_counts: CodeCounts, training: "TrainingSet"
     ) -> None:
-        self.cells = cells_of(training.schema.attributes, training.columns)
+        self.cells = encode_cells(training.schema.attributes, training.columns)
         self.classes, self.width = training.classes, training.schema.n_classes
         self.weights, n_rows = training.sample_weights, len(training.classes)
         self.rows = np.arange(n_rows, dtype=np.uint32)
         self.spans = np.zeros((len(records.ints), 2), np.int64)
         self.spans[0] = 0, n_rows
-        of_nodes = records.ints, records.floats, code_counts.codes
-        tree = RoutedTree(self.cells, *of_nodes, self.spans, self.rows)
+        fields = records.ints, records.floats, code_counts.codes
+        tree = RoutedTree(self.cells, *fields, self.spans, self.rows)
         route_tree(tree, np.zeros(BINS, np.int64), np.empty(n_rows, np.int64))
 
     def rows_at(self, nodes: Integers) -> tuple[Integers, NDArray[np.uint32]]:
@@ -115,12 +115,12 @@ class _RowCounter:
         return weights.astype(np.float64).reshape(records), counts.reshape(records)
 
 
-def _lines_of_codes(
+def _code_lines(
     records: NodeRecords, code_counts: CodeCounts, node: Integers, code: Integers
 ) -> Integers:
     """Return the lines of the codes of nodes."""
-    own = records.ints[:, N_LINES].astype(np.int64)
-    nodes = np.repeat(np.arange(len(own)), own)
-    line = np.repeat(records.ints[:, FIRST_LINE], own) + ramps(own)
+    n_lines = records.ints[:, N_LINES].astype(np.int64)
+    nodes = np.repeat(np.arange(len(n_lines)), n_lines)
+    line = np.repeat(records.ints[:, FIRST_LINE], n_lines) + ramps(n_lines)
     keys = nodes * BINS + code_counts.codes[line, 0]  # rising, as codes are
     return np.asarray(line[np.searchsorted(keys, node * BINS + code)])

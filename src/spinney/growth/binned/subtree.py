@@ -33,10 +33,10 @@ from spinney.growth.binned.kernels.nodes import (
 )
 from spinney.growth.binned.kernels.packed_rows import PackedRows
 
-FIRST_NODES = 1024
-MAX_FIRST_NODES = 65_536  # room that is not used costs nothing
+INITIAL_NODES = 1024
+MAX_INITIAL_NODES = 65_536  # unused memory costs nothing
 CELLS_PER_PAUSE = 4_000_000  # looked at before the first pause, about
-FIRST_COMPETITOR_NODES = 256  # nodes that keep the splits that lost
+INITIAL_COMPETITOR_NODES = 256  # nodes with competitors
 
 
 class Grown(NamedTuple):
@@ -65,20 +65,20 @@ class RowRange:
         return self.end - self.begin
 
 
-def stack_with(
-    dataset: BinnedDataset, node: RowRange, deepest: int, slots: int
+def stack_with_node(
+    dataset: BinnedDataset, node: RowRange, max_depth: int, slots: int
 ) -> NodeStack:
     """Return a stack with one node."""
     p, width = len(dataset.cells.n_bins), dataset.rules.width
     n_counts = len(node.counts)
-    stack = empty_stack(node.n_rows, deepest, p, width, n_counts, slots)
+    stack = empty_stack(node.n_rows, max_depth, p, width, n_counts, slots)
     stack.entries[0] = node.begin, node.end, node.depth, -1, 0, -1, -1, -1
     stack.keys[0], stack.weights[0] = node.key, node.weights
     stack.counts[0], stack.state[nodes.N_WAITING] = node.counts, 1
     return stack
 
 
-def search_of(
+def new_search(
     dataset: BinnedDataset,
     rows: PackedRows,
     stack: NodeStack,
@@ -113,7 +113,7 @@ def grow_range(dataset: BinnedDataset, rows: PackedRows, node: RowRange) -> Grow
         if keep_competitors and node.n_rows > dataset.rules.small_node_rows
         else 0
     )
-    stack = stack_with(dataset, node, dataset.rules.max_depth - node.depth, slots)
+    stack = stack_with_node(dataset, node, dataset.rules.max_depth - node.depth, slots)
     if slots and node.histograms is not None:
         stack.state[nodes.N_FREE] -= 1
         stack.entries[0, nodes.SLOT] = stack.free[stack.state[nodes.N_FREE]]
@@ -149,16 +149,18 @@ def grow_bags(
         bags, each weighs less than 2³², and weights are integers.
     """
     base = np.zeros(0) if base is None else base
-    whole, total = bool(np.all(base == np.floor(base))), float(base.sum())
-    least = float(base[base > 0].min(initial=np.inf)) if len(base) else 1.0
+    are_whole, total = bool(np.all(base == np.floor(base))), float(base.sum())
+    min_weight = float(base[base > 0].min(initial=np.inf)) if len(base) else 1.0
     rules = dataset.rules._replace(
-        single_row_weight=1.5 * least,
+        single_row_weight=1.5 * min_weight,
         count_rows=True,
-        subtract=whole and total <= 2.0**53,
+        subtract=are_whole and total <= 2.0**53,
     )
-    # Weights are those of a bag, so they are ours to write.
-    halves = dataset.labels.halves and whole and total < 2.0**32
-    labels = dataset.labels._replace(weights=np.empty(len(base)), halves=halves)
+    # Kernels overwrite the weights with those of each bag.
+    packs_classes = dataset.labels.packs_classes and are_whole and total < 2.0**32
+    labels = dataset.labels._replace(
+        weights=np.empty(len(base)), packs_classes=packs_classes
+    )
     n, p = in_bags.shape[1], len(dataset.cells.n_bins)
     slots = nodes.SLOTS if rules.n_drawn >= p and n > rules.small_node_rows else 0
     stack = empty_stack(n, rules.max_depth, p, rules.width, len(dataset.counts), slots)
@@ -176,15 +178,15 @@ def _grown(
     """
     rules, n = dataset.rules, len(stack.buffer)
     p = len(dataset.cells.n_bins)
-    # More than full trees have, where classes are told apart with ease.
-    likely = max(1, len(bags.roots)) * n // 3
-    first = min(max(FIRST_NODES, likely), MAX_FIRST_NODES)
-    keep_competitors = FIRST_COMPETITOR_NODES if n >= rules.competitor_rows else 1
-    search = search_of(
+    # More nodes than a full tree has if classes are easily separated.
+    expected = max(1, len(bags.roots)) * n // 3
+    capacity = min(max(INITIAL_NODES, expected), MAX_INITIAL_NODES)
+    keep_competitors = INITIAL_COMPETITOR_NODES if n >= rules.competitor_rows else 1
+    search = new_search(
         dataset,
         rows,
         stack,
-        n_nodes=first,
+        n_nodes=capacity,
         n_lines=2 * rules.max_code_lines,
         n_competitors=p * keep_competitors,
     )._replace(bags=bags)
@@ -199,12 +201,12 @@ def _grown(
             search = search._replace(code_counts=doubled(search.code_counts))
         if state[nodes.N_COMPETITORS] + p > len(search.competitors.ints):
             search = search._replace(competitors=doubled(search.competitors))
-    # Forests make other arrays of these at once, so there is no need to let room go.
-    ended = copied_head if task == Task.GROW else head
+    # Forests convert these arrays at once, so unused memory need not be freed.
+    trim = copied_head if task == Task.GROW else head
     return Grown(
-        ended(search.records, state[nodes.N_NODES]),
-        ended(search.code_counts, state[nodes.N_LISTED]),
-        ended(search.competitors, state[nodes.N_COMPETITORS]),
+        trim(search.records, state[nodes.N_NODES]),
+        trim(search.code_counts, state[nodes.N_LISTED]),
+        trim(search.competitors, state[nodes.N_COMPETITORS]),
     )
 
 
@@ -214,18 +216,13 @@ def concatenate_subtrees(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
     Records and competitors are renumbered; links between subtrees are set elsewhere.
     """
     records, code_counts, competitors = (
-        concatenated(each) for each in zip(*parts, strict=True)
+        concatenated(arrays) for arrays in zip(*parts, strict=True)
     )
     starts = np.cumsum([0, *(len(part.records.ints) for part in parts)])
-    first_line = np.cumsum([0, *(len(part.code_counts.codes) for part in parts)])[:-1]
+    lines = np.cumsum([0, *(len(part.code_counts.codes) for part in parts)])
+    offsets = np.stack([starts[:-1], lines[:-1]], axis=1).astype(np.int32)
     n_competitors = [len(part.competitors.ints) for part in parts]
-    records.ints[:, nodes.FIRST_LINE] += np.repeat(first_line, np.diff(starts)).astype(
-        np.int32
-    )
-    competitors.ints[:, nodes.FIRST_LINE] += np.repeat(
-        first_line, n_competitors
-    ).astype(np.int32)
-    competitors.ints[:, nodes.PARENT_NODE] += np.repeat(
-        starts[:-1], n_competitors
-    ).astype(np.int32)
+    records.ints[:, nodes.FIRST_LINE] += np.repeat(offsets[:, 1], np.diff(starts))
+    columns = [nodes.PARENT_NODE, nodes.FIRST_LINE]
+    competitors.ints[:, columns] += np.repeat(offsets, n_competitors, axis=0)
     return Grown(records, code_counts, competitors), starts

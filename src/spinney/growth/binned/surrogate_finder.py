@@ -12,7 +12,7 @@ from spinney.growth.binned import binned_dataset
 from spinney.growth.binned.kernels.layout import BINS, Cells
 from spinney.growth.binned.kernels.packed_rows import PackedRows
 from spinney.growth.binned.kernels.surrogate_bins import (
-    FOUND,
+    N_CUT_FIELDS,
     SUBBIN_FIELDS,
     SUBBINS,
     SurrogateWorkspace,
@@ -24,7 +24,7 @@ from spinney.growth.binned.kernels.surrogates import (
     find_surrogates,
 )
 
-SEND, SEARCH, KEEP = (True, False, False), (False, True, False), (False, False, True)
+ROUTE, SEARCH, RECORD = (True, False, False), (False, True, False), (False, False, True)
 
 
 # ``ints``, ``floats``, ``by_code`` and ``spans`` of ``SurrogateSearch``.
@@ -79,28 +79,34 @@ class SurrogateFinder:
         p, n = len(cells.n_bins), min(n_threads(), len(cells.n_bins))
         self.ranges = [(p * t // n, p * (t + 1) // n) for t in range(n)]
 
-    def find(self, nodes: tuple[int, int], n_rows: int, *, sends: bool = False) -> None:
+    def find(
+        self, nodes: tuple[int, int], n_rows: int, *, routes: bool = False
+    ) -> None:
         """Find the surrogates of a range of nodes by one thread.
 
-        None has more than ``n_rows`` rows. With ``sends`` their rows are routed first.
+        None has more than ``n_rows`` rows. With ``routes`` their rows are routed first.
         """
-        steps = (sends, True, True)
+        steps = (routes, True, True)
         self._step(nodes, self.all_attributes, steps, self._workspace(n_rows))
 
-    def find_together(self, node: int, n_rows: int, *, sends: bool = False) -> None:
+    def find_in_threads(self, node: int, n_rows: int, *, routes: bool = False) -> None:
         """Find the surrogates of a node, each thread taking some attributes."""
-        work, one = self._workspace(n_rows), (node, node + 1)
-        if sends:
-            self._step(one, self.all_attributes, SEND, work)
+        work, node_range = self._workspace(n_rows), (node, node + 1)
+        if routes:
+            self._step(node_range, self.all_attributes, ROUTE, work)
         run_all(
             [
                 partial(
-                    self._step, one, part, SEARCH, self._thread_workspace(work, n_rows)
+                    self._step,
+                    node_range,
+                    part,
+                    SEARCH,
+                    self._thread_workspace(work, n_rows),
                 )
                 for part in self.ranges
             ]
         )
-        self._step(one, self.all_attributes, KEEP, work)
+        self._step(node_range, self.all_attributes, RECORD, work)
 
     def _step(
         self,
@@ -127,11 +133,12 @@ class SurrogateFinder:
 
     def _workspace(self, n_rows: int) -> SurrogateWorkspace:
         """Return a workspace for nodes of up to so many rows."""
-        p, size = len(self.cells.n_bins), self._n_keys(n_rows)
+        p = len(self.cells.n_bins)
+        size = max(n_rows, BINS, int(self.records.floats.shape[1]))
         return SurrogateWorkspace(
             np.zeros((p, BINS), np.uint64),
             np.zeros((p, BINS, 2)),
-            np.zeros((p, FOUND)),
+            np.zeros((p, N_CUT_FIELDS)),
             np.zeros((p, BINS), np.uint8),
             np.zeros(BINS, np.int64),
             np.zeros((SUBBIN_FIELDS, SUBBINS)),
@@ -144,15 +151,10 @@ class SurrogateFinder:
         self, work: SurrogateWorkspace, n_rows: int
     ) -> SurrogateWorkspace:
         """Return a workspace that shares the results by attribute."""
-        size = self._n_keys(n_rows)
-        return work._replace(
-            marks=np.zeros(BINS, np.int64),
-            subbins=np.zeros((SUBBIN_FIELDS, SUBBINS)),
-            keys=np.empty(size),
-            places=np.empty(size, np.int64),
-            row_bins=np.empty(size, np.uint8),
+        thread_work = self._workspace(n_rows)
+        return thread_work._replace(
+            packed_counts=work.packed_counts,
+            bin_weights=work.bin_weights,
+            cuts=work.cuts,
+            masks=work.masks,
         )
-
-    def _n_keys(self, n_rows: int) -> int:
-        """Return the largest number of keys."""
-        return max(n_rows, BINS, int(self.records.floats.shape[1]))

@@ -19,7 +19,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data import Attribute
-from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
+from spinney.growth.binned.binned_limits import MAX_CODES, MAX_SUBSET_VALUES
 from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.forest_growth import grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings
@@ -106,9 +106,9 @@ def _for_forest(training: "TrainingSet") -> "TrainingSet":
     weight is in every bag.
     """
     schema = training.schema
-    max_values = {"ordinal": MOST_CODES, "nominal": MOST_CODES}
+    max_values = {"ordinal": MAX_CODES, "nominal": MAX_CODES}
     if schema.n_classes > 2:
-        max_values["nominal"] = MOST_SUBSETS
+        max_values["nominal"] = MAX_SUBSET_VALUES
     attributes: list[Attribute] = []
     columns: list[NDArray[Any]] = []
     for attribute, cells in zip(schema.attributes, training.columns, strict=True):

@@ -110,7 +110,7 @@ def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags 
     """Return the bags of a sample of rows, drawn by hash; None if it does not fit."""
     totals = rows.root()
     n_rows = totals.n_rows
-    if rows.most_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
+    if rows.max_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
         return None
     training, hashes = rows.fetch_sample(
         sample_fraction(SAMPLE_SIZE / n_rows, _SAMPLE_SEED)
@@ -126,8 +126,8 @@ def bags_in_memory(
     if isinstance(rows, TrainingSet):
         return ForestBags(rows, settings)
     totals = rows.root()
-    n_rows = len(rows.numbers)
-    sample = SampledRows(rows.numbers, n_rows, totals.weights, totals.weight)
+    n_rows = len(rows.hashes)
+    sample = SampledRows(rows.hashes, n_rows, totals.weights, totals.weight)
     return ForestBags(rows.training, settings, sample)
 
 
@@ -135,7 +135,7 @@ def sample_refusal(rows: SampleableRows) -> ParameterError:
     """Return the refusal to choose a shrinkage without an out-of-bag sample."""
     return refusal(
         Setting("shrinkage", None),
-        f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.most_rows} fit "
+        f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.max_rows} fit "
         "in memory",
         phrase(
             "give one ({}), or raise {}",
@@ -289,7 +289,7 @@ class ForestBags:
         n_rows = self.sample.n_rows if self.sample else len(self.training.classes)
         drawn = np.empty((len(numbers), len(self.training.classes)), np.uint32)
         for bag, number in zip(drawn, numbers, strict=True):
-            bag[:] = bag_sample(self.settings, number, n_rows).of(self._hashes)
+            bag[:] = bag_sample(self.settings, number, n_rows).counts(self._hashes)
             if len(bag) == n_rows and not bag.any():
                 bag[:] = 1
         return drawn

@@ -174,10 +174,8 @@ class CompactNodes(LazyNodes):
         counts.missing_rows[0] += int(self.tree.rows[number]) - counted
         gain = float(self.tree.gain[number])
         criterion = self.recipe.measure(numeric=numeric)
-        gain_is_known = not (n_missing and split.missing is None)
-        return (
-            _counted(split, counts, gain, criterion, gain_is_known=gain_is_known),
-        ), 0
+        is_known = not (n_missing and split.missing is None)
+        return (_counted(split, counts, gain if is_known else None, criterion),), 0
 
 
 def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
@@ -194,16 +192,11 @@ def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
 
 
 def _counted(
-    split: Split,
-    counts: CountTable,
-    gain: float,
-    criterion: Criterion,
-    *,
-    gain_is_known: bool,
+    split: Split, counts: CountTable, gain: float | None, criterion: Criterion
 ) -> Candidate:
     """Return a split with its merit, and with its gain if that is not known."""
     branches = branch_table(counts, split)
-    if not gain_is_known:
+    if gain is None:
         gain = float(criterion.gain(branches))
     if criterion.per is not None:
         merit = float(ratio_of(np.asarray(gain), criterion.per(branches)))
@@ -226,9 +219,8 @@ def _counts(
         values = np.array([group[0] if group else -1 for group in split.groups])
     else:
         thresholds = [split.threshold] if isinstance(split, Threshold) else split.cuts
-        cuts = np.where(
-            np.isfinite(thresholds), thresholds, 0.0
-        )  # ∞ asks whether it is known
+        # A threshold of ∞ separates missing values.
+        cuts = np.where(np.isfinite(thresholds), thresholds, 0.0)
         if ordinal:
             cuts = np.floor(cuts).astype(np.int64)
         after = cuts[-1] + 1 if ordinal else np.nextafter(cuts[-1], np.inf)

@@ -113,7 +113,7 @@ def grow_forest(
     with TIME_WITHOUT_KERNELS.running() if without_kernels else nullcontext():
         parts = run_each(
             [partial(grow, grower, numbers) for grower, numbers in runs],
-            at_once=threads,
+            max_threads=threads,
             done=report,
         )
     by_number = [numbers for _, numbers in runs]
@@ -365,7 +365,7 @@ class KernelGrower(TreeGrower):
             numbered,
             recipe,
             n_drawn=bags.attributes_per_node,
-            share_of=bags.bags.weight,
+            reference_weight=bags.bags.weight,
         )
 
     def trees_per_run(self, n_trees: int, threads: int) -> int:
@@ -393,12 +393,12 @@ class KernelGrower(TreeGrower):
         self, in_bags: NDArray[np.uint8], seeds: NDArray[np.uint64], base: Floats | None
     ) -> PackedTrees:
         """Return the trees of bags of rows whose weight is ``base`` if there once."""
-        from spinney.growth.binned.binned_arrays import arrays_of_grown
+        from spinney.growth.binned.binned_arrays import grown_tree_arrays
         from spinney.growth.binned.subtree import grow_bags
 
         grown, roots = grow_bags(self.coded, in_bags, seeds, base)
         schema, recipe = self.coded.schema, self.recipe
-        arrays = arrays_of_grown(grown.records, grown.code_counts, schema, recipe, {})
+        arrays = grown_tree_arrays(grown.records, grown.code_counts, schema, recipe, {})
         trees = compact(arrays)
         if self.replays:
             trees = with_counted_gains(trees, schema, recipe)

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from spinney.data import Attribute
-from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
+from spinney.growth.binned.binned_limits import MAX_CODES, MAX_SUBSET_VALUES
 from spinney.growth.cross_fitting import MAX_VALUES_UNENCODED, cross_fits
 from spinney.recipes import Recipe
 from spinney.sources.rows import EncodedCells, TrainingSet
@@ -36,7 +36,7 @@ def with_ordered_categories(
         return training
     max_values = MAX_VALUES_UNENCODED
     if hashed:
-        max_values = MOST_SUBSETS if training.schema.n_classes > 2 else MOST_CODES
+        max_values = MAX_SUBSET_VALUES if training.schema.n_classes > 2 else MAX_CODES
     attributes, columns = list(training.schema.attributes), list(training.columns)
     ordered = dict[int, EncodedCells]()
     for index, fit in cross_fits(training, max_values=max_values):
@@ -80,7 +80,7 @@ def with_levels_as_numbers(training: TrainingSet) -> TrainingSet:
     """Return rows whose ordered categories of many levels are numbers, to grow on."""
     attributes, columns = list(training.schema.attributes), list(training.columns)
     for index, attribute in enumerate(training.schema.attributes):
-        if attribute.kind == "ordinal" and len(attribute.values) > MOST_CODES:
+        if attribute.kind == "ordinal" and len(attribute.values) > MAX_CODES:
             attributes[index] = Attribute(attribute.name, "numeric")
             cells = columns[index]
             columns[index] = np.where(cells < 0, np.nan, cells.astype(np.float64))

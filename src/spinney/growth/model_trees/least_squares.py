@@ -18,9 +18,9 @@ batch of equations; a term that a model lacks has only its ridge, so that its sl
 
 A term leaves in k² steps, not in the k³ of equations solved again. With A the equations
 of k terms and r their products with the target, a factor F of the inverse is kept, and
-along = Fᵀr, the projection of the target on each of its columns::
+p = Fᵀr, the projections of the target on its columns::
 
-    F Fᵀ = A⁻¹      slopes = F along      SSE = Σwy² − |along|² − ridge · |slopes|²
+    F Fᵀ = A⁻¹      slopes = F p      SSE = Σwy² − |p|² − ridge · |slopes|²
 
 For F times any orthogonal H all of this holds as well. To drop a term, H is the
 reflection that leaves its line of F a single entry. Without this line and the column
@@ -161,14 +161,14 @@ def all_fitted(
     (1.0, 2.0)
     """
     fits: list[Fitted | None] = [None] * len(products)
-    counts = np.array([len(own) for own in terms], dtype=np.int64)
-    length = np.frexp(counts.astype(np.float64))[1]
-    for size in np.unique(length).tolist():
-        nodes = np.flatnonzero(length == size)
+    counts = np.array([len(node_terms) for node_terms in terms], dtype=np.int64)
+    size_class = np.frexp(counts.astype(np.float64))[1]
+    for size in np.unique(size_class).tolist():
+        nodes = np.flatnonzero(size_class == size)
         width = int(counts[nodes].max()) + 1
-        at_once = max(1, MAX_COEFFICIENTS // width**2)
-        for first in range(0, len(nodes), at_once):
-            batch = nodes[first : first + at_once].tolist()
+        batch_size = max(1, MAX_COEFFICIENTS // width**2)
+        for first in range(0, len(nodes), batch_size):
+            batch = nodes[first : first + batch_size].tolist()
             regressions = Regressions([products[node] for node in batch], width, scale)
             models = regressions.fitted([terms[node] for node in batch], origin)
             for node, model in zip(batch, models, strict=True):
@@ -184,23 +184,25 @@ class Solved(NamedTuple):
 
     terms: Mask
     factors: Floats
-    along: Floats
+    projected: Floats
     slopes: Floats
 
     @classmethod
-    def by(cls, terms: Mask, factors: Floats, along: Floats) -> "Solved":
+    def by(cls, terms: Mask, factors: Floats, projected: Floats) -> "Solved":
         """Return solved equations, with their slopes."""
-        return cls(terms, factors, along, (factors @ along[:, :, None])[:, :, 0])
+        return cls(
+            terms, factors, projected, (factors @ projected[:, :, None])[:, :, 0]
+        )
 
-    def of(self, nodes: Integers | Mask) -> "Solved":
+    def subset(self, nodes: Integers | Mask) -> "Solved":
         """Return the equations of some of the nodes."""
-        terms, factors, along, slopes = self
-        return Solved(terms[nodes], factors[nodes], along[nodes], slopes[nodes])
+        terms, factors, projected, slopes = self
+        return Solved(terms[nodes], factors[nodes], projected[nodes], slopes[nodes])
 
-    def put(self, nodes: Integers, other: "Solved") -> None:
+    def replace_nodes(self, nodes: Integers, solved: "Solved") -> None:
         """Replace the equations of some nodes."""
-        for own, new in zip(self, other, strict=True):
-            own[nodes] = new
+        for target, values in zip(self, solved, strict=True):
+            target[nodes] = values
 
     def without(self, dropped: Integers) -> "Solved":
         """Return the equations of all nodes, each without one more of its terms."""
@@ -211,12 +213,15 @@ class Solved(NamedTuple):
         # |mirror|² is twice its entry, and a reflection takes 2 / |mirror|².
         scaled = mirror / np.abs(mirror[lines, dropped])[:, None]
         factors = self.factors - (self.factors @ mirror[:, :, None]) * scaled[:, None]
-        along = self.along - (self.along * mirror).sum(axis=1, keepdims=True) * scaled
+        projected = (
+            self.projected
+            - (self.projected * mirror).sum(axis=1, keepdims=True) * scaled
+        )
         terms = self.terms.copy()
         terms[lines, dropped] = False
         factors[lines, dropped] = factors[lines, :, dropped] = 0.0
-        along[lines, dropped] = 0.0
-        return Solved.by(terms, factors, along)
+        projected[lines, dropped] = 0.0
+        return Solved.by(terms, factors, projected)
 
 
 class Regressions:
@@ -229,15 +234,16 @@ class Regressions:
         n_nodes = len(products)
         self.means = np.zeros((n_nodes, width))
         self.spreads = np.zeros((n_nodes, width, width))
-        for node, own in enumerate(products):
-            n_terms = own.means.shape[1] - 1
+        for node, sums in enumerate(products):
+            n_terms = sums.means.shape[1] - 1
             means, spreads = self.means[node], self.spreads[node]
-            means[:n_terms], means[-1] = own.means[0, :-1], own.means[0, -1]
-            spreads[:n_terms, :n_terms] = own.spreads[0, :-1, :-1]
-            spreads[:n_terms, -1] = spreads[-1, :n_terms] = own.spreads[0, :-1, -1]
-            spreads[-1, -1] = own.spreads[0, -1, -1]
+            means[:n_terms] = sums.means[0, :-1]
+            means[-1] = sums.means[0, -1]
+            spreads[:n_terms, :n_terms] = sums.spreads[0, :-1, :-1]
+            spreads[:n_terms, -1] = spreads[-1, :n_terms] = sums.spreads[0, :-1, -1]
+            spreads[-1, -1] = sums.spreads[0, -1, -1]
         self.spreads *= scale
-        self.weight = scale * np.array([own.weights[0] for own in products])
+        self.weight = scale * np.array([sums.weights[0] for sums in products])
         self.spread = self.spreads[:, -1, -1]
         freedom = np.maximum(self.weight - 1, TOLERANCE)
         squares = self.spreads.diagonal(axis1=1, axis2=2)
@@ -253,11 +259,13 @@ class Regressions:
         """Return the models of all nodes."""
         chosen = self.best_terms(self.independent())
         slopes, squared_errors = self.final(chosen)
-        lists = {id(own): own for own in terms}  # many nodes share one
-        measured = {at: [term.centre for term in own] for at, own in lists.items()}
+        lists = {id(shared): shared for shared in terms}  # many nodes share one
+        measured = {
+            key: [term.centre for term in shared] for key, shared in lists.items()
+        }
         centres = np.zeros(slopes.shape)
-        for line, own in zip(centres, terms, strict=True):
-            line[: len(own)] = measured[id(own)]
+        for line, shared in zip(centres, terms, strict=True):
+            line[: len(shared)] = measured[id(shared)]
         deviations = np.where(chosen, self.deviations[:, :-1], 1.0)
         coefficients = slopes * self.deviations[:, -1:] / deviations
         means = np.where(chosen, self.means[:, :-1] + centres, 0.0)
@@ -276,36 +284,42 @@ class Regressions:
     def independent(self) -> Solved:
         """Return the equations after terms that cancel each other have been dropped."""
         solved = self.solved(self.varying())
-        open_ = np.flatnonzero(solved.terms.any(axis=1))
-        while len(open_):
-            current = solved.of(open_)
+        remaining = np.flatnonzero(solved.terms.any(axis=1))
+        while len(remaining):
+            current = solved.subset(remaining)
             sizes = np.where(current.terms, np.abs(current.slopes), -np.inf)
             largest = _first_greatest(sizes)
-            cancels = sizes[np.arange(len(open_)), largest] > COLLINEAR + CLOSE
-            open_ = open_[cancels]
-            solved.put(open_, current.of(cancels).without(largest[cancels]))
-            open_ = open_[solved.terms[open_].any(axis=1)]
+            cancels = sizes[np.arange(len(remaining)), largest] > COLLINEAR + CLOSE
+            remaining = remaining[cancels]
+            solved.replace_nodes(
+                remaining, current.subset(cancels).without(largest[cancels])
+            )
+            remaining = remaining[solved.terms[remaining].any(axis=1)]
         return solved
 
     def best_terms(self, solved: Solved) -> Mask:
         """Return the terms for which Akaike's score falls no further."""
         chosen = solved.terms.copy()
         n_full = 1 + chosen.sum(axis=1)
-        full, score = np.zeros(len(chosen)), self.weight + n_full
-        open_ = np.flatnonzero(chosen.any(axis=1))
-        solved = solved.of(open_)
-        full[open_] = self.squared_errors(open_, solved)
-        while len(open_):
+        full_errors, score = np.zeros(len(chosen)), self.weight + n_full
+        remaining = np.flatnonzero(chosen.any(axis=1))
+        solved = solved.subset(remaining)
+        full_errors[remaining] = self.squared_errors(remaining, solved)
+        while len(remaining):
             sizes = np.where(solved.terms, np.abs(solved.slopes), np.inf)
             solved = solved.without(_first_greatest(-sizes))
-            ratio = self.squared_errors(open_, solved) / full[open_]
-            new_score = ratio * (self.weight - n_full)[open_]
+            ratio = self.squared_errors(remaining, solved) / full_errors[remaining]
+            new_score = ratio * (self.weight - n_full)[remaining]
             new_score += 2 * (1 + solved.terms.sum(axis=1))
-            better = new_score < score[open_] - CLOSE
-            open_ = open_[better]
-            chosen[open_], score[open_] = solved.terms[better], new_score[better]
-            more = chosen[open_].any(axis=1)
-            open_, solved = open_[more], solved.of(np.flatnonzero(better)[more])
+            better = new_score < score[remaining] - CLOSE
+            remaining = remaining[better]
+            chosen[remaining] = solved.terms[better]
+            score[remaining] = new_score[better]
+            has_terms = chosen[remaining].any(axis=1)
+            remaining, solved = (
+                remaining[has_terms],
+                solved.subset(np.flatnonzero(better)[has_terms]),
+            )
         return chosen
 
     def varying(self) -> Mask:
@@ -322,29 +336,29 @@ class Regressions:
         lines = np.append(terms, np.ones((len(terms), 1), bool), axis=1)
         both = lines[:, :, None] & lines[:, None]
         plain = np.where(both, self.standardised, 0.0)
-        left, places = plain[:, :-1, :-1].copy(), np.arange(terms.shape[1])
-        left[:, places, places] += self.ridge
-        return plain, left
+        ridged, places = plain[:, :-1, :-1].copy(), np.arange(terms.shape[1])
+        ridged[:, places, places] += self.ridge
+        return plain, ridged
 
     def solved(self, terms: Mask) -> Solved:
         """Solve the equations of some terms of each node."""
-        plain, left = self.equations(terms)
-        factors = inverse_factors(left)
-        along = plain[:, -1:, :-1] @ factors
-        return Solved.by(terms, factors, along[:, 0])
+        plain, ridged = self.equations(terms)
+        factors = inverse_factors(ridged)
+        projected = plain[:, -1:, :-1] @ factors
+        return Solved.by(terms, factors, projected[:, 0])
 
     def squared_errors(self, nodes: Integers, solved: Solved) -> Floats:
         """Return Σw(y − prediction)² of some nodes, at least its rounding error."""
-        along, slopes = solved.along, solved.slopes
-        explained = (along * along).sum(axis=1)
+        projected, slopes = solved.projected, solved.slopes
+        explained = (projected * projected).sum(axis=1)
         explained += (self.ridge[nodes] * slopes * slopes).sum(axis=1)
         error = self.spread[nodes] - explained * self.deviations[nodes, -1] ** 2
         return np.asarray(np.maximum(error, ROUNDING * self.spread[nodes]))
 
     def final(self, terms: Mask) -> tuple[Floats, Floats]:
         """Return slopes and Σw(y − prediction)² from the equations themselves."""
-        plain, left = self.equations(terms)
-        slopes = np.linalg.solve(left, plain[:, :-1, -1:])
+        plain, ridged = self.equations(terms)
+        slopes = np.linalg.solve(ridged, plain[:, :-1, -1:])
         weights = np.append(-slopes, np.ones((len(terms), 1, 1)), axis=1)
         errors = (weights.swapaxes(1, 2) @ plain @ weights)[:, 0, 0]
         errors *= self.deviations[:, -1] ** 2
@@ -365,5 +379,5 @@ def inverse_factors(equations: Floats) -> Floats:
 
 def _first_greatest(numbers: Floats) -> Integers:
     """Return for each line the first index whose number is the greatest, or close."""
-    most = numbers.max(axis=1, keepdims=True)
-    return np.asarray(np.argmax(numbers >= most - CLOSE, axis=1))
+    greatest = numbers.max(axis=1, keepdims=True)
+    return np.asarray(np.argmax(numbers >= greatest - CLOSE, axis=1))

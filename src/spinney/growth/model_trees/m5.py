@@ -25,7 +25,7 @@ were 1, so that weights which sum to 1 give the trees of weights which sum to n.
 sums come from the source, so a tree over a database is treated as one in memory.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -106,8 +106,9 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     nodes, arrays = tree.nodes, tree.arrays
     assert isinstance(nodes, RenumberedNodes)
     assert arrays.outputs is not None
-    parent, own = arrays.parent.tolist(), list(map(fits.model, nodes.numbers.tolist()))
-    models = _smoothed(parent, own, fits.sizes[nodes.numbers].tolist(), constant)
+    parent = arrays.parent.tolist()
+    unsmoothed = list(map(fits.model, nodes.numbers.tolist()))
+    models = _smoothed(parent, unsmoothed, fits.sizes[nodes.numbers].tolist(), constant)
     intercepts = np.array([[model.intercept] for model in models])
     with_terms = np.array([[bool(model.terms)] for model in models])
     flat = flat_models([model if model.terms else None for model in models])
@@ -119,7 +120,7 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     return Tree(tree.schema, replace(nodes, tree=modelled))
 
 
-def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
+def _root_statistics(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     """Return the statistics of all rows for the attributes that the tree splits on."""
     attributes = tuple(tree.arrays.asked)
     if not attributes:
@@ -128,9 +129,7 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     return statistics_by_attribute(tables, tree.schema)
 
 
-def terms_below(
-    tree: Tree, at_root: dict[int, RootStatistics]
-) -> list[tuple[Term, ...]]:
+def terms_below(tree: Tree, roots: dict[int, RootStatistics]) -> list[tuple[Term, ...]]:
     """Return for each node the terms of the splits below it, the nearest if many.
 
     Nodes of the same terms share one tuple, which is compared by identity.
@@ -139,43 +138,44 @@ def terms_below(
     links, split_on = arrays.links(), arrays.attribute.tolist()
     parent, depths = arrays.parent.tolist(), links.depth.tolist()
     grouped = np.isnan(arrays.cut).tolist()
-    known: dict[Term, int] = {}
+    index_of: dict[Term, int] = {}
+
+    def index_terms(terms: Iterable[Term]) -> list[int]:
+        return [index_of.setdefault(term, len(index_of)) for term in terms]
+
     numbers = {
-        index: (known.setdefault(Term(index, None, root.default_value), len(known)),)
-        for index, root in at_root.items()
+        index: index_terms([Term(index, None, root.default_value)])
+        for index, root in roots.items()
     }
-    nothing: Depths = {}
-    below = [nothing if index < 0 else {} for index in split_on]
+    none: Depths = {}
+    below = [none if index < 0 else {} for index in split_on]
     for node in np.flatnonzero(arrays.inner)[::-1].tolist():
         depth_of, index = below[node], split_on[node]
-        own: Sequence[int] = numbers[index]
+        indices = numbers[index]
         if grouped[node]:
             split = arrays.split(node)
-            groups = _groups_of(split, attributes[index], at_root[index])
-            own = [known.setdefault(term, len(known)) for term in groups]
-        depth_of.update(dict.fromkeys(own, depths[node]))
+            indices = index_terms(_group_terms(split, attributes[index], roots[index]))
+        depth_of.update(dict.fromkeys(indices, depths[node]))
         if len(depth_of) > MAX_TERMS:
-            terms = {at: term for term, at in known.items() if at in depth_of}
-            nearest = sorted(
-                depth_of, key=lambda at: (depth_of[at], *_order(terms[at]))
-            )
-            below[node] = depth_of = {at: depth_of[at] for at in nearest[:MAX_TERMS]}
+            terms = {t: term for term, t in index_of.items() if t in depth_of}
+            nearest = sorted(depth_of, key=lambda t: (depth_of[t], *_order(terms[t])))
+            below[node] = depth_of = {t: depth_of[t] for t in nearest[:MAX_TERMS]}
         if depth_of and node:
             above = below[parent[node]]
             for term, depth in depth_of.items():
                 above[term] = min(depth, above.get(term, depth))
-    return _sorted_terms(list(known), below)
+    return _sorted_terms(list(index_of), below)
 
 
 def _sorted_terms(
     terms: Sequence[Term], below: Sequence[Depths]
 ) -> list[tuple[Term, ...]]:
     """Return the sorted terms of each node, from the numbers of its terms."""
-    order = sorted(range(len(terms)), key=lambda at: _order(terms[at]))
+    order = sorted(range(len(terms)), key=lambda t: _order(terms[t]))
     rank_of = np.argsort(order).tolist()
     ranks = [tuple(sorted(map(rank_of.__getitem__, numbers))) for numbers in below]
-    shared = {own: tuple(terms[order[rank]] for rank in own) for own in set(ranks)}
-    return [shared[own] for own in ranks]
+    shared = {key: tuple(terms[order[rank]] for rank in key) for key in set(ranks)}
+    return [shared[key] for key in ranks]
 
 
 def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
@@ -184,15 +184,15 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
     return term.attribute, -len(codes), codes
 
 
-def _groups_of(
-    split: Split, attribute: Attribute, at_root: RootStatistics
+def _group_terms(
+    split: Split, attribute: Attribute, root: RootStatistics
 ) -> list[Term]:
     """Return a term for each group of codes but the first; none of many codes."""
     assert isinstance(split, Groups)
     if len(attribute.values) > MAX_LISTED:
         return []
     groups = [group for group in split.groups[1 : MAX_TERMS + 1] if group]
-    typical = int(at_root.default_value)
+    typical = int(root.default_value)
     return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
@@ -201,13 +201,13 @@ def _fit(tree: Tree, source: Counts, *, linear: bool) -> Fits:
     register_formulas(source, tree.schema)
     terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
     if linear:
-        terms = terms_below(tree, _at_root(tree, source))
+        terms = terms_below(tree, _root_statistics(tree, source))
     fits, origin = Fits.of_means(tree), tree.schema.target.origin
     assert origin is not None
     products = _products(tree, source, terms)
-    nodes, own_terms = list(products), [terms[node] for node in products]
+    nodes, node_terms = list(products), [terms[node] for node in products]
     models = all_fitted(
-        list(products.values()), own_terms, origin=origin, scale=fits.scale
+        list(products.values()), node_terms, origin=origin, scale=fits.scale
     )
     fits.squared_errors[nodes] = [model.squared_error for model in models]
     fits.n_parameters[nodes] = [model.n_parameters for model in models]
@@ -302,10 +302,10 @@ def adjusted(sums: Floats, *, weight: Floats) -> Floats:
     array([12., 30.])
     """
     error, n_parameters = sums.T
-    enough = weight > n_parameters * (1 + TOLERANCE)
-    more = weight + MULTIPLIER * n_parameters
-    freedom = np.where(enough, weight - n_parameters, 1.0)
-    factor = np.where(enough, more / freedom, OVERFITTED)
+    has_freedom = weight > n_parameters * (1 + TOLERANCE)
+    penalised = weight + MULTIPLIER * n_parameters
+    freedom = np.where(has_freedom, weight - n_parameters, 1.0)
+    factor = np.where(has_freedom, penalised / freedom, OVERFITTED)
     return np.asarray(np.sqrt(ratio_of(error, weight)) * factor)
 
 
@@ -323,12 +323,12 @@ def _smoothed(
     """
     if not constant:
         return list(models)
-    shares, rests = [1.0], [LinearModel(0.0)]
+    factors, rests = [1.0], [LinearModel(0.0)]
     smooth = [models[0]]
     for node in range(1, len(models)):
         above, whole = parent[node], sizes[node] + constant
-        of_above = shares[above] * constant / whole
-        shares.append(shares[above] * sizes[node] / whole)
-        rests.append(mixed([(1.0, rests[above]), (of_above, models[above])]))
-        smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node])]))
+        parent_factor = factors[above] * constant / whole
+        factors.append(factors[above] * sizes[node] / whole)
+        rests.append(mixed([(1.0, rests[above]), (parent_factor, models[above])]))
+        smooth.append(mixed([(1.0, rests[-1]), (factors[-1], models[node])]))
     return smooth

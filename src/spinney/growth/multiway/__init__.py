@@ -1,1 +1,1 @@
-"""The compiled engine of a branch a value: rows coded by rank."""
+"""The compiled grower of multiway trees: a branch per value, values by rank."""

@@ -27,9 +27,9 @@ from spinney.growth.multiway.multiway_nodes import (
     printing_order,
 )
 from spinney.growth.multiway.multiway_workspace import (
+    EXTRA_LINES,
     MEMBER_ARRAYS,
     NODE_ARRAYS,
-    SPARE_LINES,
     WRITTEN_ARRAYS,
     enlarged,
     members_for,
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 # A node of fewer rows is grown by one thread, and so is one with less than an eighth of
 # all rows; each thread has so many bundles of them.
 MIN_PARALLEL_ROWS = 8_000
-MIN_PARALLEL_SHARE = 8
+PARALLEL_ROWS_DIVISOR = 8
 BUNDLES_PER_THREAD = 4
-# About so many cells are looked at before the first pause.
+# Cells to read before the first pause, about.
 CELLS_PER_PAUSE = 4_000_000
 
 PER_NODE_ARRAYS = NODE_ARRAYS[layout.SHORT_OF_NODES]
 
 
-def grow_multiway(dataset: MultiwayDataset, reason: int) -> Grown:
+def grow_ranked_rows(dataset: MultiwayDataset, reason: int) -> Grown:
     """Grow the tree of all rows; its root is a leaf if there is a reason."""
     n_rows = len(dataset.columns.codes)
     grower = _NodeGrower.of(dataset, n_rows, 1)
@@ -70,11 +70,11 @@ def grow_multiway(dataset: MultiwayDataset, reason: int) -> Grown:
     grower.members.stack[0] = 0, n_rows, 0, dataset.fractions is None, 0
     grower.members.used[0] = 0
     root.state[layout.N_WAITING] = 1
-    least = max(MIN_PARALLEL_ROWS, n_rows // MIN_PARALLEL_SHARE)
-    if n_threads() == 1 or n_rows <= least:
+    min_rows = max(MIN_PARALLEL_ROWS, n_rows // PARALLEL_ROWS_DIVISOR)
+    if n_threads() == 1 or n_rows <= min_rows:
         grower.run()
         return _trimmed(grower.grown)
-    remaining = grower.grow_largest(least)
+    remaining = grower.grow_largest(min_rows)
     return _join_bundles(grower.grown, _grow_remaining(dataset, grower, remaining))
 
 
@@ -104,20 +104,20 @@ class _NodeGrower:
     ) -> "_NodeGrower":
         """Return the state with space for the nodes; it grows on demand."""
         p, n_classes = len(dataset.columns.facts), dataset.limits.n_classes
-        most = int(dataset.columns.facts[:, layout.N_CODES].max())
+        max_codes = int(dataset.columns.facts[:, layout.N_CODES].max())
         size = n_members + n_members // 4 + 64
-        members = members_for(size, n_nodes + 4 * most + 64, p)
-        nodes = n_nodes + 2 * n_members + 4 * most + 64
+        members = members_for(size, n_nodes + 4 * max_codes + 64, p)
+        nodes = n_nodes + 2 * n_members + 4 * max_codes + 64
         kinds, n_codes = dataset.columns.facts[:, [layout.KIND, layout.N_CODES]].T
-        listed = n_codes[kinds != layout.NUMERIC]
-        lines = n_members + 3 * p + int(listed.sum()) + SPARE_LINES
-        found = n_members // 2 + p + SPARE_LINES
+        n_listed = n_codes[kinds != layout.NUMERIC]
+        lines = n_members + 3 * p + int(n_listed.sum()) + EXTRA_LINES
+        candidates = n_members // 2 + p + EXTRA_LINES
         grown = Grown(
             np.empty((nodes, 9), np.int32),
             np.empty((nodes, n_classes)),
             np.empty((nodes, n_classes), np.int64),
-            np.empty((found, 6), np.int32),
-            np.empty((found, 2)),
+            np.empty((candidates, 6), np.int32),
+            np.empty((candidates, 2)),
             np.empty(lines, np.int32),
             np.empty((lines, n_classes)),
             np.empty((lines, n_classes), np.int64),
@@ -149,22 +149,24 @@ class _NodeGrower:
         self.members = enlarged(self.members, MEMBER_ARRAYS[short])
         self.grown = enlarged(self.grown, NODE_ARRAYS[short])
 
-    def grow_largest(self, least: int) -> list[_WaitingNode]:
-        """Split the nodes with more members than ``least``; return the others."""
+    def grow_largest(self, min_rows: int) -> list[_WaitingNode]:
+        """Split the nodes with more members than ``min_rows``; return the others."""
         p, remaining = len(self.dataset.columns.facts), []
         n = min(n_threads(), p)
         ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
         # The threads share what has a line for each attribute.
-        works = [self.work]
+        workspaces = [self.work]
         for _ in ranges[1:]:
             shared, n_rows = self.work, len(self.members.rows)
-            own = workspace_for(self.dataset, n_rows, table=shared.table)
+            workspace = workspace_for(self.dataset, n_rows, table=shared.table)
             results, merits, sides = shared.results, shared.merits, shared.sides
-            works.append(own._replace(results=results, merits=merits, sides=sides))
+            workspaces.append(
+                workspace._replace(results=results, merits=merits, sides=sides)
+            )
         while self.grown.state[layout.N_WAITING]:
             top = int(self.grown.state[layout.N_WAITING]) - 1
             begin, end, node, unweighted, _ = map(int, self.members.stack[top])
-            if end - begin <= least:
+            if end - begin <= min_rows:
                 fractions = (
                     np.zeros(0)
                     if unweighted
@@ -178,7 +180,7 @@ class _NodeGrower:
             run_all(
                 [
                     partial(replace(self, work=work).step, Task.SEARCH, *part)
-                    for work, part in zip(works, ranges, strict=True)
+                    for work, part in zip(workspaces, ranges, strict=True)
                 ]
             )
             self.step(Task.SPLIT, 0, p)
@@ -193,10 +195,10 @@ def _grow_remaining(
         [] for _ in range(BUNDLES_PER_THREAD * n_threads())
     ]
     sizes = np.zeros(len(bundles), np.int64)
-    for waiting in sorted(remaining, key=lambda each: -len(each.rows)):
-        least = int(sizes.argmin())
-        bundles[least].append(waiting)
-        sizes[least] += len(waiting.rows)
+    for waiting in sorted(remaining, key=lambda node: -len(node.rows)):
+        smallest = int(sizes.argmin())
+        bundles[smallest].append(waiting)
+        sizes[smallest] += len(waiting.rows)
     pieces = [
         partial(_grow_bundle, dataset, top, bundle) for bundle in bundles if bundle
     ]
@@ -210,23 +212,23 @@ def _grow_bundle(
     n_members = sum(len(waiting.rows) for waiting in bundle)
     grower = _NodeGrower.of(dataset, n_members, len(bundle))
     begin = 0
-    for at, waiting in enumerate(bundle):
+    for index, waiting in enumerate(bundle):
         span = slice(begin, begin + len(waiting.rows))
         grower.members.rows[span] = waiting.rows
         if not waiting.unweighted:
             grower.members.fractions[span] = waiting.fractions
-        grower.members.stack[at, [layout.BEGIN, layout.END]] = span.start, span.stop
-        grower.members.stack[at, [layout.NODE, layout.UNWEIGHTED]] = (
-            at,
+        grower.members.stack[index, [layout.BEGIN, layout.END]] = span.start, span.stop
+        grower.members.stack[index, [layout.NODE, layout.UNWEIGHTED]] = (
+            index,
             waiting.unweighted,
         )
-        grower.members.used[at] = waiting.used
-        grower.grown.nodes[at] = top.grown.nodes[waiting.node]
+        grower.members.used[index] = waiting.used
+        grower.grown.nodes[index] = top.grown.nodes[waiting.node]
         begin = span.stop
     grower.grown.state[[layout.N_WAITING, layout.N_NODES]] = len(bundle), len(bundle)
     grower.run()
-    for at, waiting in enumerate(bundle):
-        grower.grown.nodes[at, layout.PARENT] = waiting.node
+    for index, waiting in enumerate(bundle):
+        grower.grown.nodes[index, layout.PARENT] = waiting.node
     state = grower.grown.state
     state[layout.N_WAITING] = len(bundle)
     return grower.grown
@@ -234,31 +236,33 @@ def _grow_bundle(
 
 def _join_bundles(top: Grown, bundles: list[Grown]) -> Grown:
     """Append bundles to the top of the tree."""
-    cut = [_trimmed(top), *(_trimmed(bundle) for bundle in bundles)]
+    parts = [_trimmed(top), *(_trimmed(bundle) for bundle in bundles)]
     columns = (layout.N_NODES, layout.N_FOUND, layout.N_WRITTEN)
     n_nodes, n_found, n_lines = (int(top.state[i]) for i in columns)
-    for part, bundle in zip(cut[1:], bundles, strict=True):
-        own, nodes = int(bundle.state[layout.N_WAITING]), part.nodes
+    for part, bundle in zip(parts[1:], bundles, strict=True):
+        n_roots, nodes = int(bundle.state[layout.N_WAITING]), part.nodes
         part.candidates[:, layout.FIRST_LINE] += n_lines
         nodes[:, layout.FIRST_CANDIDATE] += n_found
         inner = nodes[:, layout.N_CHILDREN] > 0
-        nodes[inner, layout.FIRST_CHILD] += n_nodes - own
-        roots = nodes[:own, layout.PARENT].copy()
-        below = nodes[own:, layout.PARENT]
-        first = below < own
-        below[~first] += n_nodes - own
-        below[first] = roots[below[first]]
-        nodes[:own, layout.PARENT] = cut[0].nodes[roots, layout.PARENT]
-        cut[0].nodes[roots] = nodes[:own]
-        n_nodes += len(nodes) - own
+        nodes[inner, layout.FIRST_CHILD] += n_nodes - n_roots
+        roots = nodes[:n_roots, layout.PARENT].copy()
+        below = nodes[n_roots:, layout.PARENT]
+        below_roots = below < n_roots
+        below[~below_roots] += n_nodes - n_roots
+        below[below_roots] = roots[below[below_roots]]
+        nodes[:n_roots, layout.PARENT] = parts[0].nodes[roots, layout.PARENT]
+        parts[0].nodes[roots] = nodes[:n_roots]
+        n_nodes += len(nodes) - n_roots
         n_found += len(part.candidates)
         n_lines += len(part.line_codes)
     begins = [0, *(int(bundle.state[layout.N_WAITING]) for bundle in bundles)]
     joined: dict[str, Any] = {"state": np.array([0, n_nodes, n_found, n_lines, 0, 0])}
     for name in WRITTEN_ARRAYS:
-        arrays = [getattr(part, name) for part in cut]
+        arrays = [getattr(part, name) for part in parts]
         if name in PER_NODE_ARRAYS:
-            arrays = [array[own:] for array, own in zip(arrays, begins, strict=True)]
+            arrays = [
+                array[n_roots:] for array, n_roots in zip(arrays, begins, strict=True)
+            ]
         joined[name] = np.concatenate(arrays)
     return top._replace(**joined)
 
@@ -274,27 +278,27 @@ def _trimmed(grown: Grown) -> Grown:
     return grown._replace(**written)
 
 
-def grow(
+def grow_multiway_tree(
     training: "TrainingSet", recipe: Recipe, options: Options | None = None
 ) -> Tree:
     """Grow the tree that the plain learner would grow.
 
     Its nodes are made on demand.
     """
-    rows = _dataset_of(training, recipe, options or Options())
+    rows = _ranked_rows(training, recipe, options or Options())
     return Tree(rows.schema, _grow_all(rows, recipe))
 
 
-def grow_and_prune(
+def grow_and_prune_multiway_tree(
     training: "TrainingSet", recipe: Recipe, options: Options | None = None
 ) -> Pruned:
     """Grow a tree and prune it by errors, as the plain learner would."""
-    rows = _dataset_of(training, recipe, options or Options())
+    rows = _ranked_rows(training, recipe, options or Options())
     nodes = _grow_all(rows, recipe)
     return prune_multiway(Tree(rows.schema, nodes), nodes, rows)
 
 
-def _dataset_of(
+def _ranked_rows(
     training: "TrainingSet", recipe: Recipe, options: Options
 ) -> MultiwayDataset:
     weighed = training.weighed(options.class_weights)
@@ -304,7 +308,7 @@ def _dataset_of(
 
 def _grow_all(rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:
     """Grow the tree of the rows, up to the limit on leaves."""
-    nodes = _as_nodes(grow_multiway(rows, _root_leaf_reason(rows)), rows, recipe)
+    nodes = _as_nodes(grow_ranked_rows(rows, _root_leaf_reason(rows)), rows, recipe)
     if recipe.max_leaves is None:
         return nodes
     cuts = beyond_limit(Tree(rows.schema, nodes), recipe)
@@ -331,6 +335,6 @@ def _root_leaf_reason(rows: MultiwayDataset) -> int:
         return layout.EXHAUSTED
     if limits.max_depth == 0:
         return layout.TOO_DEEP
-    if rows.weights.sum() < limits.least_node * (1 - TOLERANCE):
+    if rows.weights.sum() < limits.min_node_weight * (1 - TOLERANCE):
         return layout.TOO_FEW
     return layout.INNER

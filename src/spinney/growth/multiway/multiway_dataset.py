@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.growth.binned.binned_limits import COMPETITOR_SHARE, MAX_DEPTH
+from spinney.growth.binned.binned_limits import COMPETITOR_ROWS_DIVISOR, MAX_DEPTH
 from spinney.growth.multiway.kernels import layout
 from spinney.growth.multiway.kernels.layout import Limits, RankedColumns
 from spinney.recipes import MAX_SIDE_WEIGHT, Recipe
@@ -47,12 +47,12 @@ def rank_rows(
     """Rank rows for the kernels; costs of errors alter the weights of classes."""
     schema, classes = training.schema, training.classes
     pairs = list(zip(schema.attributes, training.columns, strict=True))
-    many = len(classes) > MIN_PARALLEL_ROWS
+    in_threads = len(classes) > MIN_PARALLEL_ROWS
     ranked_columns = run_all(
-        [partial(_rank_cells, *pair) for pair in pairs], in_threads=many
+        [partial(_rank_cells, *pair) for pair in pairs], in_threads=in_threads
     )
-    values = tuple(each for each, _ in ranked_columns)
-    n_codes = [len(each) for each in values]
+    values = tuple(column for column, _ in ranked_columns)
+    n_codes = [len(column) for column in values]
     n_classes, fractions = schema.n_classes, training.weights
     small = max(*n_codes, n_classes) < 2**16
     dtype = np.uint16 if small else np.uint32
@@ -61,16 +61,22 @@ def rank_rows(
     def fill(column: int, ranks: NDArray[Any]) -> None:
         codes[:, column] = ranks
 
-    every = [*(ranks for _, ranks in ranked_columns), classes]
-    run_all([partial(fill, *each) for each in enumerate(every)], in_threads=many)
+    columns_to_fill = [*(ranks for _, ranks in ranked_columns), classes]
+    run_all(
+        [partial(fill, *column) for column in enumerate(columns_to_fill)],
+        in_threads=in_threads,
+    )
     weights = np.bincount(classes, fractions, minlength=n_classes)
     counts = np.bincount(classes, minlength=n_classes)
     total = float(weights.sum())
+    numeric = [a for a, x in enumerate(schema.attributes) if x.kind == "numeric"]
+    steps = np.zeros(len(schema.attributes))
+    steps[numeric] = [recipe.min_step_of(values[a]) for a in numeric]
     columns = RankedColumns(
         codes,
         _facts(schema, recipe, n_codes, total),
-        np.concatenate([np.zeros(0), *_numbers(schema, values)]),
-        _steps(schema, recipe, values),
+        np.concatenate([np.zeros(0), *(values[a] for a in numeric)]),
+        steps,
     )
     if fractions is not None and np.all(fractions == 1.0):
         fractions = None
@@ -97,13 +103,13 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
         criterion.average,
         float(criterion.slack),
         MAX_DEPTH if recipe.max_depth is None else min(MAX_DEPTH, recipe.max_depth),
-        recipe.least_node(total),
-        recipe.least_branch(total),
+        recipe.min_node_weight(total),
+        recipe.min_branch_weight(total),
         float(recipe.min_cut_share),
         float(recipe.min_branch_share),
         float(recipe.min_gain),
         recipe.mdl_correction and criterion.bits,
-        n_rows // COMPETITOR_SHARE,
+        n_rows // COMPETITOR_ROWS_DIVISOR,
         MAX_SIDE_WEIGHT,
         altered,
         recipe.reuse_attributes,
@@ -114,34 +120,19 @@ def _facts(
     schema: Schema, recipe: Recipe, n_codes: list[int], total: float
 ) -> Integers:
     """Return kind, codes, starts of tables and numbers, and many values or not."""
-    from spinney.growth.multiway.kernels.value_counts import MOST_LISTED
+    from spinney.growth.multiway.kernels.value_counts import MAX_TABLE_CODES
 
-    most = recipe.measure(numeric=False).many_values * total * (1 - TOLERANCE)
+    max_values = recipe.measure(numeric=False).many_values * total * (1 - TOLERANCE)
     attributes = schema.attributes
-    many = [a.kind == "nominal" and len(a.values) >= most for a in attributes]
+    many = [a.kind == "nominal" and len(a.values) >= max_values for a in attributes]
     facts = np.zeros((len(attributes), 5), np.int64)
     lines, numbers = 0, 0
     for a, attribute in enumerate(attributes):
         k, kind = n_codes[a], KINDS[attribute.kind]
         facts[a] = kind, k, lines, numbers, many[a] and not all(many)
-        lines += k + 1 if k <= MOST_LISTED else 0
+        lines += k + 1 if k <= MAX_TABLE_CODES else 0
         numbers += k if kind == layout.NUMERIC else 0
     return facts
-
-
-def _numbers(schema: Schema, values: tuple[NDArray[Any], ...]) -> list[Floats]:
-    pairs = zip(schema.attributes, values, strict=True)
-    return [numbers for attribute, numbers in pairs if attribute.kind == "numeric"]
-
-
-def _steps(schema: Schema, recipe: Recipe, values: tuple[NDArray[Any], ...]) -> Floats:
-    pairs = zip(schema.attributes, values, strict=True)
-    return np.array(
-        [
-            recipe.step_of(each) if attribute.kind == "numeric" else 0.0
-            for attribute, each in pairs
-        ]
-    )
 
 
 def _rank_cells(
@@ -152,13 +143,13 @@ def _rank_cells(
         k = len(attribute.values)
         return np.arange(k), np.where(cells < 0, k, cells)
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
-    missing_code = np.isnan(numbers)
-    known = numbers[~missing_code] if missing_code.any() else numbers
-    values, known_ranks = _distinct(known)
-    if known is numbers:
-        return values, known_ranks
+    is_missing = np.isnan(numbers)
+    observed = numbers[~is_missing] if is_missing.any() else numbers
+    values, observed_ranks = _distinct(observed)
+    if observed is numbers:
+        return values, observed_ranks
     ranks = np.full(len(numbers), len(values), np.int64)
-    ranks[~missing_code] = known_ranks
+    ranks[~is_missing] = observed_ranks
     return values, ranks
 
 
@@ -168,13 +159,15 @@ def _distinct(numbers: Floats) -> tuple[Floats, Integers]:
     Whole numbers that lie close together are marked in a list rather than sorted.
     """
     if len(numbers):
-        least, most = float(numbers.min()), float(numbers.max())
-        if most - least < 8 * len(numbers) and abs(least) < 2**52:
-            steps = (numbers - least).astype(np.int64)
-            if np.array_equal(steps + least, numbers):
-                occurs = np.zeros(int(most - least) + 1, np.bool_)
-                occurs[steps] = True
+        lowest, highest = float(numbers.min()), float(numbers.max())
+        if highest - lowest < 8 * len(numbers) and abs(lowest) < 2**52:
+            offsets = (numbers - lowest).astype(np.int64)
+            if np.array_equal(offsets + lowest, numbers):
+                occurs = np.zeros(int(highest - lowest) + 1, np.bool_)
+                occurs[offsets] = True
                 ranks = np.cumsum(occurs) - 1
-                return least + np.flatnonzero(occurs).astype(np.float64), ranks[steps]
+                return lowest + np.flatnonzero(occurs).astype(np.float64), ranks[
+                    offsets
+                ]
     values, ranks = np.unique(numbers, return_inverse=True)
     return values, ranks

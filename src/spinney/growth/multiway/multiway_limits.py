@@ -10,12 +10,12 @@ from spinney.search import MAX_BRANCHES
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-MOST_ROWS = 2**31
-MOST_LEVELS = 65_536
+MAX_ROWS = 2**31
+MAX_LEVELS = 65_536
 KERNELS = ("ENTROPY", "GINI")  # of criteria
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
-SETTINGS = {
+REQUIRED_SETTINGS = {
     "buckets": None,
     "alpha_split": None,
     "linear_terms": 0,
@@ -33,13 +33,16 @@ def can_grow_multiway(
     criterion = recipe.measure(numeric=False)
     if criterion.kernel not in KERNELS or recipe.missing_policy != "fractional":
         return False
-    if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
+    if any(getattr(recipe, name) != value for name, value in REQUIRED_SETTINGS.items()):
         return False
-    if len(training.classes) >= MOST_ROWS or not options.every_class_has_cost:
+    if len(training.classes) >= MAX_ROWS or not options.every_class_has_cost:
         return False
     if not suits_kernels(training, options):
         return False
     if not options.has_only_weights(schema):
         return False
-    most = {"numeric": 0, "nominal": MAX_BRANCHES, "ordinal": MOST_LEVELS}
-    return all(len(each.values) <= most[each.kind] for each in schema.attributes)
+    max_values = {"numeric": 0, "nominal": MAX_BRANCHES, "ordinal": MAX_LEVELS}
+    return all(
+        len(attribute.values) <= max_values[attribute.kind]
+        for attribute in schema.attributes
+    )

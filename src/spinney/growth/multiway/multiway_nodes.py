@@ -68,96 +68,100 @@ class MultiwayNodes(LazyNodes):
     def _candidate_arrays(self) -> CandidateArrays:
         nodes = self.grown.nodes[self.order]
         count = nodes[:, layout.N_CANDIDATES].astype(np.int64)
-        every = np.repeat(
+        indices = np.repeat(
             nodes[:, layout.FIRST_CANDIDATE].astype(np.int64), count
         ) + ramps(count)
         chosen = np.maximum(nodes[:, layout.CHOSEN], -1).astype(np.int64)
-        return replace(self._candidates_at(every), count=count, chosen=chosen)
+        return replace(self._some_candidates(indices), count=count, chosen=chosen)
 
-    def _candidates_at(self, every: Integers) -> CandidateArrays:
+    def _some_candidates(self, indices: Integers) -> CandidateArrays:
         """Return some candidates with their counts, without node numbers."""
-        grown, none = self.grown, np.zeros(0, np.int64)
-        facts = grown.candidates[every]
-        asked, first = (
-            facts[:, layout.ATTRIBUTE],
-            facts[:, layout.FIRST_LINE].astype(np.int64),
-        )
-        cuts, n_values = (
-            self._cuts(facts),
-            facts[:, layout.N_LINES].astype(np.int64) - 1,
-        )
+        grown, empty = self.grown, np.zeros(0, np.int64)
+        facts = grown.candidates[indices]
+        attribute = facts[:, layout.ATTRIBUTE]
+        first = facts[:, layout.FIRST_LINE].astype(np.int64)
+        cuts = self._cuts(facts)
+        n_values = facts[:, layout.N_LINES].astype(np.int64) - 1
         sizes = np.array([len(values) for values in self.values], np.int64)
-        n_branches = np.where(np.isnan(cuts), sizes[asked], 2)
+        n_branches = np.where(np.isnan(cuts), sizes[attribute], 2)
         listed = np.where(np.isnan(cuts), n_branches, 0)
         line = np.repeat(first, n_values) + 1 + ramps(n_values)  # the first is missing
-        questions = RoutingArrays(
-            attribute=asked,
+        routing = RoutingArrays(
+            attribute=attribute,
             cut=cuts,
             listed=listed,
             branches=ramps(listed),  # every code has a branch of its own
             cuts=np.zeros(0),
         )
-        owner = np.repeat(np.arange(len(every)), n_values)
+        owner = np.repeat(np.arange(len(indices)), n_values)
         codes = grown.line_codes[line]
         branch = np.where(
             np.isnan(cuts)[owner], codes, codes > facts[owner, layout.CUT]
         )
-        found = CandidateArrays(
-            count=none,
-            chosen=none,
+        candidates = CandidateArrays(
+            count=empty,
+            chosen=empty,
             splits=splits_of_routing(
-                questions,
+                routing,
                 n_branches=n_branches,
-                missing=np.full(len(every), -1),
+                missing=np.full(len(indices), -1),
                 shares=_shares(grown.line_weights[line], owner, branch, n_branches),
             ),
-            gain=grown.merits[every, layout.GAIN],
-            merit=grown.merits[every, layout.MERIT],
-            exact=np.ones(len(every), np.int64),
-            p_value=np.full(len(every), np.nan),
+            gain=grown.merits[indices, layout.GAIN],
+            merit=grown.merits[indices, layout.MERIT],
+            exact=np.ones(len(indices), np.int64),
+            p_value=np.full(len(indices), np.nan),
             n_values=n_values,
-            values=self._values(asked[owner], codes),
+            values=self._values(attribute[owner], codes),
             weights=grown.line_weights[line],
             rows=grown.line_counts[line],
             missing_weights=grown.line_weights[first],
             missing_rows=grown.line_counts[first],
         )
         criterion = self.recipe.measure(numeric=False)
-        for at in np.flatnonzero(np.isnan(found.gain)).tolist():  # took other rows
-            branches = found.candidate(at, self.schema).branches.scaled(self.altered)
-            found.gain[at] = criterion.gain(branches)
-            found.merit[at] = criterion.merit(branches)
-        return found
+        for index in np.flatnonzero(
+            np.isnan(candidates.gain)
+        ).tolist():  # took other rows
+            branches = candidates.candidate(index, self.schema).branches.scaled(
+                self.altered
+            )
+            candidates.gain[index] = criterion.gain(branches)
+            candidates.merit[index] = criterion.merit(branches)
+        return candidates
 
     def _values(self, attribute: NDArray[Any], code: NDArray[Any]) -> Floats:
         """Return the values of codes of attributes; a category is its code."""
         values = np.empty(len(code))
-        for index, own in enumerate(self.values):
-            here = attribute == index
-            values[here] = own[code[here]]
+        for index, attribute_values in enumerate(self.values):
+            rows = attribute == index
+            values[rows] = attribute_values[code[rows]]
         return values
 
     def _cuts(self, facts: NDArray[np.int32]) -> Floats:
         """Return the thresholds of candidates, NaN of those with a branch per value."""
         cuts = np.full(len(facts), np.nan)
         for index, attribute in enumerate(self.schema.attributes):
-            own, values = facts[:, layout.ATTRIBUTE] == index, self.values[index]
-            if attribute.kind == "nominal" or not own.any():
+            rows, values = facts[:, layout.ATTRIBUTE] == index, self.values[index]
+            if attribute.kind == "nominal" or not rows.any():
                 continue
-            ends = values[facts[own][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
-            cuts[own] = midpoints(*ends.T)
+            ends = values[facts[rows][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
+            cuts[rows] = midpoints(*ends.T)
             if attribute.kind == "numeric" and self.recipe.thresholds == "observed":
-                cuts[own] = values[np.searchsorted(values, cuts[own], side="right") - 1]
+                cuts[rows] = values[
+                    np.searchsorted(values, cuts[rows], side="right") - 1
+                ]
         return cuts
 
     def _arrays(self) -> TreeArrays:
         grown, nodes = self.grown, self.grown.nodes[self.order]
-        asks, parent = nodes[:, layout.CHOSEN] >= 0, nodes[:, layout.PARENT]
-        won = self._candidates_at(
-            (nodes[:, layout.FIRST_CANDIDATE] + nodes[:, layout.CHOSEN])[asks]
+        inner, parent = nodes[:, layout.CHOSEN] >= 0, nodes[:, layout.PARENT]
+        winners = self._some_candidates(
+            (nodes[:, layout.FIRST_CANDIDATE] + nodes[:, layout.CHOSEN])[inner]
         )
         tree = TreeArrays(
-            **winner_arrays(asks, won.splits, won.gain, won.missing_rows.sum(axis=1)),
+            **winner_arrays(
+                inner, winners.splits, winners.gain, winners.missing_rows.sum(axis=1)
+            ),
             parent=np.where(parent < 0, -1, self.numbers[parent]).astype(np.int32),
             weights=grown.weights[self.order],
             rows=grown.counts[self.order].sum(axis=1),
@@ -184,22 +188,22 @@ def _shares(
 def cut_back(grown: Grown, lines: Integers, reason: int) -> Grown:
     """Return the tree with some nodes as leaves, and nothing below them."""
     nodes = grown.nodes.copy()
-    (
-        nodes[lines, layout.N_CHILDREN],
-        nodes[lines, layout.CHOSEN],
-        nodes[lines, layout.REASON],
-    ) = 0, -1, reason
-    left = np.sort(np.concatenate(levels_of(nodes)))
-    line = np.full(len(nodes), -1, np.int32)  # children stay together, and in order
-    line[left] = np.arange(len(left))
-    nodes = nodes[left]
-    nodes[1:, layout.PARENT] = line[nodes[1:, layout.PARENT]]
+    nodes[lines, layout.N_CHILDREN], nodes[lines, layout.CHOSEN] = 0, -1
+    nodes[lines, layout.REASON] = reason
+    remaining = np.sort(np.concatenate(levels_of(nodes)))
+    new_line = np.full(len(nodes), -1, np.int32)  # children stay together, and in order
+    new_line[remaining] = np.arange(len(remaining))
+    nodes = nodes[remaining]
+    nodes[1:, layout.PARENT] = new_line[nodes[1:, layout.PARENT]]
     inner = nodes[:, layout.N_CHILDREN] > 0
-    nodes[inner, layout.FIRST_CHILD] = line[nodes[inner, layout.FIRST_CHILD]]
+    nodes[inner, layout.FIRST_CHILD] = new_line[nodes[inner, layout.FIRST_CHILD]]
     state = grown.state.copy()
-    state[layout.N_NODES] = len(left)
+    state[layout.N_NODES] = len(remaining)
     return grown._replace(
-        nodes=nodes, weights=grown.weights[left], counts=grown.counts[left], state=state
+        nodes=nodes,
+        weights=grown.weights[remaining],
+        counts=grown.counts[remaining],
+        state=state,
     )
 
 
@@ -207,21 +211,23 @@ def levels_of(nodes: NDArray[np.int32]) -> list[Integers]:
     """Return the lines of the nodes at each depth; children are adjacent."""
     levels = [np.zeros(1, np.int64)]
     while True:
-        number = nodes[levels[-1], layout.N_CHILDREN].astype(np.int64)
+        n_children = nodes[levels[-1], layout.N_CHILDREN].astype(np.int64)
         first = np.repeat(
-            nodes[levels[-1], layout.FIRST_CHILD].astype(np.int64), number
+            nodes[levels[-1], layout.FIRST_CHILD].astype(np.int64), n_children
         )
-        ends = np.cumsum(number)
+        ends = np.cumsum(n_children)
         if not len(first):
             return levels
-        levels.append(first + np.arange(len(first)) - np.repeat(ends - number, number))
+        levels.append(
+            first + np.arange(len(first)) - np.repeat(ends - n_children, n_children)
+        )
 
 
 def sums_below(
-    nodes: NDArray[np.int32], levels: Sequence[Integers], own: NDArray[Any]
+    nodes: NDArray[np.int32], levels: Sequence[Integers], leaf_values: NDArray[Any]
 ) -> NDArray[Any]:
     """Return for each node the sum over its leaves, or its own if it is one."""
-    sums = np.where(nodes[: len(own), layout.N_CHILDREN] > 0, 0, own)
+    sums = np.where(nodes[: len(leaf_values), layout.N_CHILDREN] > 0, 0, leaf_values)
     for level in reversed(levels[1:]):
         np.add.at(sums, nodes[level, layout.PARENT], sums[level])
     return sums
@@ -235,7 +241,7 @@ def printing_order(
     Lines that are in no level have the number -1.
     """
     numbers = printing_places(nodes[:, layout.PARENT], levels)
-    left = np.flatnonzero(numbers >= 0)
-    order = np.empty(len(left), np.int64)
-    order[numbers[left]] = left
+    lines = np.flatnonzero(numbers >= 0)
+    order = np.empty(len(lines), np.int64)
+    order[numbers[lines]] = lines
     return order, numbers

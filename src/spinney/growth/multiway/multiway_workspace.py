@@ -14,20 +14,20 @@ from spinney.growth.multiway.kernels.layout import (
     PruneRecords,
     Workspace,
 )
-from spinney.growth.multiway.kernels.value_counts import MOST_LISTED, SPARSE
+from spinney.growth.multiway.kernels.value_counts import MAX_TABLE_CODES, SPARSE
 from spinney.growth.multiway.multiway_dataset import MultiwayDataset
 
-MOST_LOGS = 65_536
-SPARE_LINES = 4_096  # lines more than are likely: a small tree never asks for more
+MAX_LOGS = 65_536
+EXTRA_LINES = 4_096  # beyond the expected number: a small tree never needs more
 
 Arrays = TypeVar("Arrays", Members, Grown, PruneRecords)
 Names = defaultdict[int, Sequence[str]]
 
-# What is too short, by what a loop says.
+# The arrays to enlarge, by the result of the kernel.
 MEMBER_ARRAYS: Names = defaultdict(
     tuple,
     {
-        layout.SHORT_OF_MEMBERS: ("rows", "fractions", "spare_rows", "spare_fractions"),
+        layout.SHORT_OF_MEMBERS: ("rows", "fractions", "row_buffer", "fraction_buffer"),
         layout.SHORT_OF_STACK: ("stack", "used"),
     },
 )
@@ -56,9 +56,9 @@ def enlarged(arrays: Arrays, names: Sequence[str]) -> Arrays:
 
 
 def _longer(array: NDArray[Any]) -> NDArray[Any]:
-    more = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
-    more[: len(array)] = array
-    return more
+    longer = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def members_for(size: int, n_waiting: int, p: int) -> Members:
@@ -78,16 +78,20 @@ def workspace_for(
 ) -> Workspace:
     """Return a workspace to search nodes of so many members."""
     facts, n_classes = dataset.columns.facts, dataset.limits.n_classes
-    most = int(facts[:, layout.N_CODES].max())
+    max_codes = int(facts[:, layout.N_CODES].max())
     if table is None:
-        listed = facts[:, layout.N_CODES] <= MOST_LISTED
+        listed = facts[:, layout.N_CODES] <= MAX_TABLE_CODES
         ends = facts[listed, layout.TABLE_START] + facts[listed, layout.N_CODES] + 1
         lines = int(ends.max(initial=3))
         table = np.empty(2 * n_classes * lines)
-    n_values = most + 2
-    n_keys = n_members if most > MOST_LISTED else min(n_members, most // SPARSE + 1)
+    n_values = max_codes + 2
+    n_keys = (
+        n_members
+        if max_codes > MAX_TABLE_CODES
+        else min(n_members, max_codes // SPARSE + 1)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        numbers = np.arange(min(MOST_LOGS, len(dataset.columns.codes) + 1), dtype=float)
+        numbers = np.arange(min(MAX_LOGS, len(dataset.columns.codes) + 1), dtype=float)
         logs = numbers * np.log2(numbers)
     logs[0] = 0.0
     return Workspace(

@@ -19,10 +19,10 @@ from spinney.growth.multiway.multiway_nodes import (
     sums_below,
 )
 from spinney.growth.multiway.multiway_workspace import (
+    EXTRA_LINES,
     MEMBER_ARRAYS,
     NODE_ARRAYS,
     PRUNE_ARRAYS,
-    SPARE_LINES,
     WRITTEN_ARRAYS,
     enlarged,
     members_for,
@@ -63,22 +63,22 @@ class _Pruning:
             costs,
             float(costs.max(initial=0.0)) or 1.0,
         )
-        # What is written must not change the tree as it was grown.
+        # Pruning must not change the grown tree.
         self.grown = enlarged(nodes.grown, WRITTEN_ARRAYS)
         self.grown = self.grown._replace(state=nodes.grown.state.copy())
         _set_cuts(self.grown, nodes)
-        room, n_nodes = len(self.grown.nodes), len(nodes)
+        capacity, n_nodes = len(self.grown.nodes), len(nodes)
         self.records = PruneRecords(
-            np.arange(room, dtype=np.int32),
-            np.zeros(room, np.uint8),
-            np.zeros(room),
-            np.zeros(room),
+            np.arange(capacity, dtype=np.int32),
+            np.zeros(capacity, np.uint8),
+            np.zeros(capacity),
+            np.zeros(capacity),
             np.zeros((n_nodes + 64, 2), np.int64),
             np.zeros((n_nodes + 64, 4)),
             prior,
             np.zeros(3),
         )
-        size = 2 * n_rows + SPARE_LINES if recipe.raising else 1
+        size = 2 * n_rows + EXTRA_LINES if recipe.raising else 1
         self.members = members_for(size, 4096, 0)
         self.work = workspace_for(rows, 1)
 
@@ -103,20 +103,21 @@ class _Pruning:
         """Make leaves, from the root down, of subtrees that save no error."""
         nodes, records, numbers = self.grown.nodes, self.records, self.nodes.numbers
         leaf_errors, risks = np.zeros(len(numbers)), np.zeros(len(numbers))
-        some = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
-        weights = self.grown.weights[some]
-        sizes, lines = weights.sum(axis=1), np.arange(len(some))
+        with_rows = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
+        weights = self.grown.weights[with_rows]
+        sizes, lines = weights.sum(axis=1), np.arange(len(with_rows))
         costs = self.rows.schema.target.costs
-        leaf_errors[some] = sizes - weights[lines, labels_of(weights, costs)]
+        leaf_errors[with_rows] = sizes - weights[lines, labels_of(weights, costs)]
         predicted = (weights + records.prior) / (sizes + self.rules.scale - 1)[:, None]
         labels = labels_of(predicted, costs)
         if costs is None:
-            risks[some] = sizes - weights[lines, labels]
+            risks[with_rows] = sizes - weights[lines, labels]
         else:
-            risks[some] = (weights * self.rules.costs[labels]).sum(axis=1)
+            risks[with_rows] = (weights * self.rules.costs[labels]).sum(axis=1)
         levels = self.nodes.levels
-        as_tree, risk_of_tree = (
-            sums_below(nodes, levels, own) for own in (leaf_errors, risks)
+        as_tree, tree_risks = (
+            sums_below(nodes, levels, leaf_values)
+            for leaf_values in (leaf_errors, risks)
         )
         useless = nodes[: len(leaf_errors), layout.N_CHILDREN] > 0
         useless &= as_tree >= leaf_errors - COLLAPSE_SLACK
@@ -127,8 +128,8 @@ class _Pruning:
         cut = np.flatnonzero(useless & ~gone)
         cut = cut[np.argsort(numbers[cut])]
         nodes[cut, layout.N_CHILDREN] = 0
-        after = risk_of_tree[0] + np.cumsum(risks[cut] - risk_of_tree[cut])
-        risk = np.append(risk_of_tree[0], after)
+        after = tree_risks[0] + np.cumsum(risks[cut] - tree_risks[cut])
+        risk = np.append(tree_risks[0], after)
         figures = (as_tree[cut], leaf_errors[cut], risk[:-1], after)
         records.steps[: len(cut), 0] = cut
         records.steps[: len(cut), 1] = layout.COLLAPSED
@@ -160,7 +161,7 @@ class _Pruning:
             grown.nodes[level, layout.DEPTH] = depth + 1
         order, numbers = printing_order(grown.nodes, levels)
         self.give_reasons(order)
-        left = MultiwayNodes(
+        pruned = MultiwayNodes(
             grown,
             nodes.values,
             nodes.schema,
@@ -170,7 +171,7 @@ class _Pruning:
             levels,
             nodes.altered,
         )
-        return Tree(tree.schema, left)
+        return Tree(tree.schema, pruned)
 
     def give_reasons(self, lines: Integers) -> None:
         """Set the reasons of new leaves, and of those with other rows."""
@@ -194,16 +195,16 @@ class _Pruning:
 def _steps(
     tree: Tree, listed: Integers, measures: Floats, numbers: Integers
 ) -> Iterator[PruneStep]:
-    for (line, did), figures in zip(listed.tolist(), measures.tolist(), strict=True):
+    for (line, action), figures in zip(listed.tolist(), measures.tolist(), strict=True):
         number = int(numbers[line])
         yield PruneStep(
             number,
             tree.condition(tree.nodes[number]),
             figures[layout.BEFORE],
             figures[layout.AFTER],
-            did in (layout.COLLAPSED, layout.REPLACED),
-            ACTIONS[did],
-            measure=COUNTED if did == layout.COLLAPSED else ESTIMATED,
+            action in (layout.COLLAPSED, layout.REPLACED),
+            ACTIONS[action],
+            measure=COUNTED if action == layout.COLLAPSED else ESTIMATED,
             risk_before=figures[layout.RISK_BEFORE],
             risk_after=figures[layout.RISK_AFTER],
         )
@@ -219,23 +220,25 @@ def _prior(recipe: Recipe, root_weights: Floats) -> tuple[Floats, float]:
 
 
 def _set_cuts(grown: Grown, nodes: MultiwayNodes) -> None:
-    """Set the last code that goes left, for rows that were elsewhere too.
+    """Set the last code that goes left, for rows that were not in the node.
 
-    Then there may be others between the values on both sides of a threshold.
+    They may have values between those on both sides of a threshold.
     """
-    asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.N_CHILDREN] > 0]
-    lines = (asked[:, layout.FIRST_CANDIDATE] + asked[:, layout.CHOSEN]).astype(
+    inner = nodes.grown.nodes[nodes.grown.nodes[:, layout.N_CHILDREN] > 0]
+    lines = (inner[:, layout.FIRST_CANDIDATE] + inner[:, layout.CHOSEN]).astype(
         np.int64
     )
     splits = grown.candidates[lines]
-    apart = splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
-    lines, splits = lines[apart], splits[apart]
-    for a in set(splits[:, layout.ATTRIBUTE].tolist()):
-        here = splits[:, layout.ATTRIBUTE] == a
-        if nodes.schema.attributes[a].kind != "nominal":
-            values = nodes.values[a]
-            ends = values[splits[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
-            grown.candidates[lines[here], layout.CUT] = _last_left(values, ends)
+    has_between = splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
+    lines, splits = lines[has_between], splits[has_between]
+    for attribute in set(splits[:, layout.ATTRIBUTE].tolist()):
+        of_attribute = splits[:, layout.ATTRIBUTE] == attribute
+        if nodes.schema.attributes[attribute].kind != "nominal":
+            values = nodes.values[attribute]
+            ends = values[splits[of_attribute][:, [layout.LOW, layout.HIGH]]].astype(
+                np.float64
+            )
+            grown.candidates[lines[of_attribute], layout.CUT] = _last_left(values, ends)
 
 
 def _last_left(values: NDArray[Any], ends: Floats) -> Integers:
@@ -243,9 +246,9 @@ def _last_left(values: NDArray[Any], ends: Floats) -> Integers:
     with np.errstate(over="ignore"):
         middles = ends.sum(axis=1) / 2
     cuts = np.searchsorted(values, middles, side="right") - 1
-    # Of halves a midpoint has no more digits than it keeps; others are looked at.
+    # Midpoints that are halves are exact; the others are computed one by one.
     halves = (np.abs(middles) < 1e10) & (2 * middles == np.floor(2 * middles))
-    for odd in np.flatnonzero(~halves).tolist():
-        threshold = midpoint(*map(float, ends[odd]))
-        cuts[odd] = np.searchsorted(values, threshold, side="right") - 1
+    for index in np.flatnonzero(~halves).tolist():
+        threshold = midpoint(*map(float, ends[index]))
+        cuts[index] = np.searchsorted(values, threshold, side="right") - 1
     return np.asarray(cuts)

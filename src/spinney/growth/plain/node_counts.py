@@ -156,10 +156,8 @@ def _exhausted(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
     """Return the attributes of splits above that cannot split this node."""
     above = [step.candidate.split for step in tree.path(node.number)[:-1]]
     if not recipe.reuse_attributes:
-        behind, attributes = (
-            tree.schema.input_columns,
-            range(len(tree.schema.attributes)),
-        )
+        behind = tree.schema.input_columns
+        attributes = range(len(tree.schema.attributes))
         columns = set(behind(split.attribute for split in above))
         return {i for i in attributes if not columns.isdisjoint(behind([i]))}
     if recipe.grouping != "multiway":

@@ -146,10 +146,8 @@ def validated(
     It is the error rate, the mean cost or the mean squared error.
     """
     refuse_no_rows(rows)
-    all_rows, unit = (
-        np.ones(len(rows.weights), bool),
-        sequence.root_risk / sequence.weight,
-    )
+    all_rows = np.ones(len(rows.weights), bool)
+    unit = sequence.root_risk / sequence.weight
     sums = _LossSums(len(sequence), rows.weights, unit=unit or 1.0)
     sums.add(tree, rows, all_rows, sequence.alphas, costs)
     return sequence.with_errors(*sums.means(all_rows), by="validation")

@@ -248,7 +248,7 @@ def _stored_table(model: Model, node: Node, index: int, search: Search) -> Count
 
 def _with_root_table(tree: Tree, index: int, search: Search) -> Search:
     """Return the search with the counts of an attribute at the root, if needed."""
-    if not (search.policy.by_root or search.recipe.grouping == "ordered"):
+    if not (search.policy.imputes_typical or search.recipe.grouping == "ordered"):
         return search
     stored = next((c for c in tree.root.candidates if c.attribute == index), None)
     if stored is None:

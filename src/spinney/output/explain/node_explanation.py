@@ -192,7 +192,7 @@ def checked_node(tree: Tree, number: int) -> Node:
     if not is_whole(number) or not 0 <= number < len(tree):
         raise refusal(
             Setting("node", number),
-            "is not a node",
+            "is no node",
             f"the tree has nodes 0 to {len(tree) - 1}",
         )
     return tree.nodes[number]

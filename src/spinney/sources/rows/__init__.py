@@ -3,12 +3,12 @@
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
 from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.joined_rows import (
-    GONE,
+    REMOVED,
     Batch,
     JoinedRows,
     join_rows,
-    mapped,
-    moved_target,
+    map_codes,
+    recentred_target,
     with_classes,
 )
 from spinney.sources.rows.memory import MemorySource

@@ -1,4 +1,4 @@
-"""What k-means asks of rows: how many are nearest to which point, and their sums."""
+"""Sums of rows by their nearest point, as k-means needs them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 
-AT_ONCE = 1 << 20
-"""So many distances are measured at once."""
+DISTANCES_PER_BATCH = 1 << 20
+"""The maximum number of distances in memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Points that rows are sent to, the first of the nearest.
+    """Points to which rows are assigned; of equally near points the first.
 
     Parameters
     ----------
     attributes : tuple of int
-        The columns that distances are measured in, numbers all of them.
+        The numeric columns of the distances.
     scale : array
-        What each of these is divided by.
+        The divisor of each column.
     centroids : array, points × columns
     origin : array
-        What sums are measured from: near the rows, so that they keep their digits.
+        The origin of the sums: near the rows, so that they keep their digits.
     """
 
     attributes: tuple[int, ...]
@@ -46,7 +46,7 @@ class ClusterSums:
     n_lacking: int = 0
 
     def plus(self, other: "ClusterSums") -> "ClusterSums":
-        """Return those of the rows of both."""
+        """Return the sums of both."""
         return ClusterSums(
             self.weights + other.weights,
             self.sums + other.sums,
@@ -66,33 +66,33 @@ def sums_by_point(
 ) -> ClusterSums:
     """Return the sums of rows, whose columns are those of the points."""
     total = no_sums(points)
-    step = max(1, AT_ONCE // len(points.centroids))
+    step = max(1, DISTANCES_PER_BATCH // len(points.centroids))
     for start in range(0, len(weights), step):
-        some = slice(start, start + step)
-        cells = np.column_stack([cells[some] for cells in columns]) / points.scale
-        total = total.plus(_sums(cells, weights[some], points))
+        part = slice(start, start + step)
+        cells = np.column_stack([cells[part] for cells in columns]) / points.scale
+        total = total.plus(_batch_sums(cells, weights[part], points))
     return total
 
 
-def _sums(cells: Floats, weights: Floats, points: Points) -> ClusterSums:
-    known = ~np.isnan(cells).any(axis=1)
-    n_lacking = int(np.count_nonzero(~known))
-    cells, weights = cells[known], weights[known]
+def _batch_sums(cells: Floats, weights: Floats, points: Points) -> ClusterSums:
+    complete = ~np.isnan(cells).any(axis=1)
+    n_lacking = int(np.count_nonzero(~complete))
+    cells, weights = cells[complete], weights[complete]
     k, width = points.centroids.shape
     squares = np.zeros((len(cells), k))
     for column in range(width):
         squares += (cells[:, column, None] - points.centroids[None, :, column]) ** 2
     nearest = np.argmin(squares, axis=1) if len(cells) else np.zeros(0, np.int64)
     costs = squares[np.arange(len(cells)), nearest] * weights
-    away = (cells - points.origin) * weights[:, None]
-    sums = [_added(nearest, away[:, column], k) for column in range(width)]
+    offsets = (cells - points.origin) * weights[:, None]
+    sums = [_sum_by_point(nearest, offsets[:, column], k) for column in range(width)]
     return ClusterSums(
-        _added(nearest, weights, k),
+        _sum_by_point(nearest, weights, k),
         np.column_stack(sums),
-        _added(nearest, costs, k),
+        _sum_by_point(nearest, costs, k),
         n_lacking,
     )
 
 
-def _added(nearest: Integers, amounts: Floats, k: int) -> Floats:
+def _sum_by_point(nearest: Integers, amounts: Floats, k: int) -> Floats:
     return np.asarray(np.bincount(nearest, amounts, k), np.float64)

@@ -1,4 +1,4 @@
-"""Rows that lack a cell: which they are, and what is said where they are left out."""
+"""Incomplete rows, which have a missing cell: found, dropped and reported."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -16,30 +16,29 @@ if TYPE_CHECKING:
 
 
 def complete_rows(attributes: Table, weights: Floats | None) -> NDArray[np.bool_]:
-    """Return which rows lack no cell; note how many do, and refuse if all of them."""
-    kept = np.ones(attributes.n_rows, dtype=bool)
+    """Return which rows are complete; note how many are not, refuse if none is."""
+    complete = np.ones(attributes.n_rows, dtype=bool)
     n_missing = {}
     for column in attributes.columns:
-        kept &= ~column.missing
+        complete &= ~column.missing
         n_missing[column.name] = int(column.missing.sum())
-    n_rows, n_left = len(kept), int(kept.sum())
-    weight = 0.0 if weights is None else float(weights[~kept].sum())
-    note_incomplete(n_rows - n_left, n_rows, n_missing, weight=weight)
-    return kept
+    n_rows, n_complete = len(complete), int(complete.sum())
+    weight = 0.0 if weights is None else float(weights[~complete].sum())
+    note_incomplete(n_rows - n_complete, n_rows, n_missing, weight=weight)
+    return complete
 
 
 def note_incomplete(
     n_dropped: int, n_rows: int, n_missing: Mapping[str, int], *, weight: float = 0.0
 ) -> None:
-    """Tell how many rows are left out as they lack a cell; refuse if all of them.
+    """Report how many incomplete rows are dropped; refuse to drop all of them.
 
-    ``n_missing`` is how many cells of each column do, and ``weight`` what the rows
-    weigh, where they have weights.
+    ``n_missing`` are the missing cells by column, ``weight`` that of the dropped rows.
     """
     if not n_dropped:
         return
-    name, most = max(n_missing.items(), key=lambda each: each[1])
-    worst = f"column {shown(name)!r} lacks most, {most}"
+    name, n_cells = max(n_missing.items(), key=lambda each: each[1])
+    worst = f"column {shown(name)!r} lacks most, {n_cells}"
     if n_dropped == n_rows:
         raise DataError(
             Setting("missing_policy", "drop"),
@@ -60,8 +59,8 @@ def note_incomplete(
 
 
 def are_complete(training: "TrainingSet") -> NDArray[np.bool_]:
-    """Return which rows lack no cell; what only others had in training has no code."""
-    kept = np.ones(len(training.classes), dtype=bool)
+    """Return which training rows are complete."""
+    complete = np.ones(len(training.classes), dtype=bool)
     for cells in training.columns:
-        kept &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0
-    return kept
+        complete &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0
+    return complete

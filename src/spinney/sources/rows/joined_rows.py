@@ -1,9 +1,8 @@
-"""Training rows with others added or taken away, coded as if all were read at once.
+"""Training rows with rows added or removed, encoded as if all were read at once.
 
-A reader orders the values of a nominal column by what occurs in all rows. So a batch
-may bring values and classes that push others up, and rows that leave may take values
-with them. ``JoinedRows`` has all rows in the codes of those that stay, and says what
-became of the codes before.
+A reader sorts the values of a nominal column. So an added batch may shift the codes of
+other values, and removed rows may remove values. ``JoinedRows`` has all rows in the
+codes of the rows that stay, and maps the codes before to these.
 """
 
 from collections.abc import Sequence
@@ -20,12 +19,12 @@ from spinney.errors import DataError
 from spinney.sources.rows.training_rows import TrainingSet, check_texts, origin_of
 from spinney.sources.rows.weight_checks import row_weights
 
-GONE = -2  # the code of a value that no row has any more
+REMOVED = -2  # the code of a value that no row has any more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Rows to be joined to others: attributes, the target's cells, and weights."""
+    """Rows to add or remove: attributes, the target's cells, and weights."""
 
     table: Table
     target: Column
@@ -40,19 +39,19 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinedRows:
-    """Rows before and a batch after them, those that leave still in their places.
+    """The rows before, then an added batch; removed rows keep their positions.
 
     Parameters
     ----------
     rows : TrainingSet
-        All of them, coded by what those that stay hold.
+        All of them, in the codes of the rows that stay.
     n_before : int
-        How many there were; the others are new.
+        The number of rows before.
     removed : array of int
-        The places of those that leave.
+        The positions of the removed rows.
     codes : sequence of arrays
-        By attribute what became of each code, ``GONE`` where no row has it any more;
-        None where all codes are as before.
+        By attribute the new code of each code, ``REMOVED`` if no row has it any more;
+        None if all codes are as before.
     classes : array, optional
         The same for the classes.
     """
@@ -65,13 +64,13 @@ class JoinedRows:
 
     @property
     def is_recoded(self) -> bool:
-        """Whether any code means something else than before."""
+        """Whether any code has changed."""
         maps = (*self.codes, self.classes)
         return any(codes is not None for codes in maps)
 
     @property
     def staying(self) -> Integers:
-        """The places of the rows that stay, rising."""
+        """The ascending positions of the rows that stay."""
         stays = np.ones(len(self.rows.classes), dtype=bool)
         stays[self.removed] = False
         return np.flatnonzero(stays)
@@ -80,24 +79,24 @@ class JoinedRows:
 def join_rows(
     before: TrainingSet, batch: Batch | None, removed: Batch | None
 ) -> JoinedRows:
-    """Return rows with a batch after them, and without those that are removed.
+    """Return rows with a batch added and other rows removed.
 
-    A row is removed once for each line of ``removed`` that has its cells, the oldest
-    of equals first; a line that no row equals is refused.
+    Each row of ``removed`` removes the oldest row with equal cells; without an equal
+    row it is refused.
     """
     after = before
     if batch is not None:
-        after = _extended(before, batch)
+        after = _with_batch(before, batch)
     places = np.zeros(0, dtype=np.int64)
     if removed is not None:
-        places = _places_of(after, _coded(after, removed))
-    return _narrowed(after, before, places)
+        places = _find_rows(after, _encode_batch(after, removed))
+    return _without_removed(after, before, places)
 
 
-def _extended(before: TrainingSet, batch: Batch) -> TrainingSet:
-    """Return rows with those of a batch after them, in codes that both understand."""
+def _with_batch(before: TrainingSet, batch: Batch) -> TrainingSet:
+    """Return rows with a batch after them, in common codes."""
     schema = before.schema
-    columns = [_column(batch.table, each) for each in schema.attributes]
+    columns = [_attribute_column(batch.table, each) for each in schema.attributes]
     attributes = tuple(
         _with_values(attribute, column, fixed=attribute.name in before.declared)
         for attribute, column in zip(schema.attributes, columns, strict=True)
@@ -109,8 +108,8 @@ def _extended(before: TrainingSet, batch: Batch) -> TrainingSet:
         classes = _with_values(as_attribute, batch.target, fixed=fixed).values
         target = replace(target, classes=classes)
     new = replace(schema, attributes=attributes, target=target)
-    added = _coded(replace(before, schema=new), batch)
-    old = _recoded(before, new)
+    added = _encode_batch(replace(before, schema=new), batch)
+    old = _recode(before, new)
     weights = None
     if before.weights is not None or added.weights is not None:
         weights = np.concatenate([before.sample_weights, added.sample_weights])
@@ -125,7 +124,7 @@ def _extended(before: TrainingSet, batch: Batch) -> TrainingSet:
     )
 
 
-def _column(table: Table, attribute: Attribute) -> Column:
+def _attribute_column(table: Table, attribute: Attribute) -> Column:
     if attribute.name in table.names:
         return table[attribute.name]
     cells = attribute.all_missing(table.n_rows)
@@ -133,16 +132,16 @@ def _column(table: Table, attribute: Attribute) -> Column:
 
 
 def _with_values(attribute: Attribute, column: Column, *, fixed: bool) -> Attribute:
-    """Return an attribute that knows the values of a column too, in reading order."""
+    """Return an attribute with the values of a column added, in reading order."""
     if attribute.kind == "numeric":
         return attribute
-    levels = _occurring(column)
+    levels = _column_values(column)
     known = attribute.values
     if known:
-        each = Column(column.name, "nominal", np.arange(len(levels)), levels)
-        unknown = attribute.encode(each) < 0
+        values_column = Column(column.name, "nominal", np.arange(len(levels)), levels)
+        unknown = attribute.encode(values_column) < 0
         levels = tuple(
-            _like(known, level)
+            _as_type_of(known, level)
             for level, is_new in zip(levels, unknown, strict=True)
             if is_new
         )
@@ -156,22 +155,22 @@ def _with_values(attribute: Attribute, column: Column, *, fixed: bool) -> Attrib
         )
         raise DataError(
             msg,
-            remedy="mend the cells, or grow anew with these values declared",
+            remedy="fix the cells, or declare these values and grow the model again",
         )
     check_texts(attribute.name, levels)
     return replace(attribute, values=tuple(sorted({*known, *levels}, key=level_order)))
 
 
-def _occurring(column: Column) -> tuple[Value, ...]:
-    """Return the values that cells of a column have."""
+def _column_values(column: Column) -> tuple[Value, ...]:
+    """Return the values that occur in a column."""
     if column.kind == "numeric":
         return tuple(np.unique(column.cells[~np.isnan(column.cells)]).tolist())
     present = np.unique(column.cells[column.cells >= 0])
     return tuple(column.levels[int(code)] for code in present)
 
 
-def _like(known: Sequence[Value], level: Value) -> Value:
-    """Return a new value as one of the kind of those that are known."""
+def _as_type_of(known: Sequence[Value], level: Value) -> Value:
+    """Return a new value, converted to the type of the known values if possible."""
     kinds = {type(value) for value in known}
     if kinds == {str}:
         return value_text(level)
@@ -185,70 +184,72 @@ def _like(known: Sequence[Value], level: Value) -> Value:
     return level
 
 
-def _coded(like: TrainingSet, batch: Batch) -> TrainingSet:
-    """Return the rows of a batch that have a target and weight, in the codes of others.
+def _encode_batch(rows: TrainingSet, batch: Batch) -> TrainingSet:
+    """Return the usable rows of a batch, encoded by the schema of training rows.
 
-    A value or class that these do not know is ``GONE``.
+    An unknown value or class becomes ``REMOVED``.
     """
-    schema, target = like.schema, like.schema.target
+    schema, target = rows.schema, rows.schema.target
     classes = target.encode(batch.target)
-    kept = ~batch.target.missing
+    used = ~batch.target.missing
     if batch.weights is not None:
-        kept = kept & (batch.weights > 0)
+        used = used & (batch.weights > 0)
     cells = []
     for attribute in schema.attributes:
-        column = _column(batch.table, attribute)
+        column = _attribute_column(batch.table, attribute)
         codes = np.asarray(attribute.encode(column))
         if attribute.kind != "numeric":
-            codes = np.where((codes < 0) & ~column.missing, GONE, codes)
-        cells.append(codes[kept])
+            codes = np.where((codes < 0) & ~column.missing, REMOVED, codes)
+        cells.append(codes[used])
     if not target.is_numeric:
-        classes = np.where(classes < 0, GONE, classes)
+        classes = np.where(classes < 0, REMOVED, classes)
     kind = np.float64 if target.is_numeric else np.int64
     return replace(
-        like,
+        rows,
         columns=tuple(cells),
-        classes=np.asarray(classes, dtype=kind)[kept],
-        weights=None if batch.weights is None else batch.weights[kept],
-        places=np.flatnonzero(kept),
+        classes=np.asarray(classes, dtype=kind)[used],
+        weights=None if batch.weights is None else batch.weights[used],
+        places=np.flatnonzero(used),
     )
 
 
 def _code_map(known: Sequence[Value], new: Sequence[Value]) -> Integers | None:
-    """Return what became of codes; None where nothing changed."""
+    """Return the new code of each value; None if nothing changed."""
     if tuple(known) == tuple(new) and list(map(type, known)) == list(map(type, new)):
         return None
     places = {level_order(value): code for code, value in enumerate(new)}
-    codes = [places.get(level_order(value), GONE) for value in known]
+    codes = [places.get(level_order(value), REMOVED) for value in known]
     return np.array(codes, dtype=np.int64)
 
 
 def _maps(old: Schema, new: Schema) -> tuple[list[Integers | None], Integers | None]:
     pairs = zip(old.attributes, new.attributes, strict=True)
-    codes = [_code_map(one.values, other.values) for one, other in pairs]
+    codes = [_code_map(before.values, after.values) for before, after in pairs]
     return codes, _code_map(old.target.classes, new.target.classes)
 
 
-def mapped(codes: NDArray[Any], by: Integers | None) -> NDArray[Any]:
-    """Return codes as they are now; what is missing stays so."""
+def map_codes(codes: NDArray[Any], by: Integers | None) -> NDArray[Any]:
+    """Return the new codes of cells; missing cells stay missing."""
     if by is None:
         return codes
-    return np.append(by, [GONE, -1])[np.where(codes < -1, -2, codes)]
+    return np.append(by, [REMOVED, -1])[np.where(codes < -1, -2, codes)]
 
 
-def _recoded(rows: TrainingSet, schema: Schema) -> TrainingSet:
+def _recode(rows: TrainingSet, schema: Schema) -> TrainingSet:
     codes, classes = _maps(rows.schema, schema)
     columns = zip(rows.columns, codes, strict=True)
     return replace(
         rows,
         schema=schema,
-        columns=tuple(mapped(cells, by) for cells, by in columns),
-        classes=mapped(rows.classes, classes),
+        columns=tuple(map_codes(cells, by) for cells, by in columns),
+        classes=map_codes(rows.classes, classes),
     )
 
 
-def _narrowed(after: TrainingSet, before: TrainingSet, removed: Integers) -> JoinedRows:
-    """Return all rows, coded by the values that those which stay have."""
+def _without_removed(
+    after: TrainingSet, before: TrainingSet, removed: Integers
+) -> JoinedRows:
+    """Return all rows, in the codes of the rows that stay."""
     schema = after.schema
     if len(removed):
         stays = np.ones(len(after.classes), dtype=bool)
@@ -258,62 +259,64 @@ def _narrowed(after: TrainingSet, before: TrainingSet, removed: Integers) -> Joi
             if attribute.kind != "nominal" or attribute.name in after.declared:
                 attributes.append(attribute)
                 continue
-            values = _still_there(attribute.values, cells[stays])
+            values = _present_values(attribute.values, cells[stays])
             attributes.append(replace(attribute, values=values))
         target = schema.target
         if not target.is_numeric and target.name not in after.declared:
-            classes = _still_there(target.classes, after.classes[stays])
+            classes = _present_values(target.classes, after.classes[stays])
             target = replace(target, classes=classes)
         schema = replace(schema, attributes=tuple(attributes), target=target)
     codes, classes_map = _maps(before.schema, schema)
-    rows = _recoded(after, schema)
+    rows = _recode(after, schema)
     return JoinedRows(rows, len(before.classes), removed, codes, classes_map)
 
 
-def _still_there(values: tuple[Value, ...], codes: NDArray[Any]) -> tuple[Value, ...]:
+def _present_values(
+    values: tuple[Value, ...], codes: NDArray[Any]
+) -> tuple[Value, ...]:
     present = np.unique(codes[codes >= 0])
     return tuple(values[int(code)] for code in present)
 
 
-def _places_of(rows: TrainingSet, gone: TrainingSet) -> Integers:
-    """Return the places of rows that equal those of others, the first ones of each."""
-    n_rows, n_gone = len(rows.classes), len(gone.classes)
+def _find_rows(rows: TrainingSet, removed: TrainingSet) -> Integers:
+    """Return the positions of the rows to remove, the first of equal rows first."""
+    n_rows, n_removed = len(rows.classes), len(removed.classes)
     pairs = [
-        *zip(rows.columns, gone.columns, strict=True),
-        (rows.classes, gone.classes),
+        *zip(rows.columns, removed.columns, strict=True),
+        (rows.classes, removed.classes),
     ]
-    if rows.weights is not None and gone.weights is not None:
-        pairs.append((rows.weights, gone.weights))
-    key = np.zeros(n_rows + n_gone, dtype=np.int64)
-    for one, other in pairs:
-        cells = np.concatenate([one, other]).astype(np.float64) + 0.0
+    if rows.weights is not None and removed.weights is not None:
+        pairs.append((rows.weights, removed.weights))
+    key = np.zeros(n_rows + n_removed, dtype=np.int64)
+    for left, right in pairs:
+        cells = np.concatenate([left, right]).astype(np.float64) + 0.0
         _, rank = np.unique(cells, return_inverse=True)
         _, key = np.unique(key * (rank.max() + 1) + rank, return_inverse=True)
     # The k-th of equal rows to be removed takes the k-th of the rows that equal them.
     numbered = np.stack([key, _occurrence(key[:n_rows], key[n_rows:])], axis=1)
     places = {
-        (equal, number): place
-        for place, (equal, number) in enumerate(numbered[:n_rows].tolist())
+        (equal, number): position
+        for position, (equal, number) in enumerate(numbered[:n_rows].tolist())
     }
-    found: list[int] = []
+    positions: list[int] = []
     for line, (equal, number) in enumerate(numbered[n_rows:].tolist()):
-        place = places.get((equal, number))
-        if place is None:
-            assert gone.places is not None
+        position = places.get((equal, number))
+        if position is None:
+            assert removed.places is not None
             msg = (
-                f"removed: row {gone.places[line] + 1} is not among the {n_rows} rows "
-                "that the model keeps, or not as often"
+                f"removed: row {removed.places[line] + 1} is not among the {n_rows} "
+                "rows that the model keeps, or not as often"
             )
             raise DataError(
                 msg,
                 remedy="remove rows as they were given, with their target and weight",
             )
-        found.append(place)
-    return np.array(sorted(found), dtype=np.int64)
+        positions.append(position)
+    return np.array(sorted(positions), dtype=np.int64)
 
 
 def _occurrence(*parts: Integers) -> Integers:
-    """Return, part by part, how many equal keys stand before each in its part."""
+    """Return for each part how many equal keys precede each key."""
     counted = []
     for keys in parts:
         order = np.argsort(keys, kind="stable")
@@ -326,18 +329,20 @@ def _occurrence(*parts: Integers) -> Integers:
 
 
 def with_classes(rows: TrainingSet, classes: Sequence[Value]) -> TrainingSet:
-    """Return rows whose target has these classes too, and no others ever after."""
+    """Return rows whose target has these classes added, and is declared."""
     schema, target = rows.schema, rows.schema.target
-    every = tuple(sorted({*target.classes, *classes}, key=level_order))
-    recoded = _recoded(rows, replace(schema, target=replace(target, classes=every)))
+    all_classes = tuple(sorted({*target.classes, *classes}, key=level_order))
+    recoded = _recode(
+        rows, replace(schema, target=replace(target, classes=all_classes))
+    )
     return replace(recoded, declared=(*rows.declared, target.name))
 
 
-def moved_target(target: Target, numbers: Floats, weights: Floats) -> Target | None:
-    """Return a target measured from a new origin, where its own is far from the mean.
+def recentred_target(target: Target, numbers: Floats, weights: Floats) -> Target | None:
+    """Return a target with a new origin; None if its origin is near the mean.
 
     Sums of squares keep their digits while the origin is within a standard deviation
-    of the mean; None says that it is.
+    of the mean.
     """
     if not target.is_numeric:
         return None

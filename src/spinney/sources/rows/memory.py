@@ -46,15 +46,15 @@ from spinney.trees import (
 )
 
 MAX_TERMS_PER_BATCH = 128
-FEW_NODES = 4  # that are not worth sending their rows together
-MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
+MIN_BATCHED_NODES = 4  # that are not worth sending their rows together
+CELLS_PER_BATCH = 1 << 18  # cells that are counted at once, unless one column has more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowAssignment:
-    """Where rows stand: those of each node with their weights, and what was made.
+    """The rows of each node with their weights, and the constructed attributes.
 
-    ``constructed`` are the attributes with formulas, by their places.
+    ``constructed`` are the attributes with formulas, by index.
     """
 
     members: Mapping[int, tuple[Integers, Floats]]
@@ -66,7 +66,7 @@ class RowAssignment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PendingPartition:
-    """A node whose rows are to be sent to its children, and whether it keeps them."""
+    """A node whose rows are yet to be sent to its children."""
 
     node: int
     route: Route
@@ -80,20 +80,20 @@ class MemorySource:
     Parameters
     ----------
     schema : Schema
-        What the codes mean.
+        The schema of the codes.
     columns : sequence of arrays
-        The cells of each attribute as ``Schema.encode`` gives them.
+        The cells of each attribute, encoded by ``Schema.encode``.
     classes : array of int or float
-        The class of each row; its number, where the target is one.
+        The class of each row, or the number of a numeric target.
     weights : array of float, optional
         The weight of each row, greater than 0.
     ranked : mapping of int to Ranked, optional
-        What is known already of some attributes.
+        The values and ranks of some attributes.
 
     Notes
     -----
-    Nothing is prepared before somebody asks. A numeric column is kept as ranks of its
-    distinct values, so that counting numbers and counting codes is one thing.
+    Columns are ranked on first use. A numeric column becomes ranks of its distinct
+    values, so that numbers and codes are counted alike.
     """
 
     def __init__(
@@ -107,27 +107,26 @@ class MemorySource:
     ) -> None:
         self.schema = schema
         self._targets, self._weights = classes, weights
-        # A column is ranked when it is first asked about.
         self._columns: dict[int, Ranked] = dict(ranked or {})
         self._cells_by_attribute = dict(enumerate(columns))
         self._constructed: dict[int, Attribute] = {}
         # The cuts that attributes were last counted by, and what lies between them.
         self._buckets: dict[int, tuple[Floats, Ranked]] = {}
-        # What is to be sent; nobody has asked for the rows of the children yet.
+        # Rows are sent when those of the children are first needed.
         self._pending: list[_PendingPartition] = []
 
     @property
     def _members(self) -> dict[int, tuple[Integers, Floats]]:
-        """The rows of each node and their weights there, all sent that are to be."""
+        """The rows of each node and their weights, after all pending partitions."""
         if self._pending:
             pending, self._pending = self._pending, []
-            for each in self._send_together(pending):
-                self._send(each)
+            for partition in self._send_together(pending):
+                self._send(partition)
         return self._assigned
 
     @cached_property
     def _assigned(self) -> dict[int, tuple[Integers, Floats]]:
-        """The same, as long as nothing is to be sent; those of the root first."""
+        """The same without the pending partitions; at first those of the root."""
         n_rows = len(self._targets)
         weights = np.ones(n_rows) if self._weights is None else self._weights
         return {ROOT: (np.arange(n_rows), np.asarray(weights, dtype=float))}
@@ -160,38 +159,38 @@ class MemorySource:
 
     @property
     def assignment(self) -> RowAssignment:
-        """Where the rows stand now."""
+        """The current nodes of the rows."""
         return RowAssignment(dict(self._members), dict(self._constructed))
 
     def with_assignment(
         self, assignment: RowAssignment, ranked: Mapping[int, Ranked] | None = None
     ) -> "MemorySource":
-        """Return a source of the same rows that stand elsewhere; this one stays.
+        """Return a copy whose rows are at other nodes.
 
-        Attributes that are ``ranked`` are counted by these values instead of their own.
+        Attributes in ``ranked`` are counted by these values instead of their own.
         """
         _ = self._classes, self._numbers  # found once, for all copies
-        other = copy(self)
-        other._assigned, other._constructed = (
+        copied = copy(self)
+        copied._assigned, copied._constructed = (
             dict(assignment.members),
             dict(assignment.constructed),
         )
-        other._pending = []
+        copied._pending = []
         if ranked or assignment.constructed:
             retained = {
                 i: v for i, v in self._columns.items() if i in self._cells_by_attribute
             }
-            other._columns = {**retained, **(ranked or {})}
-        return other
+            copied._columns = {**retained, **(ranked or {})}
+        return copied
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
         rows, weights = self._members[ROOT]
-        at_one = np.zeros(len(rows), dtype=np.int64)
-        count_entries, number = self._count_entries(
-            rows, weights, at_one, lambda own: own, 1
+        zeros = np.zeros(len(rows), dtype=np.int64)
+        totals, counts = self._count_entries(
+            rows, weights, zeros, lambda entries: entries, 1
         )
-        return Totals(count_entries[0], number[0])
+        return Totals(totals[0], counts[0])
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
         """Give the tables of all requests, some attributes at a time."""
@@ -208,29 +207,32 @@ class MemorySource:
         rows, weights, owner = self._rows_of_level(
             [request.node for request in requests]
         )
-        for index, own in cuts.items():
-            if self._buckets.get(index, (None,))[0] is not own:
+        for index, attribute_cuts in cuts.items():
+            if self._buckets.get(index, (None,))[0] is not attribute_cuts:
                 cells = self.cells(index, np.arange(len(self._targets)))
-                self._buckets[index] = own, bucket_places(cells, own)
+                self._buckets[index] = (
+                    attribute_cuts,
+                    bucket_places(cells, attribute_cuts),
+                )
         by_bucket = copy(self)
         ranked = {index: self._buckets[index][1] for index in cuts}
         by_bucket._columns = {**self._columns, **ranked}
         count_entries = partial(self._count_entries, rows, weights)
         batches = by_bucket._batches(requests, rows, owner, count_entries)
-        found = (
-            with_bucket_ranges(each, ranked, self.cells, rows, owner)
-            for each in batches
+        batches = (
+            with_bucket_ranges(batch, ranked, self.cells, rows, owner)
+            for batch in batches
         )
-        return join_small(found, MOST_AT_ONCE)
+        return join_small(batches, CELLS_PER_BATCH)
 
     def tables_by(
         self,
         index: int,
         parts: Sequence[tuple[Integers, Floats, Floats]],
     ) -> TableBatch:
-        """Return tables of an attribute, of rows with these weights, by these numbers.
+        """Return a table of an attribute for each part, its rows, weights and numbers.
 
-        There is a table for each part; its node is the number of the part.
+        The node of a table is the position of its part.
         """
         rows = np.concatenate([each for each, _, _ in parts])
         weights = np.concatenate([each for _, each, _ in parts])
@@ -248,11 +250,13 @@ class MemorySource:
         )
         ends = np.searchsorted(owner, np.arange(len(requests) + 1))
         branches = np.full(len(rows), -1)
-        for request, (one, other) in zip(requests, pairwise(ends), strict=True):
-            branches[one:other] = self.split_branches(request.split, rows[one:other])
-        most = max((request.split.n_branches for request in requests), default=0)
-        branches[branches < 0] = most
-        count_entries = partial(cross_count, weights, branches, most + 1)
+        for request, (first, last) in zip(requests, pairwise(ends), strict=True):
+            branches[first:last] = self.split_branches(request.split, rows[first:last])
+        max_branches = max(
+            (request.split.n_branches for request in requests), default=0
+        )
+        branches[branches < 0] = max_branches
+        count_entries = partial(cross_count, weights, branches, max_branches + 1)
         return self._batches(requests, rows, owner, count_entries)
 
     def _rows_of_level(self, nodes: Sequence[int]) -> tuple[Integers, Floats, Integers]:
@@ -274,14 +278,12 @@ class MemorySource:
     ) -> Iterator[TableBatch]:
         """Give the tables of some attributes at a time, over rows by their nodes."""
         lists = {request.attributes for request in requests}
-        wanted = sorted(set().union(*lists))
-        n_at_once = max(1, MOST_AT_ONCE // max(1, len(rows)))
-        for first in range(0, len(wanted), n_at_once):
-            attributes = wanted[first : first + n_at_once]
-            columns = [self._column(index, rows) for index in attributes]
-            batch = count_tables(
-                attributes, columns, owner, len(requests), count_entries
-            )
+        attributes = sorted(set().union(*lists))
+        step = max(1, CELLS_PER_BATCH // max(1, len(rows)))
+        for first in range(0, len(attributes), step):
+            part = attributes[first : first + step]
+            columns = [self._column(index, rows) for index in part]
+            batch = count_tables(part, columns, owner, len(requests), count_entries)
             yield batch if len(lists) == 1 else _requested_tables(batch, requests)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
@@ -294,20 +296,20 @@ class MemorySource:
                 rows,
                 weights,
                 self.route_branches(route, rows),
-                lambda own: own,
+                lambda entries: entries,
                 n_branches,
             )
-            none = np.zeros_like(cells[0]), np.zeros_like(counts[0])
-            answers.append(CountTable(np.arange(n_branches), cells, counts, *none))
+            missing = np.zeros_like(cells[0]), np.zeros_like(counts[0])
+            answers.append(CountTable(np.arange(n_branches), cells, counts, *missing))
         return answers
 
     def extend(self, index: int, attribute: Attribute) -> None:
-        """Let an attribute with a formula stand at a place."""
+        """Add an attribute with a formula at an index."""
         self._constructed[index] = attribute
         self._columns.pop(index, None)
 
     def cells(self, index: int, rows: Integers) -> NDArray[Any]:
-        """Return the cells of some rows as ``Schema.encode`` gives them."""
+        """Return the encoded cells of some rows."""
         if index in self._cells_by_attribute:
             cells = self._cells_by_attribute[index][rows]
             numeric = self.schema.attributes[index].kind == "numeric"
@@ -322,20 +324,19 @@ class MemorySource:
     def _column(self, index: int, rows: Integers) -> Ranked:
         """Return the values of an attribute, and the ranks of some rows.
 
-        One that is asked about of as many rows as there are is ranked for all of them,
-        and kept.
+        The ranks of an attribute that is needed for all rows are cached.
         """
         if index not in self._columns:
             is_column, n_rows = index in self._cells_by_attribute, len(self._targets)
-            few = len(rows) < n_rows
+            is_part = len(rows) < n_rows
             attribute = (
                 self.schema.attributes[index] if is_column else self._constructed[index]
             )
-            cells = self.cells(index, rows if few else np.arange(n_rows))
-            places = ranked_values(attribute, cells)
-            if few:
-                return places
-            self._columns[index] = places
+            cells = self.cells(index, rows if is_part else np.arange(n_rows))
+            ranked = ranked_values(attribute, cells)
+            if is_part:
+                return ranked
+            self._columns[index] = ranked
         values, ranks = self._columns[index]
         return values, ranks[rows]
 
@@ -347,11 +348,11 @@ class MemorySource:
         *,
         keep: bool = False,
     ) -> None:
-        """Send the rows of a node to its children, when somebody asks for these.
+        """Send the rows of a node to its children when these are first needed.
 
-        So those of a level are sent together.
+        So the rows of a level are sent together.
         """
-        # Itself it may be one to which rows have not been sent.
+        # The node may be a child of a pending partition itself.
         assigned = self._assigned if node in self._assigned else self._members
         assert node in assigned
         self._pending.append(_PendingPartition(node, route, dict(children), keep))
@@ -359,66 +360,72 @@ class MemorySource:
     def _send_together(
         self, pending: Sequence["_PendingPartition"]
     ) -> Sequence["_PendingPartition"]:
-        """Send the rows of nodes that ask for a number, and return the other nodes.
+        """Send the rows of nodes with a threshold, and return the other nodes.
 
-        These have rows without a value that do not all take one branch.
+        Those include nodes that divide rows with a missing value among branches.
         """
         thresholds_only = [
-            each for each in pending if isinstance(each.route.split, Threshold)
+            partition
+            for partition in pending
+            if isinstance(partition.route.split, Threshold)
         ]
-        if len(thresholds_only) < FEW_NODES:
+        if len(thresholds_only) < MIN_BATCHED_NODES:
             return pending
         rows, weights, owner = self._rows_of_level(
-            [each.node for each in thresholds_only]
+            [partition.node for partition in thresholds_only]
         )
         right, lacking = self._sides(
-            [each.route for each in thresholds_only], rows, owner
+            [partition.route for partition in thresholds_only], rows, owner
         )
         sides = []
         for side in (~right, right):
             start = starts_of(np.bincount(owner[side], minlength=len(thresholds_only)))
             sides.append((rows[side], weights[side], start.tolist()))
-        others = [
-            each for each in pending if not isinstance(each.route.split, Threshold)
+        remaining = [
+            partition
+            for partition in pending
+            if not isinstance(partition.route.split, Threshold)
         ]
-        for position, each in enumerate(thresholds_only):
+        for position, partition in enumerate(thresholds_only):
             if lacking[position]:
-                others.append(each)
+                remaining.append(partition)
                 continue
-            self._drop_parent(each)
-            for branch, child in each.children.items():
-                own, parts, start = sides[branch]
-                some = slice(start[position], start[position + 1])
-                self._assigned[child] = own[some], parts[some]
-        return others
+            self._drop_parent(partition)
+            for branch, child in partition.children.items():
+                side_rows, side_weights, start = sides[branch]
+                members = slice(start[position], start[position + 1])
+                self._assigned[child] = side_rows[members], side_weights[members]
+        return remaining
 
     def _sides(
         self, routes: Sequence[Route], rows: Integers, owner: Integers
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows of nodes go right, and which nodes must look at theirs."""
+        """Return which rows go right, and which nodes divide rows among branches."""
         splits: list[Any] = [route.split for route in routes]
-        attributes_asked = np.array([split.attribute for split in splits])
+        split_attributes = np.array([split.attribute for split in splits])
         cuts = np.array([split.threshold for split in splits], dtype=np.float64)
-        otherwise = np.array([_branch_of_missing(route) for route in routes])
+        fallbacks = np.array([_branch_of_missing(route) for route in routes])
         right = np.zeros(len(rows), dtype=bool)
         lacking = np.zeros(len(splits), dtype=bool)
-        of_row = attributes_asked[owner]
-        order = np.argsort(of_row, kind="stable")
-        attributes, first = np.unique(of_row[order], return_index=True)
+        row_attributes = split_attributes[owner]
+        order = np.argsort(row_attributes, kind="stable")
+        attributes, first = np.unique(row_attributes[order], return_index=True)
         ends = [*first.tolist(), len(order)]
-        for index, (one, other) in zip(
+        for index, (first, last) in zip(
             attributes.tolist(), pairwise(ends), strict=True
         ):
-            some = order[one:other]
-            cells = self.cells(index, rows[some])
-            right[some] = cells > cuts[owner[some]]
-            is_missing = some[np.isnan(cells) if cells.dtype.kind == "f" else cells < 0]
-            right[is_missing] = otherwise[owner[is_missing]] > 0
-            lacking[owner[is_missing]] |= otherwise[owner[is_missing]] < 0
+            selected = order[first:last]
+            cells = self.cells(index, rows[selected])
+            right[selected] = cells > cuts[owner[selected]]
+            is_missing = selected[
+                np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+            ]
+            right[is_missing] = fallbacks[owner[is_missing]] > 0
+            lacking[owner[is_missing]] |= fallbacks[owner[is_missing]] < 0
         return right, lacking
 
     def _drop_parent(self, pending: "_PendingPartition") -> None:
-        """Let go of the rows of a node; the root stays, for the next tree."""
+        """Release the rows of a node; the root stays, for the next tree."""
         if pending.node != ROOT and not pending.keep:
             del self._assigned[pending.node]
 
@@ -435,31 +442,31 @@ class MemorySource:
             if not divided:
                 self._assigned[child] = rows[is_in_branch], weights[is_in_branch]
                 continue
-            share = route.split.shares[branch]
-            parts = np.where(is_missing, weights * share, weights)
-            is_in_branch |= is_missing & (share > 0)
+            fraction = route.split.shares[branch]
+            parts = np.where(is_missing, weights * fraction, weights)
+            is_in_branch |= is_missing & (fraction > 0)
             self._assigned[child] = rows[is_in_branch], parts[is_in_branch]
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Let go of the rows of nodes."""
+        """Release the rows of nodes."""
         for node in nodes:
             self._members.pop(node, None)
 
     def assign_rows(self, nodes: Mapping[int, tuple[Integers, Floats]]) -> None:
-        """Let nodes have these rows, of these weights, beside those that have some."""
+        """Assign rows with weights to further nodes."""
         self._members.update(nodes)
 
     def level(self, nodes: Sequence[int]) -> tuple[Integers, Integers]:
-        """Return the rows of nodes, one node after the other, and whose each is."""
+        """Return the rows of nodes, node by node, and the node of each row."""
         rows, _, owner = self._rows_of_level(nodes)
         return rows, owner
 
     def members(self, node: int) -> tuple[Integers, Floats]:
-        """Return the rows of a node, and what each weighs there."""
+        """Return the rows of a node, and their weights there."""
         return self._members[node]
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary, of many requests at once."""
+        """Return for each request how its terms vary, in batches."""
         batches = term_batches(requests, MAX_TERMS_PER_BATCH)
         return [products for batch in batches for products in self._products(batch)]
 
@@ -468,50 +475,52 @@ class MemorySource:
             [request.node for request in requests]
         )
         lists = {id(request.terms): request.terms for request in requests}  # mostly few
-        terms = list(dict.fromkeys(term for own in lists.values() for term in own))
+        terms = list(
+            dict.fromkeys(term for node_terms in lists.values() for term in node_terms)
+        )
         columns = [self.cells(term.attribute, rows) for term in terms]
         pairs = list(zip(terms, columns, strict=True))
         lines = [term.values(cells) - term.centre for term, cells in pairs]
         if self._numbers is not None:
             lines.append(self._numbers[rows])
         n_groups = self.schema.target.n_outputs
-        part, every = owner * n_groups + self._classes[rows], np.array(lines)
+        part, values = owner * n_groups + self._classes[rows], np.array(lines)
         if n_groups > 1 or requests[0].complete:
-            known = np.ones(len(rows), dtype=bool)
+            complete = np.ones(len(rows), dtype=bool)
             if requests[0].complete:
-                known = ~np.any(
+                complete = ~np.any(
                     [term.is_missing(cells) for term, cells in pairs], axis=0
                 )
-            order = np.flatnonzero(known)
+            order = np.flatnonzero(complete)
             order = order[np.argsort(part[order], kind="stable")]
-            part, every, weights = part[order], every[:, order], weights[order]
+            part, values, weights = part[order], values[:, order], weights[order]
         start = starts_of(np.bincount(part, minlength=len(requests) * n_groups))
         place = {term: position for position, term in enumerate(terms)}
         target = [] if self._numbers is None else [len(terms)]
         places = {
-            position: [place[t] for t in own] + target
-            for position, own in lists.items()
+            position: [place[t] for t in node_terms] + target
+            for position, node_terms in lists.items()
         }
-        attributes_asked = [places[id(request.terms)] for request in requests]
-        found = products_of_parts(
-            every,
+        line_places = [places[id(request.terms)] for request in requests]
+        products = products_of_parts(
+            values,
             weights,
             start,
-            [own for own in attributes_asked for _ in range(n_groups)],
+            [node_terms for node_terms in line_places for _ in range(n_groups)],
         )
         if n_groups == 1:
-            return found
+            return products
         return [
-            join_products(found[position : position + n_groups])
-            for position in range(0, len(found), n_groups)
+            join_products(products[position : position + n_groups])
+            for position in range(0, len(products), n_groups)
         ]
 
     def split_branches(self, question: Split | Surrogate, rows: Integers) -> Integers:
-        """Return the branch that a question sends rows to, -1 where it knows none."""
+        """Return the branch of each row by a split, -1 if it has none."""
         return question.branch_of(self.cells(question.attribute, rows))
 
     def route_branches(self, route: Route, rows: Integers) -> Integers:
-        """Return the branch of rows by a route, -1 where they are divided."""
+        """Return the branch of each row by a route, -1 if it is divided."""
         branches = self.split_branches(route.split, rows)
         for surrogate in route.surrogates:
             is_missing = np.flatnonzero(branches < 0)
@@ -532,7 +541,7 @@ class MemorySource:
     ) -> tuple[Floats, Integers]:
         """Return weights and numbers of rows, one line per value: by class, or moments.
 
-        Entries are counted at ``lines``; ``select`` says of which row each entry is.
+        Entries are counted at ``lines``; ``select`` takes the values of their rows.
         """
         if self._numbers is None:
             n_classes = self.schema.n_classes
@@ -560,13 +569,13 @@ def _branch_of_missing(route: Route) -> int:
 def _requested_tables(
     batch: TableBatch, requests: Sequence[TableRequest | AgreementRequest]
 ) -> TableBatch:
-    """Return the tables that were asked for, of all attributes at all nodes."""
-    attributes_asked = np.zeros(
+    """Return the requested tables from those of all attributes at all nodes."""
+    is_requested = np.zeros(
         (len(requests), 1 + batch.attribute.max(initial=0)), dtype=bool
     )
     for node, request in enumerate(requests):
-        own = [
-            index for index in request.attributes if index < attributes_asked.shape[1]
+        attributes = [
+            index for index in request.attributes if index < is_requested.shape[1]
         ]
-        attributes_asked[node, own] = True
-    return batch.take(np.flatnonzero(attributes_asked[batch.node, batch.attribute]))
+        is_requested[node, attributes] = True
+    return batch.take(np.flatnonzero(is_requested[batch.node, batch.attribute]))

@@ -1,4 +1,4 @@
-"""Cells by their place among the values, or buckets, of an attribute; their tables."""
+"""Cells as ranks among the values or buckets of an attribute, and their tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,26 +12,26 @@ from spinney._support.segments import begins_run, starts_of
 from spinney.data import Attribute
 from spinney.trees import TableBatch, joined_batches
 
-# With more values at nodes than this for each cell that is counted, those that occur
-# are found by sorting, so that small nodes cost what their rows cost.
-SPARSE = 2
-LEAST_SPARSE = 1000
+# With more possible values than this per counted cell, the values that occur are found
+# by sorting, so that the cost of small nodes depends on their rows.
+SPARSE_RATIO = 2
+MIN_SPARSE = 1000
 
 SelectRows = Callable[[NDArray[Any]], NDArray[Any]]
 CountEntries = Callable[[Integers, SelectRows, int], tuple[Floats, Integers]]
 Ranked = tuple[NDArray[Any], NDArray[Any]]
-"""The values of an attribute, and each row's place among them, -1 if missing."""
+"""The values of an attribute, and the rank of each row among them, -1 if missing."""
 
 
 def ranked_values(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
-    """Return the values of an attribute and each cell's place among them."""
+    """Return the values of an attribute and the rank of each cell."""
     if attribute.kind == "numeric":
         return ranked_numbers(cells)
     return np.arange(len(attribute.values)), np.asarray(cells, dtype=np.int64)
 
 
 def ranked_numbers(cells: NDArray[Any]) -> tuple[Floats, Integers]:
-    """Return the distinct numbers and each cell's place among them; -1 if missing."""
+    """Return the distinct numbers and the rank of each cell, -1 if missing."""
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
     known = ~np.isnan(numbers)
     values, indices = distinct(numbers[known])
@@ -57,9 +57,9 @@ def with_bucket_ranges(
     rows: Integers,
     owner: Integers,
 ) -> TableBatch:
-    """Return tables whose values are buckets with the numbers that lie in these.
+    """Return tables by bucket with the greatest number of each line as its value.
 
-    The value of a line is the greatest of them, and ``low`` has the least.
+    ``low`` has the least number.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def with_bucket_ranges(
     ranked : mapping of int to Ranked
         The bucket of each row, for attributes that have buckets.
     cells : function
-        From an attribute and rows to the numbers of these.
+        From an attribute and rows to their numbers.
     rows, owner : arrays of int
-        The rows of the level, and whose each is.
+        The rows of the level, and the node of each.
     """
     high, low = batch.values.copy(), batch.values.copy()
     attribute, node = batch.attribute[batch.owner], batch.node[batch.owner]
@@ -84,22 +84,22 @@ def with_bucket_ranges(
         if (is_missing := place < 0).any():
             keys, numbers = keys[~is_missing], numbers[~is_missing]
         lines = np.flatnonzero(attribute == index)
-        own = node[lines] * len(buckets) + batch.values[lines].astype(np.int64)
-        for ends, furthest, least in (
+        places = node[lines] * len(buckets) + batch.values[lines].astype(np.int64)
+        for ends, extreme, initial in (
             (high, np.maximum, -np.inf),
             (low, np.minimum, np.inf),
         ):
-            found = np.full(n_nodes * len(buckets), least)
-            furthest.at(found, keys, numbers)
-            ends[lines] = found[own]
+            extremes = np.full(n_nodes * len(buckets), initial)
+            extreme.at(extremes, keys, numbers)
+            ends[lines] = extremes[places]
     return replace(batch, values=high, low=low)
 
 
 def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
     """Return all keys of a matrix in order, and the column of each.
 
-    Equal ones stand as their columns do. Key and column in one word are sorted far
-    sooner than positions by their key.
+    Equal keys are in the order of their columns. Words of key and column are sorted
+    much faster than positions by their key.
     """
     n_columns = keys.shape[1]
     bits = max(1, int(n_columns - 1).bit_length())
@@ -110,12 +110,12 @@ def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
     return words >> bits, words & ((1 << bits) - 1)
 
 
-def join_small(batches: Iterable[TableBatch], most: int) -> Iterator[TableBatch]:
-    """Give stacks joined until they have so many lines, as few are no sooner done."""
+def join_small(batches: Iterable[TableBatch], max_lines: int) -> Iterator[TableBatch]:
+    """Join small batches until they have more than ``max_lines``."""
     small: list[TableBatch] = []
     for batch in batches:
         small.append(batch)
-        if sum(len(each.values) for each in small) > most:
+        if sum(len(part.values) for part in small) > max_lines:
             yield joined_batches(small)
             small = []
     if small:
@@ -135,8 +135,8 @@ def cross_count(
     number = np.bincount(keys, minlength=size * n_columns).reshape(size, n_columns)
     if len(weights) and weights.min() == weights.max() == 1:
         return number.astype(np.float64), number
-    count_entries = np.bincount(keys, select(weights), minlength=size * n_columns)
-    return count_entries.astype(np.float64).reshape(number.shape), number
+    summed = np.bincount(keys, select(weights), minlength=size * n_columns)
+    return summed.astype(np.float64).reshape(number.shape), number
 
 
 def count_tables(
@@ -148,9 +148,9 @@ def count_tables(
 ) -> TableBatch:
     """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
 
-    Every value of every attribute has a number at every node, a missing one the first
-    of its table; what occurs becomes a line. Where few of them occur, as at the many
-    nodes of a deep level, the numbers that do are found by sorting.
+    Every value of every attribute has a key at every node, a missing one the first key
+    of its table; keys that occur become lines. If few of them occur, as at the many
+    nodes of a deep level, these are found by sorting.
     """
     n_attributes = len(attributes)
     lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
@@ -160,9 +160,9 @@ def count_tables(
     for position, (_, ranks) in enumerate(columns):
         keys[position] += ranks
     n_numbers = int(offset[-1])
-    if n_numbers <= SPARSE * keys.size + LEAST_SPARSE:
+    if n_numbers <= SPARSE_RATIO * keys.size + MIN_SPARSE:
         weights, rows = count_entries(
-            keys.ravel(), lambda own: np.tile(own, n_attributes), n_numbers
+            keys.ravel(), lambda entries: np.tile(entries, n_attributes), n_numbers
         )
         numbers = np.flatnonzero(rows.any(axis=1))
         weights, rows = weights[numbers], rows[numbers]
@@ -171,7 +171,7 @@ def count_tables(
         first = begins_run(ranked)
         numbers = ranked[first]
         weights, rows = count_entries(
-            np.cumsum(first) - 1, lambda own: own[column_of_key], len(numbers)
+            np.cumsum(first) - 1, lambda entries: entries[column_of_key], len(numbers)
         )
     counts = np.diff(np.searchsorted(numbers, offset))
     table = np.repeat(np.arange(len(counts)), counts)

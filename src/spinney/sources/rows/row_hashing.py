@@ -1,20 +1,19 @@
-"""A number in [0, 1) for each row, the same wherever it is.
+"""Row hashes: a number in [0, 1) for each row, the same in every engine.
 
-Engines hash in ways of their own and know no order of rows, but all of them multiply
-and round down as IEEE 754 says. So a row's number comes of its cells alone. With {x}
-for the part of x behind the point::
+Engines have different hash functions and no order of rows, but all multiply and round
+down by IEEE 754. So the hash of a row is computed from its cells. With {x} for the
+fractional part of x::
 
     s = K (Σᵢ {xᵢ kᵢ} + φ Σᵢ {yᵢ kᵢ (1 + bᵢ / 1024)})
 
-xᵢ is a code, or a number as a share of its column's range; yᵢ is the number divided by
-that power of 256, the bᵢ-th, which leaves a size from 1 to below 256: so numbers are
-told apart also beside one that is far away. Codes, and columns of one number, are not
-in the second sum.
+xᵢ is a code, or a number scaled to the range of its column; yᵢ is the number divided by
+the bᵢ-th power of 256 that leaves a size from 1 to below 256: so numbers differ also
+beside an outlier. Codes, and columns of one number, are not in the second sum.
 
-Rows that are equal have one s; they are numbered by their weights, and the j-th of them
-has the number {{s} + j φ}, so that copies of one row spread evenly, whichever of equal
-weight is called the first. ``sources.sql.row_hash`` says this in SQL, and
-``sources.parts.hashed_partitions`` numbers copies that are in several parts.
+Equal rows have the same s; they are ranked by weight, and the j-th of them has the hash
+{{s} + j φ}, so that copies of a row spread evenly, in any order of equal weights.
+``extensions.databases.row_hash`` computes this in SQL, and
+``extensions.partitions.hashed_partitions`` ranks copies in several partitions.
 
 Validation rows, the rows of a fold and those in the bag of a tree are sampled by these
 hashes, so every engine samples the same rows.
@@ -35,39 +34,39 @@ from spinney.sources.rows.training_rows import TrainingSet
 
 GOLDEN = (5**0.5 - 1) / 2
 SPREAD = 1e8
-"""How often the range of a number is gone through."""
-BAND = 8
-"""How many powers of 2 are in a band: a number is divided by the least of its own."""
-BANDS = -124, 124
-"""The first band has all that is smaller, 0 included, the last all that is greater."""
-IN_BAND = 20
-"""How many powers of 2 a number is multiplied by in its band."""
-MIXED = 99991.61803398875
-ABSENT = 0.37
-"""What a missing cell adds."""
-LARGEST_SEED = 1000003
+"""The number of cycles over the range of a numeric column."""
+BAND_BITS = 8
+"""The powers of 2 in a band; a number is divided by the least of its band."""
+BAND_RANGE = -124, 124
+"""The first band has all smaller numbers, 0 included, the last all greater ones."""
+BAND_SCALE_BITS = 20
+"""The power of 2 by which a number is multiplied in its band."""
+MIXING_FACTOR = 99991.61803398875
+MISSING_SHARE = 0.37
+"""The term of a missing cell."""
+MAX_SEED = 1000003
 
-ROUNDS = 2
-"""How often a number is squared for a draw: then copies of a row are drawn apart."""
-RARE = 1e-13
-"""Of rows drawn with replacement, what is rarer than this does not happen."""
+MIXING_ROUNDS = 2
+"""The squarings per sample, after which copies of a row are independent."""
+MIN_PROBABILITY = 1e-13
+"""Rarer counts of rows sampled with replacement do not occur."""
 
 Range = tuple[float, float]
-"""The least number of a column, and how far the greatest is from it."""
+"""The least number of a column, and the distance of the greatest from it."""
 
 
-def behind(numbers: Floats) -> Floats:
-    """Return the part of numbers behind the point."""
+def fractional_part(numbers: Floats) -> Floats:
+    """Return the fractional part of numbers."""
     return numbers - np.floor(numbers)
 
 
-def step_of(place: int) -> float:
-    """Return the factor of a column: no two are alike, none is part of another."""
+def column_factor(place: int) -> float:
+    """Return the factor of a column; the factors are independent."""
     return float(np.sqrt(place + 2.0)) + GOLDEN * (place + 1)
 
 
 def band_of(number: float) -> int:
-    """Return the band that a number is in, by its size.
+    """Return the band of a number, by its size.
 
     >>> band_of(255.0), band_of(-256.0), band_of(0.99), band_of(0.0)
     (0, 1, -1, -124)
@@ -75,37 +74,39 @@ def band_of(number: float) -> int:
     return int(_bands(np.array([number]))[0])
 
 
-def least_of_band(band: int) -> float:
+def band_minimum(band: int) -> float:
     """Return the least size of a band's numbers."""
-    return 2.0 ** (BAND * band)
+    return 2.0 ** (BAND_BITS * band)
 
 
-def factor_of_band(band: int, step: float) -> float:
-    """Return what a column's numbers of a band are multiplied by."""
-    return step * (1.0 + band / 1024) * 2.0 ** (IN_BAND - BAND * band)
+def band_factor(band: int, step: float) -> float:
+    """Return the factor of a column's numbers of a band."""
+    return step * (1.0 + band / 1024) * 2.0 ** (BAND_SCALE_BITS - BAND_BITS * band)
 
 
 def _bands(numbers: Floats) -> Integers:
     powers = np.frexp(numbers)[1].astype(np.int64) - 1
-    return np.where(numbers == 0, BANDS[0], np.clip(powers // BAND, *BANDS))
+    return np.where(
+        numbers == 0, BAND_RANGE[0], np.clip(powers // BAND_BITS, *BAND_RANGE)
+    )
 
 
-def offset_of(seed: int) -> float:
-    """Return what another seed adds."""
-    return float(seed % LARGEST_SEED) * GOLDEN
+def seed_offset(seed: int) -> float:
+    """Return the term of a seed."""
+    return float(seed % MAX_SEED) * GOLDEN
 
 
 def hashed_columns(schema: Schema) -> list[tuple[int, bool]]:
-    """Return which cells count, by attribute, and which are numbers; -1: target."""
+    """Return the hashed columns, -1 for the target, and whether they are numeric."""
     attributes = schema.attributes[: schema.n_columns]
-    kinds = [(i, each.kind == "numeric") for i, each in enumerate(attributes)]
+    kinds = [(i, attribute.kind == "numeric") for i, attribute in enumerate(attributes)]
     return [*kinds, (-1, schema.target.is_numeric)]
 
 
 def ranges_of(
     schema: Schema, columns: Sequence[NDArray[Any]], classes: NDArray[Any]
 ) -> dict[int, Range]:
-    """Return the ranges of all columns of numbers, of which some may hold none."""
+    """Return the ranges of all numeric columns; without numbers, (0, 0)."""
     ranges = {}
     for index, is_number in hashed_columns(schema):
         if is_number:
@@ -124,33 +125,35 @@ def cell_hash_sums(
     *,
     seed: int = 0,
 ) -> Floats:
-    """Return the s of each row: one for all that are equal."""
+    """Return the s of each row, the same for equal rows."""
     total, in_bands = np.zeros(len(classes)), np.zeros(len(classes))
     for place, (index, is_number) in enumerate(hashed_columns(schema)):
-        cells, step = classes if index < 0 else columns[index], step_of(place)
+        cells, step = classes if index < 0 else columns[index], column_factor(place)
         if is_number:
             low, width = ranges[index]
             missing = np.isnan(cells)
             parts = np.full(len(cells), step)
             if 0 < width < np.inf:
                 parts = (cells - low) / width * (step * SPREAD)
-                in_bands += behind(np.where(missing, 0.0, _in_band(cells, step)))
+                in_bands += fractional_part(
+                    np.where(missing, 0.0, _in_band(cells, step))
+                )
         else:
             missing = cells < 0
             parts = (cells.astype(np.float64) + 1.0) * step
-        total += behind(np.where(missing, ABSENT, parts))
-    return (total + in_bands * GOLDEN) * MIXED + offset_of(seed)
+        total += fractional_part(np.where(missing, MISSING_SHARE, parts))
+    return (total + in_bands * GOLDEN) * MIXING_FACTOR + seed_offset(seed)
 
 
 def _in_band(cells: Floats, step: float) -> Floats:
-    """Return what numbers add by their bands, before it is rounded off."""
-    first, last = BANDS
-    factors = [factor_of_band(band, step) for band in range(first, last + 1)]
+    """Return the band terms of numbers, before the fractional part is taken."""
+    first, last = BAND_RANGE
+    factors = [band_factor(band, step) for band in range(first, last + 1)]
     return np.asarray(cells * np.array(factors)[_bands(cells) - first])
 
 
 def rank_copies(sums: Floats, weights: Floats | None) -> Integers:
-    """Return which of the equal rows each one is, from 1 on, the lightest first."""
+    """Return the rank of each row among equal rows, from 1, the lightest first."""
     order = np.argsort(sums, kind="stable")
     if weights is not None:
         order = np.lexsort((weights, sums))
@@ -162,56 +165,56 @@ def rank_copies(sums: Floats, weights: Floats | None) -> Integers:
     return copies
 
 
-def numbers_of(sums: Floats, copies: Integers) -> Floats:
-    """Return the numbers of rows."""
-    return behind(behind(sums) + copies * GOLDEN)
+def hashes_of(sums: Floats, copies: Integers) -> Floats:
+    """Return the hashes of rows from their sums and ranks."""
+    return fractional_part(fractional_part(sums) + copies * GOLDEN)
 
 
-def row_hashes(rows: TrainingSet, *, seed: int = 0) -> Floats:
-    """Return the number of each row."""
+def row_hashes(rows: TrainingSet) -> Floats:
+    """Return the hash of each row."""
     ranges = ranges_of(rows.schema, rows.columns, rows.classes)
-    sums = cell_hash_sums(rows.schema, rows.columns, rows.classes, ranges, seed=seed)
-    return numbers_of(sums, rank_copies(sums, rows.weights))
+    sums = cell_hash_sums(rows.schema, rows.columns, rows.classes, ranges)
+    return hashes_of(sums, rank_copies(sums, rows.weights))
 
 
 @dataclass(frozen=True, slots=True)
 class HashSample:
-    """How often a row is taken, by its number.
-
-    Bags, folds, samples and rows to prune by are drawn so.
+    """A sample of rows by their hashes: bags, folds, validation rows.
 
     Parameters
     ----------
     limits : tuple of float
-        Rising; a number below the first one is taken ``times[0]`` times, and so on.
+        Ascending; a hash below the first limit is sampled ``times[0]`` times, etc.
     times : tuple of int
         One more than there are limits.
     mixing : (float, float), optional
-        The number is multiplied by the first and the second is added, and what is
-        behind the point is mixed further; if not given, it is taken as it is.
+        The factor and offset of a hash before its fractional part is mixed further; by
+        default the hash is used unmixed.
     """
 
     limits: tuple[float, ...]
     times: tuple[int, ...]
     mixing: tuple[float, float] | None = None
 
-    def of(self, numbers: Floats) -> NDArray[np.uint32]:
-        """Return how often rows are taken."""
+    def counts(self, numbers: Floats) -> NDArray[np.uint32]:
+        """Return how often each row is sampled."""
         if self.mixing is not None:
             factor, offset = self.mixing
-            numbers = behind(numbers * factor + offset)
-            for _ in range(ROUNDS):
-                numbers = behind((numbers + 1.0) * (numbers + 1.0) * MIXED)
+            numbers = fractional_part(numbers * factor + offset)
+            for _ in range(MIXING_ROUNDS):
+                numbers = fractional_part(
+                    (numbers + 1.0) * (numbers + 1.0) * MIXING_FACTOR
+                )
         places = np.searchsorted(np.array(self.limits), numbers, side="right")
         return np.array(self.times, np.uint32)[places]
 
     @property
-    def others(self) -> "HashSample":
-        """The draw of the rows that this one does not take."""
+    def complement(self) -> "HashSample":
+        """The sample of the rows that are not in this one."""
         return replace(self, times=tuple(int(not n) for n in self.times))
 
     def pieces(self, n: int) -> "Iterator[HashSample]":
-        """Give draws that take together what this one takes, each row by one of them.
+        """Give ``n`` samples that partition this one.
 
         >>> [piece.limits for piece in HashSample((0.5,), (1, 0)).pieces(2)]
         [(0.0, 0.25), (0.25, 0.5)]
@@ -219,16 +222,16 @@ class HashSample:
         edges = (0.0, *self.limits, 1.0)
         for piece in range(n):
             limits, times = list[float](), [0]
-            for low, high, taken in zip(edges, edges[1:], self.times, strict=False):
-                if taken:
+            for low, high, count in zip(edges, edges[1:], self.times, strict=False):
+                if count:
                     cuts = [low + (high - low) * k / n for k in range(n)] + [high]
                     limits += cuts[piece : piece + 2]
-                    times += [taken, 0]
+                    times += [count, 0]
             yield HashSample(tuple(limits), tuple(times), self.mixing)
 
 
 def hash_mixing(*words: int) -> tuple[float, float]:
-    """Return how numbers are mixed by a key of some words.
+    """Return the factor and offset that mix hashes by a key.
 
     >>> hash_mixing(1, 2) == hash_mixing(1, 2) != hash_mixing(2, 1)
     True
@@ -240,24 +243,24 @@ def hash_mixing(*words: int) -> tuple[float, float]:
 
 
 def sample_fraction(
-    share: float, mixing: tuple[float, float] | None = None
+    fraction: float, mixing: tuple[float, float] | None = None
 ) -> HashSample:
-    """Return the draw of a share of the rows."""
-    return HashSample((share,), (1, 0), mixing)
+    """Return the sample of a fraction of the rows."""
+    return HashSample((fraction,), (1, 0), mixing)
 
 
 def sample_fold(fold: int, n_folds: int, mixing: tuple[float, float]) -> HashSample:
-    """Return the draw of the rows of a fold, counted from 0."""
+    """Return the sample of the rows of a fold, counted from 0."""
     return HashSample((fold / n_folds, (fold + 1) / n_folds), (0, 1, 0), mixing)
 
 
 def sample_bag(
     rate: float, mixing: tuple[float, float], *, replace: bool
 ) -> HashSample:
-    """Return the draw of a bag: each row as often as Poisson's law says, or once.
+    """Return the sample of a bag: Poisson counts with replacement, else at most once.
 
-    ``rate`` is how often a row is drawn on average. Of many rows a draw of as many with
-    replacement takes each of them about so often (Oza and Russell 2001).
+    ``rate`` is the average count of a row. A bootstrap sample of many rows has about
+    these counts (Oza and Russell 2001).
 
     >>> sample_bag(0.5, (1.0, 0.0), replace=False).times
     (1, 0)
@@ -265,16 +268,16 @@ def sample_bag(
     if not replace:
         return sample_fraction(rate, mixing)
     limits, term, total = [], exp(-rate), 0.0
-    while total < 1 - RARE and term > 0:
+    while total < 1 - MIN_PROBABILITY and term > 0:
         total += term
         limits.append(total)
         term *= rate / len(limits)
     return HashSample(tuple(limits), tuple(range(len(limits) + 1)), mixing)
 
 
-def sample_counts(draws: Sequence[HashSample], numbers: Floats) -> NDArray[np.uint32]:
-    """Return how often rows are taken by several draws, one after the other."""
-    times = np.ones(len(numbers), np.uint32)
-    for draw in draws:
-        times *= draw.of(numbers)
-    return times
+def sample_counts(samples: Sequence[HashSample], numbers: Floats) -> NDArray[np.uint32]:
+    """Return how often each row is in several samples, one after the other."""
+    counts = np.ones(len(numbers), np.uint32)
+    for sample in samples:
+        counts *= sample.counts(numbers)
+    return counts

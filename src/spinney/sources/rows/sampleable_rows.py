@@ -1,7 +1,6 @@
-"""Rows that have numbers, wherever they are, and rows drawn of them.
+"""Rows that can be sampled by their hashes, in memory or in an engine.
 
-Forests, folds, samples and rows to prune by ask for no more than this, in memory
-(``HashedTrainingSet``), in an engine or in parts.
+Forests, folds, samples and validation rows need only this interface.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,27 +20,26 @@ from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
 from spinney.sources.rows.row_hashing import HashSample, row_hashes, sample_counts
 from spinney.sources.rows.training_rows import TrainingSet
 
-BYTES = 40
-"""What a cell takes in memory when trees are grown on it, ranks and copies included."""
+CELL_BYTES = 40
+"""Bytes of a cell in memory while trees are grown, ranks and copies included."""
 
 
-def max_rows_in_bytes(n_bytes: int, schema: Schema) -> int:
-    """Return how many rows, or parts of rows, may be held in so much memory."""
-    return n_bytes // (BYTES * (schema.n_columns + 3))
+def max_rows_in_memory(n_bytes: int, schema: Schema) -> int:
+    """Return how many rows fit in so many bytes."""
+    return n_bytes // (CELL_BYTES * (schema.n_columns + 3))
 
 
 ReservedFraction = Callable[[int, Target], float | None]
-"""Which share of so many rows with such a target is reserved, if any."""
+"""From the number of rows and the target to the fraction to reserve, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
-    """What the columns of a table are, and how it is read.
+    """The roles of a table's columns, and how it is read.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
-    ``complete`` leaves out rows that lack a cell, ``identifiers`` says whether columns
-    stay that only tell rows apart. ``format`` and ``encoding`` are those of a file,
-    ``table`` is one of a database.
+    ``complete`` drops incomplete rows, ``identifiers`` keeps identifiers. ``format``
+    and ``encoding`` are those of a file, ``table`` is one of a database.
     """
 
     target: str
@@ -56,43 +54,42 @@ class ColumnRoles:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What readers of files are told."""
+        """The options of a file reader."""
         names = ("format", "encoding")
-        given = {name: getattr(self, name) for name in names}
-        return {"declarations": self.declared, **given}
+        options = {name: getattr(self, name) for name in names}
+        return {"declarations": self.declared, **options}
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteOptions:
-    """What is asked for of rows that are away, by their numbers.
+    """The options of remote rows.
 
-    ``reserves`` says which share of them is reserved, those of the least numbers under
-    a ``seed``; ``sampleable`` that all are given numbers, for others to draw by.
-    ``room`` is how many bytes rows may take that come here; ``budget`` has a user's
-    limit.
+    ``reserves`` returns the fraction to reserve: the rows of the least hashes, under a
+    ``seed``. ``sampleable`` rows have hashes; up to ``max_bytes`` of rows are fetched;
+    ``budget`` has a user's limit.
     """
 
     reserves: ReservedFraction | None = None
     seed: int = 0
     sampleable: bool = False
-    room: int = 0
+    max_bytes: int = 0
     budget: MemoryBudget | None = None
 
     def share(self, n_rows: int, target: Target) -> float | None:
-        """Return which share of so many rows is reserved, if any."""
+        """Return the fraction to reserve of so many rows, if any."""
         return None if self.reserves is None else self.reserves(n_rows, target)
 
 
 class SampleableRows(Protocol):
-    """Rows that have numbers, wherever they are."""
+    """The interface of rows that can be sampled by their hashes."""
 
     @property
     def schema(self) -> Schema:
-        """What the codes of the rows mean."""
+        """The schema of the encoded rows."""
         ...
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows may be fetched."""
         ...
 
@@ -101,30 +98,30 @@ class SampleableRows(Protocol):
         ...
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells the rows from others."""
+        """Return the fingerprint of the rows."""
         ...
 
     def sampled_source(
-        self, *draws: HashSample, class_weights: Floats | None = None
+        self, *samples: HashSample, class_weights: Floats | None = None
     ) -> AbstractContextManager[Counts]:
-        """Give the rows that draws take, each with its weight as often as it is taken.
+        """Give a source of sampled rows, each with its weight times its count.
 
-        ``class_weights`` are what these are multiplied by besides.
+        The weights are also multiplied by ``class_weights``.
         """
         ...
 
-    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
-        """Return the rows that draws take, each of them once, and their numbers."""
+    def fetch_sample(self, *samples: HashSample) -> tuple[TrainingSet, Floats]:
+        """Return the sampled rows, each of them once, and their hashes."""
         ...
 
-    def subset(self, *draws: HashSample) -> "SampleableRows":
-        """Return the rows that draws take, with the numbers that they have."""
+    def subset(self, *samples: HashSample) -> "SampleableRows":
+        """Return the sampled rows with their hashes."""
         ...
 
 
 @runtime_checkable
 class SummedRows(Protocol):
-    """Rows that k-means asks."""
+    """The interface of rows for k-means."""
 
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
@@ -133,20 +130,20 @@ class SummedRows(Protocol):
 
 @dataclass(frozen=True)
 class RowSubset:
-    """Some of the rows that have numbers, which keep these."""
+    """A subset of sampleable rows, with their hashes."""
 
     rows: SampleableRows
-    draws: tuple[HashSample, ...]
+    samples: tuple[HashSample, ...]
 
     @property
     def schema(self) -> Schema:
-        """What the codes of the rows mean."""
+        """The schema of the encoded rows."""
         return self.rows.schema
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows may be fetched."""
-        return self.rows.most_rows
+        return self.rows.max_rows
 
     @cached_property
     def _totals(self) -> Totals:
@@ -158,32 +155,32 @@ class RowSubset:
         return self._totals
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells the rows from others."""
+        """Return the fingerprint of the rows."""
         return self._totals.fingerprint()
 
     def sampled_source(
-        self, *draws: HashSample, class_weights: Floats | None = None
+        self, *samples: HashSample, class_weights: Floats | None = None
     ) -> AbstractContextManager[Counts]:
-        """Give the rows that draws take."""
+        """Give a source of sampled rows."""
         return self.rows.sampled_source(
-            *self.draws, *draws, class_weights=class_weights
+            *self.samples, *samples, class_weights=class_weights
         )
 
-    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
-        """Return the rows that draws take, each of them once, and their numbers."""
-        return self.rows.fetch_sample(*self.draws, *draws)
+    def fetch_sample(self, *samples: HashSample) -> tuple[TrainingSet, Floats]:
+        """Return the sampled rows, each of them once, and their hashes."""
+        return self.rows.fetch_sample(*self.samples, *samples)
 
-    def subset(self, *draws: HashSample) -> SampleableRows:
-        """Return the rows that draws take, with the numbers that they have."""
-        return RowSubset(self.rows, (*self.draws, *draws))
+    def subset(self, *samples: HashSample) -> SampleableRows:
+        """Return the sampled rows with their hashes."""
+        return RowSubset(self.rows, (*self.samples, *samples))
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteData:
-    """Rows of an engine: what counts them, or all of them where they have room.
+    """The rows of an engine: their source, or the rows themselves if they fit.
 
-    ``origin`` tells them from others; rows that are ``reserved`` are not among them.
-    ``sampleable`` are all of them with their numbers, where these were asked for.
+    ``origin`` is their fingerprint; ``reserved`` rows are not among them. All of them
+    are ``sampleable``, if requested.
     """
 
     origin: Fingerprint
@@ -194,16 +191,17 @@ class RemoteData:
 
 
 def check_reserved_fraction(
-    share: float, n_reserved: int, n_rows: int, most: int
+    share: float, n_reserved: int, n_rows: int, max_rows: int
 ) -> None:
-    """Refuse a share that reserves no row, all of them, or more than have room."""
+    """Refuse a fraction that reserves no row, all of them, or more than fit."""
     if not n_reserved or n_reserved == n_rows:
         none = "leaves no row to grow on" if n_reserved else "reserves no row"
         raise refusal(Setting("validation_share", share), none, "take another share")
-    if n_reserved > most:
+    if n_reserved > max_rows:
         raise refusal(
             Setting("validation_share", share),
-            f"reserves {n_reserved} rows to prune by, and {most} have room in memory",
+            f"reserves {n_reserved} rows to prune by, and {max_rows} have room in "
+            "memory",
             phrase(
                 "take a smaller share, raise {}, or name a recipe that reserves none",
                 Setting("memory_limit"),
@@ -211,37 +209,41 @@ def check_reserved_fraction(
         )
 
 
-def check_rows_fit(n_rows: int, most: int) -> None:
-    """Refuse to read more rows than have room."""
-    if n_rows > most:
-        msg = f"{n_rows} rows are to be read, and {most} have room in memory"
+def check_rows_fit(n_rows: int, max_rows: int) -> None:
+    """Refuse to read more rows than fit in memory."""
+    if n_rows > max_rows:
+        msg = f"{n_rows} rows are to be read, and {max_rows} have room in memory"
         raise DataError(msg, remedy=phrase("raise {}", Setting("memory_limit")))
 
 
 @dataclass(frozen=True)
 class HashedTrainingSet:
-    """Rows at hand, with their numbers.
+    """Training rows in memory with their hashes.
 
-    ``origin`` tells them from others, where they are those of an engine; ``given`` are
-    their numbers, where they are some of more rows.
+    ``origin`` is the fingerprint of rows of an engine; ``known_hashes`` are the hashes
+    of a subset.
     """
 
     training: TrainingSet
     origin: Fingerprint | None = None
-    given: Floats | None = None
+    known_hashes: Floats | None = None
 
     @cached_property
-    def numbers(self) -> Floats:
-        """The number of each row."""
-        return row_hashes(self.training) if self.given is None else self.given
+    def hashes(self) -> Floats:
+        """The hash of each row."""
+        return (
+            row_hashes(self.training)
+            if self.known_hashes is None
+            else self.known_hashes
+        )
 
     @property
     def schema(self) -> Schema:
-        """What the codes of the rows mean."""
+        """The schema of the encoded rows."""
         return self.training.schema
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows may be fetched: all of them."""
         return len(self.training.classes)
 
@@ -250,37 +252,37 @@ class HashedTrainingSet:
         return self.training.source().root()
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells the rows from others."""
+        """Return the fingerprint of the rows."""
         return self.origin or self.training.fingerprint()
 
     @contextmanager
     def sampled_source(
-        self, *draws: HashSample, class_weights: Floats | None = None
+        self, *samples: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
-        """Give the rows that draws take."""
-        yield self.take(draws, class_weights).source()
+        """Give a source of sampled rows."""
+        yield self.take(samples, class_weights).source()
 
     def take(
-        self, draws: Sequence[HashSample], class_weights: Floats | None = None
+        self, samples: Sequence[HashSample], class_weights: Floats | None = None
     ) -> TrainingSet:
-        """Return the rows that draws take, with their weights."""
-        times = sample_counts(draws, self.numbers)
-        inside = np.flatnonzero(times)
+        """Return the sampled rows with their weights."""
+        counts = sample_counts(samples, self.hashes)
+        inside = np.flatnonzero(counts)
         rows = self.training.take(inside)
-        if rows.weights is not None or times.max(initial=0) > 1:
-            rows = replace(rows, weights=rows.sample_weights * times[inside])
+        if rows.weights is not None or counts.max(initial=0) > 1:
+            rows = replace(rows, weights=rows.sample_weights * counts[inside])
         return rows.weighed(class_weights)
 
-    def fetch_sample(self, *draws: HashSample) -> tuple[TrainingSet, Floats]:
-        """Return the rows that draws take, each of them once, and their numbers."""
-        inside = sample_counts(draws, self.numbers) > 0
-        return self.training.take(inside), self.numbers[inside]
+    def fetch_sample(self, *samples: HashSample) -> tuple[TrainingSet, Floats]:
+        """Return the sampled rows, each of them once, and their hashes."""
+        inside = sample_counts(samples, self.hashes) > 0
+        return self.training.take(inside), self.hashes[inside]
 
-    def subset(self, *draws: HashSample) -> SampleableRows:
-        """Return the rows that draws take, with the numbers that they have."""
-        rows, numbers = self.fetch_sample(*draws)
-        origin = Fingerprint(len(numbers), rows.weight, "")
-        return HashedTrainingSet(rows, origin, numbers)
+    def subset(self, *samples: HashSample) -> SampleableRows:
+        """Return the sampled rows with their hashes."""
+        rows, hashes = self.fetch_sample(*samples)
+        origin = Fingerprint(len(hashes), rows.weight, "")
+        return HashedTrainingSet(rows, origin, hashes)
 
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""

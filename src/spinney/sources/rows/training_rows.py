@@ -1,4 +1,4 @@
-"""Training rows: from a table with its target, from X and y, or given back."""
+"""Training rows, encoded from a table and its target."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -32,27 +32,27 @@ from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.weight_checks import (
     check_least_weight,
     check_total,
+    finite_sum,
     given_weights,
     row_weights,
-    total_of,
 )
 
-FEW_ALIKE = 100  # classes beyond which a row in two must share one
+MAX_UNIQUE_CLASSES = 100  # classes beyond which a row in two must share one
 LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
 # Its square, the product of two sums at a node, is a float too.
 LARGEST_SUM = 1e150
 NO_TARGET = "spinney: no target"
-"""Stands for a target where rows have none: all of them are of one class."""
+"""The placeholder for the target of rows without one: a single class."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedCells:
-    """Cells of a nominal attribute whose codes stand in an order by the target.
+    """Cells of a nominal attribute, target encoded.
 
-    ``codes`` are what trees are grown on: for each row the value that its own looks
-    like by other rows, -1 where it is missing. ``ends`` are the last codes of values of
-    equal score, rising: no cut parts such values.
+    Trees are grown on ``codes``: for each row the rank of its value's score among other
+    rows, -1 if missing. ``ends`` are the last codes of values of equal score: no cut
+    separates such values.
     """
 
     codes: Integers
@@ -65,14 +65,12 @@ class EncodedCells:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Coded rows of weight greater than 0.
+    """Encoded rows of weight greater than 0.
 
-    ``classes`` are codes, or the numbers of a numeric target. ``places`` are those of
-    the rows in the table that they come from; None where they are all of its rows.
-    ``ordered`` has the nominal attributes, by number, whose values stand in an order
-    that rows gave them, and what to grow on in their place. ``declared`` are columns
-    whose values, or classes, somebody has said are all: further rows bring no others,
-    and none goes with its last row.
+    ``classes`` are codes, or the numbers of a numeric target. ``places`` are the
+    positions of the rows in their table; None if it has no others. ``ordered`` has the
+    target-encoded attributes by index. ``declared`` are columns whose values, or
+    classes, are declared: added rows add no others, and removed rows remove none.
     """
 
     schema: Schema
@@ -105,20 +103,21 @@ class TrainingSet:
             weights=None if self.weights is None else self.weights[rows],
             places=None if self.places is None else self.places[rows],
             ordered={
-                position: own.take(rows) for position, own in self.ordered.items()
+                position: encoded.take(rows)
+                for position, encoded in self.ordered.items()
             },
         )
 
     @property
     def training_columns(self) -> tuple[NDArray[Any], ...]:
-        """The columns as trees are grown on them."""
+        """The columns that trees are grown on, target encoded where that is chosen."""
         return tuple(
             self.ordered[position].codes if position in self.ordered else cells
             for position, cells in enumerate(self.columns)
         )
 
     def weighed(self, class_weights: Floats | None) -> "TrainingSet":
-        """Return the rows, each with the weight of its class besides its own."""
+        """Return the rows, weights multiplied by those of their classes."""
         if class_weights is None:
             return self
         weights = self.sample_weights * np.asarray(class_weights)[self.classes]
@@ -131,10 +130,7 @@ class TrainingSet:
         )
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells this training set from another.
-
-        Costs are no part of the rows: a model's schema has them, a table's has not.
-        """
+        """Return the fingerprint of the rows, without costs, which a table has not."""
         schema = self.schema.of_columns().without_costs()
         digest = hashlib.sha256(repr(schema).encode())
         weights = () if self.weights is None else (self.weights,)
@@ -155,20 +151,19 @@ def training_set(
     complete: bool = False,
     first: bool = False,
 ) -> TrainingSet:
-    """Code a table of attributes; rows without weight or class are left out.
+    """Encode a table of attributes; rows without weight or class are dropped.
 
-    Rows of weight 0 leave no trace: a category that only they have is unknown.
-    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
-    ``complete`` leaves out rows that lack a cell. ``first`` says that others will come,
-    so that one row, or rows of one class, will do.
+    A category that only rows of weight 0 have is unknown. ``from_zero`` counts the
+    moments of a numeric target from 0, not from its mean. ``complete`` drops incomplete
+    rows. For the ``first`` batch of several, one row or one class is enough.
     """
     numeric = target.is_numeric
     is_kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
     if weights is not None:
         is_kept &= weights > 0
     if complete and is_kept.any():
-        own = None if weights is None else weights[is_kept]
-        is_kept[is_kept] = complete_rows(table.take(is_kept), own)
+        used_weights = None if weights is None else weights[is_kept]
+        is_kept[is_kept] = complete_rows(table.take(is_kept), used_weights)
     places = None
     if not is_kept.all():
         places = np.flatnonzero(is_kept)
@@ -176,7 +171,7 @@ def training_set(
         classes = np.asarray(classes)[is_kept]
         weights = None if weights is None else weights[is_kept]
     if weights is not None:
-        check_total(total_of(weights))
+        check_total(finite_sum(weights))
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
@@ -208,10 +203,7 @@ def training_set(
 
 
 def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
-    """Return a number near the mean; a whole one where all are whole.
-
-    Then moments are whole numbers too, and add up exactly.
-    """
+    """Return a number near the mean; a whole one if all are, so that sums are exact."""
     mean = float(np.average(numbers, weights=weights))
     whole = bool(np.all(numbers == np.floor(numbers)))
     return float(np.rint(mean)) if whole else mean
@@ -219,7 +211,7 @@ def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class NumberFacts:
-    """What is known of the numbers of a target, wherever its rows are."""
+    """Facts about a numeric target, in memory or remote."""
 
     n_rows: int
     finite: bool
@@ -237,19 +229,19 @@ class NumberFacts:
             least=float(np.min(numbers)),
             largest=float(np.abs(numbers).max()),
             constant=bool(np.all(numbers == numbers[0])),
-            weight=float(len(numbers)) if weights is None else total_of(weights),
+            weight=float(len(numbers)) if weights is None else finite_sum(weights),
         )
 
 
 def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> None:
-    """Refuse numbers that no tree can be grown on; warn where all are the same.
+    """Refuse numbers that no tree can predict; warn if all are the same.
 
-    ``from_zero`` says that the criterion takes them for counts.
+    ``from_zero`` means that the criterion treats them as counts.
     """
     target = f"target {shown(name)!r}"
     msg: Text = ""
     if not facts.finite:
-        msg = f"{target} holds an infinite number: mend it or leave it out"
+        msg = f"{target} holds an infinite number: fix it or leave it out"
     elif facts.n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
         msg = f"{target}: there is 1 sample, one row: a tree needs at least two"
     elif facts.largest > LARGEST_NUMBER:
@@ -290,7 +282,7 @@ def attribute_of(column: Column) -> Attribute:
 
 
 def check_classes(target: Target, present: Integers, n_rows: int) -> None:
-    """Refuse rows that no tree can be grown on; warn of those that all are alike."""
+    """Refuse classes that no tree can predict; warn if there is only one."""
     if n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
         name = shown(target.name)
         msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
@@ -298,7 +290,7 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
     if len(present) == 1:
         only = f"class, {target.classes[int(present[0])]!r}"
         warn_of_constant_target(target.name, only, n_rows)
-    if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
+    if len(present) > MAX_UNIQUE_CLASSES and 2 * len(present) > n_rows:
         msg = (
             f"target {shown(target.name)!r}: {len(present)} of {n_rows} rows have a "
             "class of their own: that tells rows apart, and nothing can be learnt of "
@@ -310,8 +302,7 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         if isinstance(label, str) and label.splitlines() not in ([], [label]):
             msg = (
                 f"target {shown(target.name)!r}: the class {label!r} holds a line "
-                "break, which no rule or table of predictions could show: mend the "
-                "label"
+                "break, which no rule or table of predictions could show: fix the label"
             )
             raise DataError(msg)
 
@@ -330,7 +321,7 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
         except UnicodeEncodeError:
             msg = (
                 f"column {name!r} holds {text!r}, which is no text in Unicode (a lone "
-                "surrogate): mend it where it was made"
+                "surrogate): fix it where it was made"
             )
             raise DataError(msg) from None
 
@@ -338,7 +329,7 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
 def check_roles(
     target: object, weight: object, declared: Declarations | None = None
 ) -> None:
-    """Refuse names that are none, or one column in two parts."""
+    """Refuse invalid names of target and weight, or one column in two roles."""
     declared = declared or Declarations()
     if not isinstance(target, str) or not target:
         raise DataError(Setting("target", target), " must be the name of a column")
@@ -375,7 +366,7 @@ def missing_targets_warning(target: str, n_missing: int, n_rows: int) -> str:
 def usable_rows(
     table: Table, target: str, weight: str | None
 ) -> tuple[Table, Floats | None, Integers]:
-    """Return the rows that have a target and a weight, their weights and places."""
+    """Return the rows with a target and a weight, their weights and positions."""
     is_kept = ~check_target(table, target).missing
     if weight is None:
         return table.take(is_kept), None, np.flatnonzero(is_kept)
@@ -385,7 +376,7 @@ def usable_rows(
 
 
 def check_target(table: Table, target: str) -> Column:
-    """Return the target column, or say why it cannot be one."""
+    """Return the target column; refuse one without values."""
     column = table[target]
     if not table.n_rows:
         msg = "the table has no rows: give it at least one"
@@ -416,7 +407,7 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
     Numbers are classes where there are at most 20 different ones, all whole.
     """
     if column.kind != "numeric":
-        return _occurring(column)
+        return _text_classes(column)
     known = column.cells[~np.isnan(column.cells)]
     numbers = np.unique(known)
     if column.unit is not None and len(numbers):
@@ -427,10 +418,10 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
         )
         raise DataError(msg)
     if np.any(numbers != np.floor(numbers)):
-        odd = next(x for x in numbers if x != np.floor(x))
+        fraction = next(x for x in numbers if x != np.floor(x))
         msg = (
             f"target {column.name!r} is numeric (such as "
-            f"{number_text(float(odd), column.unit)}): classes are text or whole "
+            f"{number_text(float(fraction), column.unit)}): classes are text or whole "
             "numbers; declare it nominal to take its values as classes"
         )
         raise DataError(msg)
@@ -441,7 +432,7 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
     return Target(column.name, classes), codes
 
 
-def _occurring(column: Column) -> tuple[Target, Integers]:
+def _text_classes(column: Column) -> tuple[Target, Integers]:
     present = np.unique(column.cells[column.cells >= 0])
     index = np.full(len(column.levels) + 1, -1, dtype=np.int64)
     index[present] = np.arange(len(present))
@@ -460,13 +451,11 @@ def rows_in_memory(
     complete: bool = False,
     first: bool = False,
 ) -> TrainingSet:
-    """Return the rows of a table that holds its target, ready to grow on.
+    """Return the training rows of a table with its target.
 
-    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
-    ``identifiers`` says whether columns stay that only tell rows apart, ``complete``
-    that rows which lack a cell are left out, ``first`` that others will come.
+    ``identifiers`` keeps identifiers; the other options are those of ``training_set``.
     """
-    # Before the classes are found: one that only weightless rows have is none.
+    # Rows without weight are dropped first: their classes do not count.
     table, weights, places = usable_rows(table, target, weight)
     attributes = table.without((target, weight or ""))
     if not identifiers:
@@ -496,9 +485,9 @@ def report_column_issues(
     declared: Declarations,
     rows: Integers | None = None,
 ) -> None:
-    """Say how a target is read, and which columns are worth a second look.
+    """Report how a target is read, and the warnings about columns.
 
-    ``rows`` are where those of the table were in that of the user.
+    ``rows`` are the positions of the rows in the user's table.
     """
     if reading := target_note(target, declared):
         note(reading, of_reading=False)
@@ -509,12 +498,12 @@ def report_column_issues(
 def rows_with_positions(
     schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
 ) -> tuple[TrainingSet, Integers]:
-    """Return the rows of a table that have a class and weight, and their positions.
+    """Return the rows with a class and a weight, encoded, and their positions.
 
     Parameters
     ----------
     schema : Schema
-        That of the tree, by which cells are coded.
+        The schema of the tree.
     table : Table
         All attributes, and the target unless y is given.
     y : array, optional

@@ -1,4 +1,4 @@
-"""The weights of rows: read, or refused with the reason."""
+"""Checks of row weights."""
 
 from typing import Any
 
@@ -9,39 +9,36 @@ from spinney.data import Column
 from spinney.errors import DataError, Setting
 
 LARGEST_TOTAL = 1e140
-LEAST_WEIGHT = 1e-300  # parts of it are floats, where a missing value divides a row
+MIN_WEIGHT = 1e-300  # fractions of it are floats, as when a missing value divides a row
 WEIGHTS = "weights must be 0 or greater"
 
 
 def row_weights(column: Column) -> Floats:
-    """Return the cells of a weight column, or say why they cannot be weights."""
+    """Return the cells of a weight column, after checking them."""
     check_weight_kind(column.name, column.kind)
-    odd = np.flatnonzero(~(column.cells >= 0))
-    if len(odd):
-        cell = column.cells[odd[0]]
-        found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
+    invalid = np.flatnonzero(~(column.cells >= 0))
+    if len(invalid):
+        cell = column.cells[invalid[0]]
+        problem = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
         raise DataError(
             Setting("weight"),
-            f" {column.name!r} has {found} in row {odd[0] + 1}",
+            f" {column.name!r} has {problem} in row {invalid[0] + 1}",
             remedy=WEIGHTS,
         )
     weights = np.asarray(column.cells, dtype=np.float64)
-    check_total(total_of(weights))
+    check_total(finite_sum(weights))
     return weights
 
 
 def given_weights(
-    sample_weight: Any, n_rows: int, *, most: float = LARGEST_TOTAL
+    sample_weight: Any, n_rows: int, *, max_total: float = LARGEST_TOTAL
 ) -> Floats:
-    """Return a weight for each row, or say why the given ones cannot be weights.
-
-    Together they are at most ``most``; None stands for 1 each.
-    """
+    """Return a weight for each row, after checking them; None means 1 each."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        given = np.asarray(sample_weight)
-        real = np.nan if given.dtype.kind == "c" else given
+        array = np.asarray(sample_weight)
+        real = np.nan if array.dtype.kind == "c" else array
         weights = np.asarray(real, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         weights = np.array(np.nan)
@@ -57,39 +54,39 @@ def given_weights(
             " is zero for every row",
             remedy="at least one must weigh more",
         )
-    check_total(total_of(weights), most=most)
+    check_total(finite_sum(weights), max_total=max_total)
     return weights
 
 
 def _no_weights(weights: Floats, n_rows: int) -> str:
-    """Return what there is instead of a weight for each row."""
+    """Return the reason why these are not valid weights."""
     if weights.shape == (n_rows,):
-        odd = int(np.flatnonzero(~(weights >= 0))[0])
-        return f"that of row {odd + 1} is {weights[odd]:g}"
+        row = int(np.flatnonzero(~(weights >= 0))[0])
+        return f"that of row {row + 1} is {weights[row]:g}"
     return f"there are {len(weights)}" if weights.ndim == 1 else ""
 
 
 def check_weight_kind(name: str, kind: str) -> None:
-    """Refuse a column of weights that are no numbers."""
+    """Refuse a column of weights that is not numeric."""
     if kind != "numeric":
         raise DataError(
             Setting("weight"), f" {name!r} is {kind}", remedy="weights must be numbers"
         )
 
 
-def check_total(total: float, *, most: float = LARGEST_TOTAL) -> None:
-    """Refuse a weight of all rows that no float holds, or no product of sums."""
-    if not total <= most:
+def check_total(total: float, *, max_total: float = LARGEST_TOTAL) -> None:
+    """Refuse a total weight whose products exceed floats."""
+    if not total <= max_total:
         found = f"{total:g}" if np.isfinite(total) else "infinity"
         msg = (
             f"the weights of all rows add up to {found}, and products of them are "
-            f"beyond floats: scale them down, to at most {most:g} together"
+            f"beyond floats: scale them down, to at most {max_total:g} together"
         )
         raise DataError(msg)
 
 
 def zero_weights_error(name: str | None) -> DataError:
-    """Return the refusal of rows that all weigh 0."""
+    """Return the error for rows that all have weight 0."""
     return DataError(
         Setting("weight"),
         f" {name!r} is 0 in every row",
@@ -98,16 +95,16 @@ def zero_weights_error(name: str | None) -> DataError:
 
 
 def check_least_weight(least: float) -> None:
-    """Refuse a least weight above 0 whose parts no float holds."""
-    if least < LEAST_WEIGHT:
+    """Refuse a least positive weight whose fractions floats cannot represent."""
+    if least < MIN_WEIGHT:
         msg = (
             f"a row weighs {least:g}, and floats do not hold parts of that: scale the "
-            f"weights up, to at least {LEAST_WEIGHT:g}, or set it to 0"
+            f"weights up, to at least {MIN_WEIGHT:g}, or set it to 0"
         )
         raise DataError(msg)
 
 
-def total_of(weights: Floats) -> float:
-    """Return the sum of weights; infinite where no float holds it."""
+def finite_sum(weights: Floats) -> float:
+    """Return the sum of weights, infinite if it exceeds floats."""
     with np.errstate(over="ignore"):
         return float(weights.sum())

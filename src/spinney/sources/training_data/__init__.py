@@ -1,4 +1,4 @@
-"""Rows to grow on, wherever they are: opened, checked, with what tells them apart."""
+"""Training data, opened from any source and checked."""
 
 from spinney.sources.training_data.open_data import (
     TrainingData,

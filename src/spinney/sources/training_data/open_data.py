@@ -1,4 +1,4 @@
-"""Opening rows: a table is read into memory, a relation is counted where it is."""
+"""Training data: tables are read into memory, remote ones are counted there."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,20 +23,20 @@ from spinney.sources.training_data.table_input import IN_DATABASES, TableInput
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Rows that trees can be grown on.
+    """The rows of a table to learn from, in memory or remote.
 
     Parameters
     ----------
     training : TrainingSet, optional
-        The rows, where they are at hand.
+        The rows, if they are in memory.
     counted : Counts, optional
-        What counts them, where they are not.
+        The source of remote rows.
     origin : Fingerprint, optional
-        What tells rows of an engine from others, whether they were read or not.
+        The fingerprint of rows of an engine, whether they were read or not.
     reserved : TrainingSet, optional
-        Rows of an engine that were reserved, and are not among these.
+        Reserved rows of an engine, which are not among these.
     sampleable : SampleableRows, optional
-        The rows with their numbers, where these were asked for.
+        The rows with their hashes, if requested.
     """
 
     training: TrainingSet | None = None
@@ -47,26 +47,26 @@ class TrainingData:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the rows are those of an engine, which are not always read.
+        """Whether the rows are those of an engine, even if they were read.
 
-        What is grown must not depend on how much memory there is.
+        The tree must not depend on the available memory.
         """
         return self.training is None or self.origin is not None
 
     @property
     def in_memory_rows(self) -> TrainingSet:
-        """The rows, which must be at hand."""
+        """The rows, which must be in memory."""
         assert self.training is not None
         return self.training
 
     @property
     def schema(self) -> Schema:
-        """What the codes of the rows mean."""
+        """The schema of the rows."""
         return self.source.schema if self.training is None else self.training.schema
 
     @cached_property
     def source(self) -> Counts:
-        """Who answers a learner's questions; made when somebody asks."""
+        """The source of count tables, made on first use."""
         return self.counted or self.in_memory_rows.source()
 
     @property
@@ -92,7 +92,7 @@ class TrainingData:
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """What tells the rows from others."""
+        """The fingerprint of the rows."""
         return self.origin or self.in_memory_rows.fingerprint()
 
 
@@ -107,14 +107,9 @@ def open_source(
     identifiers: bool = False,
     complete: bool = False,
 ) -> Iterator[TrainingData]:
-    """Open the rows of a table that holds its target, for as long as they are needed.
+    """Open the rows of a table with its target, while they are needed.
 
-    ``reserves`` says which share of the rows of an engine is reserved, if any, of so
-    many and a target; which ones follows from their hashes and a ``seed``.
-    ``sampleable`` gives rows of an engine numbers, by which others can draw.
-    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
-    ``identifiers`` says whether columns stay that only tell rows apart, and
-    ``complete`` that rows which lack a cell are left out.
+    The options are those of :class:`RemoteOptions` and :class:`ColumnRoles`.
     """
     roles = ColumnRoles(
         table.target,
@@ -133,12 +128,14 @@ def open_source(
         yield _read(table, roles)
         return
     budget = MemoryBudget(table.memory_limit) if limit and table.memory_limit else None
-    room = default_memory_limit() if limit is None else budget.rows if budget else 0
-    wanted = RemoteOptions(reserves, seed, sampleable, room, budget)
+    max_bytes = (
+        default_memory_limit() if limit is None else budget.rows if budget else 0
+    )
+    options = RemoteOptions(reserves, seed, sampleable, max_bytes, budget)
     engine = table.engine or table.data_engine or "duckdb"
-    # Statements are SQLGlot's, which nobody loads who does not count in an engine.
+    # Only engines import SQLGlot.
     opened = registry.load("engine", engine).opened_rows(
-        table.data, roles, wanted, engine=engine, connection=table.connection
+        table.data, roles, options, engine=engine, connection=table.connection
     )
     with opened as rows:
         yield TrainingData(
@@ -147,7 +144,6 @@ def open_source(
 
 
 def _read(table: TableInput, roles: ColumnRoles) -> TrainingData:
-    """Return rows in memory that trees can be grown on."""
     training = rows_in_memory(
         table_of_rows(table),
         roles.target,
@@ -161,7 +157,7 @@ def _read(table: TableInput, roles: ColumnRoles) -> TrainingData:
 
 
 def table_of_rows(table: TableInput) -> Table:
-    """Return the rows of a file, a frame or a database, in memory."""
+    """Return the table of a file, a frame or a database, in memory."""
     limit, engine = table.memory_limit, table.data_engine
     if limit is not None and engine != "sqlite":
         raise refusal(
@@ -178,6 +174,6 @@ def table_of_rows(table: TableInput) -> Table:
         )
     refuse_file_options(table.format, table.encoding)
     databases = registry.load("engine", engine)
-    position = databases.DatabaseTable(table.data, engine, table.table)
-    found: Table = databases.table_in_database(position, table.declarations, limit)
-    return found
+    database_table = databases.DatabaseTable(table.data, engine, table.table)
+    read: Table = databases.table_in_database(database_table, table.declarations, limit)
+    return read

@@ -1,4 +1,4 @@
-"""A table as a user gives it, and where its rows are counted; nothing is read yet."""
+"""A user's table and the engine that counts its rows, before anything is read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,13 @@ from spinney.errors import DataError, ParameterError, Setting, refusal
 from spinney.sources.rows.training_rows import NO_TARGET
 
 ENGINES = ("memory", *registry.ENTRIES["engine"])
-ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
+ENGINE_BY_SCHEME = {
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "sqlite": "sqlite",
+}
 # Classes of other libraries by module and name, so that none of these is imported.
-CLASSES = {
+ENGINE_BY_CLASS = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
     ("pyspark.sql", "DataFrame"): "spark",
@@ -22,8 +26,8 @@ CLASSES = {
 }
 IN_DATABASES = ("postgres", "sqlite", "spark")
 
-# What is near to one of these, and what to give instead.
-NEAR = {
+# Unsupported classes, and what to give instead.
+UNSUPPORTED = {
     ("psycopg", "AsyncConnection"): "give a psycopg.Connection, which is not async",
     ("psycopg", "AsyncCursor"): "give a psycopg.Connection, which is not async",
     ("psycopg", "Cursor"): "give the connection that it is of",
@@ -32,8 +36,8 @@ NEAR = {
     ("duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
 }
 
-# Parameters of public functions that declare columns, and that say where rows are and
-# how they are read.
+# Parameters of public functions that declare columns, and that choose the engine and
+# the format.
 DECLARATION_PARAMETERS = (
     *("nominal", "ordinal", "numeric", "ignore", "values"),
     *("missing_values", "text_format"),
@@ -46,7 +50,7 @@ INPUT_PARAMETERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInput:
-    """A table to learn from: made where a user calls, checked once, passed on whole.
+    """A table to learn from, with its declarations and engine, checked.
 
     Parameters
     ----------
@@ -55,17 +59,17 @@ class TableInput:
     target, weight : str, optional
         The column to predict, if any, and that of row weights.
     declarations : Declarations
-        What is declared of the columns.
+        The declarations of the columns.
     engine : str, optional
-        Where rows are counted, one of ``ENGINES``. If not given, what is in a database
-        where it is, and anything else in memory.
+        The engine that counts rows, one of ``ENGINES``. By default that of the data,
+        or memory.
     connection : DuckDB connection, optional
         That of a relation.
     table : str, optional
         The table of a database, or a query.
     memory_limit : int or str, optional
-        What this process may take where rows are counted elsewhere, DuckDB included
-        where it reads a file (``MemoryBudget``).
+        The limit of this process if rows are counted elsewhere, DuckDB included if it
+        reads a file (``MemoryBudget``).
     format, encoding : str, optional
         Those of a file.
 
@@ -99,11 +103,11 @@ class TableInput:
             if name in arguments
         }
         names = ("data", "target", *INPUT_PARAMETERS)
-        given = {name: arguments[name] for name in names if name in arguments}
-        return cls(declarations=declarations_of(**declared), **given)
+        options = {name: arguments[name] for name in names if name in arguments}
+        return cls(declarations=declarations_of(**declared), **options)
 
     def __post_init__(self) -> None:
-        """Refuse what has no use for the data, and note where its rows are counted."""
+        """Refuse options that do not fit the data, and set the engine."""
         engine, table = self.engine, self.table
         if engine is not None and engine not in ENGINES:
             check_named("engine", engine, ("memory", *registry.names("engine")))
@@ -152,15 +156,15 @@ def engine_of(data: Any) -> str | None:
     ('sqlite', None)
     """
     if isinstance(data, str):
-        return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
-    if remedy := _listed(data, NEAR):
+        return ENGINE_BY_SCHEME.get(data.partition("://")[0]) if "://" in data else None
+    if remedy := _lookup_class(data, UNSUPPORTED):
         msg = f"data of type {type(data).__name__} is no table"
         raise DataError(msg, remedy=remedy)
-    return _listed(data, CLASSES)
+    return _lookup_class(data, ENGINE_BY_CLASS)
 
 
-def _listed(data: Any, by_class: Mapping[tuple[str, str], str]) -> str | None:
-    """Return what is listed for the class of an object, or for one that it extends."""
+def _lookup_class(data: Any, by_class: Mapping[tuple[str, str], str]) -> str | None:
+    """Return the entry for the class of an object, or for a base class."""
     for kind in type(data).__mro__:
         for (module, name), listed in by_class.items():
             inside = f"{kind.__module__}.".startswith(f"{module}.")

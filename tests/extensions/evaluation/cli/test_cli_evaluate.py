@@ -252,12 +252,12 @@ def test_an_interrupt_gives_no_result(tool, given, monkeypatch, folder):
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_a_bar_where_somebody_can_see_it(given, interrupt):
     repeats = ["--repeats", "2000" if interrupt else "2"]
-    told, code, out = on_a_terminal(
+    caught, code, out = on_a_terminal(
         [sys.executable, "-m", "spinney", *given, "--recipe", "c4.5", *repeats],
         interrupt_at=b"growing" if interrupt else None,
     )
-    assert "growing" in told
-    assert "Traceback" not in told
+    assert "growing" in caught
+    assert "Traceback" not in caught
     assert code == (130 if interrupt else 0)
     assert ("accuracy" in out) != interrupt
 

@@ -27,13 +27,13 @@ def test_classes_beside_plain_arithmetic(works, grown):
     found = json.loads(works("score", "m.spinney", "test.csv", "--json"))
     model = spinney.load("m.spinney")
     truth = ["a", "b", "b", "a", "new"]  # the row without a class is left out
-    told = model.predict("test.csv").tolist()
-    told = told[:4] + told[5:]
+    caught = model.predict("test.csv").tolist()
+    caught = caught[:4] + caught[5:]
     assert found["rows"] == 5
     assert found["without_target"] == 1
     assert found["never_seen"] == ["new"]
     assert found["classes"] == ["a", "b", "c", "new"]
-    pairs = list(zip(truth, told, strict=True))
+    pairs = list(zip(truth, caught, strict=True))
     assert found["confusion"] == [
         [pairs.count((true, label)) for label in found["classes"]]
         for true in found["classes"]
@@ -43,7 +43,7 @@ def test_classes_beside_plain_arithmetic(works, grown):
     for line in found["by_class"]:
         mine = [pair for pair in pairs if pair[0] == line["class"]]
         hits = sum(true == label for true, label in mine)
-        said = told.count(line["class"])
+        said = caught.count(line["class"])
         assert line["support"] == len(mine)
         assert line["recall"] == (hits / len(mine) if mine else None)
         assert line["precision"] == (hits / said if said else None)

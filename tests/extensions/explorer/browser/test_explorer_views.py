@@ -20,7 +20,7 @@ import spinney
 from spinney.cli import run
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.lessons import LessonPage, tree_slides
-from spinney.extensions.pictures.node_histograms import cuts_of
+from spinney.extensions.pictures.node_histograms import split_cuts
 
 STATE = "document.getElementById('explorer').explorers[0].state"
 VIEWS = ("icicle", "sunburst", "leaves")
@@ -153,7 +153,7 @@ def test_what_if_lights_divided_paths(visit):
     panel(page, "what-if")
     page.fill("[data-attribute=wage-increase-first-year]", "2.1")
     page.fill("[data-attribute=wage-increase-first-year]", "")
-    lit = page.evaluate(f"[...{STATE}.lit]")
+    lit = page.evaluate(f"[...{STATE}.highlighted]")
     weights = dict(lit)
     row = {name: [None] for name in model.schema.names}
     paths = model.decision_path(row).toarray()[0]
@@ -179,7 +179,7 @@ def test_a_flip_flips(melons):
     assert melons.locator(".verdict strong").text_content() == "false"
     melons.select_option("select[data-attribute=texture]", label="something else")
     melons.get_by_role("button", name="Clear").click()
-    assert melons.evaluate(f"{STATE}.lit.size") == 0
+    assert melons.evaluate(f"{STATE}.highlighted.size") == 0
 
 
 def test_the_slider_prunes_along_the_sequence(visit):
@@ -259,7 +259,7 @@ def test_a_histogram_has_its_cut_marked(visit):
     assert bars[-1] == "(230.5, 234.5]: Gentoo 1"
     assert "Rows" not in page.locator(".panel-tabs").inner_text()
     panel(page, "about")
-    numbers = sum(bool(cuts_of(model.tree, node)) for node in model.tree)
+    numbers = sum(bool(split_cuts(model.tree, node)) for node in model.tree)
     said = f"Histograms at {numbers} nodes, and errors, on a table of 344 rows."
     assert said in page.locator(".panel-body").inner_text()
 

@@ -67,7 +67,7 @@ def test_it_is_opened_from_a_temporary_file(model, capsys, monkeypatch, tmp_path
     [
         (["-o", "page.png"], "does not end in .html"),
         (["-o", "-", "--open"], "exclude each other"),
-        (["--decimal", ","], "--decimal , says nothing without --rows"),
+        (["--decimal", ","], "--decimal , has no effect without --rows"),
         (["--rows", "nothing.csv"], "nothing.csv"),
         (["--rows", "shop.csv", "--data", "shop.csv"], "exclude each other"),
         (["nowhere.spinney"], "nowhere.spinney"),

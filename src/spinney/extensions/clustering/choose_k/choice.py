@@ -12,7 +12,7 @@ from spinney._support.text import figure, weight_text
 from spinney._support.text_table import in_columns
 
 MEASURES = ("silhouette", "calinski_harabasz", "davies_bouldin", "elbow", "gap")
-"""The measures of k clusters beside their inertia; each is also a rule."""
+"""The measures of k clusters in addition to inertia; each is also a rule."""
 
 MIXED_MEASURES = ("silhouette", "elbow")
 """The measures that need no numeric centroids."""
@@ -44,7 +44,7 @@ class Choice(InNotebooks):
         The rule that chose it, one of ``MEASURES``.
     why : str
         A sentence with the rule and its numbers.
-    curve : tuple of Line
+    curve : tuple of CurvePoint
         The measures of each k.
     measures : tuple of str
         Their names.
@@ -94,13 +94,13 @@ class Choice(InNotebooks):
         ]
         columns = [["k", *marked]]
         columns += [
-            [name, *_texts([getattr(line, name) for line in self.curve])]
+            [name, *_number_texts([getattr(line, name) for line in self.curve])]
             for name in names
         ]
         lines = in_columns(columns, width=width, indent=0)
         notes = [self.why, *self._notes()]
         if width is not None:
-            notes = [line for each in notes for line in wrap(each, width)]
+            notes = [line for note in notes for line in wrap(note, width)]
         return "\n".join([*lines, "", *notes])
 
     def _notes(self) -> list[str]:
@@ -119,14 +119,14 @@ class Choice(InNotebooks):
         return notes
 
 
-def _texts(values: Sequence[float | None]) -> list[str]:
+def _number_texts(values: Sequence[float | None]) -> list[str]:
     """Return numbers with so many decimals that the largest has six digits.
 
-    >>> _texts([153.25, 2.5, None, float("inf")])
+    >>> _number_texts([153.25, 2.5, None, float("inf")])
     ['153.250', '2.500', '-', 'infinite']
     """
-    known = [value for value in values if value is not None and np.isfinite(value)]
-    largest = max(map(abs, known), default=0.0)
+    finite = [value for value in values if value is not None and np.isfinite(value)]
+    largest = max(map(abs, finite), default=0.0)
     plain = 1e-4 <= largest < 1e9
     decimals = min(6, max(0, 5 - int(np.floor(np.log10(largest))))) if plain else 0
     texts = []

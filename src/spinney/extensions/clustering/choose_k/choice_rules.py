@@ -41,10 +41,10 @@ class Elbow:
     threshold: float
 
 
-def elbow_of(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow:
+def find_elbow(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow:
     """Return the elbow of a falling convex curve; ``sensitivity`` is Kneedle's S.
 
-    >>> elbow = elbow_of(np.arange(5.0), np.array([100.0, 40.0, 10.0, 5.0, 0.0]))
+    >>> elbow = find_elbow(np.arange(5.0), np.array([100.0, 40.0, 10.0, 5.0, 0.0]))
     >>> elbow.index, elbow.exists, elbow.differences.round(2).tolist()
     (2, True, [0.0, 0.35, 0.4, 0.2, 0.0])
     """
@@ -55,9 +55,9 @@ def elbow_of(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow
     differences = (y.max() - y) / down - (x - x[0]) / across
     margin = sensitivity / (len(x) - 1)
     for index in range(1, len(x) - 1):
-        before, here, after = differences[index - 1 : index + 2]
-        if before + TOLERANCE < here and after <= here + TOLERANCE:
-            threshold = float(here - margin)
+        before, peak, after = differences[index - 1 : index + 2]
+        if before + TOLERANCE < peak and after <= peak + TOLERANCE:
+            threshold = float(peak - margin)
             if _falls_below(differences[index:], threshold):
                 return Elbow(index, True, differences, threshold)
     index = first_best(differences)
@@ -66,10 +66,10 @@ def elbow_of(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow
 
 def _falls_below(differences: Floats, threshold: float) -> bool:
     """Return whether differences fall below a threshold before they rise again."""
-    for before, here in pairwise(differences):
-        if here > before + TOLERANCE:
+    for before, after in pairwise(differences):
+        if after > before + TOLERANCE:
             return False
-        if here < threshold - TOLERANCE:
+        if after < threshold - TOLERANCE:
             return True
     return False
 
@@ -92,31 +92,31 @@ def apply_rule(
     if rule == "elbow":
         assert elbow is not None
         return _by_elbow(lines, elbow)
-    known = [line for line in lines if getattr(line, rule) is not None]
-    if not known:
+    measured = [line for line in lines if getattr(line, rule) is not None]
+    if not measured:
         k = lines[0].k
         return k, f"k = {k}, the least: no k has a {TITLES[rule]} (by {rule})."
     if rule == "gap":
-        return _by_gap(known, [line.k for line in lines])
-    return _by_best(rule, known)
+        return _by_gap(measured, [line.k for line in lines])
+    return _by_best(rule, measured)
 
 
 def _by_best(rule: str, lines: Sequence[CurvePoint]) -> tuple[int, str]:
-    """Choose the largest measure, or the smallest where less is better."""
+    """Choose the largest measure, or the smallest if less is better."""
     small = rule == "davies_bouldin"
     values = np.array([getattr(line, rule) for line in lines], dtype=np.float64)
-    best = _first(-values if small else values)
+    scores = -values if small else values
+    best = _first_largest(scores)
     k, title, word = lines[best].k, TITLES[rule], "smallest" if small else "largest"
     why = f"k = {k} by {rule}: its {title}, {_figure(values[best])}, is the {word}"
-    others = [other for other in range(len(lines)) if other != best]
-    if others:
-        order = values[others] if small else -values[others]
-        second = others[int(np.argmin(order))]
+    if len(lines) > 1:
+        rest = np.delete(np.arange(len(lines)), best)
+        second = int(rest[np.argmax(scores[rest])])
         why += f"; the next is {_figure(values[second])} at k = {lines[second].k}"
     return k, why + "."
 
 
-def _first(values: Floats) -> int:
+def _first_largest(values: Floats) -> int:
     """Return the first index of the largest, within the tolerance of ties."""
     largest = values.max()
     if not np.isfinite(largest):
@@ -129,7 +129,7 @@ def _by_gap(lines: Sequence[CurvePoint], ks: Sequence[int]) -> tuple[int, str]:
     gaps, errors = [line.gap for line in lines], [line.gap_error for line in lines]
     best = standard_error_rule(gaps, errors)
     if best is None:
-        best = _first(np.array(gaps, dtype=np.float64))
+        best = _first_largest(np.array(gaps, dtype=np.float64))
         k = lines[best].k
         return k, (
             f"k = {k} by gap: no gap is at least the next one less its standard error, "

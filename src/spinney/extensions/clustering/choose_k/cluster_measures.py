@@ -20,7 +20,7 @@ from spinney.extensions.clustering.scaling import rounding_square, scaled
 
 # The most distances of a thread in memory at once, and the most rows.
 DISTANCES = 1 << 22
-MOST_ROWS = 512
+MAX_ROWS = 512
 
 
 def silhouettes(
@@ -53,7 +53,7 @@ def silhouettes(
     rows = labelled[0].rows
     return mean_silhouette_widths(
         lambda part: np.asarray(cdist(rows[part], rows)),
-        [one.codes for one in labelled],
+        [rows.codes for rows in labelled],
         labelled[0].weights,
         n_jobs=n_jobs,
     )
@@ -77,27 +77,29 @@ def mean_silhouette_widths(
     sizes: list[Floats] = [
         np.bincount(codes, weights=weights).astype(np.float64) for codes in codings
     ]
-    ends = np.cumsum([0, *(len(each) for each in sizes)])
+    ends = np.cumsum([0, *map(len, sizes)])
     members = np.zeros((n_rows, ends[-1]))
     for first, codes in zip(ends, codings, strict=False):
         members[np.arange(n_rows), first + codes] = weights
-    step = max(1, min(MOST_ROWS, DISTANCES // n_rows))
+    step = max(1, min(MAX_ROWS, DISTANCES // n_rows))
     widths = np.zeros((len(codings), n_rows))
 
     def fill(start: int) -> None:
         part = slice(start, start + step)
         sums = distances(part) @ members
         for index, codes in enumerate(codings):
-            some = sums[:, ends[index] : ends[index + 1]]
-            widths[index, part] = _silhouette_widths(some, codes[part], sizes[index])
+            own_sums = sums[:, ends[index] : ends[index + 1]]
+            widths[index, part] = _silhouette_widths(
+                own_sums, codes[part], sizes[index]
+            )
 
     with one_blas_thread():
         pieces = [partial(fill, start) for start in range(0, n_rows, step)]
-        run_each(pieces, at_once=n_jobs)
+        run_each(pieces, max_threads=n_jobs)
     means = widths @ weights / weights.sum()
     return [
-        float(mean) if len(each) > 1 else None
-        for mean, each in zip(means, sizes, strict=True)
+        float(mean) if len(clusters) > 1 else None
+        for mean, clusters in zip(means, sizes, strict=True)
     ]
 
 
@@ -106,9 +108,9 @@ def _silhouette_widths(sums: Floats, codes: Integers, sizes: Floats) -> Floats:
     if len(sizes) < 2:
         return np.zeros(len(codes))
     rows = np.arange(len(codes))
-    others = sizes[codes] - 1
-    alone = others <= 0
-    inner = sums[rows, codes] / np.where(alone, 1.0, others)
+    n_others = sizes[codes] - 1
+    alone = n_others <= 0
+    inner = sums[rows, codes] / np.where(alone, 1.0, n_others)
     means = sums / sizes
     means[rows, codes] = np.inf
     outer = means.min(axis=1)
@@ -130,13 +132,13 @@ def calinski_harabasz(
     >>> calinski_harabasz(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     32.0
     """
-    one = _labelled(cells, labels, weights)
-    k, n = len(one.sizes), float(one.weights.sum())
+    rows = _labelled(cells, labels, weights)
+    k, n = len(rows.sizes), float(rows.weights.sum())
     if k < 2 or n <= k:
         return None
-    centroids, squares = one.centred()
-    within = float(squares @ one.weights)
-    between = float(one.sizes @ (centroids * centroids).sum(axis=1))
+    centroids, squares = rows.centred()
+    within = float(squares @ rows.weights)
+    between = float(rows.sizes @ (centroids * centroids).sum(axis=1))
     return between * (n - k) / (within * (k - 1)) if within else np.inf
 
 
@@ -153,13 +155,13 @@ def davies_bouldin(
     >>> davies_bouldin(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     0.25
     """
-    one = _labelled(cells, labels, weights)
-    k = len(one.sizes)
-    if k < 2 or float(one.weights.sum()) <= k:
+    rows = _labelled(cells, labels, weights)
+    k = len(rows.sizes)
+    if k < 2 or float(rows.weights.sum()) <= k:
         return None
-    centroids, squares = one.centred()
-    roots = np.sqrt(squares) * one.weights
-    spreads = np.bincount(one.codes, weights=roots, minlength=k) / one.sizes
+    centroids, squares = rows.centred()
+    roots = np.sqrt(squares) * rows.weights
+    spreads = np.bincount(rows.codes, weights=roots, minlength=k) / rows.sizes
     worst = np.zeros(k)
     for index in range(k):
         distances = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
@@ -187,9 +189,8 @@ class _LabelledRows:
         """
         middle = self.weights @ self.rows / self.weights.sum()
         distances = self.rows - middle
-        sums = [
-            np.bincount(self.codes, weights=self.weights * one) for one in distances.T
-        ]
+        weighted = (self.weights * column for column in distances.T)
+        sums = [np.bincount(self.codes, weights=column) for column in weighted]
         centroids = np.column_stack(sums) / self.sizes[:, None]
         squares = ((distances - centroids[self.codes]) ** 2).sum(axis=1)
         least = rounding_square(self.rows)
@@ -199,29 +200,23 @@ class _LabelledRows:
 def _labelled(
     cells: NDArray[Any], labels: Any, weights: Floats | None
 ) -> _LabelledRows:
-    rows, labels_given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
-    row_weights = (
-        np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-    )
-    if rows.ndim != 2 or not len(rows) == len(labels_given) == len(row_weights):
+    rows, labels = np.asarray(cells, dtype=np.float64), np.asarray(labels)
+    weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    if rows.ndim != 2 or not len(rows) == len(labels) == len(weights):
         msg = (
-            f"{len(labels_given)} labels and {len(row_weights)} weights for rows of "
-            f"the shape {rows.shape}: give one label and one weight per row"
+            f"{len(labels)} labels and {len(weights)} weights for rows of the shape "
+            f"{rows.shape}: give one label and one weight per row"
         )
         raise DataError(msg)
-    if not (
-        np.isfinite(rows).all()
-        and np.isfinite(row_weights).all()
-        and (row_weights >= 0).all()
+    if (
+        not (np.isfinite(rows).all() and np.isfinite(weights).all())
+        or (weights < 0).any()
     ):
         msg = "a measure needs finite numbers, and weights of at least 0"
         raise DataError(msg)
-    if not row_weights.all():
-        rows, labels_given, row_weights = (
-            rows[row_weights > 0],
-            labels_given[row_weights > 0],
-            row_weights[row_weights > 0],
-        )
-    codes = np.unique(labels_given, return_inverse=True)[1].reshape(-1)
-    sizes = np.asarray(np.bincount(codes, weights=row_weights), dtype=np.float64)
-    return _LabelledRows(scaled(rows)[0], codes.astype(np.int64), row_weights, sizes)
+    if not weights.all():
+        counts = weights > 0
+        rows, labels, weights = rows[counts], labels[counts], weights[counts]
+    codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    sizes = np.asarray(np.bincount(codes, weights=weights), dtype=np.float64)
+    return _LabelledRows(scaled(rows)[0], codes.astype(np.int64), weights, sizes)

@@ -46,14 +46,15 @@ def distinct_rows(
     >>> sorted(zip(rows.cells[:, 0].tolist(), rows.weights.tolist()))
     [(1.0, 2.0), (5.0, 1.0)]
     """
-    row_weights = (
-        np.ones(len(cells)) if weights is None else np.asarray(weights, np.float64)
-    )
-    if weights is not None and not row_weights.all():
-        cells, row_weights = cells[row_weights > 0], row_weights[row_weights > 0]
-    keys = _keys(cells)
-    # Equal rows of different weights need one order, too.
-    order = np.argsort(keys) if weights is None else np.lexsort((row_weights, keys))
+    if weights is None:
+        row_weights, keys = np.ones(len(cells)), _keys(cells)
+        order = np.argsort(keys)
+    else:
+        row_weights = np.asarray(weights, np.float64)
+        if not row_weights.all():
+            cells, row_weights = cells[row_weights > 0], row_weights[row_weights > 0]
+        keys = _keys(cells)
+        order = np.lexsort((row_weights, keys))  # equal rows are in order of weight
     if not len(order):
         return DistinctRows(cells, row_weights)
     starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
@@ -96,8 +97,8 @@ def uniform_numbers(n: int, *, seed: int) -> Floats:
     >>> uniform_numbers(3, seed=7).tolist() == [draws.number() for _ in range(3)]
     True
     """
-    turns = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
-    words = _mix_words(turns + np.uint64(root_key(seed)))
+    counters = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
+    words = _mix_words(counters + np.uint64(root_key(seed)))
     return np.asarray((words >> np.uint64(11)) * 2.0**-53)
 
 

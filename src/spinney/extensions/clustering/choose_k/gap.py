@@ -51,7 +51,7 @@ def gap_statistics(
     inertia: Inertia,
     *,
     data_inertias: Sequence[float],
-    most_rows: int,
+    max_rows: int,
     n_tables: int,
     seed: int,
     n_jobs: int = 1,
@@ -59,14 +59,14 @@ def gap_statistics(
     """Return the gaps of some numbers of clusters.
 
     A reference table has as many rows as the data by weight or, if weights are not
-    whole numbers, as there are distinct rows. Beyond ``most_rows`` a sample replaces
+    whole numbers, as there are distinct rows. Beyond ``max_rows`` a sample replaces
     the data, else ``data_inertias`` are the inertias of the data by k.
     """
     whole = bool(np.all(rows.weights == np.floor(rows.weights)))
     n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
     cells = rows.cells
-    if n_rows > most_rows:
-        n_rows = most_rows
+    if n_rows > max_rows:
+        n_rows = max_rows
         rows = sample_rows(rows, n_rows, seed=seed)
         cells = rows.cells
         data_inertias = [
@@ -85,7 +85,7 @@ def gap_statistics(
 
     pieces = [partial(references, number) for number in range(n_tables)]
     with one_blas_thread():
-        tables = np.array(run_each(pieces, at_once=n_jobs))
+        tables = np.array(run_each(pieces, max_threads=n_jobs))
     gaps: list[float | None] = []
     errors: list[float | None] = []
     for index, k in enumerate(ks):
@@ -95,16 +95,15 @@ def gap_statistics(
             errors.append(None)
             continue
         logs = np.log(inertias)
-        gap = (
-            logs.mean() - np.log(data_means[index]) if data_means[index] > 0 else np.inf
-        )
+        mean = data_means[index]
+        gap = logs.mean() - np.log(mean) if mean > 0 else np.inf
         gaps.append(float(gap))
         errors.append(float(logs.std() * np.sqrt(1 + 1 / n_tables)))
     return GapStatistics(tuple(gaps), tuple(errors), n_rows, n_tables)
 
 
 def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[Any]:
-    """Return rows drawn uniformly from the bounding box of some others.
+    """Return rows drawn uniformly from the bounding box of a table.
 
     >>> reference_table(np.array([[1.0, 5.0], [2.0, 5.0]]), 2, seed=0).round(3)
     array([[1.883, 5.   ],
@@ -127,9 +126,9 @@ def standard_error_rule(
     1
     """
     for index in range(len(gaps) - 1):
-        here, after, error = gaps[index], gaps[index + 1], errors[index + 1]
-        if here is None or after is None or error is None:
+        gap, following, error = gaps[index], gaps[index + 1], errors[index + 1]
+        if gap is None or following is None or error is None:
             continue
-        if here >= after - error:
+        if gap >= following - error:
             return index
     return None

@@ -1,6 +1,6 @@
 """The choice of k: clusterings of several k, their measures, and a rule."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -21,7 +21,7 @@ from spinney.extensions.clustering.choose_k.choice import MEASURES, Choice, Curv
 from spinney.extensions.clustering.choose_k.choice_rules import (
     Elbow,
     apply_rule,
-    elbow_of,
+    find_elbow,
 )
 from spinney.extensions.clustering.choose_k.cluster_measures import (
     calinski_harabasz,
@@ -93,19 +93,19 @@ def choose(
     if not len(rows):
         msg = "no row has weight"
         raise DataError(msg, remedy="give at least one row a weight above 0")
-    ks_tried = candidate_ks(n_clusters, rule, len(rows))
-    n_starts = method.n_starts(small, ks_tried[-1])
+    ks = candidate_ks(n_clusters, rule, len(rows))
+    n_starts = method.n_starts(small, ks[-1])
     method = replace(method, n_init=n_starts)
     clusterings = []
-    for k in ks_tried:
+    for k in ks:
         clusterings.append(method.fit(rows.cells, k, weights=rows.weights_or_none))
         if progress is not None:
-            progress(len(clusterings), len(ks_tried))
-    curve = _Curve(rows, ks_tried, clusterings, method, limits, rule)
+            progress(len(clusterings), len(ks))
+    curve = _Curve(rows, ks, clusterings, method, limits, rule)
     for name in names:
         getattr(curve, name)()
     lines = curve.lines(power)
-    k, why = apply_rule(rule, lines, curve.elbow_found)
+    k, why = apply_rule(rule, lines, curve.found_elbow)
     return Choice(
         k=k,
         rule=rule,
@@ -134,12 +134,12 @@ class _Curve:
     rule: str
     columns: dict[str, Sequence[float | None]] = field(default_factory=dict)
     silhouette_rows: int | None = None
-    elbow_found: Elbow | None = None
+    found_elbow: Elbow | None = None
     gaps: GapStatistics | None = None
 
     def silhouette(self) -> None:
         """Measure silhouettes, on a sample if there are many rows."""
-        rows, labelings = self.rows, [one.labels for one in self.clusterings]
+        rows, labelings = self.rows, [c.labels for c in self.clusterings]
         if len(rows) > self.limits.silhouette_rows:
             self.silhouette_rows = self.limits.silhouette_rows
             rows = sample_rows(rows, self.silhouette_rows, seed=self.method.seed)
@@ -150,24 +150,24 @@ class _Curve:
 
     def calinski_harabasz(self) -> None:
         """Measure the ratios of variances."""
-        self.columns["calinski_harabasz"] = [
-            calinski_harabasz(self.rows.cells, one.labels, self.rows.weights)
-            for one in self.clusterings
-        ]
+        self._measure("calinski_harabasz", calinski_harabasz)
 
     def davies_bouldin(self) -> None:
         """Measure the similarities of clusters."""
-        self.columns["davies_bouldin"] = [
-            davies_bouldin(self.rows.cells, one.labels, self.rows.weights)
-            for one in self.clusterings
+        self._measure("davies_bouldin", davies_bouldin)
+
+    def _measure(self, name: str, measure: Callable[..., float | None]) -> None:
+        cells, weights = self.rows.cells, self.rows.weights
+        self.columns[name] = [
+            measure(cells, c.labels, weights) for c in self.clusterings
         ]
 
     def elbow(self) -> None:
         """Find the elbow of the inertia, unless that overflows."""
-        inertias = np.array([one.inertia for one in self.clusterings])
+        inertias = np.array([c.inertia for c in self.clusterings])
         if np.isfinite(inertias).all():
-            self.elbow_found = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
-            self.columns["elbow"] = self.elbow_found.differences.tolist()
+            self.found_elbow = find_elbow(np.array(self.ks, dtype=np.float64), inertias)
+            self.columns["elbow"] = self.found_elbow.differences.tolist()
         elif self.rule == "elbow":
             raise DataError(
                 Setting("rule", "elbow"),
@@ -181,8 +181,8 @@ class _Curve:
             self.rows,
             self.ks,
             self._inertia,
-            data_inertias=[one.inertia for one in self.clusterings],
-            most_rows=self.limits.gap_rows,
+            data_inertias=[c.inertia for c in self.clusterings],
+            max_rows=self.limits.gap_rows,
             n_tables=self.limits.gap_tables,
             seed=self.method.seed,
             n_jobs=self.method.n_jobs or 1,
@@ -192,8 +192,8 @@ class _Curve:
 
     def _inertia(self, cells: Any, k: int, weights: Floats | None, seed: int) -> float:
         """Return the inertia of k clusters of some rows, with one thread."""
-        alone = replace(self.method, seed=seed, n_jobs=1)
-        return alone.fit(cells, k, weights=weights).inertia
+        method = replace(self.method, seed=seed, n_jobs=1)
+        return method.fit(cells, k, weights=weights).inertia
 
     def lines(self, power: int) -> tuple[CurvePoint, ...]:
         """Return the curve, with inertias times a power of four."""
@@ -235,8 +235,8 @@ def candidate_ks(n_clusters: Any, rule: str, n_distinct: int) -> list[int]:
     """Return the numbers of clusters to try, in order."""
     if isinstance(n_clusters, str):
         check_named("n_clusters", n_clusters, ["auto"])
-        most = min(LARGEST_K, n_distinct)
-        return list(range(min(1 if rule == "gap" else 2, most), most + 1))
+        largest = min(LARGEST_K, n_distinct)
+        return list(range(min(1 if rule == "gap" else 2, largest), largest + 1))
     try:
         numbers = list(islice(n_clusters, MAX_REPEATS + 1))
     except TypeError:
@@ -251,11 +251,11 @@ def candidate_ks(n_clusters: Any, rule: str, n_distinct: int) -> list[int]:
             Setting("n_clusters", n_clusters),
             "must be whole numbers of at least 1, such as range(2, 11), or 'auto'",
         )
-    most = max(numbers)
-    if most > n_distinct:
+    largest = max(numbers)
+    if largest > n_distinct:
         raise DataError(
             Setting("n_clusters"),
-            f" contains {most}, but there are {n_distinct} distinct rows",
+            f" contains {largest}, but there are {n_distinct} distinct rows",
             remedy="use fewer clusters than that",
         )
     return sorted({int(k) for k in numbers})

@@ -39,7 +39,7 @@ from spinney.extensions.clustering.clusters import (
 )
 from spinney.extensions.clustering.fit_k_means import (
     K_MEANS_INITS,
-    distances_between,
+    distances_to_centroids,
     nearest_centroids,
 )
 from spinney.extensions.clustering.lloyd import is_random_init
@@ -130,7 +130,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         self.clusters_, self.labels_ = fit.clusters, fit.labels
         if fit.choice is not None:
             self.choice_ = fit.choice
-        warn_if_few(len(fit.clusters), fit.labels)
+        warn_if_too_few(len(fit.clusters), fit.labels)
 
     def _cluster_input(self, X: Any) -> ClusterInput:
         """Return the training rows, and store their columns."""
@@ -264,7 +264,7 @@ def sample_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return the weights of the rows or None; refuse unusable ones."""
     if sample_weight is None:
         return None
-    weights = given_weights(sample_weight, n_rows, most=np.inf)
+    weights = given_weights(sample_weight, n_rows, max_total=np.inf)
     return check_weights(weights, "sample_weight")
 
 
@@ -283,7 +283,7 @@ def refuse_no_rows(table: Table) -> None:
         raise DataError(msg, remedy="give at least one")
 
 
-def warn_if_few(n_clusters: int, labels: Integers) -> None:
+def warn_if_too_few(n_clusters: int, labels: Integers) -> None:
     """Warn if there are fewer distinct rows than clusters."""
     n_distinct = len(np.unique(labels))
     if n_distinct < n_clusters:
@@ -320,7 +320,7 @@ class Centroids(
         with np.errstate(over="ignore"):
             for first in range(0, len(cells), step):
                 part = slice(first, first + step)
-                distances[part] = distances_between(cells[part], centroids)
+                distances[part] = distances_to_centroids(cells[part], centroids)
         return distances
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
@@ -409,21 +409,18 @@ def _array(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
     X = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
     cells = np.asarray(X)
-    known = np.isfinite(cells)
-    if known.all():
+    finite = np.isfinite(cells)
+    if finite.all():
         return cells
-    row, column = (int(index) for index in np.argwhere(~known)[0])
+    row, column = (int(index) for index in np.argwhere(~finite)[0])
     number = float(cells[row, column])
     text = "NaN" if np.isnan(number) else "infinity" if number > 0 else "-infinity"
-    other = ", or use KPrototypes" if text == "NaN" else ""
+    alternative = ", or use KPrototypes" if text == "NaN" else ""
     msg = (
         f"column {column} contains {text} in row {row}, and "
         f"{type(estimator).__name__} needs finite numbers"
     )
-    raise DataError(
-        msg,
-        remedy=f"fill or remove such cells{other}",
-    )
+    raise DataError(msg, remedy=f"fill or remove such cells{alternative}")
 
 
 def _validated(estimator: Any, X: Any, **settings: Any) -> Any:

@@ -21,7 +21,7 @@ from spinney.estimators.table_estimator import (
     our_errors,
     validated_table,
 )
-from spinney.extensions.clustering.clusters import schema_of
+from spinney.extensions.clustering.clusters import cluster_schema
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     ClusterEstimator,
     refuse_no_rows,
@@ -125,7 +125,7 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
     def _cluster_input(self, X: Any) -> ClusterInput:
         table = self._read(X, reset=True)
         attributes = tuple(attribute_of(column) for column in table.columns)
-        cells = encode_mixed_cells(schema_of(attributes, 1), table)
+        cells = encode_mixed_cells(cluster_schema(attributes, 1), table)
         return ClusterInput(attributes, cells, hasattr(self, "feature_names_in_"))
 
     def _plan(self, rows: ClusterInput, **settings: Any) -> Plan:
@@ -134,7 +134,7 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
             check_named("init", init, K_PROTOTYPES_INITS)
         elif not isinstance(self.n_clusters, str):
             check_whole("n_clusters", self.n_clusters, least=1)
-            init = given_prototypes(rows, init, self.n_clusters)
+            init = read_prototypes(rows, init, self.n_clusters)
         return super()._plan(rows, init=init, gamma=self.gamma)
 
     # Reading
@@ -147,9 +147,9 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
             schema = self.clusters_.schema
             table = read_with_schema(schema, range(len(schema.attributes)), X)
         else:
-            known = read_table(X) if is_relation(X) else X
+            rows = read_table(X) if is_relation(X) else X
             with our_errors():
-                table = validated_table(self, known, reset=reset)
+                table = validated_table(self, rows, reset=reset)
         refuse_no_rows(table)
         return table
 
@@ -175,19 +175,19 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
         return self.inertia_
 
 
-def given_prototypes(rows: ClusterInput, given: Any, n_clusters: int) -> Prototypes:
+def read_prototypes(rows: ClusterInput, init: Any, n_clusters: int) -> Prototypes:
     """Return the user's prototypes, from a table or an array of values."""
-    schema = schema_of(rows.attributes, 1)
-    if not has_names_only(given) and not is_framed(given):
-        given = _columns(schema, given)
-    table = read_with_schema(schema, range(len(schema.attributes)), given)
+    schema = cluster_schema(rows.attributes, 1)
+    if not has_names_only(init) and not is_framed(init):
+        init = _columns(schema, init)
+    table = read_with_schema(schema, range(len(schema.attributes)), init)
     return prototypes_from_table(schema, table, n_clusters)
 
 
-def _columns(schema: Schema, given: Any) -> dict[str, list[Any]]:
+def _columns(schema: Schema, init: Any) -> dict[str, list[Any]]:
     """Return an array of prototypes as named columns."""
     try:
-        array = np.array(given, dtype=object)
+        array = np.array(init, dtype=object)
     except ValueError:
         array = np.empty(0, dtype=object)
     if array.ndim != 2 or array.shape[1] != len(schema.attributes):

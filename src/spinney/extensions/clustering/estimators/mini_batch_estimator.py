@@ -1,7 +1,7 @@
 """Mini-batch k-means by scikit-learn's conventions."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -16,14 +16,14 @@ from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
 from spinney.errors import DataError, Setting
 from spinney.estimators.table_estimator import transactional_fit
-from spinney.extensions.clustering.clusters import BATCHES, Clusters, schema_of
+from spinney.extensions.clustering.clusters import BATCHES, Clusters, cluster_schema
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
     encode_later_rows,
     numeric_attributes,
     numeric_input,
     sample_weights,
-    warn_if_few,
+    warn_if_too_few,
     weighted_sum,
 )
 from spinney.extensions.clustering.exact_sums import exact_means
@@ -119,22 +119,20 @@ class MiniBatchKMeans(Centroids):
         cells, weights = rows.cells, sample_weights(sample_weight, len(rows.cells))
         plan = self._plan(rows)
         first = self._first_rows(len(cells), weights, plan.seed)
-        own = None if weights is None else weights[first]
-        self._initialise(replace(rows, cells=cells[first]), own, plan)
-        n_iter, _ = self._pass_until_done(
-            lambda turn: (
-                (cells[some], None if weights is None else weights[some])
-                for some in shuffled_batches(
-                    len(cells), self.batch_size, plan.seed, turn
-                )
-            )
-        )
+        first_weights = None if weights is None else weights[first]
+        self._initialise(replace(rows, cells=cells[first]), first_weights, plan)
+
+        def make_batches(turn: int) -> Iterator[tuple[NDArray[Any], Floats | None]]:
+            for batch in shuffled_batches(len(cells), self.batch_size, plan.seed, turn):
+                yield cells[batch], None if weights is None else weights[batch]
+
+        n_iter, _ = self._pass_until_done(make_batches)
         points = self._running.centroids.astype(cells.dtype)
         jobs = thread_count(self.n_jobs)
         self.labels_, squares = nearest_centroids(cells, points, n_jobs=jobs)
         inertia = weighted_sum(squares, weights)
         self._store_centroids(cells.dtype, inertia, n_iter, rows.fingerprint(weights))
-        warn_if_few(len(points), self.labels_)
+        warn_if_too_few(len(points), self.labels_)
 
     def _first_rows(self, n_rows: int, weights: Floats | None, seed: int) -> Integers:
         """Return the rows for the initial centroids, those with weight if possible."""
@@ -152,11 +150,11 @@ class MiniBatchKMeans(Centroids):
             rows = ClusterInput(numeric_attributes(names), cells)
             self._initialise(rows, None, self._plan(rows))
 
-        def batches_of(_: int) -> Iterator[tuple[NDArray[Any], None]]:
+        def make_batches(_: int) -> Iterator[tuple[NDArray[Any], None]]:
             with number_batches(X, self.batch_size) as (_names, batches):
                 yield from ((cells, None) for cells in batches)
 
-        n_iter, inertia = self._pass_until_done(batches_of)
+        n_iter, inertia = self._pass_until_done(make_batches)
         self._store_centroids(cells.dtype, inertia, n_iter)
 
     def _initialise(
@@ -178,12 +176,12 @@ class MiniBatchKMeans(Centroids):
         self._running = RunningCentroids(clustering.centroids, np.zeros(k))
         self.n_steps_ = 0
 
-    def _pass_until_done(self, batches_of: Any) -> tuple[int, float]:
+    def _pass_until_done(self, make_batches: Callable[[int], Any]) -> tuple[int, float]:
         """Learn all rows in passes; return how many, and the last inertia."""
         before, n_iter = np.inf, 0
         while True:
             inertia = weight = 0.0
-            for cells, weights in batches_of(n_iter):
+            for cells, weights in make_batches(n_iter):
                 inertia += self._learn_batch(cells, weights)[1]
                 weight += len(cells) if weights is None else float(weights.sum())
             n_iter += 1
@@ -263,7 +261,7 @@ class MiniBatchKMeans(Centroids):
                 first = numeric_input(self, batch)
                 waiting.append(first.cells)
             else:
-                schema = schema_of(first.attributes, 1)
+                schema = cluster_schema(first.attributes, 1)
                 waiting.append(encode_later_rows(self, batch, schema))
             started = "clusters_" in vars(self)
             if started or sum(map(len, waiting)) >= self.n_clusters:
@@ -314,28 +312,30 @@ class RunningCentroids:
         self, cells: NDArray[Any], weights: Floats | None, n_jobs: int | None
     ) -> tuple[Integers, float]:
         """Learn a batch; return its labels and inertia before the update."""
-        own, heavy = prepare_weights(weights)
+        small, weight_power = prepare_weights(weights)
         points = self.centroids.astype(cells.dtype)
-        rows, points, power = scaled_rows_and_points(cells, points, own, n_jobs=n_jobs)
+        rows, points, power = scaled_rows_and_points(
+            cells, points, small, n_jobs=n_jobs
+        )
         with one_blas_thread_for(rows):
             labels, squares = rows.nearest_to(points)
         centroids = np.ldexp(self.centroids, -power)
         means, added = exact_means(rows.sums(), rows.scales)
-        got = added > 0
+        changed = added > 0
         with np.errstate(over="ignore"):
-            added = np.ldexp(added[got], heavy)
-            total = self.weights[got] + added
-        share = (added / total)[:, None]
-        centroids[got] += (means[got] - centroids[got]) * share
-        self.weights[got] = total
-        sizes = squares * own if len(own) else squares
+            added = np.ldexp(added[changed], weight_power)
+            total = self.weights[changed] + added
+        fraction = (added / total)[:, None]
+        centroids[changed] += (means[changed] - centroids[changed]) * fraction
+        self.weights[changed] = total
+        sizes = squares * small if len(small) else squares
         empty = np.flatnonzero(self.weights <= 0)
         farthest = np.argsort(-sizes, kind="stable")[: len(empty)]
         farthest = farthest[sizes[farthest] > 0]
         centroids[empty[: len(farthest)]] = rows.cells[farthest]
         self.centroids = np.ldexp(centroids, power)
         with np.errstate(over="ignore"):
-            return labels, float(np.ldexp(np.sum(sizes), 2 * power + heavy))
+            return labels, float(np.ldexp(np.sum(sizes), 2 * power + weight_power))
 
 
 def shuffled_batches(

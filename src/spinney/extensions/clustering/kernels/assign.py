@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
 
-# Rows of ``moves``, by cluster: the sum of its centroid's moves; half of its distance
-# to the next centroid; the sum of the largest moves.
-GROWN, HALF, FALLEN = np.arange(3)
+# Lines of ``moves``, by cluster: the sum of its centroid's moves; half of its distance
+# to the nearest other centroid; the sum of the largest moves.
+CENTROID_MOVES, HALF_DISTANCE, LARGEST_MOVES = np.arange(3)
 
 # Cells of ``limits``: the relative and absolute error of a squared distance; the
 # relative error of a stored bound; the largest norm of a centroid.
-ERROR, TINY, KEPT, LONGEST = np.arange(4)
+RELATIVE_ERROR, ABSOLUTE_ERROR, STORED_ERROR, LARGEST_NORM = np.arange(4)
 
 
 class AssignmentTask(NamedTuple):
@@ -66,7 +66,7 @@ def squared_distance(rows, row, points, point):
 
 @kernel
 def short_squared_distance(rows, row, points, point):
-    """Return it in the precision of the rows: even columns plus odd ones."""
+    """Return the square in the precision of the rows: even columns plus odd ones."""
     width = rows.shape[1]
     difference = rows[row, 0] - points[point, 0]
     even = difference * difference
@@ -85,7 +85,7 @@ def short_squared_distance(rows, row, points, point):
 @kernel
 def store_upper(upper, row, reach, moved, limits):
     """Store an upper bound relative to the initial centroids."""
-    upper[row] = reach - moved + limits[KEPT] * (reach + moved)
+    upper[row] = reach - moved + limits[STORED_ERROR] * (reach + moved)
 
 
 @entry
@@ -97,14 +97,15 @@ def list_waiting(task, pending, span):
     for row in range(span[0], span[1]):
         cluster = labels[row]
         if cluster >= 0:
-            others = np.float64(lower[row]) - moves[FALLEN, cluster]
-            others = max(others, moves[HALF, cluster])
-            moved = moves[GROWN, cluster]
-            if np.float64(upper[row]) + moved < others:
+            bound = np.float64(lower[row]) - moves[LARGEST_MOVES, cluster]
+            bound = max(bound, moves[HALF_DISTANCE, cluster])
+            moved = moves[CENTROID_MOVES, cluster]
+            if np.float64(upper[row]) + moved < bound:
                 continue
             near = np.float64(short_squared_distance(rows, row, centroids, cluster))
-            reach = np.sqrt(near * (1.0 + limits[ERROR]) + limits[TINY])
-            if reach < others:
+            near *= 1.0 + limits[RELATIVE_ERROR]
+            reach = np.sqrt(near + limits[ABSOLUTE_ERROR])
+            if reach < bound:
                 store_upper(upper, row, reach, moved, limits)
                 continue
         pending[n] = row
@@ -154,20 +155,20 @@ def assign_waiting(task, products, pending, workspace, span):
         best, second = np.float64(firsts[line]), np.float64(seconds[line])
         nearest = np.int64(clusters[line])
         size = np.float64(sizes[row])
-        length = np.sqrt(size) + limits[LONGEST]
-        error = limits[ERROR] * length * length + limits[TINY]
+        length = np.sqrt(size) + limits[LARGEST_NORM]
+        error = limits[RELATIVE_ERROR] * length * length + limits[ABSOLUTE_ERROR]
         # The true best is at most best + error, the others at least second − error.
         high, low = best + error, second - error
         if low <= high:
             high, low = high + 2.0 * error, best - error
-            most = best + 2.0 * error
-            nearest = first_nearest(rows, row, centroids, norms, products, line, most)
+            limit = best + 2.0 * error
+            nearest = first_nearest(rows, row, centroids, norms, products, line, limit)
         before = np.int64(labels[row])
         reach = np.sqrt(max(high + size, 0.0))
-        store_upper(upper, row, reach, moves[GROWN, nearest], limits)
+        store_upper(upper, row, reach, moves[CENTROID_MOVES, nearest], limits)
         least = np.sqrt(max(low + size, 0.0))
-        fallen = moves[FALLEN, nearest]
-        lower[row] = least + fallen - limits[KEPT] * (least + fallen)
+        least += moves[LARGEST_MOVES, nearest]
+        lower[row] = least - limits[STORED_ERROR] * least
         if nearest != before:
             changed += 1
             labels[row] = nearest
@@ -179,11 +180,11 @@ def assign_waiting(task, products, pending, workspace, span):
 
 
 @kernel
-def first_nearest(rows, row, centroids, norms, products, line, most):
-    """Return the first nearest among the centroids within ``most``."""
+def first_nearest(rows, row, centroids, norms, products, line, limit):
+    """Return the first nearest among the centroids within ``limit``."""
     best, nearest = np.inf, np.int64(0)
     for cluster in range(centroids.shape[0]):
-        if np.float64(products[cluster, line] + norms[cluster]) > most:
+        if np.float64(products[cluster, line] + norms[cluster]) > limit:
             continue
         near = squared_distance(rows, row, centroids, cluster)
         if near < best:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry
 from spinney.extensions.clustering.kernels.assign import (
-    ERROR,
-    LONGEST,
-    TINY,
+    ABSOLUTE_ERROR,
+    LARGEST_NORM,
+    RELATIVE_ERROR,
     short_squared_distance,
 )
 
@@ -41,26 +41,27 @@ def add_gains(seeding, products, norms, workspace, gains, span):
     """Add up the decrease of squared distances by each candidate over a range of rows.
 
     ``products`` are −2 x·y with a column for each row, ``norms`` |y|²; ``workspace`` is
-    (most, waiting), arrays for all rows.
+    (thresholds, pending), arrays for all rows.
     """
     rows, weights, sizes = seeding.rows, seeding.weights, seeding.sizes
     near, better, candidates = seeding.near, seeding.better, seeding.candidates
     limits, first = seeding.limits, span[0]
-    most, pending = workspace
+    thresholds, pending = workspace
     # (|x| + |y|)² is at most 2 |x|² + 2 |y|².
-    wrong = 2.0 * limits[ERROR]
-    most_wrong = wrong * limits[LONGEST] ** 2 + limits[TINY]
+    error = 2.0 * limits[RELATIVE_ERROR]
+    max_error = error * limits[LARGEST_NORM] ** 2 + limits[ABSOLUTE_ERROR]
     for row in range(first, span[1]):
         size = np.float64(sizes[row])
-        reach = np.float64(near[row]) * (1.0 + wrong) + wrong * size + most_wrong
-        most[row - first] = reach - size
+        reach = np.float64(near[row]) * (1.0 + error) + error * size + max_error
+        thresholds[row - first] = reach - size
         better[row] = 0
     for index in range(candidates.size):
         norm, gain, bit = norms[index], gains[index], np.uint32(1) << np.uint32(index)
         n = 0
         for row in range(first, span[1]):  # without an unpredictable branch
             pending[n] = row
-            n += np.int64(products[index, row - first] + norm <= most[row - first])
+            is_below = products[index, row - first] + norm <= thresholds[row - first]
+            n += np.int64(is_below)
         for position in range(n):
             row = pending[position]
             squared_distance = short_squared_distance(

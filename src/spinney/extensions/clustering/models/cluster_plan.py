@@ -63,10 +63,10 @@ class Plan:
     n_jobs: int | None = None
 
     @classmethod
-    def further(cls) -> tuple[str, ...]:
+    def optional_names(cls) -> tuple[str, ...]:
         """Return the names of the parameters that are optional in ``find_clusters``."""
         common = ("n_clusters", "standardise", "seed")
-        return tuple(each.name for each in fields(cls) if each.name not in common)
+        return tuple(field.name for field in fields(cls) if field.name not in common)
 
     @property
     def chooses(self) -> bool:

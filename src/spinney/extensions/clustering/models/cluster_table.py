@@ -22,11 +22,11 @@ from spinney.extensions.clustering.models.fit_clusters import (
     ClusterFit,
     ClusterInput,
     cluster_input,
-    columns_chosen,
     fit_clusters,
     no_columns,
     read_rows,
     report_iterations,
+    select_columns,
 )
 from spinney.sources.rows import (
     ClusterSums,
@@ -104,8 +104,8 @@ def missing_cells(n_rows: int) -> DataError:
     return DataError(msg, remedy="exclude those rows or columns")
 
 
-MOST_SAMPLED = 5_000
-_SAMPLE_MIXING = hash_mixing(2, MOST_SAMPLED)
+MAX_SAMPLED = 5_000
+_SAMPLE_MIXING = hash_mixing(2, MAX_SAMPLED)
 
 
 class ClusteredTable(NamedTuple):
@@ -129,18 +129,11 @@ def cluster_table(
         named = bool(columns)  # named identifiers stay, as in memory
         with open_source(table, sampleable=True, identifiers=named) as opened:
             assert opened.sampleable is not None
-            fit = cluster_remote_rows(
-                opened.sampleable, plan, columns, progress=progress
-            )
-        sample = Table(
-            tuple(
-                Column(attribute.name, "numeric", numbers, unit=attribute.unit)
-                for attribute, numbers in zip(
-                    fit.rows.attributes, fit.rows.cells.T, strict=True
-                )
-            ),
-            len(fit.rows.cells),
-        )
+            rows = opened.sampleable
+            fit = cluster_remote_rows(rows, plan, columns, progress=progress)
+        pairs = zip(fit.rows.attributes, fit.rows.cells.T, strict=True)
+        numbers = (Column(a.name, "numeric", x, unit=a.unit) for a, x in pairs)
+        sample = Table(tuple(numbers), len(fit.rows.cells))
         return ClusteredTable(fit, sample, sample, is_remote=True)
     return cluster_in_memory(table, plan, columns, progress=progress)
 
@@ -172,31 +165,31 @@ def cluster_remote_rows(
     sample, weights = _sample(rows, chosen)
     sampled = fit_clusters(sample, plan, weights=weights)
     clusters = sampled.clusters
-    most = MAX_ITER if plan.max_iter is None else plan.max_iter
+    max_iter = MAX_ITER if plan.max_iter is None else plan.max_iter
     centroids = np.asarray(clusters.centroids, np.float64)
     cells = sample.cells / clusters.scale
     start = Points(tuple(chosen), clusters.scale, centroids, cells.mean(axis=0))
     remote = RemoteRows(rows.cluster_sums, start)
-    found = iterate(
+    result = iterate(
         remote,
         centroids,
-        max_iterations=most,
+        max_iterations=max_iter,
         tolerance=plan.tol * float(np.mean(np.var(cells, axis=0))),
-        on_iteration=report_iterations(progress, most),
+        on_iteration=report_iterations(progress, max_iter),
     )
     if progress is not None:
-        progress(most, most)
+        progress(max_iter, max_iter)
     clusters = replace(
         clusters,
-        centroids=found.centroids,
+        centroids=result.centroids,
         weights=remote.sums.weights,
         start=centroids,
-        inertia=found.inertia,
-        n_iterations=found.n_iterations,
+        inertia=result.inertia,
+        n_iterations=result.n_iterations,
         fingerprint=rows.fingerprint(),
     )
-    labels = clusters.nearest(sampled.rows.cells)[0]
-    return replace(sampled, clusters=clusters, labels=labels, converged=found.converged)
+    labels, converged = clusters.nearest(sampled.rows.cells)[0], result.converged
+    return replace(sampled, clusters=clusters, labels=labels, converged=converged)
 
 
 def _numeric_columns(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
@@ -214,10 +207,10 @@ def _numeric_columns(schema: Schema, columns: Sequence[str], plan: Plan) -> list
             "remove it",
         )
     names = [attribute.name for attribute in schema.attributes]
-    chosen = columns_chosen(columns, names) or names
-    places = [names.index(name) for name in chosen]
-    for place in places:
-        attribute = schema.attributes[place]
+    chosen = select_columns(columns, names) or names
+    indices = [names.index(name) for name in chosen]
+    for index in indices:
+        attribute = schema.attributes[index]
         if attribute.kind != "numeric":
             msg = (
                 f"column {attribute.name!r} is {attribute.kind}, and k-prototypes "
@@ -229,17 +222,17 @@ def _numeric_columns(schema: Schema, columns: Sequence[str], plan: Plan) -> list
                 Setting("engine", "memory"),
             )
             raise DataError(msg, remedy=remedy)
-    if not places:
+    if not indices:
         raise no_columns()
-    return places
+    return indices
 
 
 def _sample(
     rows: SampleableRows, chosen: Sequence[int]
 ) -> tuple[ClusterInput, Floats | None]:
     """Return a sample of the rows in the order of their hashes, and its weights."""
-    share = sample_fraction(MOST_SAMPLED / rows.root().n_rows, _SAMPLE_MIXING)
-    sample, hashes = rows.fetch_sample(share)
+    fraction = sample_fraction(MAX_SAMPLED / rows.root().n_rows, _SAMPLE_MIXING)
+    sample, hashes = rows.fetch_sample(fraction)
     sample = sample.take(np.argsort(hashes, kind="stable"))
     attributes = tuple(sample.schema.attributes[index] for index in chosen)
     cells = np.column_stack([sample.columns[index] for index in chosen])

@@ -38,8 +38,8 @@ from spinney.extensions.clustering.choose_k.select_k import Method, choose
 from spinney.extensions.clustering.clusters import (
     MIXED,
     Clusters,
+    cluster_schema,
     numeric_cells,
-    schema_of,
     standard_deviations,
 )
 from spinney.extensions.clustering.fit_k_means import (
@@ -127,16 +127,16 @@ def read_rows(
     as_texts = (*declarations.nominal, *declarations.ignore)
     texts = replace(declarations, nominal=as_texts, ignore=())
     whole = table_of_rows(replace(table, declarations=texts))
-    left_out = {*declarations.ignore, *(() if weight is None else (weight,))}
-    chosen = columns_chosen(columns, whole.names)
+    excluded = {*declarations.ignore, *(() if weight is None else (weight,))}
+    chosen = select_columns(columns, whole.names)
     for name in chosen:
-        if name in left_out:
+        if name in excluded:
             msg = f"column {name!r} is both selected and excluded"
             raise ParameterError(msg, remedy="remove one of the two settings")
     if chosen:
         used = Table(tuple(whole[name] for name in chosen), whole.n_rows)
     else:
-        used = without_identifiers(whole.without(left_out), declarations)
+        used = without_identifiers(whole.without(excluded), declarations)
     if not used.columns:
         raise no_columns()
     return whole, used, None if weight is None else _weights(whole, weight)
@@ -147,14 +147,14 @@ def no_columns() -> DataError:
     return DataError("every column is ignored", remedy="keep at least one")
 
 
-def columns_chosen(given: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return the columns that are named, one by one or with commas between them."""
-    names = parse_column_names(given, known)
-    for name in names:
-        if name not in known:
-            msg = f"there is no column {name!r}: {did_you_mean(name, known)}"
+def select_columns(selected: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the selected columns, named one by one or with commas between them."""
+    columns = parse_column_names(selected, names)
+    for name in columns:
+        if name not in names:
+            msg = f"there is no column {name!r}: {did_you_mean(name, names)}"
             raise DataError(msg)
-    return names
+    return columns
 
 
 def _weights(table: Table, name: str) -> Floats:
@@ -201,7 +201,7 @@ def cluster_input(
     if method == "k-means" or (method is None and numeric):
         cells = numeric_cells(used)
     else:
-        cells = encode_mixed_cells(schema_of(attributes, 1, markers), used)
+        cells = encode_mixed_cells(cluster_schema(attributes, 1, markers), used)
     rows = ClusterInput(attributes, cells, markers=markers)
     _check_settings(plan, rows)
     return rows
@@ -223,8 +223,8 @@ def _check_settings(plan: Plan, rows: ClusterInput) -> None:
     if plan.tol:
         raise refusal(Setting("tol", plan.tol), why, "remove it")
     if plan.rule is not None and plan.rule not in MIXED_MEASURES:
-        known = " or ".join(MIXED_MEASURES)
-        raise refusal(Setting("rule", plan.rule), why, f"use {known}")
+        rules = " or ".join(MIXED_MEASURES)
+        raise refusal(Setting("rule", plan.rule), why, f"use {rules}")
 
 
 # Clusters
@@ -256,9 +256,10 @@ class ClusterFit:
             return None
         names = self.clusters.names
         if not self.plan.standardise:
-            units = (of.unit for of in self.clusters.schema.attributes)
-            pairs = zip(names, units, strict=True)
-            names = tuple(f"{name} ({unit})" if unit else name for name, unit in pairs)
+            names = tuple(
+                f"{a.name} ({a.unit})" if a.unit else a.name
+                for a in self.clusters.schema.attributes
+            )
         return explain_k_means(
             self.clusters.scaled(self.rows.cells),
             self.clusters.start,
@@ -273,14 +274,16 @@ class ClusterFit:
         """Return the inertia by number of clusters, for an elbow plot."""
         if self.choice is not None:
             return self.choice
-        named = isinstance(self.method.init, str)
-        usual = (K_PROTOTYPES_INITS if self.rows.mixed else K_MEANS_INITS)[0]
+        method = self.method
+        if not isinstance(method.init, str):
+            inits = K_PROTOTYPES_INITS if self.rows.mixed else K_MEANS_INITS
+            method = replace(method, init=inits[0])
         return choose(
             self.rows.scaled_by(self.clusters.scale),
             weights=self.weights,
             rule="elbow",
             measures=["elbow"],
-            method=self.method if named else replace(self.method, init=usual),
+            method=method,
         )
 
 
@@ -346,24 +349,24 @@ def _with_init(plan: Plan, rows: ClusterInput) -> Plan:
     """Return a plan with max_iter, whose init is a name, a callable or centroids."""
     if plan.max_iter is None:
         plan = replace(plan, max_iter=MAX_ITER_MIXED if rows.mixed else MAX_ITER)
-    known = K_PROTOTYPES_INITS if rows.mixed else K_MEANS_INITS
-    init = known[0] if plan.init is None else plan.init
+    inits = K_PROTOTYPES_INITS if rows.mixed else K_MEANS_INITS
+    init = inits[0] if plan.init is None else plan.init
     if not isinstance(init, str):
         if plan.chooses:
             raise ParameterError(
                 Setting("init"),
                 " must be a name if the number of clusters is chosen",
-                remedy="use " + " or ".join(map(repr, known)),
+                remedy="use " + " or ".join(map(repr, inits)),
             )
         return plan
-    if init not in known and init in (*K_MEANS_INITS, *K_PROTOTYPES_INITS):
+    if init not in inits and init in (*K_MEANS_INITS, *K_PROTOTYPES_INITS):
         kinds = "numeric" if init in K_MEANS_INITS else "mixed"
-        remedy = f"use {' or '.join(known)}"
+        remedy = f"use {' or '.join(inits)}"
         raise refusal(Setting("init", init), f"is for {kinds} tables", remedy)
-    if init not in known and not Path(init).suffix and not Path(init).exists():
+    if init not in inits and not Path(init).suffix and not Path(init).exists():
         raise refusal(
             Setting("init", init),
-            f"is neither one of {', '.join(known)} nor a file of centroids",
+            f"is neither one of {', '.join(inits)} nor a file of centroids",
         )
     if plan.n_init not in ("auto", 1) and not is_random_init(init):
         raise refusal(
@@ -371,7 +374,7 @@ def _with_init(plan: Plan, rows: ClusterInput) -> Plan:
             f"has no effect, because {init!r} is not random",
             "remove it",
         )
-    if init in known:
+    if init in inits:
         return replace(plan, init=init)
     if plan.rule is not None:
         start = Setting("init", init)
@@ -385,7 +388,7 @@ def _with_init(plan: Plan, rows: ClusterInput) -> Plan:
 
 def _with_init_file(plan: Plan, path: Path, rows: ClusterInput) -> Plan:
     """Return a plan with the centroids of a file; columns are matched by name."""
-    schema = schema_of(rows.attributes, 1, rows.markers)
+    schema = cluster_schema(rows.attributes, 1, rows.markers)
     table = read_with_schema(
         schema, range(len(rows.attributes)), path, may_be_empty=rows.mixed
     )
@@ -454,7 +457,7 @@ def make_clusters(
     k = len(centroids)
     sizes = np.bincount(clustering.labels, weights, minlength=k)
     return Clusters(
-        schema=schema_of(rows.attributes, k, rows.markers),
+        schema=cluster_schema(rows.attributes, k, rows.markers),
         named=rows.named,
         method=MIXED if rows.mixed else "k-means",
         settings=settings,

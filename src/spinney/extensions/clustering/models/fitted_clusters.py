@@ -80,11 +80,11 @@ class FittedClusters(FittedBase):
         """Return sizes and centroids as a table, in blocks if it is too wide."""
         clusters = self.clusters_
         sizes = clusters.sizes
-        shares = sizes / (float(sizes.sum()) or 1.0)
+        proportions = sizes / (float(sizes.sum()) or 1.0)
         columns = [
             ["cluster", *map(str, range(len(clusters)))],
             ["rows", *map(weight_text, sizes)],
-            ["share", *(percent_text(share, 1) for share in shares)],
+            ["share", *(percent_text(p, 1) for p in proportions)],
         ]
         values = clusters.values
         for index, attribute in enumerate(clusters.schema.attributes):
@@ -95,9 +95,10 @@ class FittedClusters(FittedBase):
 
     def _notes(self, clusters: Clusters) -> list[str]:
         n = clusters.n_iterations
-        turn = "pass" if clusters.method == BATCHES else "iteration"
-        many = ("es" if turn == "pass" else "s") * (n != 1)
-        how = f"{clusters.method}, {n} {turn}{many}"
+        noun, plural = "iteration", "iterations"
+        if clusters.method == BATCHES:
+            noun, plural = "pass", "passes"
+        how = f"{clusters.method}, {n} {noun if n == 1 else plural}"
         lines = [f"inertia {figure(clusters.inertia)} ({how})"]
         kinds = {attribute.kind for attribute in clusters.schema.attributes}
         if clusters.method == MIXED and kinds != {"numeric"}:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,11 +37,11 @@ from spinney.extensions.clustering.prototypes.mixed_rows import (
 )
 from spinney.extensions.clustering.random_rows import (
     RandomStream,
-    filled_up,
-    weight_of_each,
+    fill_up,
+    full_weights,
 )
 from spinney.extensions.clustering.scaling import (
-    in_groups,
+    by_group,
     row_powers,
     scaled_start,
     scaling_power,
@@ -80,7 +81,7 @@ class KPrototypesMethod(ClusterMethod):
         cells = _without_unknown(
             cells, np.asarray(np.isnan(with_weight.numbers).all(axis=0))
         )
-        power = power_of_mixed(cells)
+        power = mixed_power(cells)
         scaled = scaled_mixed(cells, power)
         rows = make_mixed_rows(scaled, row_weights, k * n_starts, self.n_jobs)
         start, gamma, overall = self.init, self.gamma, overall_prototype(rows)
@@ -136,8 +137,8 @@ class KPrototypesMethod(ClusterMethod):
         the prototype. Without missing cells and categories it is that of k-means.
         """
         # Empty clusters are ignored.
-        codings = [np.unique(one, return_inverse=True)[1].ravel() for one in labelings]
-        power = power_of_mixed(cells)
+        codings = [np.unique(x, return_inverse=True)[1].ravel() for x in labelings]
+        power = mixed_power(cells)
         small = scaled_mixed(cells, power)
         gamma = scaled_gamma(cells, clustering.gamma, power)
         return mean_silhouette_widths(
@@ -167,13 +168,13 @@ def make_mixed_rows(
 def default_gamma(spreads: Floats) -> float:
     """Return half the mean standard deviation of the numeric columns, after Huang.
 
-    Columns without known cells do not count; 1 if the mean is 0 or undefined.
+    Columns without cells do not count; 1 if the mean is 0 or undefined.
 
     >>> default_gamma(np.array([1.0, 3.0, np.nan])), default_gamma(np.array([]))
     (1.0, 1.0)
     """
-    known = spreads[~np.isnan(spreads)]
-    half = float(np.mean(known / 2)) if len(known) else 0.0
+    defined = spreads[~np.isnan(spreads)]
+    half = float(np.mean(defined / 2)) if len(defined) else 0.0
     return half if half > 0 else 1.0
 
 
@@ -189,16 +190,16 @@ def nearest_prototypes(
         cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0))
     )
 
-    def nearest(some: Any) -> tuple[Integers, Floats]:
-        power = power_of_mixed(cells[some], prototypes.numbers)
-        scaled = scaled_mixed(cells[some], power)
+    def nearest(part: Any) -> tuple[Integers, Floats]:
+        power = mixed_power(cells[part], prototypes.numbers)
+        scaled = scaled_mixed(cells[part], power)
         rows = make_mixed_rows(scaled, np.empty(0), len(prototypes.codes), n_jobs)
         rows.gamma = scaled_gamma(scaled, gamma, power)
         labels, costs = rows.nearest_to(_multiplied(prototypes, -power))
         with np.errstate(over="ignore"):
             return labels, np.ldexp(costs, 2 * power)
 
-    return in_groups(row_powers(cells.numbers, prototypes.numbers), nearest)
+    return by_group(row_powers(cells.numbers, prototypes.numbers), nearest)
 
 
 def _without_unknown(cells: MixedCells, unknown: NDArray[np.bool_]) -> MixedCells:
@@ -208,13 +209,14 @@ def _without_unknown(cells: MixedCells, unknown: NDArray[np.bool_]) -> MixedCell
     return replace(cells, numbers=np.where(unknown, np.nan, cells.numbers))
 
 
-def power_of_mixed(cells: MixedCells, *more: Floats) -> int:
+def mixed_power(cells: MixedCells, *points: Floats) -> int:
     """Return the power of two to divide numbers by; 0 if none.
 
     γ is divided by its square, so no order of distances changes. Tiny numbers are only
-    scaled up without coded columns, beside which they do not count: γ could overflow.
+    scaled up if there are no coded columns: otherwise γ could overflow, and mismatches
+    outweigh the numbers.
     """
-    tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
+    tables = [table[~np.isnan(table)] for table in (cells.numbers, *points)]
     power = scaling_power(*tables)
     return 0 if power < 0 and cells.codes.shape[1] else power
 
@@ -240,28 +242,25 @@ class ColumnDistributions:
 
     def __init__(self, cells: MixedCells, weights: Floats) -> None:
         self._cells = cells
-        self._weights = weight_of_each(weights, len(cells))
-        self._sorted = [self._sort(column) for column in cells.numbers.T]
-        counted = np.zeros(cells.unseen + 1)
+        self._weights = full_weights(weights, len(cells))
+        self._sorted = [self._sorted_column(column) for column in cells.numbers.T]
+        self._code_weights = np.zeros(cells.unseen + 1)
         for column in cells.codes.T:
-            np.add.at(counted, column, self._weights)
-        self._counted = counted
-        self._keys: NDArray[np.uint64] | None = None
+            np.add.at(self._code_weights, column, self._weights)
 
-    def _sort(self, column: Floats) -> tuple[Floats, Floats]:
-        """Return the known numbers in order, and the cumulative weights."""
+    def _sorted_column(self, column: Floats) -> tuple[Floats, Floats]:
+        """Return the numbers in order without NaN, and the cumulative weights."""
         order = np.argsort(column, kind="stable")
         order = order[: len(order) - np.count_nonzero(np.isnan(column))]
         return column[order], np.cumsum(self._weights[order])
 
+    @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """Return a key for each row, the same for equal rows."""
-        if self._keys is None:
-            self._keys = keys_of(self._cells.matrix())
-        return self._keys
+        """A key for each row, the same for equal rows."""
+        return keys_of(self._cells.matrix())
 
-    def draw(self, draws: RandomStream) -> Prototypes:
-        """Return a point whose cells are drawn from the known cells of each column."""
+    def sample_point(self, draws: RandomStream) -> Prototypes:
+        """Return a point whose cells are drawn from the present ones of each column."""
         cells = self._cells
         numbers = np.full(len(self._sorted), np.nan)
         for column, (values, cumulative) in enumerate(self._sorted):
@@ -271,7 +270,7 @@ class ColumnDistributions:
         codes = np.full(len(cells.ordinal), cells.missing)
         for column in range(len(codes)):
             begin, end = cells.first[column : column + 2]
-            index = _drawn(np.cumsum(self._counted[begin:end]), draws.number())
+            index = _drawn(np.cumsum(self._code_weights[begin:end]), draws.number())
             if index >= 0:
                 codes[column] = begin + index
         return Prototypes(numbers[None, :], codes[None, :])
@@ -293,18 +292,18 @@ class ColumnDistributions:
             low = np.searchsorted(values, cell - spreads[column] / 2, side="left")
             proportion = (sums[high] - sums[low]) / total
             densities += np.where(np.isnan(cell), 0.0, proportion)
-        shares = self._counted / total
-        shares[cells.missing] = 0.0
+        frequencies = self._code_weights / total
+        frequencies[cells.missing] = 0.0
         for column in cells.codes.T:
-            densities += shares[column]
+            densities += frequencies[column]
         return densities / (len(self._sorted) + len(cells.ordinal))
 
 
-def _drawn(cumulative: Floats, proportion: float) -> int:
+def _drawn(cumulative: Floats, fraction: float) -> int:
     """Return the index where a cumulative sum passes a fraction; -1 if it is empty."""
     if not len(cumulative) or not cumulative[-1] > 0:
         return -1
-    index = np.searchsorted(cumulative, proportion * cumulative[-1], side="right")
+    index = np.searchsorted(cumulative, fraction * cumulative[-1], side="right")
     return int(min(index, np.searchsorted(cumulative, cumulative[-1])))
 
 
@@ -320,17 +319,17 @@ def huang_initial_rows(
     least key, so the order of rows does not matter. If all distinct rows are chosen,
     the first fills up.
     """
-    remaining = weight_of_each(rows.weights, len(rows.cells)) > 0
-    keys, chosen = distributions.keys(), list[int]()
+    remaining = full_weights(rows.weights, len(rows.cells)) > 0
+    keys, chosen = distributions.keys, list[int]()
     while len(chosen) < n_clusters and remaining.any():
-        point = distributions.draw(draws)
+        point = distributions.sample_point(draws)
         distances = rows.distances(point)[:, 0]
         distances[~remaining] = np.inf
         near = np.flatnonzero(distances == distances.min())
         row = int(near[np.argmin(keys[near])])
         chosen.append(row)
         remaining &= keys != keys[row]
-    return filled_up(chosen, n_clusters)
+    return fill_up(chosen, n_clusters)
 
 
 def cao_initial_rows(
@@ -341,7 +340,7 @@ def cao_initial_rows(
     The first is the densest. Each other has the largest product of its density and its
     distance to the nearest chosen row. If no other row is left, the first fills up.
     """
-    weights = weight_of_each(rows.weights, len(rows.cells))
+    weights = full_weights(rows.weights, len(rows.cells))
     density = np.where(weights > 0, densities, -1.0)
     chosen = [int(np.argmax(density))]
     nearest = np.where(weights > 0, np.inf, 0.0)
@@ -353,4 +352,4 @@ def cao_initial_rows(
         if not nearest[row] > 0:
             break
         chosen.append(row)
-    return filled_up(chosen, n_clusters)
+    return fill_up(chosen, n_clusters)

@@ -6,7 +6,7 @@ The distance from a row to a prototype is ::
     + γ · ( Σ [x ≠ m] over nominal columns + Σ |r(x) − r(m)| / (L − 1) over ordinal )
 
 with r the rank of a value among the L levels of its column. A missing cell adds
-nothing: the proportion of known columns is the same for all prototypes, so scaling by
+nothing: the proportion of present cells is the same for all prototypes, so scaling by
 it does not change the nearest one.
 """
 
@@ -27,10 +27,10 @@ class Prototypes(NamedTuple):
     numbers: Floats
     codes: Integers
 
-    def is_unchanged(self, mismatch_total: "Prototypes") -> bool:
+    def is_unchanged(self, after: "Prototypes") -> bool:
         """Return whether two lists of prototypes are equal, cell by cell."""
-        return np.array_equal(self.codes, mismatch_total.codes) and np.array_equal(
-            self.numbers, mismatch_total.numbers, equal_nan=True
+        return np.array_equal(self.codes, after.codes) and np.array_equal(
+            self.numbers, after.numbers, equal_nan=True
         )
 
 
@@ -149,8 +149,10 @@ def encode_mixed_cells(schema: Schema, table: Table) -> MixedCells:
     for index, attribute in enumerate(coded):
         column = table[attribute.name]
         coded_cells = attribute.encode(column)
-        absent = np.where(column.missing, first[-1], first[-1] + 1)
-        codes[:, index] = np.where(coded_cells >= 0, coded_cells + first[index], absent)
+        uncoded = np.where(column.missing, first[-1], first[-1] + 1)
+        codes[:, index] = np.where(
+            coded_cells >= 0, coded_cells + first[index], uncoded
+        )
     ordinal = np.array([a.kind == "ordinal" for a in coded], dtype=bool)
     return MixedCells(numbers, codes, first, ordinal)
 
@@ -168,9 +170,9 @@ def prototype_values(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
         if attribute.kind == "numeric":
             values[:, index] = [float(number) for number in numbers.pop(0)]
         else:
-            levels = (*attribute.values, None)  # the last of a missing value
-            levels_of_codes = np.minimum(codes.pop(0) - first, len(attribute.values))
-            values[:, index] = [levels[code] for code in levels_of_codes]
+            levels = (*attribute.values, None)  # None is a missing value
+            column_codes = np.minimum(codes.pop(0) - first, len(attribute.values))
+            values[:, index] = [levels[code] for code in column_codes]
             first += len(attribute.values)
     return values
 

@@ -29,7 +29,7 @@ from spinney.extensions.clustering.prototypes.mixed_cells import (
     distances_to_prototypes,
     mismatch_table,
 )
-from spinney.extensions.clustering.random_rows import weight_of_each
+from spinney.extensions.clustering.random_rows import full_weights
 from spinney.extensions.clustering.scaling import rounding_square
 
 # The most distances in memory at once.
@@ -47,10 +47,10 @@ class ClusterTallies(NamedTuple):
     counts: Integers
 
 
-def with_known_flags(numbers: Floats) -> Floats:
-    """Return numbers, 0 if missing, followed by 1 if known, else 0."""
-    known = ~np.isnan(numbers)
-    return np.hstack([np.where(known, numbers, 0.0), known])
+def with_presence_flags(numbers: Floats) -> Floats:
+    """Return numbers, 0 if missing, followed by 1 if present, else 0."""
+    present = ~np.isnan(numbers)
+    return np.hstack([np.where(present, numbers, 0.0), present])
 
 
 class MixedRows(RowsInMemory):
@@ -74,16 +74,16 @@ class MixedRows(RowsInMemory):
         super().reset(prototypes.codes)
 
     def assign(self, prototypes: Prototypes) -> int:
-        """Send each row to the nearest prototype; return how many went elsewhere."""
+        """Assign each row to its nearest prototype; return how many rows changed."""
         mismatches = mismatch_table(self.cells, prototypes.codes)
         nearest = np.empty(len(self.cells), dtype=np.int64)
         step = max(1, DISTANCES // self._k)
         for begin in range(0, len(nearest), step):
             part = self.cells[begin : begin + step]
-            difference = distances_to_prototypes(
+            distances = distances_to_prototypes(
                 part, prototypes.numbers, mismatches, self.gamma
             )
-            nearest[begin : begin + step] = np.argmin(difference, axis=1)
+            nearest[begin : begin + step] = np.argmin(distances, axis=1)
         changed = int(np.count_nonzero(nearest != self._labels))
         self._labels = nearest
         return changed
@@ -107,13 +107,13 @@ class MixedRows(RowsInMemory):
 
         Columns without known cells stay as they are.
         """
-        sums, counts = (each.copy() for each in self.tallies())
+        sums, counts = (tally.copy() for tally in self.tallies())
         n_filled = 0
-        for duplicates, cluster, mismatch_total in self.fill_empty(prototypes, sums):
+        for duplicates, before, after in self.fill_empty(prototypes, sums):
             unit = self._units[duplicates].sum()
             for code in self.cells.codes[duplicates[0]]:
-                counts[code, cluster] -= unit
-                counts[code, mismatch_total] += unit
+                counts[code, before] -= unit
+                counts[code, after] += unit
             n_filled += 1
         tallies = ClusterTallies(sums, counts)
         return least_cost_prototypes(
@@ -121,14 +121,14 @@ class MixedRows(RowsInMemory):
         ), n_filled
 
     def summands(self, chosen: Any) -> Floats:
-        """Return the numbers of some rows, followed by which are known."""
-        return with_known_flags(self.cells.numbers[chosen])
+        """Return the numbers of some rows, followed by which are present."""
+        return with_presence_flags(self.cells.numbers[chosen])
 
     @cached_property
     def _units(self) -> Integers:
         """The weights as whole numbers on the scale of their sum."""
-        own = weight_of_each(self.weights, len(self.cells))
-        return np.asarray(np.rint(own * self.scales.factors[0, -1]), dtype=np.int64)
+        weights = full_weights(self.weights, len(self.cells))
+        return np.asarray(np.rint(weights * self.scales.factors[0, -1]), dtype=np.int64)
 
     def tallies(self) -> ClusterTallies:
         """Return the sums and counts of the clusters."""
@@ -137,13 +137,13 @@ class MixedRows(RowsInMemory):
             np.add.at(counts, (codes, self._labels), self._units)
         return ClusterTallies(self.sums(), counts)
 
-    def equal_rows(self, row: int, among: Integers) -> Integers:
-        """Return the rows among some that equal one row, including missing cells."""
-        numbers, codes = self.cells.numbers[among], self.cells.codes[among]
-        own, own_codes = self.cells.numbers[row], self.cells.codes[row]
-        same = (numbers == own) | (np.isnan(numbers) & np.isnan(own))
-        equal = same.all(axis=1) & (codes == own_codes).all(axis=1)
-        return np.asarray(among[equal])
+    def equal_rows(self, row: int, candidates: Integers) -> Integers:
+        """Return the candidates that equal a row, including missing cells."""
+        rows, target = self.cells[candidates], self.cells[row]
+        is_equal = (rows.codes == target.codes).all(axis=1)
+        both_missing = np.isnan(rows.numbers) & np.isnan(target.numbers)
+        is_equal &= ((rows.numbers == target.numbers) | both_missing).all(axis=1)
+        return np.asarray(candidates[is_equal])
 
     def rounding_cost(self) -> float:
         """Return the largest cost that rounding alone can cause."""
@@ -167,21 +167,20 @@ def least_cost_prototypes(
             best = np.argmax(counts, axis=0)
         else:
             continue
-        known = total > 0
-        codes[known, column] = begin + best[known]
+        present = total > 0
+        codes[present, column] = begin + best[present]
     return Prototypes(numbers, codes)
 
 
 def _means(sums: Integers, scales: Scales) -> Floats:
-    """Return the means of known numbers by cluster and column; NaN if none."""
+    """Return the means of the present numbers by cluster and column; NaN if none."""
     width = (sums.shape[2] - 1) // 2
     pairs = np.stack([sums[:, :, :width], sums[:, :, width:-1]], axis=-1)
     factors = np.stack(
         [scales.factors[:, :width], scales.factors[:, width:-1]], axis=-1
     )
-    flat = pairs.reshape(2, -1, 2)
-    own = np.tile(factors, (1, sums.shape[1], 1))
-    means, _ = exact_means(flat, Scales(own, scales.bits))
+    pair_scales = Scales(np.tile(factors, (1, sums.shape[1], 1)), scales.bits)
+    means, _ = exact_means(pairs.reshape(2, -1, 2), pair_scales)
     return means.reshape(sums.shape[1], width)
 
 
@@ -198,12 +197,13 @@ def overall_prototype(rows: MixedRows) -> Prototypes:
 
 
 def fill_unknown_cells(
-    cells: MixedCells, given: Prototypes, overall: Prototypes
+    cells: MixedCells, prototypes: Prototypes, overall: Prototypes
 ) -> Prototypes:
     """Return prototypes whose unknown cells are those of the overall prototype."""
+    numbers, codes = prototypes
     return Prototypes(
-        np.where(np.isnan(given.numbers), overall.numbers, given.numbers),
-        np.where(given.codes == cells.missing, overall.codes, given.codes),
+        np.where(np.isnan(numbers), overall.numbers, numbers),
+        np.where(codes == cells.missing, overall.codes, codes),
     )
 
 
@@ -212,7 +212,7 @@ def exact_deviations(cells: MixedCells, weights: Floats, overall: Prototypes) ->
 
     NaN if there is none.
     """
-    squares = with_known_flags((cells.numbers - overall.numbers) ** 2)
+    squares = with_presence_flags((cells.numbers - overall.numbers) ** 2)
     scales = exact_scales(squares, weights)
     parts = exact_parts(squares, weights, scales)
     sums = sum_by_cluster(parts, np.zeros(len(cells), np.int64), 1)

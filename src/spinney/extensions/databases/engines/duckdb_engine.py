@@ -17,28 +17,21 @@ from spinney.data.duckdb import (
     quote_text,
 )
 from spinney.errors import DataError
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import (
-    Cell,
-    column,
-    count_all,
-    named,
-    select,
-    table,
-    whole,
-)
+from spinney.extensions.databases.expressions import Cell
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 
-SAMPLED = 500_000
+SAMPLE_ROWS = 500_000
 """So many rows tell where the quantiles of a column are."""
 
 
-BYTES = 8
+CELL_BYTES = 8
 """What a cell takes at most."""
-NO_ANSWER = ("CREATE", "DROP", "ATTACH", "DETACH")
+WITHOUT_RESULT = ("CREATE", "DROP", "ATTACH", "DETACH")
 
 
 class DuckDBEngine(SqlEngine):
@@ -46,23 +39,25 @@ class DuckDBEngine(SqlEngine):
 
     name = "DuckDB"
     dialect = "duckdb"
-    has_sets = False  # a select a column is several times as fast
-    changes = True  # a table made anew takes as long for each column as for the node
-    lists = True
+    has_grouping_sets = False  # a select a column is several times as fast
+    prefers_update = (
+        True  # a table made anew takes as long for each column as for the node
+    )
+    has_lists = True
 
     def __init__(
         self, relation: "DuckDBPyRelation", connection: "DuckDBPyConnection | None"
     ) -> None:
         self._view = f"spinney_rows_{token_hex(8)}"
-        super().__init__(table(self._view))
+        super().__init__(sql.table(self._view))
         self._relation, self._connection = relation, connection
-        self.most_values = 0 if connection is None else 30_000  # type: ignore[misc]
+        self.max_parameters = 0 if connection is None else 30_000  # type: ignore[misc]
         self._settings = ExitStack()
         self._file: str | None = None
 
     def __enter__(self) -> Self:
         if self._connection is not None:
-            with self.translated():
+            with self.translated_errors():
                 self._connection.register(self._view, self._relation)
                 self._settings.enter_context(array_aggregation(self._connection))
         return self
@@ -73,7 +68,7 @@ class DuckDBEngine(SqlEngine):
         if self._connection is not None:
             self._connection.unregister(self._view)
 
-    def expect(self, n_rows: int, n_columns: int) -> None:
+    def prepare_storage(self, n_rows: int, n_columns: int) -> None:
         """Keep tables in a file if they would take most of the memory that there is.
 
         What is in memory DuckDB writes each time that it makes room for something else;
@@ -82,10 +77,12 @@ class DuckDBEngine(SqlEngine):
         """
         if self._connection is None or self._file is not None:
             return
-        asked = "current_setting('memory_limit'), current_setting('temp_directory')"
-        with self.translated():
-            ((limit, folder),) = self._connection.execute(f"SELECT {asked}").fetchall()
-            if not folder or 2 * BYTES * n_rows * n_columns <= bytes_of(limit):
+        settings = "current_setting('memory_limit'), current_setting('temp_directory')"
+        with self.translated_errors():
+            ((limit, folder),) = self._connection.execute(
+                f"SELECT {settings}"
+            ).fetchall()
+            if not folder or 2 * CELL_BYTES * n_rows * n_columns <= bytes_of(limit):
                 return
             number = "SELECT txid_current()"
             first, second = (self._connection.sql(number).fetchall() for _ in range(2))
@@ -101,20 +98,22 @@ class DuckDBEngine(SqlEngine):
         with suppress(DataError):  # where the connection is gone, so is this
             self.run(f"DETACH {name}")
 
-    def stored(self, name: str) -> exp.Table:
+    def stored_table(self, name: str) -> exp.Table:
         """Return a kept table as it is changed or dropped."""
         if self._file is None:
-            return super().stored(name)
+            return super().stored_table(name)
         return exp.table_(name, db="main", catalog=self._file, quoted=True)
 
-    def _keep(self, name: str, query: exp.Query) -> None:
+    def _store(self, name: str, query: exp.Query) -> None:
         if self._file is None:
-            super()._keep(name, query)
+            super()._store(name, query)
             return
-        self.execute(exp.Create(this=self.stored(name), kind="TABLE", expression=query))
+        self.execute(
+            exp.Create(this=self.stored_table(name), kind="TABLE", expression=query)
+        )
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-        every = select([exp.Star()], self.stored(name))
-        view = exp.Create(this=table(name), kind="VIEW", expression=every)
+        every = sql.select([exp.Star()], self.stored_table(name))
+        view = exp.Create(this=sql.table(name), kind="VIEW", expression=every)
         view.set("properties", temporary)
         self.execute(view)
 
@@ -122,8 +121,10 @@ class DuckDBEngine(SqlEngine):
         if self._file is None:
             super()._drop(name)
             return
-        self.execute(exp.Drop(tables=[table(name)], kind="VIEW", exists=True))
-        self.execute(exp.Drop(tables=[self.stored(name)], kind="TABLE", exists=True))
+        self.execute(exp.Drop(tables=[sql.table(name)], kind="VIEW", exists=True))
+        self.execute(
+            exp.Drop(tables=[self.stored_table(name)], kind="TABLE", exists=True)
+        )
 
     def _run(
         self, statement: str, values: Mapping[str, Cell]
@@ -132,19 +133,19 @@ class DuckDBEngine(SqlEngine):
             answer: Any = self._relation.query(self._view, statement)
         else:
             answer = self._connection.execute(statement, dict(values) or None)
-        if answer is None or statement.startswith(NO_ANSWER):
+        if answer is None or statement.startswith(WITHOUT_RESULT):
             return None
         return list(answer.fetchnumpy().values())
 
-    def whole_type(self, least: int, most: int) -> exp.DataType:
+    def integer_type(self, least: int, most: int) -> exp.DataType:
         """Return the narrowest type of whole numbers from one to another."""
         if least >= 0 and most < 2**8:
             return exp.DataType.build("utinyint", dialect="duckdb")
-        return super().whole_type(least, most)
+        return super().integer_type(least, most)
 
     def item(self, numbers: Sequence[exp.Expr], place: exp.Expr) -> exp.Expr:
         """Return one of some numbers by its place, from 0 on; NULL where that is."""
-        number = exp.Paren(this=exp.Add(this=place, expression=whole(1)))
+        number = exp.Paren(this=exp.Add(this=place, expression=sql.integer(1)))
         every = exp.Array(expressions=list(numbers))
         return exp.Anonymous(this="LIST_EXTRACT", expressions=[every, number])
 
@@ -154,22 +155,22 @@ class DuckDBEngine(SqlEngine):
 
     def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
         """Return about the quantiles of a column, from a sketch of some of its rows."""
-        shares = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
-        listed = exp.Array(expressions=shares)
-        quantiles = exp.ApproxQuantile(this=column(name), quantile=listed)
-        (n_rows,) = self.line(select([count_all()], table(base)))
-        some = table(base)
-        if n_rows > SAMPLED:
-            share = exp.Literal.number(100 * SAMPLED / n_rows)
+        fractions = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
+        listed = exp.Array(expressions=fractions)
+        quantiles = exp.ApproxQuantile(this=sql.column(name), quantile=listed)
+        (n_rows,) = self.fetch_row(sql.select([sql.count_all()], sql.table(base)))
+        source = sql.table(base)
+        if n_rows > SAMPLE_ROWS:
+            percent = exp.Literal.number(100 * SAMPLE_ROWS / n_rows)
             seed, method = exp.Literal.number(1), exp.var("SYSTEM")
-            sample = exp.TableSample(percent=share, method=method, seed=seed)
-            some.set("sample", sample)
-        (answer,) = self.fetch(select([named(quantiles, "s0")], some))
+            sample = exp.TableSample(percent=percent, method=method, seed=seed)
+            source.set("sample", sample)
+        (answer,) = self.fetch(sql.select([sql.alias(quantiles, "s0")], source))
         if answer[0] is None or answer[0] is np.ma.masked:
             return np.zeros(0)  # those rows have no number
         return np.asarray(list(answer[0]), dtype=np.float64)
 
-    def mark(self, number: int) -> str:
+    def placeholder(self, number: int) -> str:
         """Return what stands for a value in a statement, by its number."""
         return f"$v{number}"
 
@@ -179,16 +180,16 @@ class DuckDBEngine(SqlEngine):
         return (duckdb.Error,)
 
     @contextmanager
-    def translated(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """Turn DuckDB's errors into DataError, and its interrupts into Python's."""
         try:
-            with super().translated():
+            with super().translated_errors():
                 yield
         except RuntimeError as error:
             if "interrupted" in str(error).lower():
                 raise KeyboardInterrupt from None  # what it was before DuckDB took it
             raise
 
-    def explained(self, error: Exception) -> tuple[Any, Any]:
+    def explain_error(self, error: Exception) -> tuple[Any, Any]:
         """Return what is wrong, in DuckDB's first line, and what to do about it."""
-        return super().explained(type(error)(first_line(str(error))))
+        return super().explain_error(type(error)(first_line(str(error))))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 from sqlglot import exp
 
 from spinney.data.duckdb import Family, RawColumn
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import Cell, double, select, text
+from spinney.extensions.databases.expressions import Cell
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -43,29 +44,33 @@ class PostgresEngine(SqlEngine):
         self._transaction = ExitStack()
 
     def __enter__(self) -> Self:
-        with self.translated():
+        with self.translated_errors():
             self._transaction.enter_context(self._connection.transaction())
         return self
 
     def __exit__(self, *error: Any) -> None:
         if error[0] is None:
             super().__exit__()
-        self._kept.clear()  # what is rolled back is gone
-        with self.translated():
+        self._stored.clear()  # what is rolled back is gone
+        with self.translated_errors():
             self._transaction.__exit__(*error)
 
     def columns(self) -> list[RawColumn]:
         """Return the columns by the types that the server tells."""
-        statement, _ = self.written(
-            select([exp.Star()], self.rows).limit(0, copy=False)
+        statement, _ = self.to_sql(
+            sql.select([exp.Star()], self.rows).limit(0, copy=False)
         )
-        with self.translated(), self.cursor_of(self._connection) as cursor:
+        with self.translated_errors(), self.cursor_of(self._connection) as cursor:
             cursor.execute(statement.encode())
             described = [
-                (each.name, each.type_code) for each in cursor.description or ()
+                (field.name, field.type_code) for field in cursor.description or ()
             ]
-            enums = self._enums({code for _, code in described})
-            names = self._type_names({code for _, code in described})
+            codes = {code for _, code in described}
+            enums = self._enums(codes)
+            cursor.execute(
+                "SELECT oid, typname FROM pg_type WHERE oid = ANY(%s)", [list(codes)]
+            )
+            names = dict(cursor.fetchall())
         return [
             RawColumn(
                 name,
@@ -98,13 +103,6 @@ class PostgresEngine(SqlEngine):
                 listed[code] = (*listed.get(code, ()), label)
         return listed
 
-    def _type_names(self, codes: set[int]) -> dict[int, str]:
-        with self.cursor_of(self._connection) as cursor:
-            cursor.execute(
-                "SELECT oid, typname FROM pg_type WHERE oid = ANY(%s)", [list(codes)]
-            )
-            return dict(cursor.fetchall())
-
     def _run(
         self, statement: str, values: Mapping[str, Cell]
     ) -> list[Sequence[Any]] | None:
@@ -116,7 +114,7 @@ class PostgresEngine(SqlEngine):
             if cursor.description is None:
                 return None
             lines = cursor.fetchall()
-            return [list(each) for each in zip(*lines, strict=True)] or [
+            return [list(cells) for cells in zip(*lines, strict=True)] or [
                 [] for _ in cursor.description
             ]
 
@@ -125,23 +123,23 @@ class PostgresEngine(SqlEngine):
 
         return (psycopg.Error,)
 
-    def mark(self, number: int) -> str:
+    def placeholder(self, number: int) -> str:
         """Return what stands for a value, as the server itself counts them."""
         return f"${number + 1}"
 
-    def number_of(self, cell: exp.Expr, family: Family) -> exp.Expr:
+    def as_number(self, cell: exp.Expr, family: Family) -> exp.Expr:
         """Return a cell as a float, dates and times by what they count."""
         if family in ("day", "instant", "clock"):
-            seconds = double(exp.Extract(this=exp.var("EPOCH"), expression=cell))
+            seconds = sql.double(exp.Extract(this=exp.var("EPOCH"), expression=cell))
             if family != "day":
                 return seconds
             return exp.Div(
                 this=seconds, expression=exp.Literal.number(86400), typed=True
             )
-        return super().number_of(cell, family)
+        return super().as_number(cell, family)
 
-    def text_of(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
+    def as_text(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
         """Return a cell as a text, an instant of a time zone in UTC."""
         if raw.type == "timestamptz":
             cell = exp.AtTimeZone(this=cell, zone=exp.Literal.string("UTC"))
-        return text(cell)
+        return sql.text(cell)

@@ -8,15 +8,9 @@ from sqlglot import exp
 
 from spinney._support.arrays import Floats
 from spinney.data.duckdb import Family, RawColumn
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats
-from spinney.extensions.databases.expressions import (
-    Cell,
-    column,
-    double,
-    named,
-    select,
-    table,
-)
+from spinney.extensions.databases.expressions import Cell
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,22 +30,22 @@ class SparkEngine(SqlEngine):
 
     name = "Spark"
     dialect = "spark"
-    most_columns = 60
+    max_columns = 60
 
     def __init__(self, frame: "DataFrame") -> None:
         self._view = f"spinney_rows_{token_hex(8)}"
-        super().__init__(table(self._view))
+        super().__init__(sql.table(self._view))
         self._frame, self._session = frame, frame.sparkSession
         self._frames: dict[str, DataFrame] = {}
 
     def __enter__(self) -> Self:
-        with self.translated():
+        with self.translated_errors():
             self._frame.createTempView(self._view)
         return self
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
-        with self.translated():
+        with self.translated_errors():
             self._session.catalog.dropTempView(self._view)
 
     def columns(self) -> list[RawColumn]:
@@ -72,7 +66,7 @@ class SparkEngine(SqlEngine):
     ) -> list[Sequence[Any]] | None:
         frame = self._session.sql(statement, args=dict(values))
         lines = frame.collect()
-        return [list(each) for each in zip(*lines, strict=True)] or [
+        return [list(cells) for cells in zip(*lines, strict=True)] or [
             [] for _ in frame.columns
         ]
 
@@ -82,17 +76,17 @@ class SparkEngine(SqlEngine):
 
         return (PySparkException, Py4JError, ConnectionError)
 
-    def _keep(self, name: str, query: exp.Query) -> None:
-        words, values = self.written(query)
+    def _store(self, name: str, query: exp.Query) -> None:
+        words, values = self.to_sql(query)
         self.n_statements += 1
-        with self.translated():
+        with self.translated_errors():
             # A frame that is only cached has all statements before it in its plan.
             frame = self._session.sql(words, args=dict(values)).localCheckpoint()
             frame.createTempView(name)
             self._frames[name] = frame
 
     def _drop(self, name: str) -> None:
-        with self.translated():
+        with self.translated_errors():
             self._session.catalog.dropTempView(name)
             frame = self._frames.pop(name, None)
             if frame is not None:
@@ -104,23 +98,25 @@ class SparkEngine(SqlEngine):
 
     def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
         """Return about the quantiles of a column, from a small sketch."""
-        shares = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
+        fractions = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
         quantiles = exp.Anonymous(
             this="percentile_approx",
-            expressions=[column(name), exp.Array(expressions=shares)],
+            expressions=[sql.column(name), exp.Array(expressions=fractions)],
         )
-        (answer,) = self.fetch(select([named(quantiles, "s0")], table(base)))
+        (answer,) = self.fetch(
+            sql.select([sql.alias(quantiles, "s0")], sql.table(base))
+        )
         return floats(list(answer[0]))
 
-    def number_of(self, cell: exp.Expr, family: Family) -> exp.Expr:
+    def as_number(self, cell: exp.Expr, family: Family) -> exp.Expr:
         """Return a cell as a float, dates and times by what they count."""
         if family == "day":
-            return double(exp.Anonymous(this="unix_date", expressions=[cell]))
+            return sql.double(exp.Anonymous(this="unix_date", expressions=[cell]))
         if family == "instant":
             micros = exp.Anonymous(this="unix_micros", expressions=[cell])
             return exp.Div(
-                this=double(micros),
-                expression=double(exp.Literal.number(1000000)),
+                this=sql.double(micros),
+                expression=sql.double(exp.Literal.number(1000000)),
                 typed=True,
             )
-        return super().number_of(cell, family)
+        return super().as_number(cell, family)

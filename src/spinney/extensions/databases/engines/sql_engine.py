@@ -18,18 +18,8 @@ from sqlglot import Dialect, exp
 from spinney._support.arrays import Floats, Integers
 from spinney.data.duckdb import Family, RawColumn
 from spinney.errors import DataError, Text
-from spinney.extensions.databases.expressions import (
-    Cell,
-    column,
-    double,
-    grouped_by,
-    known,
-    named,
-    select,
-    table,
-    text,
-    whole,
-)
+from spinney.extensions.databases import expressions as sql
+from spinney.extensions.databases.expressions import Cell
 
 if TYPE_CHECKING:
     from spinney._support.memory_budget import MemoryBudget
@@ -43,24 +33,24 @@ class SqlEngine:
 
     name: ClassVar[str]
     dialect: ClassVar[str]
-    has_sets: ClassVar[bool] = True
+    has_grouping_sets: ClassVar[bool] = True
     """Whether rows are counted by several columns in grouping sets, or else by a select
     for each column."""
-    most_values: ClassVar[int] = 30_000
+    max_parameters: ClassVar[int] = 30_000
     """How many values are bound in a statement; others are literals."""
-    most_columns: ClassVar[int] = 200
+    max_columns: ClassVar[int] = 200
     """How many columns one statement groups by."""
-    most_joins: ClassVar[int] = 40
-    changes: ClassVar[bool] = False
+    max_joins: ClassVar[int] = 40
+    prefers_update: ClassVar[bool] = False
     """Whether cells of kept tables are changed sooner than the table is made anew."""
-    lists: ClassVar[bool] = False
+    has_lists: ClassVar[bool] = False
     """Whether a statement may look numbers up in a list, by ``item``."""
     connection: Any = None
     """What statements go through, where the engine has such a thing."""
 
     def __init__(self, rows: exp.Table | exp.Subquery) -> None:
         self._rows = rows
-        self._kept: list[str] = []
+        self._stored: list[str] = []
         self.n_statements = 0
         self.purpose = "count the rows"
         self.budget: MemoryBudget | None = None
@@ -74,7 +64,7 @@ class SqlEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for name in list(self._kept):
+        for name in list(self._stored):
             with suppress(DataError):  # where the connection is gone, so are they
                 self.drop([name])
 
@@ -94,19 +84,19 @@ class SqlEngine:
         """Return the errors that the engine raises."""
         raise NotImplementedError
 
-    def number_of(self, cell: exp.Expr, family: Family) -> exp.Expr:
+    def as_number(self, cell: exp.Expr, family: Family) -> exp.Expr:
         """Return a cell as a float, dates and times by what they count."""
         if family == "boolean":
             cell = exp.Cast(this=cell, to=exp.DataType.build("int"))
-        return double(cell)
+        return sql.double(cell)
 
-    def text_of(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
+    def as_text(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
         """Return a cell as a text."""
-        return text(cell)
+        return sql.text(cell)
 
-    def known_number(self, number: exp.Expr) -> exp.Expr:
+    def nan_to_null(self, number: exp.Expr) -> exp.Expr:
         """Return a number with NULL instead of NaN."""
-        nan = double(exp.Literal.string("nan"))
+        nan = sql.double(exp.Literal.string("nan"))
         return exp.Nullif(this=number, expression=nan)
 
     def values(
@@ -120,7 +110,7 @@ class SqlEngine:
             expressions=tuples, alias=exp.TableAlias(this=identifier, columns=columns)
         )
 
-    def whole_type(self, least: int, most: int) -> exp.DataType:
+    def integer_type(self, least: int, most: int) -> exp.DataType:
         """Return the narrowest type of whole numbers from one to another."""
         small = least >= -(2**15) and most < 2**15
         return exp.DataType.build("smallint" if small else "int")
@@ -132,30 +122,32 @@ class SqlEngine:
     def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
         """Return numbers that divide a column of a kept table in about equal parts."""
         tile = exp.Window(
-            this=exp.Anonymous(this="NTILE", expressions=[whole(n_parts)]),
-            order=exp.Order(expressions=[exp.Ordered(this=column(name))]),
+            this=exp.Anonymous(this="NTILE", expressions=[sql.integer(n_parts)]),
+            order=exp.Order(expressions=[exp.Ordered(this=sql.column(name))]),
         )
-        inner = select(
-            [column(name), named(tile, "tile")], table(base), known(column(name))
+        inner = sql.select(
+            [sql.column(name), sql.alias(tile, "tile")],
+            sql.table(base),
+            sql.not_null(sql.column(name)),
         )
-        greatest = select([named(exp.Max(this=column(name)), "s0")], inner)
-        return floats(self.fetch(grouped_by(greatest, [column("tile")]))[0])
+        greatest = sql.select([sql.alias(exp.Max(this=sql.column(name)), "s0")], inner)
+        return floats(self.fetch(sql.grouped_by(greatest, [sql.column("tile")]))[0])
 
-    def mark(self, number: int) -> str:
+    def placeholder(self, number: int) -> str:
         """Return what stands for a value in a statement, by its number."""
         return f":v{number}"
 
-    def expect(self, n_rows: int, n_columns: int) -> None:
+    def prepare_storage(self, n_rows: int, n_columns: int) -> None:
         """Prepare for storing a table of this size."""
 
-    def stored(self, name: str) -> exp.Table:
+    def stored_table(self, name: str) -> exp.Table:
         """Return a kept table as it is changed or dropped."""
-        return table(name)
+        return sql.table(name)
 
-    def _keep(self, name: str, query: exp.Query) -> None:
+    def _store(self, name: str, query: exp.Query) -> None:
         """Keep the rows of a select as a temporary table."""
         create = exp.Create(
-            this=table(name),
+            this=sql.table(name),
             kind="TABLE",
             expression=query,
             properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
@@ -164,7 +156,7 @@ class SqlEngine:
 
     def _drop(self, name: str) -> None:
         """Drop a temporary table."""
-        self.execute(exp.Drop(tables=[table(name)], kind="TABLE", exists=True))
+        self.execute(exp.Drop(tables=[sql.table(name)], kind="TABLE", exists=True))
 
     def item(self, numbers: Sequence[exp.Expr], place: exp.Expr) -> exp.Expr:
         """Return one of some numbers by its place, from 0 on; NULL where that is."""
@@ -172,38 +164,41 @@ class SqlEngine:
 
     # Common to all engines
 
-    def keep(self, query: exp.Query) -> str:
+    def store(self, query: exp.Query) -> str:
         """Keep the rows of a select as a temporary table, and return its name."""
         self.check_memory()
         name = f"spinney_{token_hex(8)}"
-        self._kept.append(name)
-        self._keep(name, query)
+        self._stored.append(name)
+        self._store(name, query)
         return name
 
-    def change(self, name: str, cells: Mapping[str, exp.Expr], where: exp.Expr) -> int:
+    def update(self, name: str, cells: Mapping[str, exp.Expr], where: exp.Expr) -> int:
         """Change cells of some lines of a kept table, and return of how many."""
         changes = [
-            exp.EQ(this=column(each), expression=cell) for each, cell in cells.items()
+            exp.EQ(this=sql.column(cell_name), expression=cell)
+            for cell_name, cell in cells.items()
         ]
         update = exp.Update(
-            this=self.stored(name), expressions=changes, where=exp.Where(this=where)
+            this=self.stored_table(name),
+            expressions=changes,
+            where=exp.Where(this=where),
         )
-        return int(self.line(update)[0])
+        return int(self.fetch_row(update)[0])
 
     def drop(self, names: Sequence[str]) -> None:
         """Drop temporary tables."""
         for name in names:
-            self._kept.remove(name)
+            self._stored.remove(name)
             self._drop(name)
 
     @contextmanager
-    def passing(self) -> Iterator[None]:
+    def temporary_tables(self) -> Iterator[None]:
         """Drop the temporary tables that are kept meanwhile, whatever happens."""
-        before = set(self._kept)
+        before = set(self._stored)
         try:
             yield
         finally:
-            for name in [name for name in self._kept if name not in before]:
+            for name in [name for name in self._stored if name not in before]:
                 with suppress(DataError):  # where the connection is gone, so are they
                     self.drop([name])
 
@@ -219,39 +214,39 @@ class SqlEngine:
         if self.budget is not None:
             self.budget.check()
 
-    def line(self, statement: exp.Expr) -> list[Any]:
+    def fetch_row(self, statement: exp.Expr) -> list[Any]:
         """Return the one line of a statement's answer, NULL as None."""
         return [_plain(cells[0]) for cells in self.fetch(statement)]
 
     def execute(self, statement: exp.Expr) -> list[Sequence[Any]] | None:
         """Run a statement; its values are bound, or literals where that must be."""
-        words, values = self.written(statement)
+        words, values = self.to_sql(statement)
         self.n_statements += 1
-        with self.translated():
+        with self.translated_errors():
             return self._run(words, values)
 
     def run(self, words: str) -> None:
         """Run a statement without an answer."""
         self.n_statements += 1
-        with self.translated():
+        with self.translated_errors():
             self._run(words, {})
 
-    def written(self, statement: exp.Expr) -> tuple[str, dict[str, Cell]]:
+    def to_sql(self, statement: exp.Expr) -> tuple[str, dict[str, Cell]]:
         """Return a statement in the engine's dialect, and the values to bind."""
         writer = _writer_of(self.dialect)(dialect=self.dialect)
         writer.engine, writer.values = self, {}
         return writer.generate(statement, copy=False), writer.values
 
     @contextmanager
-    def translated(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """Turn the engine's errors into DataError, with one line and a remedy."""
         try:
             yield
         except self._failures() as error:
-            problem, remedy = self.explained(error)
+            problem, remedy = self.explain_error(error)
             raise DataError(problem, remedy=remedy) from None
 
-    def explained(self, error: Exception) -> tuple[Text, Text]:
+    def explain_error(self, error: Exception) -> tuple[Text, Text]:
         """Return what is wrong, and what to do about it."""
         reason = " ".join(str(error).split("\n")[0].split()) or type(error).__name__
         lowered = reason.lower()
@@ -274,10 +269,10 @@ def _writer_of(dialect: str) -> Any:
 
         def placeholder_sql(self, expression: exp.Placeholder) -> str:
             number, value = len(self.values), expression.meta["value"]
-            if number >= self.engine.most_values:
+            if number >= self.engine.max_parameters:
                 return str(self.sql(literal(value)))
             self.values[f"v{number}"] = value
-            return self.engine.mark(number)
+            return self.engine.placeholder(number)
 
     return Writer
 
@@ -317,7 +312,7 @@ def literal(value: Cell) -> exp.Expr:
                 this=exp.DPipe(this=joined, expression=nul), expression=other
             )
         return exp.Paren(this=joined) if others else joined
-    return double(exp.Literal.string(repr(float(value))))
+    return sql.double(exp.Literal.string(repr(float(value))))
 
 
 def _plain(cell: Any) -> Any:

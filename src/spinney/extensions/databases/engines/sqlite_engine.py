@@ -17,9 +17,10 @@ from spinney.data import Declarations, Table, check_names
 from spinney.data.duckdb import column_type_error
 from spinney.data.readers import read_table
 from spinney.errors import ParameterError, Setting, phrase
+from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.extensions.databases.expressions import Cell, count_all, select
-from spinney.sources.rows.sampleable_rows import BYTES
+from spinney.extensions.databases.expressions import Cell
+from spinney.sources.rows.sampleable_rows import CELL_BYTES
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor
@@ -55,18 +56,18 @@ class SqliteEngine(SqlEngine):
         self, declarations: Declarations, memory_limit: int | str | None = None
     ) -> Table:
         """Return the table, unless it has no room within a limit of memory."""
-        with self.translated():
-            words, _ = self.written(select([exp.Star()], self.rows))
+        with self.translated_errors():
+            words, _ = self.to_sql(sql.select([exp.Star()], self.rows))
             cursor = plain_cursor(self.connection).execute(words)
-            names = [each[0] for each in cursor.description]
+            names = [field[0] for field in cursor.description]
             check_names(names, declarations)
             if memory_limit is not None:
                 self._check_room(len(names), MemoryBudget(memory_limit))
             columns: dict[str, list[Any]] = {name: [] for name in names}
             while lines := cursor.fetchmany(AT_ONCE):
-                for name, own in zip(names, zip(*lines, strict=True), strict=True):
+                for name, cells in zip(names, zip(*lines, strict=True), strict=True):
                     ignored = declarations.ignores(name)
-                    columns[name] += [None] * len(own) if ignored else own
+                    columns[name] += [None] * len(cells) if ignored else cells
             declared = self._declared()
         texts = [
             name
@@ -82,8 +83,8 @@ class SqliteEngine(SqlEngine):
 
     def _check_room(self, n_columns: int, budget: MemoryBudget) -> None:
         """Refuse rows that have no room: there is no counting them in SQLite."""
-        (n_rows,) = self.line(select([count_all()], self.rows))
-        n_bytes = n_rows * (n_columns + 1) * BYTES
+        (n_rows,) = self.fetch_row(sql.select([sql.count_all()], self.rows))
+        n_bytes = n_rows * (n_columns + 1) * CELL_BYTES
         if n_bytes > budget.rows:
             raise ParameterError(
                 Setting("memory_limit", budget.given),
@@ -111,7 +112,7 @@ class SqliteEngine(SqlEngine):
         cursor = plain_cursor(self.connection).execute(statement, dict(values))
         if cursor.description is None:
             return None
-        return [list(each) for each in zip(*cursor.fetchall(), strict=True)]
+        return [list(cells) for cells in zip(*cursor.fetchall(), strict=True)]
 
     def _failures(self) -> tuple[type[Exception], ...]:
         import sqlite3

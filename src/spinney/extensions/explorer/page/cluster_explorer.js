@@ -21,7 +21,7 @@ import { IterationView } from "./iteration_view.js";
 import { countText, figure, percent, plural } from "./numbers.js";
 import { swatch } from "./node_panel.js";
 import { rowsPanel } from "./rows_panel.js";
-import { forgetTheme, theme } from "./theme.js";
+import { resetTheme, theme } from "./theme.js";
 
 export class ClusterExplorer extends Frame {
   constructor(host, state, page) {
@@ -39,13 +39,13 @@ export class ClusterExplorer extends Frame {
       `inertia ${figure(data.inertia)}`,
     ].join(" · ");
     this.fill(host, { title: data.title, label: "Clusters" });
-    state.on(() => this.show());
+    state.subscribe(() => this.show());
     this.form = this.makeForm();
     this.show();
   }
 
   repaint() {
-    forgetTheme();
+    resetTheme();
     this.show();
   }
 
@@ -195,7 +195,7 @@ export class ClusterExplorer extends Frame {
       const nearest = distances.indexOf(Math.min(...distances));
       state.selected = nearest;
       state.notify("select");
-      const most = Math.max(...distances) || 1;
+      const farthest = Math.max(...distances) || 1;
       replace(
         answer,
         element(
@@ -214,7 +214,7 @@ export class ClusterExplorer extends Frame {
             .map(([far, cluster, colour]) =>
               tableRow(
                 rowHead(swatch(colour), `cluster ${cluster}`),
-                wideCell(meter(far / most, colour)),
+                wideCell(meter(far / farthest, colour)),
                 numberCell(figure(far)),
               ),
             ),

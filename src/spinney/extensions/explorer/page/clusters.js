@@ -21,16 +21,16 @@ export function readClusters(state) {
   const value = (index, cluster) => at(index, cluster) * scale[numeric.indexOf(index)];
   const code = (index, cluster) => codes[cluster * named.length + named.indexOf(index)];
   const spreads = numeric.map((index) => {
-    const known = sizes
+    const present = sizes
       .map((size, cluster) => [size, at(index, cluster)])
       .filter(([, each]) => !Number.isNaN(each));
-    const weight = known.reduce((sum, [size]) => sum + size, 0) || 1;
-    const mean = known.reduce((sum, [size, each]) => sum + size * each, 0) / weight;
+    const weight = present.reduce((sum, [size]) => sum + size, 0) || 1;
+    const mean = present.reduce((sum, [size, each]) => sum + size * each, 0) / weight;
     const square =
-      known.reduce((sum, [size, each]) => sum + size * (each - mean) ** 2, 0) / weight;
+      present.reduce((sum, [size, each]) => sum + size * (each - mean) ** 2, 0) / weight;
     return [mean, Math.sqrt(square)];
   });
-  const gap = (cluster, rowAt, codeAt) => {
+  const distance = (cluster, rowAt, codeAt) => {
     let sum = 0;
     for (const index of numeric) {
       const difference = rowAt(index) - at(index, cluster);
@@ -64,20 +64,20 @@ export function readClusters(state) {
       return Number.isNaN(number)
         ? "–"
         : attribute.unit
-          ? attribute.number(Number(number.toFixed(6)))
+          ? attribute.formatNumber(Number(number.toFixed(6)))
           : rounded(number);
     },
     between: (one, other) =>
-      gap(
+      distance(
         one,
         (index) => at(index, other),
         (index) => code(index, other),
       ),
     distances: (row) => {
-      const lacks = numeric.some((index) => Number.isNaN(row[index]));
-      if (!takesMissing && lacks) return null;
+      const hasMissing = numeric.some((index) => Number.isNaN(row[index]));
+      if (!takesMissing && hasMissing) return null;
       const rowAt = (index) => row[index] / scale[numeric.indexOf(index)];
-      return sizes.map((_, cluster) => gap(cluster, rowAt, (index) => row[index]));
+      return sizes.map((_, cluster) => distance(cluster, rowAt, (index) => row[index]));
     },
   };
 }

@@ -74,7 +74,7 @@ export function linkForms(explorers) {
         const { attribute } = event.target.dataset;
         const { selectedOptions, value } = event.target;
         const text = selectedOptions ? selectedOptions[0].textContent : value;
-        other.whatIf.take(attribute, text);
+        other.whatIf.setField(attribute, text);
       },
       true,
     );

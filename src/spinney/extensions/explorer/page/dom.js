@@ -1,14 +1,14 @@
-// Elements, made one by one: text is only ever text.
+// Functions that make elements; text is only ever text.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 // element("button", { class: "quiet", type: "button", onclick }, "text", child …)
 export function element(name, properties = {}, ...content) {
-  return filled(document.createElement(name), properties, content);
+  return withContent(document.createElement(name), properties, content);
 }
 
 export function svg(name, properties = {}, ...content) {
-  return filled(document.createElementNS(SVG, name), properties, content);
+  return withContent(document.createElementNS(SVG, name), properties, content);
 }
 
 export function svgLine([x1, y1], [x2, y2], stroke, more = {}) {
@@ -19,15 +19,15 @@ export function svgText([x, y], words, fill, anchor = "middle", size = 11) {
   return svg("text", { x, y, "text-anchor": anchor, "font-size": size, fill }, words);
 }
 
-function filled(made, properties, content) {
+function withContent(node, properties, content) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") made.addEventListener(name.slice(2), value);
-    else if (name === "value" || name === "checked" || name === "selected") made[name] = value;
-    else made.setAttribute(name, value === true ? "" : value);
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
   }
-  append(made, content);
-  return made;
+  append(node, content);
+  return node;
 }
 
 export function append(parent, content) {

@@ -12,7 +12,7 @@ import { prunePanel } from "./prune_panel.js";
 import { rowsPanel } from "./rows_panel.js";
 import { RuleTable } from "./rule_table.js";
 import { ScatterView } from "./scatter_view.js";
-import { forgetTheme } from "./theme.js";
+import { resetTheme } from "./theme.js";
 import { TreeView } from "./tree_view.js";
 import { WhatIf } from "./what_if.js";
 
@@ -52,7 +52,7 @@ export class Explorer extends Frame {
       above: this.crumbs,
       below: this.legend,
     });
-    state.on((changed) => this.update(changed));
+    state.subscribe((changed) => this.update(changed));
     // The picture comes last: its surroundings decide its size.
     this.showPanel();
     this.showCrumbs();
@@ -129,7 +129,7 @@ export class Explorer extends Frame {
   select(at) {
     let node = this.list[at];
     for (const above of this.state.tree.path(node)) {
-      if (this.state.stops(above)) {
+      if (this.state.isLeaf(above)) {
         node = above;
         break;
       }
@@ -147,9 +147,9 @@ export class Explorer extends Frame {
     };
     this.showCount = () => {
       const leaves = state.leaves();
-      const kept = leaves.filter((node) => state.isKept(node));
+      const kept = leaves.filter((node) => state.matchesFilter(node));
       const weight = kept.reduce((sum, node) => sum + state.tree.weight[node], 0);
-      count.textContent = state.kept
+      count.textContent = state.matching
         ? `${countText(kept.length)} of ${plural(leaves.length, "leaf", "leaves")}, ${percent(weight / (state.tree.weight[0] || 1))} of the rows`
         : "all leaves";
     };
@@ -375,7 +375,7 @@ export class Explorer extends Frame {
 
   // Colours have changed.
   repaint() {
-    forgetTheme();
+    resetTheme();
     this.showLegend();
     this.showPanel();
     this.view.update(new Set(["theme"]));
@@ -390,7 +390,7 @@ function forestPicker(explorer) {
     `tree ${number}${at || !data.typical ? "" : " (typical)"}`,
   ]);
   const choose = (at) => {
-    state.takeTree(Number(at));
+    state.selectTree(Number(at));
     state.notify("tree");
   };
   const select = chooser(names, 0, choose, { "aria-label": "Tree of the forest" });

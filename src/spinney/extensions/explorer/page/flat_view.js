@@ -24,7 +24,7 @@ export class FlatView {
     replace(host, this.view, this.live);
     this.view.addEventListener("click", (event) => {
       const box = this.view.getBoundingClientRect();
-      this.chosen(this.hit(event.clientX - box.left, event.clientY - box.top));
+      this.choose(this.hit(event.clientX - box.left, event.clientY - box.top));
     });
     this.view.addEventListener("pointermove", (event) => {
       const box = this.view.getBoundingClientRect();
@@ -52,7 +52,7 @@ export class FlatView {
     this.draw();
   }
 
-  chosen(node) {
+  choose(node) {
     if (node !== null) this.state.select(node);
   }
 
@@ -86,7 +86,7 @@ export class FlatView {
   // Down is in, up is out, left and right beside.
   key(key) {
     const { tree, selected: node } = this.state;
-    if (key === "ArrowDown") return this.state.stops(node) ? node : tree.childrenOf(node)[0];
+    if (key === "ArrowDown") return this.state.isLeaf(node) ? node : tree.childrenOf(node)[0];
     if (key === "ArrowUp") return node ? tree.parent[node] : 0;
     if (key === "Home") return 0;
     const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
@@ -97,7 +97,7 @@ export class FlatView {
 
   tooltip(node) {
     const { state } = this;
-    const result = state.stops(node)
+    const result = state.isLeaf(node)
       ? state.label(node)
       : `${state.schema.attributes[state.tree.attribute[node]].text}?`;
     const last = node ? state.tree.condition(node) : "all rows";

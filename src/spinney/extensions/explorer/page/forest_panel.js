@@ -23,8 +23,8 @@ export function forestPanel(state) {
   const most = Math.max(...mean.map((each, at) => each + spread[at]), 1e-12);
   const sizes = unpackAll(data.sizes);
   const inTree = unpack(data.importances.by_tree).subarray(
-    state.treeAt * mean.length,
-    (state.treeAt + 1) * mean.length,
+    state.treeIndex * mean.length,
+    (state.treeIndex + 1) * mean.length,
   );
   return [
     element("h2", {}, "Forest"),
@@ -64,12 +64,12 @@ export function forestPanel(state) {
 
 function treeLine(state, number, at, sizes) {
   const show = () => {
-    state.takeTree(at);
+    state.selectTree(at);
     state.notify("tree");
   };
   return element(
     "tr",
-    { class: at === state.treeAt ? "chosen" : null },
+    { class: at === state.treeIndex ? "chosen" : null },
     rowHead(button(`tree ${number}`, show, { class: "link" })),
     numberCell(countText(sizes.leaves[at])),
     numberCell(countText(sizes.nodes[at])),

@@ -4,11 +4,11 @@ import { chooser, element, replace } from "./dom.js";
 import { numberOf } from "./numbers.js";
 
 const [MISSING, OTHER] = ["missing", "something else"];
-const MOST_OPTIONS = 1000;
+const MAX_OPTIONS = 1000;
 
 // `set` receives the cell whenever it changes, NaN if it is missing.
 export function formField(attribute, index, set) {
-  const listed = !attribute.numeric && attribute.values.length <= MOST_OPTIONS;
+  const listed = !attribute.numeric && attribute.values.length <= MAX_OPTIONS;
   const problem = element("small", { class: "problem", role: "status" });
   const showProblem = (text) => replace(problem, text);
   const control = listed ? choices(attribute, set) : typed(attribute, set, showProblem);
@@ -24,9 +24,9 @@ export function formField(attribute, index, set) {
 }
 
 function choices(attribute, set) {
-  const known = attribute.values.map((_, code) => [`=${code}`, attribute.valueText(code)]);
+  const options = attribute.values.map((_, code) => [`=${code}`, attribute.valueText(code)]);
   // A value absent from the training set has no code.
-  return chooser([["", MISSING], ...known, ["other", OTHER]], "", (value) =>
+  return chooser([["", MISSING], ...options, ["other", OTHER]], "", (value) =>
     set(value.startsWith("=") ? Number(value.slice(1)) : NaN),
   );
 }
@@ -41,8 +41,8 @@ function timeOf(unit) {
 
 function typed(attribute, set, showProblem) {
   const { numeric, unit } = attribute;
-  const [what, such] = unit ? timeOf(unit) : ["number", "3.5"];
-  const kind = unit ? { placeholder: such } : { placeholder: MISSING };
+  const [what, example] = unit ? timeOf(unit) : ["number", "3.5"];
+  const kind = unit ? { placeholder: example } : { placeholder: MISSING };
   if (numeric && !unit) kind.inputmode = "decimal";
   const input = element("input", {
     type: "text",
@@ -52,10 +52,10 @@ function typed(attribute, set, showProblem) {
       const code = numeric
         ? numberOf(input.value, attribute.unit)
         : attribute.values.findIndex((_, at) => attribute.valueText(at) === input.value);
-      const bad = input.value.trim() !== "" && (numeric ? Number.isNaN(code) : code < 0);
-      input.setAttribute("aria-invalid", String(bad && numeric));
-      const no = numeric ? `not a ${what} such as ${such}` : "value not in the training set";
-      showProblem(bad ? `${no}: counts as missing` : "");
+      const isInvalid = input.value.trim() !== "" && (numeric ? Number.isNaN(code) : code < 0);
+      input.setAttribute("aria-invalid", String(isInvalid && numeric));
+      const problem = numeric ? `not a ${what} such as ${example}` : "value not in the training set";
+      showProblem(isInvalid ? `${problem}: counts as missing` : "");
       set(numeric ? code : code < 0 ? NaN : code);
     },
   });

@@ -4,33 +4,33 @@
 import { element, svg, svgLine, svgText } from "./dom.js";
 import { countText, figure, plural, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
-import { momentsOf } from "./tree.js";
+import { meanAndDeviation } from "./tree.js";
 
 const BARS = { wide: 320, tall: 84, below: 20, gap: 1 };
 
 export function histogramFigure(state, node) {
   const { tree, schema } = state;
-  const counted = tree.histograms?.of(node);
-  if (!counted) return null;
+  const histogram = tree.histograms?.of(node);
+  if (!histogram) return null;
   const attribute = schema.attributes[tree.attribute[node]];
   const sizeOf = (weights) =>
     schema.numeric ? weights[0] : weights.reduce((sum, each) => sum + each, 0);
-  const sizes = counted.bins.map(sizeOf);
+  const sizes = histogram.bins.map(sizeOf);
   const rows = sizes.reduce((sum, size) => sum + size, 0);
   const cuts = tree.cutsOf(node).filter(Number.isFinite);
   const picture = svg("svg", {
     viewBox: `0 0 ${BARS.wide} ${BARS.tall + BARS.below}`,
     class: "histogram",
     role: "img",
-    "aria-label": `Histogram of ${attribute.text}, split point ${cuts.map((cut) => attribute.bound(cut)[0]).join(", ")}`,
+    "aria-label": `Histogram of ${attribute.text}, split point ${cuts.map((cut) => attribute.boundText(cut)[0]).join(", ")}`,
   });
   const most = Math.max(...sizes);
-  const wide = BARS.wide / counted.bins.length;
-  counted.bins.forEach((weights, at) => {
+  const wide = BARS.wide / histogram.bins.length;
+  histogram.bins.forEach((weights, at) => {
     if (!sizes[at]) return;
-    const [low, high] = [at, at + 1].map((edge) => counted.low + edge * counted.step);
+    const [low, high] = [at, at + 1].map((edge) => histogram.low + edge * histogram.step);
     const span = attribute.unit
-      ? attribute.span(low, high)
+      ? attribute.spanText(low, high)
       : `(${endText(attribute, low)}, ${endText(attribute, high)}]`;
     const bar = svg("g", {}, svg("title", {}, `${span}: ${binText(state, weights)}`));
     let base = BARS.tall;
@@ -52,9 +52,9 @@ export function histogramFigure(state, node) {
   });
   const { axis, note, text } = theme();
   picture.append(svgLine([0, BARS.tall], [BARS.wide, BARS.tall], axis));
-  const reach = counted.step * counted.bins.length;
+  const reach = histogram.step * histogram.bins.length;
   for (const cut of cuts) {
-    const x = (BARS.wide * (cut - counted.low)) / reach;
+    const x = (BARS.wide * (cut - histogram.low)) / reach;
     if (x < 0 || x > BARS.wide) continue;
     picture.append(
       svgLine([x, 0], [x, BARS.tall], text, { "stroke-dasharray": "4 3" }),
@@ -63,8 +63,8 @@ export function histogramFigure(state, node) {
   }
   const label = (x, anchor, number) =>
     svgText([x, BARS.tall + 17], endText(attribute, number), note, anchor);
-  picture.append(label(0, "start", counted.least), label(BARS.wide, "end", counted.greatest));
-  const absent = sizeOf(counted.missing);
+  picture.append(label(0, "start", histogram.least), label(BARS.wide, "end", histogram.greatest));
+  const nMissing = sizeOf(histogram.missing);
   return element(
     "figure",
     {},
@@ -73,7 +73,7 @@ export function histogramFigure(state, node) {
       "figcaption",
       { class: "quiet" },
       `${plural(rows, "row")} of the given table`,
-      absent > 0 && `; ${countText(absent)} more with ${attribute.text} missing`,
+      nMissing > 0 && `; ${countText(nMissing)} more with ${attribute.text} missing`,
     ),
   );
 }
@@ -81,8 +81,8 @@ export function histogramFigure(state, node) {
 function partsOf(state, weights) {
   const { schema, colours } = state;
   if (schema.numeric) {
-    const [colour, off] = colours.distance(momentsOf(weights, schema)[0]);
-    return [[colour, 0.3 + 0.7 * off, weights[0]]];
+    const [colour, distance] = colours.distance(meanAndDeviation(weights, schema)[0]);
+    return [[colour, 0.3 + 0.7 * distance, weights[0]]];
   }
   return weights
     .map((weight, code) => [colours.of(code), 1, weight])
@@ -92,7 +92,7 @@ function partsOf(state, weights) {
 function binText(state, weights) {
   const { schema } = state;
   if (schema.numeric) {
-    const [mean, deviation] = momentsOf(weights, schema);
+    const [mean, deviation] = meanAndDeviation(weights, schema);
     return `${countText(weights[0])} rows, mean ${figure(mean)} ± ${rounded(deviation)}`;
   }
   return weights
@@ -103,5 +103,5 @@ function binText(state, weights) {
 
 // A place in a picture, in a few digits.
 function endText(attribute, number) {
-  return attribute.unit ? attribute.number(number) : rounded(number, 4);
+  return attribute.unit ? attribute.formatNumber(number) : rounded(number, 4);
 }

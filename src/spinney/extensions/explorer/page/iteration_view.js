@@ -19,7 +19,7 @@ export class IterationView {
     const { state, clusters } = this;
     const { trace } = state.data;
     const last = trace.steps.length - 1;
-    const now = Math.min(this.step, last);
+    const shownStep = Math.min(this.step, last);
     const slider = element("input", {
       type: "range",
       min: "-1",
@@ -30,7 +30,7 @@ export class IterationView {
         draw();
       },
     });
-    slider.value = String(now);
+    slider.value = String(shownStep);
     const caption = element("p", { class: "verdict" });
     const frame = element("div", { class: "frame" });
     const draw = () => {

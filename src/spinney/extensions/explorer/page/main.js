@@ -5,7 +5,7 @@ import { comparison, linkForms } from "./comparison.js";
 import { button, element, replace } from "./dom.js";
 import { Explorer } from "./explorer.js";
 import { State } from "./state.js";
-import { forgetTheme } from "./theme.js";
+import { resetTheme } from "./theme.js";
 
 const data = JSON.parse(document.getElementById("spinney-data").textContent);
 const root = document.getElementById("explorer");
@@ -28,7 +28,7 @@ function isDark() {
 }
 
 function repaint() {
-  forgetTheme();
+  resetTheme();
   for (const explorer of explorers) explorer.repaint();
 }
 

@@ -14,16 +14,16 @@ import {
   wideCell,
 } from "./dom.js";
 import { histogramFigure } from "./histogram.js";
-import { countText, figure, least, most, percent, rounded, weightText } from "./numbers.js";
+import { countText, figure, minimum, maximum, percent, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
-import { momentsOf, readCodes } from "./tree.js";
+import { meanAndDeviation, readCodes } from "./tree.js";
 
-const CLASSES_SHOWN = 12;
-const BARS_SHOWN = 24;
+const MAX_CLASSES = 12;
+const MAX_VALUE_BARS = 24;
 
 export function nodePanel(state, notice) {
   const { tree, selected: node } = state;
-  const ends = state.stops(node);
+  const ends = state.isLeaf(node);
   return [
     heading(state, node, ends),
     linearModel(state, node),
@@ -33,7 +33,7 @@ export function nodePanel(state, notice) {
     surrogates(state, node),
     arithmetic(state, node),
     rule(state, node, notice),
-    tree.isLeaf(node) ? null : cutting(state, node),
+    tree.isLeaf(node) ? null : cutButton(state, node),
   ];
 }
 
@@ -93,7 +93,7 @@ function distribution(state, node) {
     (code) => Math.abs(outputs[code] - (weight ? weights[code] / weight : 0)) > 1e-9,
   );
   const lines = order
-    .slice(0, CLASSES_SHOWN)
+    .slice(0, MAX_CLASSES)
     .map((code) =>
       tableRow(
         rowHead(swatch(state.colours.of(code)), schema.classes[code]),
@@ -106,7 +106,7 @@ function distribution(state, node) {
   const heads = ["class", "proportion", "rows", "percent", smoothed && "predicted"];
   const counts = table("counts", heads, lines);
   counts.tHead.className = "aside";
-  const more = order.length - CLASSES_SHOWN;
+  const more = order.length - MAX_CLASSES;
   return section(
     schema.target.text,
     element("p", {}, rows),
@@ -154,7 +154,7 @@ function split(state, node) {
   const winner = tree.candidates?.of(node)?.find(({ chosen }) => chosen);
   const byValue =
     winner?.grouped &&
-    winner.values.length <= BARS_SHOWN &&
+    winner.values.length <= MAX_VALUE_BARS &&
     winner.groups.some((group) => group.length > 1);
   const lines = [];
   const most = Math.max(
@@ -169,7 +169,7 @@ function split(state, node) {
         "tr",
         { class: "branch-line" },
         rowHead(
-          button(tree.answer(child), () => state.select(child, { reveal: true }), {
+          button(tree.branchLabel(child), () => state.select(child, { reveal: true }), {
             class: "link",
             title: tree.condition(child),
           }),
@@ -188,13 +188,13 @@ function split(state, node) {
           { class: "value-line" },
           rowHead(attribute.valueText(code)),
           wideCell(counts(winner.weights[at])),
-          numberCell(weightText(weightOf(winner.weights[at], schema))),
+          numberCell(weightText(totalWeight(winner.weights[at], schema))),
         ),
       );
     });
   });
   const absent = tree.absent[node];
-  const goes = tree.finalBranch(node);
+  const branch = tree.defaultBranch(node);
   return section(
     "Branches",
     histogramFigure(state, node),
@@ -204,14 +204,14 @@ function split(state, node) {
         `${attribute.text} is missing in ${countText(absent)} rows: `,
         tree.surrogateCount(node)
           ? "surrogates choose the branch."
-          : goes < 0
+          : branch < 0
             ? "they follow all branches, with weights."
-            : `they follow ${tree.branchText(node, goes)}.`,
+            : `they follow ${tree.branchText(node, branch)}.`,
       ),
   );
 }
 
-function weightOf(weights, schema) {
+function totalWeight(weights, schema) {
   return schema.numeric ? weights[0] : weights.reduce((sum, weight) => sum + weight, 0);
 }
 
@@ -221,12 +221,12 @@ function threshold(state, node, branch, winner) {
   const attribute = schema.attributes[tree.attribute[node]];
   const cut = tree.cutsOf(node)[branch - 1];
   if (!Number.isFinite(cut) || attribute.kind === "ordinal") return null;
-  let near = "";
+  let neighbours = "";
   if (winner && !winner.grouped) {
     const below = winner.values.filter((value) => value <= cut).at(-1);
     const above = winner.values.find((value) => value > cut);
     if (below !== undefined && above !== undefined) {
-      near = `between ${attribute.number(below)} and ${attribute.number(above)}`;
+      neighbours = `between ${attribute.formatNumber(below)} and ${attribute.formatNumber(above)}`;
     }
   }
   return element(
@@ -235,8 +235,8 @@ function threshold(state, node, branch, winner) {
     element(
       "td",
       { colspan: "3" },
-      element("span", {}, `split point ${attribute.bound(cut)[0]}`),
-      near && element("span", { class: "quiet" }, ` ${near}`),
+      element("span", {}, `split point ${attribute.boundText(cut)[0]}`),
+      neighbours && element("span", { class: "quiet" }, ` ${neighbours}`),
     ),
   );
 }
@@ -245,7 +245,7 @@ function threshold(state, node, branch, winner) {
 function bars(state, weights, most) {
   const { schema, colours } = state;
   if (schema.numeric) {
-    const [mean, deviation] = momentsOf(weights, schema);
+    const [mean, deviation] = meanAndDeviation(weights, schema);
     const strip = element("span", { class: "strip" });
     const [low, high] = [colours.place(mean - deviation), colours.place(mean + deviation)];
     const part = element("span");
@@ -267,7 +267,7 @@ function bars(state, weights, most) {
   );
   bar.removeAttribute("role");
   bar.removeAttribute("aria-label");
-  bar.style.width = `${(100 * weightOf(list, schema)) / most}%`;
+  bar.style.width = `${(100 * totalWeight(list, schema)) / most}%`;
   bar.title = list
     .map((weight, code) => (weight ? `${schema.classes[code]} ${weightText(weight)}` : ""))
     .filter(Boolean)
@@ -293,21 +293,21 @@ function isPlainCut(attribute, { cuts }) {
 function firstPart(state, { attribute: index, cuts, values }) {
   const attribute = state.schema.attributes[index];
   if (!isPlainCut(attribute, { cuts }))
-    return attribute.between(-Infinity, cuts[0]).slice(attribute.text.length + 1);
+    return attribute.rangeText(-Infinity, cuts[0]).slice(attribute.text.length + 1);
   return `≤ ${shortCut(cuts[0], values)}`;
 }
 
 function firstGroup(state, { attribute: index, groups, missing, branches }) {
   const attribute = state.schema.attributes[index];
   const codes = new Set(attribute.values.map((_, code) => code));
-  const [listed, without] = readCodes(groups, 0, codes, missing);
-  return `${attribute.among(listed, without)}${branches > 2 ? " …" : ""}`;
+  const [listed, negated] = readCodes(groups, 0, codes, missing);
+  return `${attribute.membershipText(listed, negated)}${branches > 2 ? " …" : ""}`;
 }
 
 // A threshold in six digits, or as many as separate its neighbouring values.
 function shortCut(cut, values) {
-  const below = most(values.filter((value) => value <= cut));
-  const above = least(values.filter((value) => value > cut));
+  const below = maximum(values.filter((value) => value <= cut));
+  const above = minimum(values.filter((value) => value > cut));
   for (let digits = 6; digits < 17; digits += 1) {
     const short = Number(cut.toPrecision(digits));
     if (below <= short && short < above) return rounded(cut, digits);
@@ -352,14 +352,14 @@ function candidates(state, node) {
         attribute.text,
         element(
           "small",
-          { title: isPlainCut(attribute, line) ? `≤ ${attribute.number(line.cuts[0])}` : text },
+          { title: isPlainCut(attribute, line) ? `≤ ${attribute.formatNumber(line.cuts[0])}` : text },
           ` ${text}`,
         ),
       ),
       wideCell(meter(line.merit / most, line.chosen ? theme().accent : null)),
-      withGain && numberCell(brieflyOf(line.gain), String(line.gain)),
+      withGain && numberCell(shortNumber(line.gain), String(line.gain)),
       numberCell(
-        `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`,
+        `${line.exact ? "" : "≥\u2009"}${shortNumber(line.merit)}`,
         String(line.merit),
       ),
       withP &&
@@ -385,7 +385,7 @@ function candidates(state, node) {
 }
 
 // Four digits; two for tiny numbers.
-function brieflyOf(number) {
+function shortNumber(number) {
   return Math.abs(number) < 1e-3 && number !== 0 ? number.toExponential(1) : rounded(number);
 }
 
@@ -398,8 +398,8 @@ function surrogates(state, node) {
   for (let at = all.firstOf[node]; at < all.firstOf[node + 1]; at += 1) {
     const attribute = schema.attributes[all.attribute[at]];
     const text = all.isGrouped(at)
-      ? `${attribute.text} ${attribute.among(all.groupsOf(at, 2)[0])}`
-      : attribute.between(...all.boundsOf(at, all.reversed[at] ? 1 : 0));
+      ? `${attribute.text} ${attribute.membershipText(all.groupsOf(at, 2)[0])}`
+      : attribute.rangeText(...all.boundsOf(at, all.reversed[at] ? 1 : 0));
     lines.push(
       tableRow(
         rowHead(text),
@@ -411,7 +411,7 @@ function surrogates(state, node) {
   return section(
     "Surrogates",
     quiet(
-      `If ${schema.attributes[tree.attribute[node]].text} is missing, these replace “${tree.answer(tree.childrenOf(node)[0])}”:`,
+      `If ${schema.attributes[tree.attribute[node]].text} is missing, these replace “${tree.branchLabel(tree.childrenOf(node)[0])}”:`,
     ),
     table("counts", ["split", "agreement", "adjusted"], lines),
   );
@@ -454,14 +454,14 @@ function rule(state, node, notice) {
   );
 }
 
-function cutting(state, node) {
+function cutButton(state, node) {
   if (state.kind === "forest") return null;
-  const cut = state.manual.has(node);
-  if (!cut && state.stops(node)) return null;
+  const cut = state.cutNodes.has(node);
+  if (!cut && state.isLeaf(node)) return null;
   return element(
     "p",
     { class: "row" },
-    button(cut ? "Restore the subtree" : "Make this a leaf", () => state.cutHere(node), {
+    button(cut ? "Restore the subtree" : "Make this a leaf", () => state.toggleCut(node), {
       class: "small",
     }),
   );

@@ -28,16 +28,16 @@ export function unpackAll(part) {
 }
 
 // Of lists that are too long to be arguments.
-export function least(numbers, start = Infinity) {
+export function minimum(numbers, start = Infinity) {
   return numbers.reduce((low, each) => (each < low ? each : low), start);
 }
 
-export function most(numbers, start = -Infinity) {
+export function maximum(numbers, start = -Infinity) {
   return numbers.reduce((high, each) => (each > high ? each : high), start);
 }
 
 // Where each of some counted runs begins, and where the last one ends.
-export function startsOf(counts) {
+export function offsetsOf(counts) {
   const starts = new Int32Array(counts.length + 1);
   for (let at = 0; at < counts.length; at += 1) starts[at + 1] = starts[at] + counts[at];
   return starts;

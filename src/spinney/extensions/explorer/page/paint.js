@@ -27,17 +27,17 @@ export function textWidth(text, size, bold = false) {
 }
 
 // A text with its middle left out where it is too long.
-export function shortened(text, room, size, bold = false) {
-  if (text.length < 400 && textWidth(text, size, bold) <= room) return text;
-  const signs = Array.from(text.length > 400 ? text.slice(0, 200) + text.slice(-200) : text);
-  let [low, high] = [0, signs.length];
-  const cut = (kept) => {
-    const head = Math.ceil(kept * 0.6);
-    return `${signs.slice(0, head).join("")}…${signs.slice(signs.length - (kept - head)).join("")}`;
+export function shortened(text, maxWidth, size, bold = false) {
+  if (text.length < 400 && textWidth(text, size, bold) <= maxWidth) return text;
+  const characters = Array.from(text.length > 400 ? text.slice(0, 200) + text.slice(-200) : text);
+  let [low, high] = [0, characters.length];
+  const cut = (length) => {
+    const head = Math.ceil(length * 0.6);
+    return `${characters.slice(0, head).join("")}…${characters.slice(characters.length - (length - head)).join("")}`;
   };
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (textWidth(cut(middle), size, bold) <= room) low = middle;
+    if (textWidth(cut(middle), size, bold) <= maxWidth) low = middle;
     else high = middle - 1;
   }
   return cut(low);
@@ -80,10 +80,10 @@ function svgShape(shape) {
     if (shape.bold) properties["font-weight"] = "600";
     if (shape.anchor) properties["text-anchor"] = shape.anchor;
   }
-  const made = svg(shape.kind, properties);
-  if (shape.kind === "text") made.textContent = shape.text;
-  if (shape.title) made.append(svg("title", {}, shape.title));
-  return made;
+  const drawn = svg(shape.kind, properties);
+  if (shape.kind === "text") drawn.textContent = shape.text;
+  if (shape.title) drawn.append(svg("title", {}, shape.title));
+  return drawn;
 }
 
 export function paintCanvas(context, shapes, textFrom = 0) {
@@ -102,7 +102,7 @@ function canvasShape(context, shape, textFrom) {
     return;
   }
   let path;
-  if (shape.kind === "path") path = shape.made ??= new Path2D(shape.d);
+  if (shape.kind === "path") path = shape.path2d ??= new Path2D(shape.d);
   const alpha = shape.opacity ?? 1;
   if (shape.fill) {
     context.globalAlpha = alpha;
@@ -135,12 +135,12 @@ function outline(context, shape) {
   else context.roundRect(shape.x, shape.y, shape.width, shape.height, shape.round ?? 0);
 }
 
-const EDGE = 16; // around a picture that is saved
+const SAVED_MARGIN = 16; // around a picture that is saved
 
 // A picture by itself, as it is saved.
 export function svgDocument(shapes, inside, high) {
-  const [width, height] = [inside + 2 * EDGE, high + 2 * EDGE];
-  const group = svg("g", { transform: `translate(${EDGE} ${EDGE})` });
+  const [width, height] = [inside + 2 * SAVED_MARGIN, high + 2 * SAVED_MARGIN];
+  const group = svg("g", { transform: `translate(${SAVED_MARGIN} ${SAVED_MARGIN})` });
   paintSvg(group, shapes);
   const whole = svg(
     "svg",
@@ -158,7 +158,7 @@ export function svgDocument(shapes, inside, high) {
 }
 
 export function pngOf(shapes, inside, high) {
-  const [width, height] = [inside + 2 * EDGE, high + 2 * EDGE];
+  const [width, height] = [inside + 2 * SAVED_MARGIN, high + 2 * SAVED_MARGIN];
   const largest = 8000;
   const scale = Math.min(2, largest / width, largest / height);
   const canvas = document.createElement("canvas");
@@ -168,7 +168,7 @@ export function pngOf(shapes, inside, high) {
   context.scale(scale, scale);
   context.fillStyle = theme().page;
   context.fillRect(0, 0, width, height);
-  context.translate(EDGE, EDGE);
+  context.translate(SAVED_MARGIN, SAVED_MARGIN);
   paintCanvas(context, shapes);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }

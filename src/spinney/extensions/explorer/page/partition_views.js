@@ -5,8 +5,8 @@ import { FlatView } from "./flat_view.js";
 import { shortened } from "./paint.js";
 import { theme } from "./theme.js";
 
-const THINNEST = 0.35; // pixels: what is narrower cannot be seen
-const SUMMIT = 34; // the root's line, and the radius of the middle
+const MIN_PIXELS = 0.35; // pixels: what is narrower cannot be seen
+const ROOT_SIZE = 34; // the root's line, and the radius of the middle
 
 // For each node that is wide enough where it begins and ends, from 0 to 1, below `root`.
 function partition(state, root, pixels) {
@@ -17,12 +17,12 @@ function partition(state, root, pixels) {
   for (let node = root; node < tree.end[root];) {
     const from = begin.get(node);
     const size = tree.weight[node] / total;
-    if (from === undefined || size * pixels < THINNEST) {
+    if (from === undefined || size * pixels < MIN_PIXELS) {
       node = tree.end[node];
       continue;
     }
     parts.push({ node, from, to: from + size, depth: tree.depth[node] - tree.depth[root] });
-    if (state.stops(node)) {
+    if (state.isLeaf(node)) {
       node = tree.end[node];
       continue;
     }
@@ -40,21 +40,21 @@ function deepest(parts) {
   return parts.reduce((most, { depth }) => Math.max(most, depth), 0);
 }
 
-function look(state, node) {
+function nodeStyle(state, node) {
   const [hue, strength] = state.colours.node(state.tree, node);
-  const faded = state.isKept(node) ? 1 : 0.2;
+  const faded = state.matchesFilter(node) ? 1 : 0.2;
   return { hue, strength: Math.min(strength * 1.6, 0.62) * faded, faded };
 }
 
-function edge(state, node) {
+function nodeOutline(state, node) {
   const colours = theme();
-  const lit = state.lit.has(node);
+  const lit = state.highlighted.has(node);
   if (node === state.selected) return { stroke: colours.accent, thick: 3 };
   return lit ? { stroke: colours.accent, thick: 1.5 } : { stroke: colours.page, thick: 1 };
 }
 
-function words(state, node) {
-  return state.stops(node)
+function nodeText(state, node) {
+  return state.isLeaf(node)
     ? state.label(node)
     : state.schema.attributes[state.tree.attribute[node]].text;
 }
@@ -65,7 +65,7 @@ class PartitionView extends FlatView {
     return this.top ?? 0;
   }
 
-  chosen(node) {
+  choose(node) {
     if (node === null) return;
     if (node === this.state.selected) {
       this.top =
@@ -73,7 +73,7 @@ class PartitionView extends FlatView {
           ? node
             ? this.state.tree.parent[node]
             : 0
-          : this.state.stops(node)
+          : this.state.isLeaf(node)
             ? this.root
             : node;
     }
@@ -110,11 +110,11 @@ export class IcicleView extends PartitionView {
     const colours = theme();
     for (const { node, x, y, width: wide, height: high } of this.parts) {
       if (y > height) continue;
-      const { hue, strength, faded } = look(state, node);
+      const { hue, strength, faded } = nodeStyle(state, node);
       const box = { kind: "rect", x, y, width: wide, height: high, node };
-      shapes.push({ ...box, fill: hue, opacity: strength, ...edgeOf(state, node, wide) });
+      shapes.push({ ...box, fill: hue, opacity: strength, ...visibleOutline(state, node, wide) });
       if (wide < 34) continue;
-      const label = shortened(words(state, node), wide - 10, 12, !state.stops(node));
+      const label = shortened(nodeText(state, node), wide - 10, 12, !state.isLeaf(node));
       if (label.length > 1 && high >= 15) {
         shapes.push({
           kind: "text",
@@ -122,7 +122,7 @@ export class IcicleView extends PartitionView {
           y: y + high / 2 + (high > 34 ? -2 : 4),
           text: label,
           size: 12,
-          bold: !state.stops(node),
+          bold: !state.isLeaf(node),
           anchor: "middle",
           fill: colours.text,
           opacity: Math.max(faded, 0.35),
@@ -148,7 +148,7 @@ export class IcicleView extends PartitionView {
         });
       }
     }
-    return lifted(shapes, state);
+    return selectedLast(shapes, state);
   }
 
   hit(x, y) {
@@ -170,27 +170,27 @@ export class SunburstView extends PartitionView {
     const radius = Math.max(Math.min(width, height) / 2 - 8, 40);
     const parts = partition(state, this.root, 2 * Math.PI * radius);
     const levels = deepest(parts);
-    const ring = levels ? Math.min((radius - SUMMIT) / levels, 70) : 0;
+    const ring = levels ? Math.min((radius - ROOT_SIZE) / levels, 70) : 0;
     const middle = [width / 2, height / 2];
     this.geometry = { middle, ring };
     this.parts = parts;
     const shapes = [];
     const colours = theme();
     for (const { node, from, to, depth } of parts) {
-      const { hue, strength, faded } = look(state, node);
-      const line = edgeOf(state, node, (to - from) * 2 * Math.PI * radius);
+      const { hue, strength, faded } = nodeStyle(state, node);
+      const line = visibleOutline(state, node, (to - from) * 2 * Math.PI * radius);
       if (!depth) {
         shapes.push({
           kind: "circle",
           cx: middle[0],
           cy: middle[1],
-          r: SUMMIT - 2,
+          r: ROOT_SIZE - 2,
           fill: hue,
           opacity: strength,
           node,
           ...line,
         });
-        const label = telling(words(state, node), 2 * SUMMIT - 14, 12, true);
+        const label = readableLabel(nodeText(state, node), 2 * ROOT_SIZE - 14, 12, true);
         shapes.push({
           kind: "text",
           x: middle[0],
@@ -204,7 +204,7 @@ export class SunburstView extends PartitionView {
         });
         continue;
       }
-      const inner = SUMMIT + (depth - 1) * ring;
+      const inner = ROOT_SIZE + (depth - 1) * ring;
       shapes.push({
         kind: "path",
         d: arc(middle, inner, inner + ring - 1, from, to),
@@ -215,15 +215,15 @@ export class SunburstView extends PartitionView {
       });
       const angle = 2 * Math.PI * ((from + to) / 2) - Math.PI / 2;
       const centre = inner + ring / 2;
-      // A level line of text has the ring's room across it, and the chord's along it.
+      // A level line of text has the ring's width across it, and the chord's along it.
       const chord = 2 * centre * Math.sin(Math.min(Math.PI * (to - from), Math.PI / 2));
-      const room = Math.min(
+      const maxWidth = Math.min(
         (ring - 4) / Math.abs(Math.cos(angle)),
         (chord - 4) / Math.abs(Math.sin(angle)),
         2.2 * ring,
       );
-      if (room < 24 || ring < 15 || chord < 15) continue;
-      const label = telling(words(state, node), room, 11);
+      if (maxWidth < 24 || ring < 15 || chord < 15) continue;
+      const label = readableLabel(nodeText(state, node), maxWidth, 11);
       if (!label) continue;
       shapes.push({
         kind: "text",
@@ -237,15 +237,15 @@ export class SunburstView extends PartitionView {
         node,
       });
     }
-    return lifted(shapes, state);
+    return selectedLast(shapes, state);
   }
 
   hit(x, y) {
     const { middle, ring } = this.geometry;
     const [across, along] = [x - middle[0], y - middle[1]];
     const far = Math.hypot(across, along);
-    if (far < SUMMIT) return this.root;
-    const depth = Math.floor((far - SUMMIT) / (ring || 1)) + 1;
+    if (far < ROOT_SIZE) return this.root;
+    const depth = Math.floor((far - ROOT_SIZE) / (ring || 1)) + 1;
     const share = ((Math.atan2(along, across) + Math.PI / 2 + 2 * Math.PI) / (2 * Math.PI)) % 1;
     const hit = this.parts.find(
       (part) => part.depth === depth && share >= part.from && share < part.to,
@@ -255,18 +255,18 @@ export class SunburstView extends PartitionView {
 }
 
 // A text that is so short that nothing can be told by it is none.
-function telling(text, room, size, bold = false) {
-  const label = shortened(text, room, size, bold);
+function readableLabel(text, maxWidth, size, bold = false) {
+  const label = shortened(text, maxWidth, size, bold);
   return label === text || label.length > 5 ? label : "";
 }
 
-function edgeOf(state, node, room) {
-  const line = edge(state, node);
-  return line.thick > 1 || room > 3 ? line : {};
+function visibleOutline(state, node, maxWidth) {
+  const line = nodeOutline(state, node);
+  return line.thick > 1 || maxWidth > 3 ? line : {};
 }
 
 // The selected node last, so that its frame is whole.
-function lifted(shapes, state) {
+function selectedLast(shapes, state) {
   const chosen = shapes.filter(({ node }) => node === state.selected);
   return [...shapes.filter(({ node }) => node !== state.selected), ...chosen];
 }

@@ -1,7 +1,7 @@
 // Pruning along the cost-complexity sequence, or node by node by hand.
 
 import { button, copyText, element, quiet, svg, svgLine, svgText } from "./dom.js";
-import { countText, most, percent, plural, rounded, unpackAll } from "./numbers.js";
+import { countText, maximum, percent, plural, rounded, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const [WIDTH, HEIGHT] = [320, 150];
@@ -20,7 +20,7 @@ export function prunePanel(state, notice) {
       ),
     ];
   }
-  return [element("h2", {}, "Pruning"), slider(state), curves(state), asCommands(state, notice)];
+  return [element("h2", {}, "Pruning"), slider(state), curves(state), commandList(state, notice)];
 }
 
 // 0 is the tree as it is; then the subtrees by rising α.
@@ -79,10 +79,10 @@ function series(state) {
       now: state.step + 1,
     },
   ];
-  if (sequence.given) {
+  if (sequence.validation) {
     lines.push({
       name: "validation data",
-      points: curveOf(sequence.given, unit),
+      points: curveOf(sequence.validation, unit),
       colour: theme().classes[5],
       dash: [5, 3],
       now: state.step,
@@ -113,12 +113,12 @@ function curves(state) {
   const asError = (error) =>
     schema.numeric || schema.target.costs ? rounded(error, 2) : percent(error);
   const all = lines.flatMap(({ points }) => points);
-  const largest = most(
+  const largest = maximum(
     all.map(([leaves]) => leaves),
     2,
   );
   const top =
-    most(
+    maximum(
       all.map(([, error, spread]) => error + (spread ?? 0)),
       1e-12,
     ) * 1.05;
@@ -200,9 +200,9 @@ function curves(state) {
 
 // Nodes cut by hand, with those that the slider cuts, by their numbers in the whole
 // tree: pruning renumbers nodes.
-function commandsOf(state) {
+function pruneCommands(state) {
   const { tree, step } = state;
-  if (!state.manual.size) {
+  if (!state.cutNodes.size) {
     const alpha = tree.sequence.alpha[step];
     return [
       ["Python", `smaller = model.prune("cost-complexity", alpha=${alpha})`],
@@ -217,7 +217,7 @@ function commandsOf(state) {
   ];
 }
 
-function asCommands(state, notice) {
+function commandList(state, notice) {
   if (!state.pruned)
     return quiet(
       "Move the slider, or make a node a leaf in its panel: the code for that tree will appear here.",
@@ -225,7 +225,7 @@ function asCommands(state, notice) {
   return element(
     "div",
     {},
-    commandsOf(state).map(([where, command]) => [
+    pruneCommands(state).map(([where, command]) => [
       element(
         "p",
         { class: "row" },
@@ -243,7 +243,7 @@ function asCommands(state, notice) {
       button(
         "Reset to the whole tree",
         () => {
-          state.manual.clear();
+          state.cutNodes.clear();
           state.prune(-1);
         },
         { class: "small" },

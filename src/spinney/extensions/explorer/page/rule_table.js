@@ -51,7 +51,7 @@ export class RuleTable {
       confidence: (node) => (schema.numeric ? tree.moments(node)[1] : tree.confidence(node)),
       length: (node) => tree.depth[node],
     }[key];
-    const leaves = state.leaves().filter((node) => state.isKept(node));
+    const leaves = state.leaves().filter((node) => state.matchesFilter(node));
     return leaves.sort((one, other) => sign * (by(one) - by(other)) || one - other);
   }
 

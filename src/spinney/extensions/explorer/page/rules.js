@@ -17,15 +17,15 @@ export function conditionsOf(tree, node) {
       missing: true,
     };
     const test = branchCondition(tree, above, tree.branch[nodes[at + 1]]);
-    conditions.set(index, both(before, test));
+    conditions.set(index, conjunction(before, test));
   }
   return [...conditions.values()];
 }
 
 function branchCondition(tree, node, branch) {
   const attribute = tree.schema.attributes[tree.attribute[node]];
-  const goes = tree.readMissing(node);
-  const missing = goes >= 0 && tree.absent[node] > 0 ? goes === branch : null;
+  const missingBranch = tree.missingBranch(node);
+  const missing = missingBranch >= 0 && tree.absent[node] > 0 ? missingBranch === branch : null;
   if (tree.isGrouped(node)) {
     const every = new Set(attribute.values.map((_, code) => code));
     const values = [...tree.codesOf(node, branch, every)].sort((one, other) => one - other);
@@ -35,25 +35,25 @@ function branchCondition(tree, node, branch) {
   return { low, high, values: null, missing };
 }
 
-function both(one, other) {
-  let values = other.values ?? one.values;
-  if (one.values && other.values) {
-    const allowed = new Set(one.values);
-    values = other.values.filter((code) => allowed.has(code));
+function conjunction(first, second) {
+  let values = second.values ?? first.values;
+  if (first.values && second.values) {
+    const allowed = new Set(first.values);
+    values = second.values.filter((code) => allowed.has(code));
   }
   return {
-    attribute: one.attribute,
-    low: Math.max(one.low, other.low),
-    high: Math.min(one.high, other.high),
+    attribute: first.attribute,
+    low: Math.max(first.low, second.low),
+    high: Math.min(first.high, second.high),
     values,
-    missing: other.missing === null ? null : Boolean(one.missing) && other.missing,
+    missing: second.missing === null ? null : Boolean(first.missing) && second.missing,
   };
 }
 
-export function conditionText({ attribute, low, high, values, without, missing }) {
+export function conditionText({ attribute, low, high, values, negated, missing }) {
   const text = values
-    ? `${attribute.text} ${attribute.among(values, without)}`
-    : attribute.between(low, high);
+    ? `${attribute.text} ${attribute.membershipText(values, negated)}`
+    : attribute.rangeText(low, high);
   const isNumberOrNone = low === Infinity || (low === -Infinity && high === Infinity);
   const saysAll = values ? !values.length : isNumberOrNone;
   return missing && !saysAll ? `${text} or missing` : text;
@@ -66,18 +66,18 @@ export function labelText(tree, node, names = {}) {
 }
 
 export function ruleText(tree, node, names) {
-  const asked = conditionsOf(tree, node).map(conditionText);
-  const head = asked.length ? `IF ${asked.join(" AND ")} THEN ` : "ALWAYS ";
+  const conditions = conditionsOf(tree, node).map(conditionText);
+  const head = conditions.length ? `IF ${conditions.join(" AND ")} THEN ` : "ALWAYS ";
   const { target, numeric } = tree.schema;
   const support = plainText(Number(tree.weight[node].toFixed(6)));
-  const known = numeric
+  const facts = numeric
     ? `support ${support}, sd ${Number(tree.moments(node)[1].toPrecision(4))}`
-    : knownOfClasses(tree, node, support);
-  return `${head}${target.text} = ${labelText(tree, node, names)}  (${known})`;
+    : classSupport(tree, node, support);
+  return `${head}${target.text} = ${labelText(tree, node, names)}  (${facts})`;
 }
 
 // A leaf that no row came to has the shares of the node above it.
-function knownOfClasses(tree, node, support) {
+function classSupport(tree, node, support) {
   const confidence = percentText(tree.confidence(node), 1);
   return tree.weight[node]
     ? `support ${support}, confidence ${confidence}`
@@ -86,14 +86,14 @@ function knownOfClasses(tree, node, support) {
 
 // SQL of the standard: names in double quotes, texts in single ones.
 export function ruleSql(tree, node) {
-  const asked = conditionsOf(tree, node).map((condition) => oneOf(condition, SQL));
-  return asked.length ? asked.join("\n  AND ") : "TRUE";
+  const conditions = conditionsOf(tree, node).map((condition) => conditionCode(condition, SQL));
+  return conditions.length ? conditions.join("\n  AND ") : "TRUE";
 }
 
 // A Python expression over `row`, a mapping of values by the names of columns.
 export function rulePython(tree, node) {
-  const asked = conditionsOf(tree, node).map((condition) => oneOf(condition, PYTHON));
-  return asked.length ? asked.join("\nand ") : "True";
+  const conditions = conditionsOf(tree, node).map((condition) => conditionCode(condition, PYTHON));
+  return conditions.length ? conditions.join("\nand ") : "True";
 }
 
 const SQL = {
@@ -103,8 +103,8 @@ const SQL = {
     return typeof value === "boolean" ? String(value).toUpperCase() : text;
   },
   isMissing: (name) => `${name} IS NULL`,
-  isKnown: (name) => `${name} IS NOT NULL`,
-  among: (name, values) => `${name} IN (${values.join(", ")})`,
+  isPresent: (name) => `${name} IS NOT NULL`,
+  oneOf: (name, values) => `${name} IN (${values.join(", ")})`,
   or: " OR ",
   and: " AND ",
 };
@@ -116,8 +116,8 @@ const PYTHON = {
     return typeof value === "boolean" ? (value ? "True" : "False") : text;
   },
   isMissing: (name) => `${name} is None`,
-  isKnown: (name) => `${name} is not None`,
-  among: (name, values) => `${name} in (${values.join(", ")},)`,
+  isPresent: (name) => `${name} is not None`,
+  oneOf: (name, values) => `${name} in (${values.join(", ")},)`,
   or: " or ",
   and: " and ",
 };
@@ -131,7 +131,7 @@ function formulaText({ formula, behind }, language) {
     return `(${names.map((name, at) => `${formula.coefficients[at]} * ${name}`).join(" + ")})`;
   }
   const clauses = formula.clauses.map(({ codes, low, high }, at) =>
-    oneOf(
+    conditionCode(
       {
         attribute: behind[at],
         low: low ?? -Infinity,
@@ -145,7 +145,7 @@ function formulaText({ formula, behind }, language) {
   return `(${clauses.join(language.and)})`;
 }
 
-function oneOf({ attribute, low, high, values, missing }, language) {
+function conditionCode({ attribute, low, high, values, missing }, language) {
   const name = attribute.formula
     ? formulaText(attribute, language)
     : language.name(attribute.name);
@@ -159,17 +159,17 @@ function oneOf({ attribute, low, high, values, missing }, language) {
   if (missing && ((codes && !codes.length) || low === Infinity))
     return language.isMissing(name);
   const parts = [];
-  if (codes) parts.push(language.among(name, codes.map(literal)));
-  else if (low === -Infinity && high === Infinity) return language.isKnown(name);
+  if (codes) parts.push(language.oneOf(name, codes.map(literal)));
+  else if (low === -Infinity && high === Infinity) return language.isPresent(name);
   else {
-    const compared = (signs, number) => {
-      const exact = [attribute.number(number), false];
-      const [text, beyond] = attribute.unit ? attribute.bound(number) : exact;
+    const addBound = (signs, number) => {
+      const exact = [attribute.formatNumber(number), false];
+      const [text, isAbove] = attribute.unit ? attribute.boundText(number) : exact;
       const value = attribute.unit ? language.value(text, text) : text;
-      parts.push(`${name} ${signs[Number(beyond)]} ${value}`);
+      parts.push(`${name} ${signs[Number(isAbove)]} ${value}`);
     };
-    if (low > -Infinity) compared([">", ">="], low);
-    if (high < Infinity) compared(["<=", "<"], high);
+    if (low > -Infinity) addBound([">", ">="], low);
+    if (high < Infinity) addBound(["<=", "<"], high);
   }
   if (!missing) return parts.join(language.and);
   const all = parts.join(language.and);

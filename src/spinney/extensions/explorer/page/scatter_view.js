@@ -1,6 +1,6 @@
 // Leaves by support and purity; of numbers by support and spread.
 
-import { countText, least, most, percent, rounded, weightText } from "./numbers.js";
+import { countText, minimum, maximum, percent, rounded, weightText } from "./numbers.js";
 import { FlatView } from "./flat_view.js";
 import { theme } from "./theme.js";
 
@@ -24,22 +24,23 @@ export class ScatterView extends FlatView {
     const { tree, schema } = state;
     const leaves = state.leaves().filter((node) => tree.weight[node] > 0);
     const weights = leaves.map((node) => tree.weight[node]);
-    const [few, many] = [least(weights, 1), most(weights, 2)];
+    const [minWeight, maxWeight] = [minimum(weights, 1), maximum(weights, 2)];
     const values = leaves.map((node) =>
-      schema.numeric ? tree.moments(node)[1] : tree.countedShares(node)[tree.label[node]],
+      schema.numeric ? tree.moments(node)[1] : tree.classProportions(node)[tree.label[node]],
     );
     const low = schema.numeric
-      ? -0.08 * most(values, 1e-12)
-      : Math.max(least(values, 1) - 0.08, 0);
-    const high = schema.numeric ? most(values, 1e-12) * 1.06 : 1 + 0.12 * (1 - low);
+      ? -0.08 * maximum(values, 1e-12)
+      : Math.max(minimum(values, 1) - 0.08, 0);
+    const high = schema.numeric ? maximum(values, 1e-12) * 1.06 : 1 + 0.12 * (1 - low);
     const x = (weight) =>
       PLOT.left +
-      ((width - PLOT.left - PLOT.right) * Math.log(weight / few)) / (Math.log(many / few) || 1);
+      ((width - PLOT.left - PLOT.right) * Math.log(weight / minWeight)) /
+        (Math.log(maxWeight / minWeight) || 1);
     const y = (value) =>
       height -
       PLOT.bottom -
       ((height - PLOT.top - PLOT.bottom) * (value - low)) / (high - low || 1);
-    const shapes = this.axes(width, height, { x, y, few, many, low, high });
+    const shapes = this.axes(width, height, { x, y, minWeight, maxWeight, low, high });
     this.dots = leaves.map((node, at) => ({
       node,
       cx: x(weights[at]),
@@ -47,7 +48,7 @@ export class ScatterView extends FlatView {
       value: values[at],
     }));
     this.dots.sort((one, other) => one.cx - other.cx || one.cy - other.cy);
-    this.fan();
+    this.spreadDots();
     const colours = theme();
     const radius = leaves.length > 2000 ? 3 : leaves.length > 200 ? 4.5 : 7;
     const order = [...this.dots].sort(
@@ -56,7 +57,7 @@ export class ScatterView extends FlatView {
     for (const { node, cx, cy } of order) {
       const [hue] = state.colours.node(tree, node);
       const chosen = node === state.selected;
-      const kept = state.isKept(node);
+      const kept = state.matchesFilter(node);
       shapes.push({
         kind: "circle",
         cx,
@@ -65,7 +66,7 @@ export class ScatterView extends FlatView {
         fill: hue,
         opacity: kept ? 0.75 : 0.12,
         node,
-        stroke: chosen || state.lit.has(node) ? colours.accent : kept ? colours.page : null,
+        stroke: chosen || state.highlighted.has(node) ? colours.accent : kept ? colours.page : null,
         thick: chosen ? 3 : 1,
       });
     }
@@ -73,7 +74,7 @@ export class ScatterView extends FlatView {
   }
 
   // Leaves of one place stand round it, as seeds do in a sunflower.
-  fan() {
+  spreadDots() {
     const counts = new Map();
     for (const dot of this.dots) {
       const key = `${Math.round(dot.cx)} ${Math.round(dot.cy)}`;
@@ -85,7 +86,7 @@ export class ScatterView extends FlatView {
     }
   }
 
-  axes(width, height, { x, y, few, many, low, high }) {
+  axes(width, height, { x, y, minWeight, maxWeight, low, high }) {
     const { schema } = this.state;
     const colours = theme();
     const shapes = [];
@@ -102,11 +103,11 @@ export class ScatterView extends FlatView {
       });
     const line = (d, stroke = colours.empty) => shapes.push({ kind: "path", d, stroke });
     const ticks = [];
-    for (let power = Math.floor(Math.log10(few)); 10 ** power <= many; power += 1) {
+    for (let power = Math.floor(Math.log10(minWeight)); 10 ** power <= maxWeight; power += 1) {
       for (const step of [1, 2, 5]) ticks.push(step * 10 ** power);
     }
     let last = -Infinity;
-    for (const tick of ticks.filter((each) => each >= few && each <= many)) {
+    for (const tick of ticks.filter((each) => each >= minWeight && each <= maxWeight)) {
       if (x(tick) - last < 40) continue;
       last = x(tick);
       line(`M${x(tick)} ${PLOT.top}L${x(tick)} ${height - PLOT.bottom}`);
@@ -142,7 +143,7 @@ export class ScatterView extends FlatView {
     let [best, near] = [null, 14];
     for (const { node, cx, cy } of this.dots) {
       const far = Math.hypot(cx - x, cy - y);
-      if (far < near && this.state.isKept(node)) [best, near] = [node, far];
+      if (far < near && this.state.matchesFilter(node)) [best, near] = [node, far];
     }
     return best;
   }
@@ -151,7 +152,7 @@ export class ScatterView extends FlatView {
     const { tree, schema } = this.state;
     const pure = schema.numeric
       ? `sd ${rounded(tree.moments(node)[1])}`
-      : percent(tree.countedShares(node)[tree.label[node]]);
+      : percent(tree.classProportions(node)[tree.label[node]]);
     return `${this.state.label(node)}: ${weightText(tree.weight[node])} rows, ${pure}\nnode ${node}, ${tree.depth[node]} splits deep`;
   }
 }

@@ -1,9 +1,9 @@
-// What codes mean: attributes, their values as people read them, the target.
+// Attributes and the target: codes, values, and their texts.
 
 import { numberText } from "./numbers.js";
 
-const VALUES_SHOWN = 100;
-const SPARED = 8;
+const MAX_VALUES = 100;
+const MIN_SAVED_DIGITS = 8;
 
 export class Attribute {
   constructor(data) {
@@ -17,63 +17,63 @@ export class Attribute {
     return this.texts ? this.texts[code] : this.values[code];
   }
 
-  number(value) {
+  formatNumber(value) {
     return numberText(value, this.unit);
   }
 
-  // "= red", "∈ {red, 7}"; `without` turns it round.
-  among(codes, without = false) {
+  // "= red", "∈ {red, 7}"; `negated` is the complement.
+  membershipText(codes, negated = false) {
     if (!codes.length) return "is missing";
     const listed = codes.length > 1;
     const texts = codes
-      .slice(0, VALUES_SHOWN)
+      .slice(0, MAX_VALUES)
       .map((code) => writtenValue(this.valueText(code), listed));
-    if (!listed) return `${without ? "≠" : "="} ${texts[0]}`;
-    if (codes.length > VALUES_SHOWN) texts.push(`and ${codes.length - VALUES_SHOWN} more`);
-    return `${without ? "∉" : "∈"} {${texts.join(", ")}}`;
+    if (!listed) return `${negated ? "≠" : "="} ${texts[0]}`;
+    if (codes.length > MAX_VALUES) texts.push(`and ${codes.length - MAX_VALUES} more`);
+    return `${negated ? "∉" : "∈"} {${texts.join(", ")}}`;
   }
 
   // How low < value ≤ high reads; an infinite bound is none.
-  between(low, high) {
-    const answer = this.interval(low, high);
-    if (answer === "missing" || answer === "known") return `${this.text} is ${answer}`;
-    if (low === -Infinity || high === Infinity) return `${this.text} ${answer}`;
-    const [from, isIn] = this.bound(low);
-    return `${from} ${isIn ? "≤" : "<"} ${this.text} ${this.upTo(high)}`;
+  rangeText(low, high) {
+    const text = this.intervalText(low, high);
+    if (text === "missing" || text === "known") return `${this.text} is ${text}`;
+    if (low === -Infinity || high === Infinity) return `${this.text} ${text}`;
+    const [from, isClosed] = this.boundText(low);
+    return `${from} ${isClosed ? "≤" : "<"} ${this.text} ${this.upperText(high)}`;
   }
 
   // The same without the name: "> 6", "(1, 2.5]".
-  interval(low, high) {
+  intervalText(low, high) {
     if (low === Infinity) return "missing";
-    if (low === -Infinity) return high === Infinity ? "known" : this.upTo(high);
-    return high === Infinity ? this.above(low) : this.span(low, high);
+    if (low === -Infinity) return high === Infinity ? "known" : this.upperText(high);
+    return high === Infinity ? this.lowerText(low) : this.spanText(low, high);
   }
 
-  above(bound) {
-    const [text, beyond] = this.bound(bound);
-    return `${beyond ? "≥" : ">"} ${text}`;
+  lowerText(bound) {
+    const [text, isAbove] = this.boundText(bound);
+    return `${isAbove ? "≥" : ">"} ${text}`;
   }
 
-  upTo(bound) {
-    const [text, beyond] = this.bound(bound);
-    return `${beyond ? "<" : "≤"} ${text}`;
+  upperText(bound) {
+    const [text, isAbove] = this.boundText(bound);
+    return `${isAbove ? "<" : "≤"} ${text}`;
   }
 
-  span(low, high) {
-    const [[from, isIn], [to, isOut]] = [this.bound(low), this.bound(high)];
-    return `${isIn ? "[" : "("}${from}, ${to}${isOut ? ")" : "]"}`;
+  spanText(low, high) {
+    const [[from, isClosed], [to, isOpen]] = [this.boundText(low), this.boundText(high)];
+    return `${isClosed ? "[" : "("}${from}, ${to}${isOpen ? ")" : "]"}`;
   }
 
-  // How a bound reads, and whether that is beyond it. A cut between the codes of ordered
+  // How a bound reads, and whether that is above it. A cut between the codes of ordered
   // values reads as the first value above it.
-  bound(cut) {
+  boundText(cut) {
     if (this.kind === "ordinal") return [this.valueText(Math.floor(cut) + 1), true];
-    const [number, beyond] = this.reads(cut);
-    return [this.number(number), beyond];
+    const [number, isAbove] = this.readBound(cut);
+    return [this.formatNumber(number), isAbove];
   }
 
   // As `read_bound` of _support/text.py.
-  reads(bound) {
+  readBound(bound) {
     if (!Number.isFinite(bound)) return [bound, false];
     if (this.unit?.startsWith("days since ")) {
       return [Math.ceil(bound), !Number.isInteger(bound)];
@@ -98,7 +98,7 @@ function roundAbove(bound) {
   bits[0] += bound > 0 ? 1n : -1n;
   const [above] = new Float64Array(bits.buffer);
   const digits = (number) => numberText(number).length + 2 * Number.isInteger(number);
-  return digits(above) + SPARED <= digits(bound) ? above : null;
+  return digits(above) + MIN_SAVED_DIGITS <= digits(bound) ? above : null;
 }
 
 export class Schema {
@@ -164,7 +164,7 @@ export function lastBest(merits) {
 }
 
 // The label of class shares: of the greatest share, or of the least expected cost.
-export function labelOf(shares, costs) {
+export function predictedLabel(shares, costs) {
   if (!costs) return lastBest(shares);
   const most = Math.max(...costs.map((line) => Math.max(...line))) || 1;
   return lastBest(

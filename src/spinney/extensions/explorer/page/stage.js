@@ -3,9 +3,9 @@
 import { button, element, replace, svg } from "./dom.js";
 import { theme } from "./theme.js";
 
-const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 3];
+const [MIN_ZOOM, MAX_ZOOM] = [0.004, 3];
 const MARGIN = 24;
-const TOOLS = 46; // the room of the buttons at the bottom
+const TOOLBAR_HEIGHT = 46; // the space of the buttons at the bottom
 
 export class Stage {
   // `picture` draws: see TreeView. It says its size and what is where.
@@ -155,23 +155,23 @@ export class Stage {
   get fitting() {
     const [width, height] = this.size;
     const { width: wide, height: tall } = this.picture;
-    return Math.min((width - 2 * MARGIN) / wide, (height - MARGIN / 2 - TOOLS) / tall, 1.25);
+    return Math.min((width - 2 * MARGIN) / wide, (height - MARGIN / 2 - TOOLBAR_HEIGHT) / tall, 1.25);
   }
 
   fit() {
     const [width, height] = this.size;
     const { width: wide, height: tall } = this.picture;
-    const room = height - MARGIN / 2 - TOOLS;
+    const space = height - MARGIN / 2 - TOOLBAR_HEIGHT;
     const k = this.fitting;
-    this.at.k = Math.min(Math.max(k, LEAST_ZOOM), MOST_ZOOM);
+    this.at.k = Math.min(Math.max(k, MIN_ZOOM), MAX_ZOOM);
     this.at.x = (width - wide * this.at.k) / 2;
-    this.at.y = Math.max(MARGIN / 2, Math.min((room - tall * this.at.k) / 2, 3 * MARGIN));
+    this.at.y = Math.max(MARGIN / 2, Math.min((space - tall * this.at.k) / 2, 3 * MARGIN));
     this.place();
     return k;
   }
 
   zoom(factor, point = this.size.map((side) => side / 2)) {
-    const k = Math.min(Math.max(this.at.k * factor, LEAST_ZOOM), MOST_ZOOM);
+    const k = Math.min(Math.max(this.at.k * factor, MIN_ZOOM), MAX_ZOOM);
     const scale = k / this.at.k;
     this.at.x = point[0] - (point[0] - this.at.x) * scale;
     this.at.y = point[1] - (point[1] - this.at.y) * scale;
@@ -187,24 +187,24 @@ export class Stage {
   }
 
   // Move as little as it takes to have a rectangle of the picture in sight.
-  bring([left, top, right, bottom]) {
+  scrollTo([left, top, right, bottom]) {
     const [width, height] = this.size;
     if (this.at.k < 0.3) {
       this.at.k = 0.8;
       this.at.x = width / 2 - ((left + right) / 2) * this.at.k;
     }
-    const shift = (low, high, room) => {
+    const shift = (low, high, space) => {
       if (low < MARGIN) return MARGIN - low;
-      return high > room - MARGIN ? Math.max(room - MARGIN - high, MARGIN - low) : 0;
+      return high > space - MARGIN ? Math.max(space - MARGIN - high, MARGIN - low) : 0;
     };
     const { k } = this.at;
     this.at.x += shift(left * k + this.at.x, right * k + this.at.x, width);
-    this.at.y += shift(top * k + this.at.y, bottom * k + this.at.y, height - TOOLS);
+    this.at.y += shift(top * k + this.at.y, bottom * k + this.at.y, height - TOOLBAR_HEIGHT);
     this.place();
   }
 
   // Where in the picture a point of the screen is.
-  inside(event) {
+  pictureAt(event) {
     const box = this.view.getBoundingClientRect();
     const { x, y, k } = this.at;
     return [(event.clientX - box.left - x) / k, (event.clientY - box.top - y) / k];
@@ -220,7 +220,7 @@ export class Stage {
     });
     view.addEventListener("pointermove", (event) => {
       if (!grip) {
-        this.picture.hover?.(event, this.inside(event));
+        this.picture.hover?.(event, this.pictureAt(event));
         return;
       }
       const [across, along] = [event.clientX - grip.x, event.clientY - grip.y];
@@ -234,7 +234,7 @@ export class Stage {
     });
     const release = (event) => {
       if (grip && !grip.moved && event.type === "pointerup")
-        this.picture.click(event, this.inside(event));
+        this.picture.click(event, this.pictureAt(event));
       grip = null;
       if (this.moving) {
         this.moving = false;
@@ -245,7 +245,7 @@ export class Stage {
     view.addEventListener("pointerup", release);
     view.addEventListener("pointercancel", release);
     view.addEventListener("dblclick", (event) =>
-      this.picture.twice?.(event, this.inside(event)),
+      this.picture.doubleClick?.(event, this.pictureAt(event)),
     );
     view.addEventListener("pointerleave", (event) => this.picture.hover?.(event, null));
     view.addEventListener(

@@ -22,8 +22,8 @@ export class State {
     this.filters = { ...NO_FILTERS };
     this.listeners = [];
     this.trees = new Map();
-    this.treeAt = 0;
-    if (this.kind !== "clusters") this.takeTree(0);
+    this.treeIndex = 0;
+    if (this.kind !== "clusters") this.selectTree(0);
   }
 
   // Trees of a forest are made when they are looked at.
@@ -35,8 +35,8 @@ export class State {
     return this.trees.get(at);
   }
 
-  takeTree(at) {
-    this.treeAt = at;
+  selectTree(at) {
+    this.treeIndex = at;
     this.tree = this.treeOf(at);
     const { tree, schema } = this;
     this.colours = schema.numeric
@@ -45,15 +45,15 @@ export class State {
     this.selected = 0;
     this.closed = new Uint8Array(tree.size);
     this.fitted = false;
-    this.manual = new Set();
+    this.cutNodes = new Set();
     this.step = -1;
-    this.lit = new Map();
-    this.kept = null;
+    this.highlighted = new Map();
+    this.matching = null;
     this.filter(this.filters);
-    if (this.row) this.light();
+    if (this.row) this.highlight();
   }
 
-  on(listener) {
+  subscribe(listener) {
     this.listeners.push(listener);
   }
 
@@ -89,7 +89,7 @@ export class State {
   }
 
   toggle(node) {
-    if (this.stops(node)) return;
+    if (this.isLeaf(node)) return;
     this.closed[node] = this.closed[node] ? 0 : 1;
     // What opens shows its children, and not all that was once open below them.
     if (!this.closed[node]) {
@@ -101,7 +101,7 @@ export class State {
   }
 
   // Close everything below a depth, and open what is above it.
-  openTo(depth) {
+  openToDepth(depth) {
     const { tree } = this;
     for (let node = 0; node < tree.size; node += 1) {
       this.closed[node] = !tree.isLeaf(node) && tree.depth[node] >= depth ? 1 : 0;
@@ -109,16 +109,16 @@ export class State {
   }
 
   // Whether a node is a leaf, of the tree or by pruning.
-  stops(node) {
+  isLeaf(node) {
     const { tree } = this;
-    if (tree.isLeaf(node) || this.manual.has(node)) return true;
+    if (tree.isLeaf(node) || this.cutNodes.has(node)) return true;
     if (this.step < 0) return false;
     const step = tree.sequence.step[node];
     return step >= 0 && step <= this.step;
   }
 
   get pruned() {
-    return this.step >= 0 || this.manual.size > 0;
+    return this.step >= 0 || this.cutNodes.size > 0;
   }
 
   // All nodes that end paths now.
@@ -126,7 +126,7 @@ export class State {
     const { tree } = this;
     const leaves = [];
     for (let node = 0; node < tree.size;) {
-      if (this.stops(node)) {
+      if (this.isLeaf(node)) {
         leaves.push(node);
         node = tree.end[node];
       } else node += 1;
@@ -149,10 +149,10 @@ export class State {
     const { tree, schema } = this;
     const free = label < 0 && attribute < 0 && !support && !confidence;
     if (free) {
-      this.kept = null;
+      this.matching = null;
       return;
     }
-    this.kept = new Uint8Array(tree.size);
+    this.matching = new Uint8Array(tree.size);
     for (const leaf of this.leaves()) {
       const splitsOnIt = (above) => tree.attribute[above] === attribute && above !== leaf;
       const fits =
@@ -161,50 +161,50 @@ export class State {
         (schema.numeric || tree.confidence(leaf) >= confidence) &&
         (attribute < 0 || tree.path(leaf).some(splitsOnIt));
       if (!fits) continue;
-      for (let node = leaf; !this.kept[node]; node = tree.parent[node]) {
-        this.kept[node] = 1;
+      for (let node = leaf; !this.matching[node]; node = tree.parent[node]) {
+        this.matching[node] = 1;
         if (!node) break;
       }
     }
   }
 
-  isKept(node) {
-    return !this.kept || this.kept[node] === 1;
+  matchesFilter(node) {
+    return !this.matching || this.matching[node] === 1;
   }
 
   prune(step) {
     this.step = step;
-    this.afterPruning();
+    this.pruningChanged();
   }
 
-  cutHere(node) {
-    if (this.manual.has(node)) this.manual.delete(node);
-    else this.manual.add(node);
-    this.afterPruning();
+  toggleCut(node) {
+    if (this.cutNodes.has(node)) this.cutNodes.delete(node);
+    else this.cutNodes.add(node);
+    this.pruningChanged();
   }
 
-  afterPruning() {
+  pruningChanged() {
     // What is selected may be gone.
     for (const node of this.tree.path(this.selected)) {
-      if (this.stops(node)) {
+      if (this.isLeaf(node)) {
         this.selected = node;
         break;
       }
     }
     this.filter({});
-    if (this.row) this.light();
+    if (this.row) this.highlight();
     this.notify("shape", "select", "filter", "light", "prune");
   }
 
   // Nodes whose question, label, condition or number has the words.
   search(words) {
     const { tree, schema } = this;
-    const wanted = words.trim().toLowerCase();
-    if (!wanted) return [];
-    const number = wanted.match(/^(?:node |#)?(\d+)$/);
+    const query = words.trim().toLowerCase();
+    if (!query) return [];
+    const number = query.match(/^(?:node |#)?(\d+)$/);
     if (number && Number(number[1]) < tree.size) return [Number(number[1])];
-    const has = (text) => text.toLowerCase().includes(wanted);
-    const asked = schema.attributes.map(({ text }) => has(text));
+    const has = (text) => text.toLowerCase().includes(query);
+    const matchingAttributes = schema.attributes.map(({ text }) => has(text));
     const labels = schema.classes.map(has);
     const matches = [];
     for (let node = 0; node < tree.size && matches.length < 5000; node += 1) {
@@ -212,10 +212,10 @@ export class State {
       if (
         leaf && !schema.numeric
           ? labels[tree.label[node]]
-          : !leaf && asked[tree.attribute[node]]
+          : !leaf && matchingAttributes[tree.attribute[node]]
       ) {
         matches.push(node);
-      } else if (node && tree.size < 20000 && tree.answerParts(node).texts.some(has)) {
+      } else if (node && tree.size < 20000 && tree.branchLabelParts(node).texts.some(has)) {
         matches.push(node);
       }
     }
@@ -226,10 +226,10 @@ export class State {
   rowsAt(node) {
     const { rows } = this.data;
     if (!rows) return null;
-    const leaf = this.kind === "forest" ? this.data.trees[this.treeAt].leaf : rows.leaf;
+    const leaf = this.kind === "forest" ? this.data.trees[this.treeIndex].leaf : rows.leaf;
     this.leafOfRows ??= new Map();
-    if (!this.leafOfRows.has(this.treeAt)) this.leafOfRows.set(this.treeAt, unpack(leaf));
-    const leaves = this.leafOfRows.get(this.treeAt);
+    if (!this.leafOfRows.has(this.treeIndex)) this.leafOfRows.set(this.treeIndex, unpack(leaf));
+    const leaves = this.leafOfRows.get(this.treeIndex);
     const numbers = [];
     const end = this.kind === "clusters" ? node + 1 : this.tree.end[node];
     leaves.forEach((at, row) => {
@@ -239,7 +239,7 @@ export class State {
   }
 
   // Attributes that are asked about, or read by models and surrogates.
-  usedAttributes() {
+  usedColumns() {
     const used = new Set();
     const trees =
       this.kind === "forest" ? this.data.trees.map((_, at) => this.treeOf(at)) : [this.tree];

@@ -1,8 +1,8 @@
 // Colours: those of the page, and those of nodes by what they predict.
 
 const NAMES = ["page", "text", "note", "frame", "branch", "axis", "empty", "accent"];
-const CLASSES = 8;
-const [PALEST, STRONGEST] = [0.07, 0.42];
+const N_COLOURS = 8;
+const [MIN_OPACITY, MAX_OPACITY] = [0.07, 0.42];
 const REACH = 2;
 
 let colours = null;
@@ -12,18 +12,18 @@ export function theme() {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(`--${name}`).trim();
     colours = Object.fromEntries(NAMES.map((name) => [name, read(name)]));
-    colours.classes = Array.from({ length: CLASSES }, (_, at) => read(`k${at}`));
+    colours.classes = Array.from({ length: N_COLOURS }, (_, at) => read(`k${at}`));
     colours.fonts = getComputedStyle(document.body).fontFamily;
   }
   return colours;
 }
 
-export function forgetTheme() {
+export function resetTheme() {
   colours = null;
 }
 
 export function opacityOf(strength) {
-  return PALEST + (STRONGEST - PALEST) * Math.min(Math.max(strength, 0), 1);
+  return MIN_OPACITY + (MAX_OPACITY - MIN_OPACITY) * Math.min(Math.max(strength, 0), 1);
 }
 
 // Which colour each class has: of many, the rarer ones share the last, grey.
@@ -32,14 +32,14 @@ export class ClassColours {
     const size = schema.classes.length;
     this.chance = 1 / Math.max(size, 2);
     this.index = Array.from({ length: size }, (_, code) => code);
-    if (size > CLASSES) {
+    if (size > N_COLOURS) {
       const heaviest = [...this.index]
         .sort((one, other) => weights[other] - weights[one] || one - other)
-        .slice(0, CLASSES - 1)
+        .slice(0, N_COLOURS - 1)
         .sort((one, other) => one - other);
       this.index = this.index.map((code) => {
         const rank = heaviest.indexOf(code);
-        return rank < 0 ? CLASSES - 1 : rank;
+        return rank < 0 ? N_COLOURS - 1 : rank;
       });
     }
   }
@@ -56,7 +56,7 @@ export class ClassColours {
       this.strengths = new Float32Array(tree.size).fill(-1);
     }
     if (this.strengths[node] < 0) {
-      const share = tree.countedShares(node)[label];
+      const share = tree.classProportions(node)[label];
       this.strengths[node] = opacityOf((share - this.chance) / (1 - this.chance));
     }
     return [this.of(label), this.strengths[node]];
@@ -82,18 +82,18 @@ export class NumberColours {
     return range > 0 ? Math.min(Math.max((number - this.low) / range, 0), 1) : 0.5;
   }
 
-  // The colour of a number, and how far it is off, from 0 to 1.
+  // The colour of a number, and its distance from the mean, from 0 to 1.
   distance(number) {
     const above = number > this.mean;
     const end = above ? this.high : this.low;
-    const off =
+    const distance =
       end === this.mean ? 0 : Math.abs(number - this.mean) / Math.abs(end - this.mean);
-    return [theme().classes[above ? 5 : 0], Math.min(off, 1)];
+    return [theme().classes[above ? 5 : 0], Math.min(distance, 1)];
   }
 
   at(number) {
-    const [colour, off] = this.distance(number);
-    return [colour, opacityOf(off)];
+    const [colour, distance] = this.distance(number);
+    return [colour, opacityOf(distance)];
   }
 
   node(tree, node) {

@@ -19,13 +19,13 @@ export function tidyLayout(children, breadths, gap) {
     const lefts = below.map((child) => left[child]);
     const rights = below.map((child) => right[child]);
     for (const child of below) left[child] = right[child] = null;
-    const met = meet(lefts, rights, gap);
-    const places = spread(below.length, met.distances);
+    const pairs = siblingDistances(lefts, rights, gap);
+    const places = spread(below.length, pairs.distances);
     const middle = (places[0] + places.at(-1)) / 2;
     below.forEach((child, at) => (offsets[child] = places[at] - middle));
     const moved = places.map((across) => across - middle);
-    left[node] = crowned(joined(lefts, met.seenLeft, moved), -half);
-    right[node] = crowned(joined(rights, met.seenRight.reverse(), moved), half);
+    left[node] = crowned(joined(lefts, pairs.seenLeft, moved), -half);
+    right[node] = crowned(joined(rights, pairs.seenRight.reverse(), moved), half);
   }
   let first = Infinity;
   for (let node = 0; node < size; node += 1) {
@@ -35,7 +35,7 @@ export function tidyLayout(children, breadths, gap) {
   return offsets.map((across) => across - first);
 }
 
-function meet(lefts, rights, gap) {
+function siblingDistances(lefts, rights, gap) {
   const distances = [];
   const seenLeft = [[0, 0]];
   const seenRight = [[0, 0]];

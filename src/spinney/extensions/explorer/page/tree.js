@@ -3,14 +3,14 @@
 // Nodes stand in printing order, a parent before its children and a branch with all
 // below it before the next; so what is below a node is the run up to `end[node]`.
 
-import { rounded, startsOf, unpackAll } from "./numbers.js";
+import { rounded, offsetsOf, unpackAll } from "./numbers.js";
 import { conditionText } from "./rules.js";
-import { labelOf } from "./schema.js";
+import { predictedLabel } from "./schema.js";
 
-const ANSWERS_SHOWN = 6;
+const MAX_LABEL_VALUES = 6;
 
 // Splits, one for each line: thresholds, several cuts, or groups of codes.
-export class Questions {
+export class Splits {
   constructor(data) {
     Object.assign(this, data);
     const size = this.attribute.length;
@@ -19,8 +19,8 @@ export class Questions {
       if (Number.isNaN(this.cut[line])) inBranches[line] = this.listed[line];
       else inCuts[line] = this.listed[line];
     }
-    this.firstBranch = startsOf(inBranches);
-    this.firstCut = startsOf(inCuts);
+    this.firstBranch = offsetsOf(inBranches);
+    this.firstCut = offsetsOf(inCuts);
   }
 
   isGrouped(line) {
@@ -66,7 +66,7 @@ export class Questions {
   }
 }
 
-export class Tree extends Questions {
+export class Tree extends Splits {
   constructor({ explained = {}, ...packed }, schema) {
     super(unpackAll(packed));
     this.schema = schema;
@@ -74,7 +74,7 @@ export class Tree extends Questions {
     this.link();
     this.readOutputs();
     if (this.surrogates) this.surrogates = readSurrogates(this.surrogates);
-    if (this.models) this.models.firstOf = startsOf(this.models.count);
+    if (this.models) this.models.firstOf = offsetsOf(this.models.count);
     if (this.candidates) this.candidates = new Candidates(this.candidates, schema.width);
     if (this.histograms) this.histograms = new Histograms(this.histograms, schema.width);
   }
@@ -83,7 +83,7 @@ export class Tree extends Questions {
     const { parent, size } = this;
     const count = new Int32Array(size);
     for (let node = 1; node < size; node += 1) count[parent[node]] += 1;
-    this.first = startsOf(count);
+    this.first = offsetsOf(count);
     this.children = new Int32Array(Math.max(size - 1, 0));
     this.branch = new Int32Array(size);
     this.depth = new Int32Array(size);
@@ -109,7 +109,7 @@ export class Tree extends Questions {
 
   readOutputs() {
     const { size, schema, labels } = this;
-    const { nodes: odd, values } = this.outputs;
+    const { nodes, values } = this.outputs;
     const { outputs: width } = schema;
     this.weight = new Float64Array(size);
     this.outputs = new Float64Array(size * width);
@@ -123,15 +123,15 @@ export class Tree extends Questions {
         for (let c = 0; c < width; c += 1) this.outputs[at + c] = this.weights[at + c] / sum;
       }
     }
-    odd.forEach((node, at) => {
+    nodes.forEach((node, at) => {
       for (let c = 0; c < width; c += 1)
         this.outputs[node * width + c] = values[at * width + c];
     });
-    this.smoothed = odd.length > 0 && !schema.numeric;
+    this.smoothed = nodes.length > 0 && !schema.numeric;
     this.label = new Int32Array(size);
     if (schema.numeric) return;
     for (let node = 0; node < size; node += 1) {
-      this.label[node] = labels ? labels[node] : labelOf(this.outputsOf(node));
+      this.label[node] = labels ? labels[node] : predictedLabel(this.outputsOf(node));
     }
   }
 
@@ -159,7 +159,7 @@ export class Tree extends Questions {
   }
 
   // Class shares of a node's rows, or of the nearest above that has any.
-  countedShares(node) {
+  classProportions(node) {
     let at = node;
     while (!this.rows[at] && at) at = this.parent[at];
     const weights = this.weightsOf(at);
@@ -169,7 +169,7 @@ export class Tree extends Questions {
   // Mean and standard deviation of the rows at a node, of a target that is a number.
   moments(node) {
     if (!this.rows[node]) return [this.outputs[node], 0];
-    return momentsOf(this.weightsOf(node), this.schema);
+    return meanAndDeviation(this.weightsOf(node), this.schema);
   }
 
   // The share of the label, or the standard deviation.
@@ -191,14 +191,14 @@ export class Tree extends Questions {
   }
 
   // The branch of rows that nothing else sends; -1 where they are divided.
-  finalBranch(node) {
-    const otherwise = this.otherwise ? this.otherwise[node] : -1;
-    return otherwise >= 0 ? otherwise : this.missing[node];
+  defaultBranch(node) {
+    const branch = this.default_branch ? this.default_branch[node] : -1;
+    return branch >= 0 ? branch : this.missing[node];
   }
 
   // The branch of missing values as the split reads.
-  readMissing(node) {
-    return this.surrogateCount(node) ? this.missing[node] : this.finalBranch(node);
+  missingBranch(node) {
+    return this.surrogateCount(node) ? this.missing[node] : this.defaultBranch(node);
   }
 
   // Which codes of an attribute can come to a node.
@@ -217,7 +217,7 @@ export class Tree extends Questions {
   // Which of some codes take a branch; one of no group goes where missing values go.
   codesOf(node, branch, codes) {
     const groups = this.groupsOf(node, this.branchesOf(node));
-    if (this.readMissing(node) !== branch) {
+    if (this.missingBranch(node) !== branch) {
       return new Set(groups[branch].filter((code) => codes.has(code)));
     }
     const others = new Set(groups.flatMap((group, at) => (at === branch ? [] : group)));
@@ -238,30 +238,30 @@ export class Tree extends Questions {
   // The condition of a branch, with the values by which it reads.
   branchCondition(node, branch) {
     const attribute = this.schema.attributes[this.attribute[node]];
-    const missing = this.absent[node] > 0 && this.readMissing(node) === branch;
+    const missing = this.absent[node] > 0 && this.missingBranch(node) === branch;
     if (!this.isGrouped(node)) {
       const [low, high] = this.boundsOf(node, branch);
       return { attribute, low, high, missing };
     }
     const groups = this.groupsOf(node, this.branchesOf(node));
     const codes = this.codesAt(node, this.attribute[node]);
-    const [values, without] = readCodes(groups, branch, codes, this.readMissing(node));
-    return { attribute, values, without, missing };
+    const [values, negated] = readCodes(groups, branch, codes, this.missingBranch(node));
+    return { attribute, values, negated, missing };
   }
 
   // The answer alone, as short as keeps it true: "≤ 0.38", "red, green"; of many values
   // the first ones.
-  answer(node) {
-    const { texts, tail } = this.answerParts(node);
-    const some = texts.slice(0, ANSWERS_SHOWN);
+  branchLabel(node) {
+    const { texts, tail } = this.branchLabelParts(node);
+    const some = texts.slice(0, MAX_LABEL_VALUES);
     if (texts.length > some.length) some.push(`… ${texts.length - some.length} more`);
     return [some.join(", "), ...tail].join(" ");
   }
 
   // All values that it names, or its one comparison; and whether missing cells join them.
-  answerParts(node) {
+  branchLabelParts(node) {
     const above = this.parent[node];
-    const { attribute, values, without, low, high, missing } = this.branchCondition(
+    const { attribute, values, negated, low, high, missing } = this.branchCondition(
       above,
       this.branch[node],
     );
@@ -269,14 +269,14 @@ export class Tree extends Questions {
     if (values) {
       if (!values.length) return { texts: ["missing"], tail: [] };
       const texts = Array.from(values, (code) => attribute.valueText(code));
-      if (without) texts[0] = `not ${texts[0]}`;
+      if (negated) texts[0] = `not ${texts[0]}`;
       return { texts, tail };
     }
-    if (this.cut[above] === Infinity) return { texts: [attribute.interval(low, high)], tail: [] };
+    if (this.cut[above] === Infinity) return { texts: [attribute.intervalText(low, high)], tail: [] };
     // In as many digits as keep the rows on their sides.
     const digits = this.digits ? this.digits[above] : 17;
     const isPlain = attribute.numeric && !attribute.unit && this.branchesOf(above) === 2;
-    if (!isPlain || digits > 16) return { texts: [attribute.interval(low, high)], tail };
+    if (!isPlain || digits > 16) return { texts: [attribute.intervalText(low, high)], tail };
     const text = high === Infinity ? `> ${rounded(low, digits)}` : `≤ ${rounded(high, digits)}`;
     return { texts: [text], tail };
   }
@@ -297,7 +297,7 @@ export function readCodes(groups, branch, codes, missing) {
   return [listed, others.length > 0];
 }
 
-export function momentsOf(weights, schema) {
+export function meanAndDeviation(weights, schema) {
   const [weight, first, second] = weights;
   if (!weight) return [0, 0];
   const mean = first / weight;
@@ -307,8 +307,8 @@ export function momentsOf(weights, schema) {
 }
 
 function readSurrogates(data) {
-  const surrogates = new Questions(data);
-  surrogates.firstOf = startsOf(surrogates.count);
+  const surrogates = new Splits(data);
+  surrogates.firstOf = offsetsOf(surrogates.count);
   return surrogates;
 }
 
@@ -318,7 +318,7 @@ class Histograms {
     Object.assign(this, data);
     this.width = width;
     this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
-    this.first = startsOf(this.bins);
+    this.first = offsetsOf(this.bins);
   }
 
   // That of a node; null where the page has none.
@@ -347,11 +347,11 @@ class Candidates {
     this.width = width;
     const grouped = Array.from(this.form, (form) => form === 1);
     this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
-    this.firstOf = startsOf(this.count);
-    this.firstValue = startsOf(this.n_values);
-    this.firstCut = startsOf(Array.from(this.n_branches, (n, at) => (grouped[at] ? 0 : n - 1)));
-    this.firstGroup = startsOf(Array.from(this.n_branches, (n, at) => (grouped[at] ? n : 0)));
-    this.firstCode = startsOf(this.groups);
+    this.firstOf = offsetsOf(this.count);
+    this.firstValue = offsetsOf(this.n_values);
+    this.firstCut = offsetsOf(Array.from(this.n_branches, (n, at) => (grouped[at] ? 0 : n - 1)));
+    this.firstGroup = offsetsOf(Array.from(this.n_branches, (n, at) => (grouped[at] ? n : 0)));
+    this.firstCode = offsetsOf(this.groups);
   }
 
   // Those of a node, the best first; null where the page has none.

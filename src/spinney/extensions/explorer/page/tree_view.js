@@ -1,7 +1,7 @@
 // The tree as boxes and branches: tidy, as deep as it is open.
 
 import { button, element, replace } from "./dom.js";
-import { countText, most, percent, rounded, weightText } from "./numbers.js";
+import { countText, maximum, percent, rounded, weightText } from "./numbers.js";
 import { paintCanvas, paintSvg, shortened, textWidth } from "./paint.js";
 import { Stage } from "./stage.js";
 import { theme } from "./theme.js";
@@ -9,12 +9,12 @@ import { tidyLayout } from "./tidy.js";
 
 const SVG_NODES = 300; // more of them move slowly: python -m benchmarks.explorer
 const [TITLE, NOTE, LABEL] = [13, 11, 12];
-const [WIDEST, NARROWEST, LABEL_ROOM] = [215, 72, 150];
+const [MAX_WIDTH, MIN_WIDTH, LABEL_WIDTH] = [215, 72, 150];
 const [LABEL_LINE, LABEL_LINES] = [15, 3];
 const [BOX, STUB, BAND, GAP] = [57, 18, 58, 16];
-const [THIN, THICK] = [1.2, 12];
-const LEAST_READABLE = 0.8;
-const LEAST_SEEN = 0.05; // below that a node is a pixel
+const [MIN_THICKNESS, MAX_THICKNESS] = [1.2, 12];
+const MIN_READABLE_SCALE = 0.8;
+const MIN_VISIBLE_SCALE = 0.05; // below that a node is a pixel
 
 export class TreeView {
   constructor(host, state, notice) {
@@ -56,21 +56,21 @@ export class TreeView {
         this.stage.move((anchor[0] - now[0]) * k, (anchor[1] - now[1]) * k);
       }
     } else this.repaint();
-    if (changed.has("reveal") || changed.has("prune")) this.bringSelected();
-    if (changed.has("lit") && changed.has("shape") && this.stage.fitting > LEAST_READABLE / 1.4)
+    if (changed.has("reveal") || changed.has("prune")) this.showSelected();
+    if (changed.has("lit") && changed.has("shape") && this.stage.fitting > MIN_READABLE_SCALE / 1.4)
       this.stage.fit();
-    else if (changed.has("lit")) this.bring(this.state.end);
+    else if (changed.has("lit")) this.scrollTo(this.state.end);
   }
 
-  bringSelected() {
-    this.bring(this.state.selected);
+  showSelected() {
+    this.scrollTo(this.state.selected);
   }
 
-  bring(node) {
+  scrollTo(node) {
     const at = this.index.get(node);
     if (at === undefined) return;
     const [x, y, width, height] = this.rectangle(at);
-    this.stage.bring([x, y, x + width, y + height]);
+    this.stage.scrollTo([x, y, x + width, y + height]);
   }
 
   placeOf(node) {
@@ -86,20 +86,20 @@ export class TreeView {
     const [width, height] = this.stage.size;
     let depth = 1;
     for (; depth < state.tree.height; depth += 1) {
-      state.openTo(depth + 1);
+      state.openToDepth(depth + 1);
       this.collect();
       if (this.nodes.length > 400) break;
       this.arrange();
-      if (this.width * LEAST_READABLE > width || this.height * LEAST_READABLE > height) break;
+      if (this.width * MIN_READABLE_SCALE > width || this.height * MIN_READABLE_SCALE > height) break;
     }
-    state.openTo(depth >= state.tree.height ? state.tree.height + 1 : depth);
+    state.openToDepth(depth >= state.tree.height ? state.tree.height + 1 : depth);
   }
 
   openAll() {
     this.state.closed.fill(0);
     this.draw();
-    if (this.stage.fit() > LEAST_SEEN) return;
-    this.bringSelected();
+    if (this.stage.fit() > MIN_VISIBLE_SCALE) return;
+    this.showSelected();
     this.notice("The whole tree is too wide to show here: use Icicle or Sunburst.");
   }
 
@@ -129,10 +129,10 @@ export class TreeView {
       this.nodes.push(node);
       this.index.set(node, at);
       this.below.push([]);
-      const stops = state.stops(node);
-      this.stubs.push(!stops && state.closed[node] ? tree.end[node] - node - 1 : 0);
+      const isLeaf = state.isLeaf(node);
+      this.stubs.push(!isLeaf && state.closed[node] ? tree.end[node] - node - 1 : 0);
       if (node) this.below[this.index.get(tree.parent[node])].push(at);
-      node = stops || state.closed[node] ? tree.end[node] : node + 1;
+      node = isLeaf || state.closed[node] ? tree.end[node] : node + 1;
     }
   }
 
@@ -142,20 +142,20 @@ export class TreeView {
     const turned = state.horizontal;
     const large = nodes.length > 6000;
     this.widths = new Float64Array(nodes.length);
-    const room = new Float64Array(nodes.length);
+    const breadths = new Float64Array(nodes.length);
     nodes.forEach((node, at) => {
       const box = large ? null : this.boxOf(node);
-      this.widths[at] = box ? box.width : NARROWEST;
+      this.widths[at] = box ? box.width : MIN_WIDTH;
       const label = box ? box.labelWidth + 10 : 0;
-      room[at] = turned ? BOX + (this.stubs[at] ? 2 * STUB : 0) : Math.max(this.widths[at], label);
+      breadths[at] = turned ? BOX + (this.stubs[at] ? 2 * STUB : 0) : Math.max(this.widths[at], label);
     });
-    this.across = tidyLayout(this.below, room, turned ? 12 : GAP);
+    this.across = tidyLayout(this.below, breadths, turned ? 12 : GAP);
     this.depths = nodes.map((node) => tree.depth[node]);
     this.levels = [];
     this.depths.forEach((depth, at) => (this.levels[depth] ??= []).push(at));
     // What labels of several lines add to the room above a level.
     this.extra = this.levels.map((level) =>
-      large || turned ? 0 : most(level.map((at) => this.boxOf(nodes[at]).labelExtra), 0),
+      large || turned ? 0 : maximum(level.map((at) => this.boxOf(nodes[at]).labelExtra), 0),
     );
     if (turned) {
       this.along = [0];
@@ -192,23 +192,23 @@ export class TreeView {
   // What is said in the box of a node, and how wide that is.
   boxOf(node) {
     const { state } = this;
-    const ends = state.stops(node);
+    const ends = state.isLeaf(node);
     const key = ends ? -1 - node : node;
     let box = this.boxes.get(key);
     if (box) return box;
     const { tree, schema } = state;
     const whole = ends ? state.label(node) : schema.attributes[tree.attribute[node]].text;
-    const title = shortened(whole, WIDEST - 20, TITLE, true);
+    const title = shortened(whole, MAX_WIDTH - 20, TITLE, true);
     const note = this.note(node, ends);
-    const label = node ? labelLines(tree.answerParts(node)) : [];
+    const label = node ? labelLines(tree.branchLabelParts(node)) : [];
     const widest = Math.max(textWidth(title, TITLE, true), textWidth(note, NOTE));
     box = {
       ends,
       title,
       note,
       label,
-      width: Math.max(widest + 22, NARROWEST),
-      labelWidth: node ? most(label.map((line) => textWidth(line, LABEL))) + 10 : 0,
+      width: Math.max(widest + 22, MIN_WIDTH),
+      labelWidth: node ? maximum(label.map((line) => textWidth(line, LABEL))) + 10 : 0,
       labelExtra: LABEL_LINE * Math.max(label.length - 1, 0),
     };
     this.boxes.set(key, box);
@@ -227,7 +227,7 @@ export class TreeView {
     if (!ends) return `${rowsText(weight)} · ${share}`;
     const right = tree.weightsOf(node)[tree.label[node]];
     if (!tree.rows[node]) return "no rows";
-    return `${brief(right)} of ${brief(weight)} · ${share}`;
+    return `${roundedCount(right)} of ${roundedCount(weight)} · ${share}`;
   }
 
   draw() {
@@ -257,23 +257,23 @@ export class TreeView {
 
   shapes(places) {
     const shapes = [];
-    for (const at of places) this.branch(at, shapes);
-    for (const at of places) this.answer(at, shapes);
-    for (const at of places) this.box(at, shapes);
+    for (const at of places) this.drawBranches(at, shapes);
+    for (const at of places) this.drawLabel(at, shapes);
+    for (const at of places) this.drawBox(at, shapes);
     return shapes;
   }
 
-  faded(node) {
-    return this.state.isKept(node) ? 1 : 0.22;
+  nodeOpacity(node) {
+    return this.state.matchesFilter(node) ? 1 : 0.22;
   }
 
   // Branches begin side by side, each as wide as the rows that take it are many.
-  branch(at, shapes) {
+  drawBranches(at, shapes) {
     const { state } = this;
     const colours = theme();
     const below = this.below[at];
     if (!below.length) return;
-    const widths = below.map((child) => THIN + (THICK - THIN) * state.share(this.nodes[child]));
+    const widths = below.map((child) => MIN_THICKNESS + (MAX_THICKNESS - MIN_THICKNESS) * state.share(this.nodes[child]));
     const [x, y, wide, tall] = this.rectangle(at);
     const turned = state.horizontal;
     const middle = turned ? y + tall / 2 : x + wide / 2;
@@ -286,12 +286,12 @@ export class TreeView {
       const thick = widths[order];
       const from = begin + thick / 2;
       begin += thick;
-      const part = state.lit.get(node);
+      const part = state.highlighted.get(node);
       const to = this.across[child];
       const bend = turned ? 26 : 20;
-      const straight = turned ? reach - this.labelRoom(child) : reach - labels;
+      const straight = turned ? reach - this.labelSpace(child) : reach - labels;
       const point = (across, along) =>
-        turned ? `${fine(along)} ${fine(across)}` : `${fine(across)} ${fine(along)}`;
+        turned ? `${roundedLength(along)} ${roundedLength(across)}` : `${roundedLength(across)} ${roundedLength(along)}`;
       const d =
         `M${point(from, edge)}C${point(from, edge + bend)} ${point(to, straight - bend)} ` +
         `${point(to, straight)}L${point(to, reach)}`;
@@ -300,35 +300,35 @@ export class TreeView {
         d,
         stroke: part ? colours.accent : colours.branch,
         thick: part ? Math.max(thick, 2.5 + 2 * part) : thick,
-        opacity: this.faded(node),
+        opacity: this.nodeOpacity(node),
         whole: true,
       });
     });
   }
 
-  labelRoom(child) {
+  labelSpace(child) {
     return this.boxOf(this.nodes[child]).labelWidth + 6;
   }
 
-  answer(at, shapes) {
+  drawLabel(at, shapes) {
     const node = this.nodes[at];
     if (!node) return;
     const { state } = this;
     const box = this.boxOf(node);
-    const part = state.lit.get(node);
+    const part = state.highlighted.get(node);
     const colours = theme();
     const divided = part && part < 0.9995;
     const lines = [...box.label];
     if (divided) lines[lines.length - 1] += ` · ${percent(part)}`;
     const wide = divided
-      ? most(lines.map((line) => textWidth(line, LABEL))) + 10
+      ? maximum(lines.map((line) => textWidth(line, LABEL))) + 10
       : box.labelWidth;
     const [x, y, width, tall] = this.rectangle(at);
     const middle = state.horizontal ? x - wide / 2 - 6 : x + width / 2;
     const base = state.horizontal
       ? y + tall / 2 + 4 - box.labelExtra / 2
       : y - 11 - box.labelExtra;
-    const faded = this.faded(node);
+    const faded = this.nodeOpacity(node);
     shapes.push({
       kind: "rect",
       x: middle - wide / 2,
@@ -356,7 +356,7 @@ export class TreeView {
     );
   }
 
-  box(at, shapes) {
+  drawBox(at, shapes) {
     const node = this.nodes[at];
     const { state } = this;
     const { tree, schema } = state;
@@ -365,13 +365,13 @@ export class TreeView {
     const [x, y, width, height] = this.rectangle(at);
     const [hue, strength] = state.colours.node(tree, node);
     const round = box.ends ? 14 : 4;
-    const faded = this.faded(node);
+    const faded = this.nodeOpacity(node);
     const title = this.isCanvas ? undefined : this.tooltip(node);
     const common = { kind: "rect", x, y, width, height, round, node };
     shapes.push({ ...common, fill: colours.page });
     shapes.push({ ...common, fill: hue, opacity: strength * faded });
     const chosen = node === state.selected;
-    const lit = state.lit.has(node);
+    const lit = state.highlighted.has(node);
     shapes.push({
       ...common,
       fill: "transparent",
@@ -393,12 +393,12 @@ export class TreeView {
       title,
     });
     shapes.push({ ...text, y: y + 33, text: box.note, size: NOTE, fill: colours.note, title });
-    if (schema.numeric) this.strip(node, x + 11, y + 45, width - 22, shapes, faded);
-    else this.bar(node, x + 11, y + 41, width - 22, shapes, faded);
-    if (this.stubs[at]) this.stub(at, shapes);
+    if (schema.numeric) this.drawStrip(node, x + 11, y + 45, width - 22, shapes, faded);
+    else this.drawBar(node, x + 11, y + 41, width - 22, shapes, faded);
+    if (this.stubs[at]) this.drawStub(at, shapes);
   }
 
-  bar(node, x, y, width, shapes, faded) {
+  drawBar(node, x, y, width, shapes, faded) {
     const { tree, colours } = this.state;
     const weights = tree.weightsOf(node);
     const total = tree.weight[node];
@@ -421,7 +421,7 @@ export class TreeView {
     });
   }
 
-  strip(node, x, y, width, shapes, faded) {
+  drawStrip(node, x, y, width, shapes, faded) {
     const { tree, colours } = this.state;
     const [mean, deviation] = tree.moments(node);
     const [hue] = colours.at(mean);
@@ -434,8 +434,8 @@ export class TreeView {
       opacity: faded,
       whole: true,
     });
-    shapes.push(line(`M${fine(x)} ${y}L${fine(x + width)} ${y}`));
-    shapes.push(line(`M${fine(middle)} ${y - 4}L${fine(middle)} ${y + 4}`));
+    shapes.push(line(`M${roundedLength(x)} ${y}L${roundedLength(x + width)} ${y}`));
+    shapes.push(line(`M${roundedLength(middle)} ${y - 4}L${roundedLength(middle)} ${y + 4}`));
     shapes.push({
       kind: "rect",
       x: x + width * low,
@@ -457,13 +457,13 @@ export class TreeView {
   }
 
   // What opens a node that is closed.
-  stub(at, shapes) {
+  drawStub(at, shapes) {
     const node = this.nodes[at];
     const [x, y, width, height] = this.rectangle(at);
     const text = `+ ${countText(this.stubs[at])}`;
     const wide = textWidth(text, NOTE) + 14;
     const colours = theme();
-    const faded = this.faded(node);
+    const faded = this.nodeOpacity(node);
     const left = x + width / 2 - wide / 2;
     shapes.push({
       kind: "rect",
@@ -531,11 +531,11 @@ export class TreeView {
       const size = turned ? 400 : BOX + BAND + LABEL_LINE * LABEL_LINES;
       if (along - size > far || along + 2 * size < near) continue;
       const level = this.levels[depth];
-      let at = firstFrom(level, this.across, low - WIDEST);
+      let at = firstFrom(level, this.across, low - MAX_WIDTH);
       let last = -Infinity;
-      for (; at < level.length && this.across[level[at]] < high + WIDEST; at += 1) {
+      for (; at < level.length && this.across[level[at]] < high + MAX_WIDTH; at += 1) {
         const pixel = this.across[level[at]] * k;
-        if (small && pixel - last < 0.8 && !this.state.lit.has(this.nodes[level[at]])) continue;
+        if (small && pixel - last < 0.8 && !this.state.highlighted.has(this.nodes[level[at]])) continue;
         last = pixel;
         places.push(level[at]);
       }
@@ -551,7 +551,7 @@ export class TreeView {
         if (above !== undefined && !seen.has(above)) {
           seen.add(above);
           const branches = [];
-          this.branch(above, branches);
+          this.drawBranches(above, branches);
           paintCanvas(context, branches);
         }
       }
@@ -572,7 +572,7 @@ export class TreeView {
       const above = node ? this.index.get(tree.parent[node]) : undefined;
       if (above !== undefined) {
         const [px, py, pw, ph] = this.rectangle(above);
-        const path = state.lit.has(node) ? lit : lines;
+        const path = state.highlighted.has(node) ? lit : lines;
         if (state.horizontal) {
           path.moveTo(px + pw, py + ph / 2);
           path.lineTo(x, y + height / 2);
@@ -582,7 +582,7 @@ export class TreeView {
         }
       }
       const [hue, strength] = state.colours.node(tree, node);
-      const key = `${hue} ${state.isKept(node) ? Math.round(strength * 10) / 10 + 0.35 : 0.1}`;
+      const key = `${hue} ${state.matchesFilter(node) ? Math.round(strength * 10) / 10 + 0.35 : 0.1}`;
       if (!fills.has(key)) fills.set(key, new Path2D());
       fills.get(key).rect(x, y, Math.max(width, 1 / k), Math.max(height, 1 / k));
     }
@@ -613,11 +613,11 @@ export class TreeView {
       const level = this.levels[depth];
       const across = this.state.horizontal ? y : x;
       for (
-        let at = firstFrom(level, this.across, across - WIDEST);
+        let at = firstFrom(level, this.across, across - MAX_WIDTH);
         at < level.length;
         at += 1
       ) {
-        if (this.across[level[at]] > across + WIDEST) break;
+        if (this.across[level[at]] > across + MAX_WIDTH) break;
         const [left, top, width, height] = this.rectangle(level[at]);
         if (x < left || x > left + width || y < top) continue;
         if (y <= top + height) return { node: this.nodes[level[at]], open: false };
@@ -637,7 +637,7 @@ export class TreeView {
     this.state.select(hit.node);
   }
 
-  twice(event, point) {
+  doubleClick(event, point) {
     const hit = this.hit(point);
     if (hit && !hit.open) this.state.toggle(hit.node);
   }
@@ -649,25 +649,25 @@ export class TreeView {
     else this.stage.view.removeAttribute("title");
   }
 
-  // Walk as a tree that lies on its side: down is in, up is out, left and right beside.
+  // Walk as a tree that lies on its side: down is in, up is out, left and right to siblings.
   key(event) {
     const { state } = this;
     const { tree } = state;
     const node = state.selected;
-    const beside = (step) => {
+    const sibling = (step) => {
       const level = this.levels[tree.depth[node]];
       const next = level.indexOf(this.index.get(node)) + step;
       return next >= 0 && next < level.length ? this.nodes[level[next]] : node;
     };
     const steps = {
       in: () => {
-        if (state.stops(node)) return node;
+        if (state.isLeaf(node)) return node;
         if (state.closed[node]) state.toggle(node);
         return tree.childrenOf(node)[0];
       },
       out: () => (node ? tree.parent[node] : node),
-      next: () => beside(1),
-      last: () => beside(-1),
+      next: () => sibling(1),
+      last: () => sibling(-1),
     };
     const turned = state.horizontal;
     const keys = {
@@ -696,14 +696,14 @@ export class TreeView {
     if (node)
       for (const sibling of tree.childrenOf(tree.parent[node]))
         if (shown.size < 60) shown.add(sibling);
-    if (!state.stops(node) && !state.closed[node]) {
+    if (!state.isLeaf(node) && !state.closed[node]) {
       for (const child of tree.childrenOf(node)) if (shown.size < 90) shown.add(child);
     }
     stage.serial ??= Math.random().toString(36).slice(2);
     const items = [...shown]
       .sort((one, other) => one - other)
       .map((each) => {
-        const ends = state.stops(each);
+        const ends = state.isLeaf(each);
         const siblings = each ? tree.branchesOf(tree.parent[each]) : 1;
         const result = ends
           ? `predicts ${state.label(each)}`
@@ -730,13 +730,13 @@ export class TreeView {
 // An answer in as many lines as it needs, values whole; the last says what is left out.
 function labelLines({ texts, tail }) {
   const words = [...texts.slice(0, -1).map((text) => `${text},`), texts.at(-1), ...tail].map(
-    (word) => shortened(word, LABEL_ROOM, LABEL),
+    (word) => shortened(word, LABEL_WIDTH, LABEL),
   );
   const lines = [words[0]];
   let first = 0; // of the words in the last line
   for (let at = 1; at < words.length; at += 1) {
     const longer = `${lines.at(-1)} ${words[at]}`;
-    if (textWidth(longer, LABEL) <= LABEL_ROOM) lines[lines.length - 1] = longer;
+    if (textWidth(longer, LABEL) <= LABEL_WIDTH) lines[lines.length - 1] = longer;
     else if (lines.length < LABEL_LINES) {
       lines.push(words[at]);
       first = at;
@@ -749,12 +749,12 @@ function labelLines({ texts, tail }) {
 }
 
 // Weights with one decimal: rows that missing values have divided.
-function brief(weight) {
+function roundedCount(weight) {
   return countText(Number(weight.toFixed(1)));
 }
 
 function rowsText(weight) {
-  return `${brief(weight)} ${weight === 1 ? "row" : "rows"}`;
+  return `${roundedCount(weight)} ${weight === 1 ? "row" : "rows"}`;
 }
 
 function firstFrom(level, across, from) {
@@ -767,6 +767,6 @@ function firstFrom(level, across, from) {
   return low;
 }
 
-function fine(length) {
+function roundedLength(length) {
   return Math.round(length * 10) / 10;
 }

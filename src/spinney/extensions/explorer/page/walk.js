@@ -1,11 +1,11 @@
 // A row through a tree, as trees/predict/flat_tree.py sends it, in the same order of
 // sums: so that what the page says is what `predict_proba` returns, to the last bit.
 
-import { labelOf } from "./schema.js";
+import { predictedLabel } from "./schema.js";
 
-// Every node that the row comes to, with its part there. `stops` says which nodes are
+// Every node that the row comes to, with its part there. `isLeaf` says which nodes are
 // leaves now.
-export function walk(tree, row, stops = (node) => tree.isLeaf(node)) {
+export function walk(tree, row, isLeaf = (node) => tree.isLeaf(node)) {
   let entries = [[0, 1]];
   const visits = [];
   while (entries.length) {
@@ -13,8 +13,8 @@ export function walk(tree, row, stops = (node) => tree.isLeaf(node)) {
     const whole = [];
     const parts = [];
     for (const [node, part] of entries) {
-      if (stops(node)) continue;
-      const branch = sentTo(tree, row, node);
+      if (isLeaf(node)) continue;
+      const branch = branchFor(tree, row, node);
       if (branch >= 0) {
         whole.push([tree.children[tree.first[node] + branch], part]);
         continue;
@@ -30,20 +30,20 @@ export function walk(tree, row, stops = (node) => tree.isLeaf(node)) {
 }
 
 // The branch that a row takes; -1 where it is divided.
-function sentTo(tree, row, node) {
+function branchFor(tree, row, node) {
   let branch = tree.branchOf(node, tree.schema.cell(row, tree.attribute[node]));
   const { surrogates } = tree;
   if (branch < 0 && surrogates) {
     for (let line = surrogates.firstOf[node]; line < surrogates.firstOf[node + 1]; line += 1) {
-      const answer = surrogates.branchOf(
+      const sent = surrogates.branchOf(
         line,
         tree.schema.cell(row, surrogates.attribute[line]),
       );
-      branch = answer >= 0 && surrogates.reversed[line] ? 1 - answer : answer;
+      branch = sent >= 0 && surrogates.reversed[line] ? 1 - sent : sent;
       if (branch >= 0) break;
     }
   }
-  return branch >= 0 ? branch : tree.finalBranch(node);
+  return branch >= 0 ? branch : tree.defaultBranch(node);
 }
 
 // The prediction of a node for a row.
@@ -63,17 +63,17 @@ function outputsAt(tree, row, node) {
 }
 
 // The prediction for a row, and the nodes of its path.
-export function predict(tree, row, stops = (node) => tree.isLeaf(node)) {
-  const visits = walk(tree, row, stops);
+export function predict(tree, row, isLeaf = (node) => tree.isLeaf(node)) {
+  const visits = walk(tree, row, isLeaf);
   const outputs = new Array(tree.schema.outputs).fill(0);
   const ends = [];
   for (const [node, part] of visits) {
-    if (!stops(node)) continue;
+    if (!isLeaf(node)) continue;
     ends.push([node, part]);
     const predicted = outputsAt(tree, row, node);
     for (let at = 0; at < outputs.length; at += 1) outputs[at] += predicted[at] * part;
   }
-  return { outputs, visits, ends, label: labelOf(outputs, tree.schema.target.costs) };
+  return { outputs, visits, ends, label: predictedLabel(outputs, tree.schema.target.costs) };
 }
 
 // The vote of trees on a row, by class probabilities or by majority.
@@ -83,18 +83,18 @@ export function vote(trees, row, byShare) {
   const labels = [];
   for (const tree of trees) {
     const { outputs } = predict(tree, row);
-    labels.push(schema.numeric ? outputs[0] : labelOf(outputs));
+    labels.push(schema.numeric ? outputs[0] : predictedLabel(outputs));
     if (byShare) outputs.forEach((output, at) => (total[at] += output));
     else total[labels.at(-1)] += 1;
   }
   const outputs = total.map((sum) => sum / trees.length);
-  return { outputs, labels, label: labelOf(outputs) };
+  return { outputs, labels, label: predictedLabel(outputs) };
 }
 
 // For each attribute the nearest value that changes the result of `predictedText(row)`.
-const MOST_STEPS = 60;
+const MAX_STEPS = 60;
 
-export function smallestChanges(schema, row, columns, cutsOf, predictedText) {
+export function nearestChanges(schema, row, columns, cutsOf, predictedText) {
   const before = predictedText(row);
   const changes = [];
   for (const index of columns) {
@@ -104,7 +104,7 @@ export function smallestChanges(schema, row, columns, cutsOf, predictedText) {
       : nearestValue(row, index, attribute, predictedText, before);
     if (change) changes.push({ index, ...change });
   }
-  return changes.sort((one, other) => one.far - other.far);
+  return changes.sort((one, other) => one.distance - other.distance);
 }
 
 function nearestValue(row, index, attribute, predictedText, before) {
@@ -112,11 +112,11 @@ function nearestValue(row, index, attribute, predictedText, before) {
   if (attribute.kind === "ordinal") {
     order.sort((one, other) => Math.abs(one - row[index]) - Math.abs(other - row[index]));
   }
-  for (const code of order.slice(0, 4 * MOST_STEPS)) {
+  for (const code of order.slice(0, 4 * MAX_STEPS)) {
     if (code === row[index]) continue;
     const after = predictedText(withCell(row, index, code));
     if (after !== before) {
-      return { value: code, text: `= ${attribute.valueText(code)}`, after, far: 0.5 };
+      return { value: code, text: `= ${attribute.valueText(code)}`, after, distance: 0.5 };
     }
   }
   return null;
@@ -130,28 +130,21 @@ function nearestNumber(row, index, cuts, predictedText, before) {
   const below = cuts.filter((cut) => cut < value).reverse();
   const above = cuts.filter((cut) => cut >= value);
   let best = null;
-  for (const cut of below.slice(0, MOST_STEPS)) {
+  for (const cut of below.slice(0, MAX_STEPS)) {
     const after = predictedText(withCell(row, index, cut));
     if (after !== before) {
-      best = {
-        value: cut,
-        text: `≤ ${cut}`,
-        cut,
-        sign: "≤",
-        after,
-        far: (value - cut) / range,
-      };
+      best = { value: cut, cut, sign: "≤", after, distance: (value - cut) / range };
       break;
     }
   }
-  for (let at = 0; at < Math.min(above.length, MOST_STEPS); at += 1) {
+  for (let at = 0; at < Math.min(above.length, MAX_STEPS); at += 1) {
     const next = at + 1 < above.length ? above[at + 1] : above[at] + range;
     const trial = above[at] + (next - above[at]) / 2;
     const after = predictedText(withCell(row, index, trial));
-    const far = (above[at] - value) / range;
-    if (best && best.far <= far) break;
+    const distance = (above[at] - value) / range;
+    if (best && best.distance <= distance) break;
     if (after !== before) {
-      best = { value: trial, text: `> ${above[at]}`, cut: above[at], sign: ">", after, far };
+      best = { value: trial, cut: above[at], sign: ">", after, distance };
       break;
     }
   }

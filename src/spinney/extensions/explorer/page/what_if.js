@@ -14,17 +14,17 @@ import {
 import { formField } from "./form_field.js";
 import { figure, percent, rounded } from "./numbers.js";
 import { swatch } from "./node_panel.js";
-import { predict, smallestChanges, vote } from "./walk.js";
+import { predict, nearestChanges, vote } from "./walk.js";
 
-const PATHS_OPENED = 12; // leaves of a divided row whose paths are opened
+const MAX_OPENED_PATHS = 12; // leaves of a divided row whose paths are opened
 
 export class WhatIf {
   constructor(state) {
     this.state = state;
     const { schema } = state;
-    this.columns = state.usedAttributes();
+    this.columns = state.usedColumns();
     this.row = new Array(schema.attributes.length).fill(NaN);
-    state.light = () => this.light();
+    state.highlight = () => this.highlight();
     this.answer = element("div", { class: "answer", "aria-live": "polite" });
     this.fields = element("div", { class: "fields" });
     this.body = element(
@@ -61,7 +61,7 @@ export class WhatIf {
       .querySelectorAll("[aria-invalid]")
       .forEach((input) => input.removeAttribute("aria-invalid"));
     this.state.row = null;
-    this.state.lit = new Map();
+    this.state.highlighted = new Map();
     this.show(null);
     this.state.notify("light");
   }
@@ -69,13 +69,13 @@ export class WhatIf {
   changed() {
     const { state } = this;
     state.row = this.row.slice();
-    this.light();
-    const opened = this.last.ends.slice(0, PATHS_OPENED).filter(([node]) => state.reveal(node));
+    this.highlight();
+    const opened = this.last.ends.slice(0, MAX_OPENED_PATHS).filter(([node]) => state.reveal(node));
     state.notify("light", ...(opened.length ? ["shape"] : []), "lit");
   }
 
   // Take an attribute's value, as text, from the form beside this one.
-  take(name, text) {
+  setField(name, text) {
     for (const control of this.fields.querySelectorAll("select, input")) {
       if (control.dataset.attribute !== name) continue;
       const option =
@@ -87,10 +87,10 @@ export class WhatIf {
     }
   }
 
-  light() {
+  highlight() {
     const { state } = this;
     const result = this.predict(state.row);
-    state.lit = new Map(result.visits);
+    state.highlighted = new Map(result.visits);
     this.last = result;
     state.end = heaviest(result.ends);
     this.show(result);
@@ -98,11 +98,11 @@ export class WhatIf {
 
   predict(row) {
     const { state } = this;
-    const stops = (node) => state.stops(node);
-    if (state.kind !== "forest") return predict(state.tree, row, stops);
+    const isLeaf = (node) => state.isLeaf(node);
+    if (state.kind !== "forest") return predict(state.tree, row, isLeaf);
     const trees = state.data.trees.map((_, at) => state.treeOf(at));
     const votes = vote(trees, row, state.data.votes_by_probability);
-    return { ...predict(state.tree, row, stops), ...votes };
+    return { ...predict(state.tree, row, isLeaf), ...votes };
   }
 
   predictedText(row) {
@@ -119,24 +119,11 @@ export class WhatIf {
     const { schema } = state;
     const { outputs } = result;
     const parts = [];
-    if (schema.numeric) {
-      parts.push(
-        element(
-          "p",
-          { class: "verdict" },
-          `${schema.target.text} = `,
-          element("strong", { "data-output": String(outputs[0]) }, figure(outputs[0])),
-        ),
-      );
-    } else {
-      parts.push(
-        element(
-          "p",
-          { class: "verdict" },
-          `${schema.target.text} = `,
-          element("strong", {}, schema.classes[result.label]),
-        ),
-      );
+    const output = schema.numeric ? { "data-output": String(outputs[0]) } : {};
+    const text = schema.numeric ? figure(outputs[0]) : schema.classes[result.label];
+    const verdict = [`${schema.target.text} = `, element("strong", output, text)];
+    parts.push(element("p", { class: "verdict" }, verdict));
+    if (!schema.numeric) {
       const order = outputs
         .map((_, code) => code)
         .sort((one, other) => outputs[other] - outputs[one] || one - other);
@@ -162,7 +149,7 @@ export class WhatIf {
       parts.push(quiet(`Missing values distribute the row over ${result.ends.length} leaves.`));
     }
     if (state.pruned) parts.push(quiet("Prediction of the tree as pruned here."));
-    parts.push(this.nearest());
+    parts.push(this.changes());
     replace(this.answer, parts);
   }
 
@@ -181,7 +168,7 @@ export class WhatIf {
     return quiet(`${agree} of ${labels.length} trees agree${some}.`);
   }
 
-  nearest() {
+  changes() {
     const { state } = this;
     const { schema } = state;
     const trees =
@@ -195,7 +182,7 @@ export class WhatIf {
       if (!this.cuts.has(index)) this.cuts.set(index, cutsOfAttribute(trees, index));
       return this.cuts.get(index);
     };
-    const changes = smallestChanges(schema, state.row, this.columns, cutsOf, (row) => this.predictedText(row));
+    const changes = nearestChanges(schema, state.row, this.columns, cutsOf, (row) => this.predictedText(row));
     if (!changes.length) return quiet("No change of a single value changes the prediction.");
     return element(
       "details",
@@ -206,7 +193,7 @@ export class WhatIf {
         { class: "flips" },
         changes.slice(0, 6).map(({ index, text, sign, cut, after }) => {
           const attribute = schema.attributes[index];
-          const condition = sign === ">" ? attribute.above(cut) : sign && attribute.upTo(cut);
+          const condition = sign === ">" ? attribute.lowerText(cut) : sign && attribute.upperText(cut);
           return element(
             "li",
             {},

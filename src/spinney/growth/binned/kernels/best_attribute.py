@@ -32,7 +32,7 @@ def choose_attribute(search, top, n):
     slack = tie_tolerance(search.rules.kind, search.stack.weights, top)
     best, chosen = -np.inf, -1
     for i in range(n):
-        a = work.order[layout.ATTRIBUTE_AT, i]
+        a = work.order[layout.ATTRIBUTE, i]
         score = work.cuts[a, layout.SCORE]
         if score > best + slack or (a < chosen and score >= best - slack):
             best, chosen = score, a
@@ -46,25 +46,25 @@ def _choose_by_ratio(search, top, n):
     If none reaches the average, return any attribute that has a split.
     """
     rules, order, cuts = search.rules, search.work.order, search.work.cuts
-    total, most, n_splittable, splittable = 0.0, 1.0, 0, -1
+    total, max_gain, n_splittable, splittable = 0.0, 1.0, 0, -1
     for i in range(n):
-        a = order[layout.ATTRIBUTE_AT, i]
+        a = order[layout.ATTRIBUTE, i]
         if cuts[a, layout.SCORE] > -np.inf:
             gain = best_gain(search, top, a)
-            total, most, n_splittable, splittable = (
+            total, max_gain, n_splittable, splittable = (
                 total + gain,
-                max(most, gain),
+                max(max_gain, gain),
                 n_splittable + 1,
                 a,
             )
     if n_splittable == 0:
         return -1
-    least = total / n_splittable - (rules.below_average + TOLERANCE * most)
+    least = total / n_splittable - (rules.average_slack + TOLERANCE * max_gain)
     least = max(least, rules.min_gain * (1 - TOLERANCE))
     best, chosen = -np.inf, -1
     for second_pass in range(2):
         for i in range(n):
-            a = order[layout.ATTRIBUTE_AT, i]
+            a = order[layout.ATTRIBUTE, i]
             if cuts[a, layout.SCORE] == -np.inf or best_gain(search, top, a) < least:
                 continue
             merit = best_gain(search, top, a) / _information(search, top, a)
@@ -79,11 +79,14 @@ def _choose_by_ratio(search, top, n):
 def _information(search, top, a):
     """Return the entropy of the sizes of both sides."""
     kind, cuts, width = search.rules.kind, search.work.cuts, search.rules.width
-    whole = side_weight(kind, search.stack.weights, top)
-    left = 0.0
+    node_weight = side_weight(kind, search.stack.weights, top)
+    left_weight = 0.0
     for c in range(width):
-        left += cuts[a, layout.TOTALS + c]
+        left_weight += cuts[a, layout.TOTALS + c]
         if cuts[a, layout.MISSING_SIDE] == 0:
-            left += cuts[a, layout.TOTALS + width + c]
-    one, other = left / whole, 1 - left / whole
-    return -one * np.log2(one) - other * np.log2(other)
+            left_weight += cuts[a, layout.TOTALS + width + c]
+    left_fraction = left_weight / node_weight
+    right_fraction = 1 - left_weight / node_weight
+    return -left_fraction * np.log2(left_fraction) - right_fraction * np.log2(
+        right_fraction
+    )

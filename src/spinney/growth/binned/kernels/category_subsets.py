@@ -11,7 +11,7 @@ from spinney.growth.binned.kernels.split_scores import (
 )
 
 MAX_ENUMERATED = 12
-SPARE = 512  # where lines of sums are free: codes are fewer
+SUBSET_SUMS = 512  # where lines of sums are free: codes are fewer
 
 
 @kernel
@@ -32,19 +32,19 @@ def best_subset(rules, histograms, a, n_codes, first, last, has_missing, slack, 
         if floats[layout.SUMS + c, n_codes] > 0:
             present += 1
             last_class = c
-    two = rules.kind < DEVIATION if is_numeric(rules.kind) else present <= 2
-    free = work.limits[layout.LEAST] <= 0 and not has_missing
-    if k <= MAX_ENUMERATED and not (two and free):
+    has_two_classes = rules.kind < DEVIATION if is_numeric(rules.kind) else present <= 2
+    is_unrestricted = work.limits[layout.LEAST] <= 0 and not has_missing
+    if k <= MAX_ENUMERATED and not (has_two_classes and is_unrestricted):
         _enumerate(rules, histograms, a, n_codes, k, has_missing, slack, work)
         return
     for i in range(k):
         code = work.ints[layout.CODES, i]
         # Not by differences of running sums: shares that are equal must be so to the
         # bit, or rounding says which of the codes comes first.
-        above = histograms[a, code, last_class]
+        weight = histograms[a, code, last_class]
         if is_numeric(rules.kind):
-            above = histograms[a, code, 1] + histograms[a, code, 2]
-        work.values[i] = above / side_weight(rules.kind, histograms[a], code)
+            weight = histograms[a, code, 1] + histograms[a, code, 2]
+        work.values[i] = weight / side_weight(rules.kind, histograms[a], code)
         work.keys[i] = sort_key(work.values[i], i)
     _by_prefix(rules, histograms, a, n_codes, k, has_missing, slack, work)
 
@@ -56,31 +56,32 @@ def _by_prefix(rules, histograms, a, n_codes, k, has_missing, slack, work):
     sort(keys, None, k, work.ints[layout.SORT_STACK])
     order_rounded(keys, k, work.values)
     # Until the first code is met, the prefix is the right side.
-    one, other, chosen, best_one = layout.RIGHT, layout.LEFT, -1, layout.RIGHT
+    prefix_side, rest_side, chosen = layout.RIGHT, layout.LEFT, -1
+    best_side = layout.RIGHT
     for c in range(rules.width):
         vectors[layout.LEFT, c] = work.floats[layout.SUMS + c, n_codes]
         vectors[layout.RIGHT, c] = 0.0
     for i in range(k - 1):
         place = key_place(keys[i])
         if place == 0:
-            one, other = layout.LEFT, layout.RIGHT
+            prefix_side, rest_side = layout.LEFT, layout.RIGHT
             for c in range(rules.width):
                 weighted = vectors[layout.LEFT, c]
                 vectors[layout.LEFT, c] = vectors[layout.RIGHT, c]
                 vectors[layout.RIGHT, c] = weighted
         for c in range(rules.width):
-            here = histograms[a, codes[layout.CODES, place], c]
-            vectors[one, c] += here
-            vectors[other, c] -= here
+            code_weight = histograms[a, codes[layout.CODES, place], c]
+            vectors[prefix_side, c] += code_weight
+            vectors[rest_side, c] -= code_weight
         if keep_if_better(rules, has_missing, slack, work, a):
-            chosen, best_one = i, one
+            chosen, best_side = i, prefix_side
     if chosen < 0:
         return
     work.cuts[a, layout.BIN] = 0
     for code in range(n_codes):
         masks[a, code] = 0
     for i in range(k):
-        left = (i <= chosen) == (best_one == layout.LEFT)
+        left = (i <= chosen) == (best_side == layout.LEFT)
         masks[a, codes[layout.CODES, key_place(keys[i])]] = 1 if left else 2
 
 
@@ -95,19 +96,19 @@ def _enumerate(rules, histograms, a, n_codes, k, has_missing, slack, work):
     sums = work.floats[layout.SUMS :]
     for i in range(1, k + 1):
         for c in range(rules.width):
-            sums[c, SPARE + i] = histograms[a, codes[layout.CODES, 0], c]
+            sums[c, SUBSET_SUMS + i] = histograms[a, codes[layout.CODES, 0], c]
     for number in range(2 ** (k - 1) - 1):
         i = ZERO
         while number and not (number >> i) & 1:
             i += 1
         for j in range(i + 1, 0, -1):
             for c in range(rules.width):
-                held = sums[c, SPARE + j + 1]
+                subset_sum = sums[c, SUBSET_SUMS + j + 1]
                 if (number >> (j - 1)) & 1:
-                    held += histograms[a, codes[layout.CODES, j], c]
-                sums[c, SPARE + j] = held
+                    subset_sum += histograms[a, codes[layout.CODES, j], c]
+                sums[c, SUBSET_SUMS + j] = subset_sum
         for c in range(rules.width):
-            left = sums[c, SPARE + 1]
+            left = sums[c, SUBSET_SUMS + 1]
             vectors[layout.LEFT, c] = left
             vectors[layout.RIGHT, c] = sums[c, n_codes] - left
         if keep_if_better(rules, has_missing, slack, work, a):

@@ -34,12 +34,10 @@ def record_competitors(search, top, node, first, last, chosen, is_sorted, histog
         if a == chosen or cuts[a, layout.SCORE] == -np.inf:
             continue
         line = state[nodes.N_COMPETITORS]
-        records.ints[line, nodes.ATTRIBUTE], records.ints[line, nodes.PARENT_NODE] = (
-            a,
-            node,
-        )
-        every_cut = is_sorted and rules.refine_bins
-        records.ints[line, nodes.EXACT] = every_cut or cells.column[a] < 0
+        records.ints[line, nodes.ATTRIBUTE] = a
+        records.ints[line, nodes.PARENT_NODE] = node
+        scores_all_cuts = is_sorted and rules.refine_bins
+        records.ints[line, nodes.EXACT] = scores_all_cuts or cells.column[a] < 0
         records.ints[line, nodes.FIRST_LINE] = state[nodes.N_LISTED]
         records.ints[line, nodes.N_LINES] = 0
         records.floats[line, nodes.CUT_MISSING] = cuts[a, layout.MISSING_SIDE]
@@ -77,10 +75,8 @@ def _record_cut_values(rules, cells, a, histograms, cuts, records, line):
         low, high = cells.edges[a, b if rules.refine_bins else (b + after) >> 1], np.nan
         if cells.column[a] < 0:
             low, high = cells.values[a, b], cells.values[a, after]
-    records.floats[line, nodes.CUT_LOW], records.floats[line, nodes.CUT_HIGH] = (
-        low,
-        high,
-    )
+    records.floats[line, nodes.CUT_LOW] = low
+    records.floats[line, nodes.CUT_HIGH] = high
 
 
 @kernel

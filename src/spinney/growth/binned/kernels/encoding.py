@@ -18,7 +18,7 @@ from spinney.growth.binned.kernels import layout
 LOOKUP_CELLS = 4096
 # Few rows have fewer bins: each of them is looked at in every node.
 MIN_BINS, MIN_ROWS_PER_BIN = 32, 8
-ROWS_AT_ONCE = 2048  # of a matrix: its block stays in the cache, column by column
+BLOCK_ROWS = 2048  # of a matrix: its block stays in the cache, column by column
 
 
 def bin_edges(
@@ -26,24 +26,24 @@ def bin_edges(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return rising edges between bins, and the values if each bin has one of them.
 
-    >>> edges_of(np.array([3.0, 1.0, 3.0, np.nan, 2.0]))
+    >>> bin_edges(np.array([3.0, 1.0, 3.0, np.nan, 2.0]))
     (array([1.5, 2.5]), array([1., 2., 3.]))
     """
     # All zeros alike: which of them is first depends on how a machine sorts.
-    known = np.sort(sample[~np.isnan(sample)]).astype(np.float64) + 0.0
-    if not len(known):
-        return known, known
-    rises = np.ones(len(known), np.bool_)
-    np.not_equal(known[1:], known[:-1], out=rises[1:])
-    values = known[rises]
+    numbers = np.sort(sample[~np.isnan(sample)]).astype(np.float64) + 0.0
+    if not len(numbers):
+        return numbers, numbers
+    rises = np.ones(len(numbers), np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=rises[1:])
+    values = numbers[rises]
     if len(values) < layout.BINS:
         low, high = values[:-1], values[1:]
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
         return np.where((middle >= low) & (middle < high), middle, low), values
-    n_bins = min(layout.MISSING_CODE, max(MIN_BINS, len(known) // MIN_ROWS_PER_BIN))
-    places = np.arange(1, n_bins) * len(known) // n_bins
-    return np.unique(known[places]), None
+    n_bins = min(layout.MISSING_CODE, max(MIN_BINS, len(numbers) // MIN_ROWS_PER_BIN))
+    places = np.arange(1, n_bins) * len(numbers) // n_bins
+    return np.unique(numbers[places]), None
 
 
 class ColumnEncoding(NamedTuple):
@@ -69,30 +69,31 @@ class ColumnEncoding(NamedTuple):
 
 
 @entry
-def index_edges(coding):
+def index_edges(encoding):
     """Count the edges before each lookup cell, by column.
 
     A column without a finite range has one cell: all its edges are compared.
     """
-    edges, low, scale = coding.edges, coding.low, coding.scale
+    edges, low, scale = encoding.edges, encoding.low, encoding.scale
     for j in range(len(edges)):
-        k = coding.n_edges[j]
+        k = encoding.n_edges[j]
         low[j], scale[j] = 0.0, 0.0
         if k > 1:
             low[j] = edges[j, 0]
-            wide = (LOOKUP_CELLS - 1) / (edges[j, k - 1] - edges[j, 0])
-            scale[j] = wide if 0 < wide < np.inf else 0.0
-        before, most = 0, 0
+            cells_per_unit = (LOOKUP_CELLS - 1) / (edges[j, k - 1] - edges[j, 0])
+            scale[j] = cells_per_unit if 0 < cells_per_unit < np.inf else 0.0
+        n_before, max_steps = 0, 0
         for cell in range(LOOKUP_CELLS):
-            coding.first[j, cell] = before
-            n_here = 0
+            encoding.first[j, cell] = n_before
+            n_in_cell = 0
             while (
-                before < k and lookup_cell(edges[j, before], low[j], scale[j]) == cell
+                n_before < k
+                and lookup_cell(edges[j, n_before], low[j], scale[j]) == cell
             ):
-                before += 1
-                n_here += 1
-            most = max(most, n_here)
-        coding.steps[j] = most
+                n_before += 1
+                n_in_cell += 1
+            max_steps = max(max_steps, n_in_cell)
+        encoding.steps[j] = max_steps
 
 
 @kernel
@@ -103,27 +104,29 @@ def lookup_cell(number, low, scale):
 
 
 @entry
-def encode_rows(coding, matrix, start, stop, wanted, odd):
-    """Encode wanted columns of a range of rows.
+def encode_rows(encoding, matrix, start, stop, columns, unexpected):
+    """Encode columns of a range of rows.
 
-    Numbers that differ from the expected value of their bin are counted in ``odd``.
+    Numbers that differ from the expected value of their bin are counted as
+    ``unexpected``.
     """
-    first, edges, values = coding.first, coding.edges, coding.values
-    codes, by_attribute = coding.codes, coding.by_attribute
-    for begin in range(start, stop, ROWS_AT_ONCE):
-        end = min(begin + ROWS_AT_ONCE, stop)
-        for j in wanted:
-            low, scale, most = coding.low[j], coding.scale[j], coding.steps[j]
-            a, expected, different = coding.attributes[j], coding.expected[j], 0
+    first, edges, values = encoding.first, encoding.edges, encoding.values
+    codes, by_attribute = encoding.codes, encoding.by_attribute
+    for begin in range(start, stop, BLOCK_ROWS):
+        end = min(begin + BLOCK_ROWS, stop)
+        for j in columns:
+            low, scale = encoding.low[j], encoding.scale[j]
+            max_steps = encoding.steps[j]
+            a, expected, n_unexpected = encoding.attributes[j], encoding.expected[j], 0
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
                     codes[i, a] = by_attribute[a, i] = layout.MISSING_CODE
                     continue
                 code = np.int64(first[j, lookup_cell(number, low, scale)])
-                for _ in range(most):
+                for _ in range(max_steps):
                     code += number > edges[j, code]
                 codes[i, a] = by_attribute[a, i] = code
                 if expected:
-                    different += values[j, code] != number
-            odd[j] += different
+                    n_unexpected += values[j, code] != number
+            unexpected[j] += n_unexpected

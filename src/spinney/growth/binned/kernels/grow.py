@@ -61,12 +61,12 @@ class Task(IntEnum):
 class Bags(NamedTuple):
     """Bags of rows from which trees are grown.
 
-    ``times`` (trees × rows) is how often a row is in the bag of a tree, ``base`` its
+    ``counts`` (trees × rows) is how often a row is in the bag of a tree, ``base`` its
     weight per occurrence (empty: 1), ``seeds`` are those of draws at nodes. ``roots``
     receives the root of each tree.
     """
 
-    times: NDArray[np.uint8]
+    counts: NDArray[np.uint8]
     base: NDArray[np.float64]
     seeds: NDArray[np.uint64]
     roots: NDArray[np.int64]
@@ -112,25 +112,25 @@ def subtract_histograms(search, begin, middle, end, slot):
     ):
         release_slot(stack, slot)
         return ZERO - 1, ZERO - 1
-    new = stack.free[stack.state[nodes.N_FREE] - 1]
+    child_slot = stack.free[stack.state[nodes.N_FREE] - 1]
     left_is_smaller = middle - begin <= end - middle
     first = begin if left_is_smaller else middle
     last = middle if left_is_smaller else end
     p, pool = len(cells.n_bins), stack.pool
-    count(search, first, last, ZERO, p, pool[new])
+    count(search, first, last, ZERO, p, pool[child_slot])
     for a in range(p):
         for b in range(cells.n_bins[a]):
             for c in range(rules.width):
-                pool[slot, a, b, c] -= pool[new, a, b, c]
+                pool[slot, a, b, c] -= pool[child_slot, a, b, c]
         for c in range(rules.width):
             pool[slot, a, layout.MISSING_CODE, c] -= pool[
-                new, a, layout.MISSING_CODE, c
+                child_slot, a, layout.MISSING_CODE, c
             ]
     if last - first > rules.small_node_rows:
         stack.state[nodes.N_FREE] -= 1
     else:
-        new = ZERO - 1
-    return (new, slot) if left_is_smaller else (slot, new)
+        child_slot = ZERO - 1
+    return (child_slot, slot) if left_is_smaller else (slot, child_slot)
 
 
 @kernel
@@ -207,28 +207,29 @@ def begin_tree(search, tree):
     """Push the root of a tree; set the weights of its rows, and list them."""
     kind, labels, rows = search.rules.kind, search.labels, search.rows
     bags, stack = search.bags, search.stack
-    times, base, weights = bags.times, bags.base, labels.weights
+    counts, base, weights = bags.counts, bags.base, labels.weights
     classes = labels.classes
     for c in range(stack.weights.shape[1]):
         stack.weights[0, c] = 0.0
     for c in range(stack.counts.shape[1]):
         stack.counts[0, c] = 0
     n = ZERO
-    for row in range(times.shape[1]):
-        times_in_bag = times[tree, row]
-        if times_in_bag == 0:
+    for row in range(counts.shape[1]):
+        n_times = counts[tree, row]
+        if n_times == 0:
             continue
         label = ZERO if is_numeric(kind) else np.int64(classes[row])
         if len(base):
-            weights[row] = times_in_bag * base[row]
+            weights[row] = n_times * base[row]
             rows[n] = pack_row(row, label, ZERO)
         else:
-            rows[n] = pack_row(row, label, times_in_bag)
+            rows[n] = pack_row(row, label, n_times)
         add_to_node(kind, labels, rows[n], stack.weights, stack.counts, ZERO)
         n += 1
-    at = stack.entries
-    at[0, nodes.BEGIN], at[0, nodes.END], at[0, nodes.LEVEL] = 0, n, 0
-    at[0, nodes.PARENT], at[0, nodes.BRANCH], at[0, nodes.SLOT] = -1, 0, -1
+    entries = stack.entries
+    entries[0, nodes.BEGIN], entries[0, nodes.END], entries[0, nodes.LEVEL] = 0, n, 0
+    entries[0, nodes.PARENT], entries[0, nodes.BRANCH] = -1, 0
+    entries[0, nodes.SLOT] = -1
     stack.keys[0] = mix(bags.seeds[tree])
     stack.state[nodes.N_WAITING] = 1
 

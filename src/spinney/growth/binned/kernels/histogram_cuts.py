@@ -42,12 +42,14 @@ def sum_histogram(kind, histograms, a, n_bins, floats, vectors):
         last -= 1
     for c in range(0, width, 2):
         # Two sums at a time: neither waits for the other. At the end one twice.
-        d, one, two = min(c + 1, width - 1), 0.0, 0.0
+        d, first_sum, second_sum = min(c + 1, width - 1), 0.0, 0.0
         for b in range(first, last + 1):
-            floats[layout.SUMS + c, b], floats[layout.SUMS + d, b] = one, two
-            one += histograms[a, b, c]
-            two += histograms[a, b, d]
-        floats[layout.SUMS + c, last + 1], floats[layout.SUMS + d, last + 1] = one, two
+            floats[layout.SUMS + c, b] = first_sum
+            floats[layout.SUMS + d, b] = second_sum
+            first_sum += histograms[a, b, c]
+            second_sum += histograms[a, b, d]
+        floats[layout.SUMS + c, last + 1] = first_sum
+        floats[layout.SUMS + d, last + 1] = second_sum
     for b in range(first, last + 2):
         floats[layout.SIZES, b] = 0.0
     for c in range(1 if is_numeric(kind) else width):
@@ -74,32 +76,32 @@ def _score_edges(kind, begin, end, has_missing, trial, work):
     sizes, left_sizes = floats[layout.SIZES], floats[layout.LEFT_SIZES]
     scores, squared = floats[layout.SCORES + trial], floats[layout.SQUARED]
     on_left, on_right = _sides_of_missing(has_missing, trial)
-    more = side_weight(kind, vectors, on_left)
-    everything = sizes[end] + side_weight(kind, vectors, on_right)
+    missing_weight = side_weight(kind, vectors, on_left)
+    total_weight = sizes[end] + side_weight(kind, vectors, on_right)
     for b in range(begin, end):
-        left_sizes[b] = sizes[b] + more
+        left_sizes[b] = sizes[b] + missing_weight
     if kind == split_scores.SQUARES:
         above, below = floats[layout.SUMS + 1], floats[layout.SUMS + 2]
-        more_left = vectors[on_left, 1] + vectors[on_left, 2]
+        missing_left = vectors[on_left, 1] + vectors[on_left, 2]
         total = above[end] + below[end]
         total += vectors[on_right, 1] + vectors[on_right, 2]
         for b in range(begin, end):
-            here = above[b] + below[b]
-            left, right = here + more_left, total - here
-            rest = everything - sizes[b]
+            known_left = above[b] + below[b]
+            left, right = known_left + missing_left, total - known_left
+            rest = total_weight - sizes[b]
             scores[b] = left * left / left_sizes[b] + right * right / rest
     elif kind == split_scores.GINI:
         for b in range(begin, end):
             scores[b] = squared[b] = 0.0
         for c in range(vectors.shape[1]):
-            sums, more_left = floats[layout.SUMS + c], vectors[on_left, c]
+            sums, missing_left = floats[layout.SUMS + c], vectors[on_left, c]
             total = sums[end] + vectors[on_right, c]
             for b in range(begin, end):
-                left, right = sums[b] + more_left, total - sums[b]
+                left, right = sums[b] + missing_left, total - sums[b]
                 scores[b] += left * left
                 squared[b] += right * right
         for b in range(begin, end):
-            rest = everything - sizes[b]
+            rest = total_weight - sizes[b]
             scores[b] = scores[b] / left_sizes[b] + squared[b] / rest
     else:
         for b in range(begin, end):
@@ -129,8 +131,8 @@ def _are_heavy_enough(rules, n_bins, b, has_missing, trial, work):
     if least <= 0:
         return True
     _set_sides(n_bins, b, has_missing, trial, work.floats, vectors)
-    one = limit_weight(rules, vectors, layout.TRIAL_LEFT)
-    return min(one, limit_weight(rules, vectors, layout.TRIAL_RIGHT)) >= least
+    left_weight = limit_weight(rules, vectors, layout.TRIAL_LEFT)
+    return min(left_weight, limit_weight(rules, vectors, layout.TRIAL_RIGHT)) >= least
 
 
 @kernel
@@ -140,23 +142,23 @@ def best_edge(rules, a, n_bins, first, last, has_missing, slack, work):
     trials, begin, end = 2 if has_missing else 1, first + 1, last + 1
     for trial in range(trials):
         _score_edges(kind, begin, end, has_missing, trial, work)
-    best, at, side = -np.inf, -1, -1
+    best, edge, side = -np.inf, -1, -1
     for b in range(begin, end):
         for trial in range(trials):
             cut_score = floats[layout.SCORES + trial, b]
             if cut_score > best + slack and _are_heavy_enough(
                 rules, n_bins, b, has_missing, trial, work
             ):
-                best, at, side = cut_score, b, (trial if has_missing else -1)
-    if at < 0:
+                best, edge, side = cut_score, b, (trial if has_missing else -1)
+    if edge < 0:
         return
     work.cuts[a, layout.SCORE], work.cuts[a, layout.MISSING_SIDE] = best, side
     for c in range(vectors.shape[1]):
-        vectors[layout.BEST, c] = floats[layout.SUMS + c, at]
+        vectors[layout.BEST, c] = floats[layout.SUMS + c, edge]
     # Empty bins before the edge: the cut lies after the last one that has rows.
-    while floats[layout.SIZES, at] == floats[layout.SIZES, at - 1]:
-        at -= 1
-    work.cuts[a, layout.BIN] = at - 1
+    while floats[layout.SIZES, edge] == floats[layout.SIZES, edge - 1]:
+        edge -= 1
+    work.cuts[a, layout.BIN] = edge - 1
 
 
 @kernel
@@ -167,8 +169,8 @@ def max_bound(rules, n_bins, first, last, has_missing, work):
     _score_corners(n_bins, first, last, has_missing, ZERO, work.floats, work.vectors)
     corners, sizes = work.floats[layout.SCORES], work.floats[layout.SIZES]
     for b in range(first, last + 1):
-        wide = sizes[b + 1] - sizes[b] > rules.single_row_weight
-        corners[b] = corners[b] if wide else -np.inf
+        has_several_rows = sizes[b + 1] - sizes[b] > rules.single_row_weight
+        corners[b] = corners[b] if has_several_rows else -np.inf
     # Four at a time: none waits for the one before it.
     one = two = three = four = -np.inf
     rest = last + 1 - (last + 1 - first) % 4
@@ -191,7 +193,7 @@ def mark_bins(
     kind, vectors, floats = rules.kind, work.vectors, work.floats
     for b in range(n_bins):
         work.ints[layout.IS_OPEN, b] = 0
-    width, number, tried = vectors.shape[1], 0, work.limits[layout.LEAST] <= 0
+    width, n_marked, edges_tried = vectors.shape[1], 0, work.limits[layout.LEAST] <= 0
     lower, edge = floor, work.cuts[a, layout.BIN]
     best = work.cuts[a, layout.SCORE] - work.limits[layout.MISSING_OFFSET]
     higher = max(floor, best + slack / 2)
@@ -200,11 +202,11 @@ def mark_bins(
         if quick:
             _score_corners(n_bins, first, last, has_missing, trial, floats, vectors)
         for b in range(first, last + 1):
-            wide = (
+            has_several_rows = (
                 floats[layout.SIZES, b + 1] - floats[layout.SIZES, b]
                 > rules.single_row_weight
             )
-            if not wide or work.ints[layout.IS_OPEN, b] == 1:
+            if not has_several_rows or work.ints[layout.IS_OPEN, b] == 1:
                 continue
             if is_numeric(kind) and not _can_cut(n_bins, b, work):
                 continue
@@ -219,19 +221,19 @@ def mark_bins(
                     vectors[layout.RIGHT, c] = total - floats[layout.SUMS + c, b + 1]
                 if has_missing:
                     add_missing(vectors, layout.LEFT + trial)
-                bound = score_bound(kind, vectors, floor, tried)
+                bound = score_bound(kind, vectors, floor, edges_tried)
             if bound >= floor:
                 work.ints[layout.IS_OPEN, b] = 1
-                number += 1
-    return number
+                n_marked += 1
+    return n_marked
 
 
 @kernel
 def _can_cut(n_bins, b, work):
     """Return whether a cut inside a bin of numbers can leave enough on both sides."""
     least, sizes = work.limits[layout.LEAST], work.floats[layout.SIZES]
-    away = work.vectors[layout.MISSING, 0]
-    return min(sizes[b + 1], sizes[n_bins] - sizes[b]) + away >= least
+    missing_weight = work.vectors[layout.MISSING, 0]
+    return min(sizes[b + 1], sizes[n_bins] - sizes[b]) + missing_weight >= least
 
 
 @kernel
@@ -247,12 +249,12 @@ def _score_corners(n_bins, first, last, has_missing, trial, floats, vectors):
         l0, l1 = sums0[b + 1] + left0, sums1[b] + left1
         r0, r1 = total0 - sums0[b + 1], total1 - sums1[b]
         left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
-        one = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
+        first_corner = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
         l0, l1 = sums0[b] + left0, sums1[b + 1] + left1
         r0, r1 = total0 - sums0[b], total1 - sums1[b + 1]
         left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
-        other = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
-        floats[layout.SCORES, b] = max(one, other)
+        second_corner = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
+        floats[layout.SCORES, b] = max(first_corner, second_corner)
 
 
 @kernel

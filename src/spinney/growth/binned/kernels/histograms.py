@@ -13,22 +13,21 @@ from spinney.growth.binned.kernels.packed_rows import (
 from spinney.growth.binned.kernels.split_scores import is_numeric
 
 AHEAD = 16  # rows that are asked for before they are read
-FIRST_LINE = 64  # bytes that the memory gives at once
+CACHE_LINE = 64  # bytes that the memory gives at once
 LOWER = np.uint64(0xFFFFFFFF)
 HALF, BYTE = np.uint64(32), np.uint64(255)
-ONE, SOON = np.uint64(1), np.uint64(AHEAD)
-ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
+ONE, AHEAD_WORD = np.uint64(1), np.uint64(AHEAD)
+ALL_ROWS_BIN = (
+    254  # a bin that no attribute of the tail has: all rows are counted there
+)
 
 
 @kernel
 def count(search, start, stop, first, last, histograms):
     """Count the attributes from ``first`` to ``last`` over a range of rows."""
-    n_bins, rules, packed_counts = (
-        search.cells.n_bins,
-        search.rules,
-        search.work.packed_counts,
-    )
-    two_classes = search.labels.halves
+    n_bins, rules = search.cells.n_bins, search.rules
+    packed_counts = search.work.packed_counts
+    two_classes = search.labels.packs_classes
     for a in range(first, last):
         clear(n_bins[a], a, two_classes, rules.width, histograms, packed_counts)
     if is_numeric(rules.kind):
@@ -45,7 +44,7 @@ def count(search, start, stop, first, last, histograms):
 def prefetch_codes(codes, rows, i, stop, first, last):
     """Prefetch the codes of a row that will be read soon."""
     soon = np.int64(row_of(rows[min(i + AHEAD, stop - 1)]))
-    for a in range(first, last, FIRST_LINE):
+    for a in range(first, last, CACHE_LINE):
         prefetch(codes, soon, a)
 
 
@@ -53,11 +52,8 @@ def prefetch_codes(codes, rows, i, stop, first, last):
 def count_halves(search, start, stop, first, last):
     """Count two classes, each in its half of a word."""
     codes, labels, rows = search.cells.codes, search.labels, search.rows
-    packed_counts, begin, end = (
-        search.work.packed_counts,
-        np.uint64(first),
-        np.uint64(last),
-    )
+    packed_counts, begin = search.work.packed_counts, np.uint64(first)
+    end = np.uint64(last)
     for i in range(start, stop):
         prefetch_codes(codes, rows, i, stop, first, last)
         row, half = row_of(rows[i]), packed_count_of(labels, rows[i])
@@ -96,7 +92,7 @@ def count_classes(search, start, stop, first, last, histograms):
         tail = last
     if tail < last:
         for c in range(rules.width):
-            histograms[tail, ALL, c] = 0.0
+            histograms[tail, ALL_ROWS_BIN, c] = 0.0
     codes, begin, end = cells.codes, np.uint64(first), np.uint64(tail)
     for i in range(start, stop):
         prefetch_codes(codes, rows, i, stop, first, last)
@@ -105,11 +101,14 @@ def count_classes(search, start, stop, first, last, histograms):
         for a in range(begin, end):
             histograms[a, codes[row, a], c] += weight
         if tail < last:
-            histograms[end, ALL, c] += weight
+            histograms[end, ALL_ROWS_BIN, c] += weight
             count_tail(cells.code_words[row], tail, last, c, weight, histograms)
     for a in range(tail, last):
         for c in range(rules.width):
-            rest = histograms[tail, ALL, c] - histograms[a, layout.MISSING_CODE, c]
+            rest = (
+                histograms[tail, ALL_ROWS_BIN, c]
+                - histograms[a, layout.MISSING_CODE, c]
+            )
             for b in range(1, cells.n_bins[a]):
                 rest -= histograms[a, b, c]
             histograms[a, 0, c] = rest
@@ -118,14 +117,14 @@ def count_classes(search, start, stop, first, last, histograms):
 @kernel
 def count_tail(code_words, tail, last, c, weight, histograms):
     """Count the non-zero codes of a row, of the sparse attributes."""
-    for at in range(tail >> 3, (last + 7) >> 3):
-        codes = code_words[np.uint64(at)]
+    for index in range(tail >> 3, (last + 7) >> 3):
+        codes = code_words[np.uint64(index)]
         if codes == 0:
             continue
         for j in range(8):
             code = (codes >> np.uint64(8 * j)) & BYTE
             if code:
-                histograms[np.uint64(8 * at + j), code, c] += weight
+                histograms[np.uint64(8 * index + j), code, c] += weight
 
 
 @kernel
@@ -133,15 +132,12 @@ def count_drawn(search, start, stop, first, n, histograms):
     """Count ``n`` drawn attributes; keep their codes in row order if there is space."""
     cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     work = search.work
-    codes, two_classes, width = cells.codes, labels.halves, rules.width
+    codes, two_classes, width = cells.codes, labels.packs_classes, rules.width
     packed_counts = work.packed_counts
-    drawn, kept_codes = (
-        work.order[layout.ATTRIBUTE_AT, first:],
-        work.drawn_codes[first:],
-    )
-    keep = n <= len(kept_codes)
+    drawn, drawn_codes = work.order[layout.ATTRIBUTE, first:], work.drawn_codes[first:]
+    stores_codes = n <= len(drawn_codes)
     for j in range(n):
-        work.order[layout.CODES_LINE, drawn[j]] = first + j if keep else -1
+        work.order[layout.CODES_LINE, drawn[j]] = first + j if stores_codes else -1
         clear(
             cells.n_bins[drawn[j]],
             drawn[j],
@@ -151,7 +147,7 @@ def count_drawn(search, start, stop, first, n, histograms):
             packed_counts,
         )
     if two_classes:
-        count_drawn_halves(search, start, stop, drawn[:n], kept_codes, keep)
+        count_drawn_halves(search, start, stop, drawn[:n], drawn_codes, stores_codes)
         for j in range(n):
             unpack(cells.n_bins[drawn[j]], drawn[j], histograms, packed_counts)
         return
@@ -168,8 +164,8 @@ def count_drawn(search, start, stop, first, n, histograms):
             for j in range(n):
                 a = np.uint64(drawn[np.uint64(j)])
                 b = codes[row, a]
-                if keep:
-                    kept_codes[np.uint64(j), np.uint64(i - start)] = b
+                if stores_codes:
+                    drawn_codes[np.uint64(j), np.uint64(i - start)] = b
                 histograms[a, b, 0] += weight
                 histograms[a, b, side] += weighted
                 histograms[a, b, 3] += weighted * number
@@ -179,12 +175,12 @@ def count_drawn(search, start, stop, first, n, histograms):
                 a = np.uint64(drawn[np.uint64(j)])
                 b = codes[row, a]
                 histograms[a, b, c] += weight
-                if keep:
-                    kept_codes[np.uint64(j), np.uint64(i - start)] = b
+                if stores_codes:
+                    drawn_codes[np.uint64(j), np.uint64(i - start)] = b
 
 
 @kernel
-def count_drawn_halves(search, start, stop, drawn, kept_codes, keep):
+def count_drawn_halves(search, start, stop, drawn, drawn_codes, stores_codes):
     """Count two classes of drawn attributes, each in its half of a word.
 
     A separate loop has few variables, which stay in registers.
@@ -192,14 +188,14 @@ def count_drawn_halves(search, start, stop, drawn, kept_codes, keep):
     codes, labels, rows = search.cells.codes, search.labels, search.rows[start:stop]
     packed_counts, last = search.work.packed_counts, np.uint64(stop - start - 1)
     for i in range(np.uint64(0), last + ONE):
-        prefetch(codes, np.int64(row_of(rows[min(i + SOON, last)])), drawn[0])
+        prefetch(codes, np.int64(row_of(rows[min(i + AHEAD_WORD, last)])), drawn[0])
         row, half = row_of(rows[i]), packed_count_of(labels, rows[i])
         for j in range(np.uint64(0), np.uint64(len(drawn))):
             a = np.uint64(drawn[j])
             b = codes[row, a]
             packed_counts[a, b] += half
-            if keep:
-                kept_codes[j, i] = b
+            if stores_codes:
+                drawn_codes[j, i] = b
 
 
 @kernel

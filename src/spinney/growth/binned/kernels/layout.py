@@ -1,8 +1,8 @@
-"""The arrays that kernels share, and what stands where in them.
+"""The arrays that kernels share, and the meaning of their columns.
 
-They are few and wide: every array that a kernel takes costs compile time, so what is
-alike stands in one array, a line each. Kernels allocate nothing; the functions here
-that make room are called from Python.
+They are few and wide: every array that a kernel takes costs compile time, so similar
+quantities are lines of one array. Kernels allocate nothing; the functions here that
+allocate are called from Python.
 """
 
 from typing import NamedTuple
@@ -15,19 +15,18 @@ MISSING_CODE = 255  # the code of a missing cell
 LENGTH = 1025  # of the lines of ``floats`` and ``ints``
 
 
-# What is found of a cut: its score φ(L) + φ(R); the last bin on the left; the values
-# on both sides of it, NaN where it lies between bins; where missing rows go, or -1;
-# what no cut inside a bin can exceed. Then the totals left of it, and those of the
-# missing rows.
+# Columns of ``cuts``: the score φ(L) + φ(R); the last bin on the left; the values on
+# both sides, NaN if the cut lies between bins; the side of missing rows, or -1; a bound
+# on all cuts inside bins. Then the totals left of the cut, and of the missing rows.
 SCORE, BIN, LOW, HIGH, MISSING_SIDE, BOUND, TOTALS = np.arange(7)
 
-# What ``limits`` has: the weight of the node, and the least that a side of a cut of the
-# attribute at hand must weigh; both as ``limit_weight`` weighs. Then what the scores of
-# the attribute are raised by where missing rows are on no side.
+# Entries of ``limits``: the weight of the node, and the minimum weight of a side of a
+# cut of the attribute, both by ``limit_weight``; and the offset of the attribute's
+# scores if missing rows are on no side.
 WEIGHT, LEAST, MISSING_OFFSET = np.arange(3)
 
 # Lines of ``order``.
-ATTRIBUTE_AT, SWAPPED_WITH, CODES_LINE = np.arange(3)
+ATTRIBUTE, SWAPPED_WITH, CODES_LINE = np.arange(3)
 
 # Lines of ``vectors``, one entry a class or moment.
 LEFT, RIGHT, TRIAL_LEFT, TRIAL_RIGHT, INSIDE, BEST, NO_ROWS, MISSING = np.arange(8)
@@ -42,7 +41,7 @@ SUBBIN_LOW, SUBBIN_HIGH, LOWS, SCALES, SUMS = np.arange(5, 10)
 IS_OPEN, FIRST_SUBBIN, BIN_OF_OPEN, SUBBIN_ROWS, IS_REFINED, SORT_STACK, CODES = (
     np.arange(7)
 )
-WHOLES = 7
+INT_LINES = 7
 
 
 class Cells(NamedTuple):
@@ -76,14 +75,14 @@ class Cells(NamedTuple):
 class Labels(NamedTuple):
     """Target of all rows: a class or a number, and a weight.
 
-    Without weights every row weighs 1. ``halves`` is True for two classes with integer
-    weights: then one word counts both classes.
+    Without weights every row weighs 1. ``packs_classes`` is True for two classes with
+    integer weights: then one word counts both classes.
     """
 
     classes: NDArray[np.int32]
     weights: NDArray[np.float64]
     numbers: NDArray[np.float64]
-    halves: bool
+    packs_classes: bool
 
 
 class Rules(NamedTuple):
@@ -98,19 +97,20 @@ class Rules(NamedTuple):
     ``max_code_lines`` lines of code counts.
 
     Limits apply to weights times ``limit_scale``, by class: the weights before costs
-    altered them. Each side has more than ``branch_share`` of its node. For numbers it
-    also has ``cut_share`` of the known weight, or ``most_in_side``. A node with a
-    deviation below ``least_deviation`` is a leaf. Attributes compete by gain, or,
+    altered them. Each side has more than ``min_branch_fraction`` of its node. For
+    numbers it also has ``min_cut_fraction`` of the known weight, or
+    ``max_side_minimum``. A node with a deviation below ``min_deviation`` is a leaf.
+    Attributes compete by gain, or,
     ``by_ratio``, by gain ratio if their gain is at least the average less
-    ``below_average``. Rows with a missing value count on the better side of a cut. With
+    ``average_slack``. Rows with a missing value count on the better side of a cut. With
     ``missing_separate`` they count on neither side; surrogates route them.
     """
 
     kind: int
     width: int
     max_depth: int
-    least_node: float
-    least_branch: float
+    min_node_weight: float
+    min_branch_weight: float
     min_gain: float
     n_drawn: int
     small_node_rows: int
@@ -121,12 +121,12 @@ class Rules(NamedTuple):
     competitor_rows: int
     max_code_lines: int
     limit_scale: NDArray[np.float64]
-    branch_share: float
-    cut_share: float
-    most_in_side: float
-    least_deviation: float
+    min_branch_fraction: float
+    min_cut_fraction: float
+    max_side_minimum: float
+    min_deviation: float
     by_ratio: bool
-    below_average: float
+    average_slack: float
     missing_separate: bool
 
 
@@ -174,7 +174,7 @@ def empty_workspace(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
         np.empty((p, BINS), np.uint64),
         np.zeros((VECTORS, width)),
         np.zeros((SUMS + 2 * width, LENGTH)),
-        np.zeros((WHOLES, LENGTH), np.int64),
+        np.zeros((INT_LINES, LENGTH), np.int64),
         np.zeros((LENGTH, width)),
         np.empty(size, np.uint64),
         np.empty(size, np.uint64),

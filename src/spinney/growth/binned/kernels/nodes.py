@@ -18,13 +18,13 @@ from spinney.growth.binned.kernels.split_scores import (
     side_score,
 )
 
-# Why a node is a leaf, in the order in which the reasons are looked for.
+# Why a node is a leaf, in the order of the checks.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, DEVIATION = range(5)
 IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(5, 8)
 
-# Columns of what waits: where its rows begin and end, its depth, parent, branch, and
-# which of the kept counts are its own, or -1. Once it is split: where the rows of its
-# second branch begin, and after them those that stay apart.
+# Columns of nodes on the stack: where the rows begin and end, depth, parent, branch,
+# and the slot of the histograms, or -1. After the split: where the rows of the second
+# branch begin, and those with a missing value that surrogates route.
 BEGIN, END, LEVEL, PARENT, BRANCH, SLOT, MIDDLE, MISSING_BEGIN = range(8)
 
 # Columns of ``ints`` and ``floats``.
@@ -42,11 +42,11 @@ BEGIN, END, LEVEL, PARENT, BRANCH, SLOT, MIDDLE, MISSING_BEGIN = range(8)
 CUT_LOW, CUT_HIGH, CUT_MISSING, GAIN = range(4)
 EXACT = PARENT_BRANCH  # of a competitor: whether all its cuts were looked at
 
-# What ``state`` has: nodes that wait, nodes and lines that are done, free slots, how
-# many trees were begun, and competitors that are done.
+# Entries of ``state``: nodes on the stack, nodes and lines that are done, free slots,
+# trees that were begun, and competitors that are done.
 N_WAITING, N_NODES, N_LISTED, N_FREE, N_TREES, N_COMPETITORS = np.arange(6)
 
-SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
+SLOTS = 32  # of histograms; a node without a free slot is counted when it is searched
 
 
 class NodeRecords(NamedTuple):
@@ -96,10 +96,10 @@ class NodeStack(NamedTuple):
 
 
 def empty_stack(
-    n_rows: int, deepest: int, p: int, width: int, n_counts: int, slots: int
+    n_rows: int, max_depth: int, p: int, width: int, n_counts: int, slots: int
 ) -> NodeStack:
     """Return an empty stack of nodes: one per level, and one more."""
-    size = min(deepest, n_rows) + 2
+    size = min(max_depth, n_rows) + 2
     return NodeStack(
         np.empty((size, 8), np.int64),
         np.empty(size, np.uint64),
@@ -156,9 +156,9 @@ def concatenated(parts: Sequence[Any]) -> Any:
     return type(parts[0])(*(np.concatenate(array) for array in arrays))
 
 
-def selected(arrays: Any, which: Any) -> Any:
+def selected(arrays: Any, indices: Any) -> Any:
     """Return the selected lines of each array of a tuple."""
-    return type(arrays)(*(array[which] for array in arrays))
+    return type(arrays)(*(array[indices] for array in arrays))
 
 
 @kernel
@@ -207,29 +207,32 @@ def reason_to_stop(rules, stack, top):
         return PURE
     if stack.entries[top, LEVEL] >= rules.max_depth:
         return DEPTH
-    if limit_weight(rules, stack.weights, top) < rules.least_node:
+    if limit_weight(rules, stack.weights, top) < rules.min_node_weight:
         return ROWS_TO_SPLIT
-    if rules.least_deviation > 0:
+    if rules.min_deviation > 0:
         spread = _spread(stack.weights, top) / stack.weights[top, 0]
-        if np.sqrt(spread) < rules.least_deviation:
+        if np.sqrt(spread) < rules.min_deviation:
             return DEVIATION
     return INNER
 
 
 @kernel
-def _spread(weights, at):
+def _spread(weights, line):
     """Return Σw(y − mean)² of moments."""
-    return max(weights[at, 3] - side_score(SQUARES, weights, at), 0.0)
+    return max(weights[line, 3] - side_score(SQUARES, weights, line), 0.0)
 
 
 @kernel
-def _is_pure(kind, weights, counts, at):
+def _is_pure(kind, weights, counts, line):
     """Return whether all rows have one class, or one number but for rounding."""
     if is_numeric(kind):
-        return counts[at, 0] == 1 or _spread(weights, at) <= TOLERANCE * weights[at, 3]
+        return (
+            counts[line, 0] == 1
+            or _spread(weights, line) <= TOLERANCE * weights[line, 3]
+        )
     present = 0
     for c in range(counts.shape[1]):
-        present += counts[at, c] > 0
+        present += counts[line, c] > 0
     return present <= 1
 
 
@@ -251,10 +254,10 @@ def count_children(search, start, middle, stop, a):
 
 
 @kernel
-def add_to_node(kind, labels, word, weights, counts, at):
+def add_to_node(kind, labels, word, weights, counts, line):
     """Add a row to totals: weights by class or moments, and numbers of rows."""
-    add_row(kind, labels, word, weights, at)
-    counts[at, class_of(word)] += 1
+    add_row(kind, labels, word, weights, line)
+    counts[line, class_of(word)] += 1
 
 
 @kernel
@@ -266,7 +269,7 @@ def infer_children(search, start, middle, stop, a, top):
     (``record_cut``); then no value is missing.
     """
     stack, codes, rows = search.stack, search.cells.codes, search.rows
-    cuts, tallied = search.work.cuts, search.rules.count_rows
+    cuts, counts_rows = search.work.cuts, search.rules.count_rows
     weights, counts = stack.child_weights, stack.child_counts
     width, n_counts, has_missing = weights.shape[1], counts.shape[1], 0.0
     smaller = np.int64(stop - middle < middle - start)
@@ -290,7 +293,7 @@ def infer_children(search, start, middle, stop, a, top):
             weights[0, c] += weights[2, c]
         weights[1, c] = stack.weights[top, c] - weights[0, c]
         has_missing += weights[2, c]
-    if not tallied:
+    if not counts_rows:
         for side in range(3):
             for c in range(n_counts):
                 counts[side, c] = np.int64(weights[side, c])
@@ -308,7 +311,7 @@ def infer_children(search, start, middle, stop, a, top):
 
 
 @kernel
-def count_codes(search, start, stop, a, at):
+def count_codes(search, start, stop, a, first_line):
     """Write the code counts of an attribute; return the number of lines."""
     cells, rows, code_counts = search.cells, search.rows, search.code_counts
     work = search.work
@@ -320,13 +323,13 @@ def count_codes(search, start, stop, a, at):
     n = ZERO
     for code in range(cells.n_bins[a]):
         if line_of[layout.CODES, code] == 0:
-            line_of[layout.CODES, code] = at + n
-            code_counts.codes[at + n, 0] = code
-            code_counts.codes[at + n, 1] = work.masks[a, code]
+            line_of[layout.CODES, code] = first_line + n
+            code_counts.codes[first_line + n, 0] = code
+            code_counts.codes[first_line + n, 1] = work.masks[a, code]
             for c in range(code_counts.weights.shape[1]):
-                code_counts.weights[at + n, c] = 0.0
+                code_counts.weights[first_line + n, c] = 0.0
             for c in range(code_counts.counts.shape[1]):
-                code_counts.counts[at + n, c] = 0
+                code_counts.counts[first_line + n, c] = 0
             n += 1
     kind, labels = search.rules.kind, search.labels
     for i in range(start, stop):

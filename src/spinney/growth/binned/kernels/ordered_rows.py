@@ -24,7 +24,7 @@ from spinney.growth.binned.kernels.packed_rows import (
     weight_of,
 )
 from spinney.growth.binned.kernels.sort import (
-    FEW_KEYS,
+    MAX_INSERTION_KEYS,
     insertion_sort,
     key_place,
     order_rounded,
@@ -32,17 +32,17 @@ from spinney.growth.binned.kernels.sort import (
 )
 from spinney.growth.binned.kernels.split_scores import GINI, side_weight
 
-MOST_EXACT = 2.0**53
+MAX_EXACT = 2.0**53
 HALF, ONE = np.uint64(32), np.uint64(1)
-BITS = 64  # codes that a word can tell
-CELLS_OF_A_ROW = 16  # counts that are cleared and read while a row is put in order
+WORD_BITS = 64  # codes that a word can tell
+CELLS_PER_SORTED_ROW = 16  # counts that are read in the time of sorting a row
 
 
 @kernel
 def squares_are_exact(rules, totals, top):
     """Return whether sums of squares at a node are exact."""
-    whole = rules.kind == GINI and rules.subtract
-    return whole and side_weight(rules.kind, totals, top) ** 2 <= MOST_EXACT
+    sums_are_exact = rules.kind == GINI and rules.subtract
+    return sums_are_exact and side_weight(rules.kind, totals, top) ** 2 <= MAX_EXACT
 
 
 @kernel
@@ -67,8 +67,8 @@ def read_codes(cells, n, a, work):
 def order_rows(cells, n, a, low, high, work):
     """Sort the keys of rows whose codes were read: by code, then by value."""
     keys, row_bins, column = work.keys, work.row_bins, cells.column[a]
-    starts, counted = work.ints[layout.CODES], n > FEW_KEYS
-    if counted:
+    starts, by_counting = work.ints[layout.CODES], n > MAX_INSERTION_KEYS
+    if by_counting:
         for code in range(low, high + 2):
             starts[code] = 0
         for i in range(n):
@@ -76,17 +76,17 @@ def order_rows(cells, n, a, low, high, work):
         for code in range(low, high):
             starts[code + 1] += starts[code]
     for i in range(n):
-        at = i
-        if counted:
-            at = starts[row_bins[i]]
-            starts[row_bins[i]] = at + 1
+        slot = i
+        if by_counting:
+            slot = starts[row_bins[i]]
+            starts[row_bins[i]] = slot + 1
         if column < 0:
-            keys[at] = (np.uint64(row_bins[i]) << HALF) | np.uint64(i)
+            keys[slot] = (np.uint64(row_bins[i]) << HALF) | np.uint64(i)
         else:
             value = cell_value(cells, row_of(work.members[i]), column)
             work.values[i] = value
-            keys[at] = sort_key(value, i)
-    if column >= 0 or not counted:
+            keys[slot] = sort_key(value, i)
+    if column >= 0 or not by_counting:
         insertion_sort(keys, None, ZERO, n - 1)
     if column >= 0 and not is_float32(cells):
         order_rounded(keys, n, work.values)
@@ -98,29 +98,29 @@ def walk_rows(labels, totals, top, n, a, column, slack, work):
     keys, row_bins, values = work.keys, work.row_bins, work.values
     members = work.members
     left, least = work.vectors[layout.LEFT], work.limits[layout.LEAST]
-    one, other, size, rest = 0.0, 0.0, 0.0, 0.0
+    left_squares, right_squares, size_l, size_r = 0.0, 0.0, 0.0, 0.0
     for c in range(len(left)):
         left[c] = 0.0
-        rest += totals[top, c]
-        other += totals[top, c] * totals[top, c]
-    least_score, best_place, next_place = -np.inf, ZERO - 1, key_place(keys[0])
+        size_r += totals[top, c]
+        right_squares += totals[top, c] * totals[top, c]
+    score_to_beat, best_place, next_place = -np.inf, ZERO - 1, key_place(keys[0])
     for i in range(n - 1):
         place, next_place = next_place, key_place(keys[i + 1])
         c, weight = class_of(members[place]), weight_of(labels, members[place])
         before = left[c]
-        one += weight * (2 * before + weight)
-        other += weight * (weight - 2 * (totals[top, c] - before))
+        left_squares += weight * (2 * before + weight)
+        right_squares += weight * (weight - 2 * (totals[top, c] - before))
         left[c] = before + weight
-        size += weight
-        rest -= weight
+        size_l += weight
+        size_r -= weight
         if row_bins[place] == row_bins[next_place] and (
             column < 0 or values[place] == values[next_place]
         ):
             continue
-        cut_score = one / size + other / rest
-        if cut_score > least_score and size >= least and rest >= least:
+        cut_score = left_squares / size_l + right_squares / size_r
+        if cut_score > score_to_beat and size_l >= least and size_r >= least:
             work.cuts[a, layout.SCORE] = cut_score
-            least_score, best_place = cut_score + slack, i
+            score_to_beat, best_place = cut_score + slack, i
     return best_place
 
 
@@ -129,7 +129,9 @@ def can_weigh_codes(cells, n, a, width):
     """Return whether weighing by code, one value each, is faster than sorting rows."""
     n_bins = cells.n_bins[a]
     return (
-        cells.column[a] < 0 and n_bins <= BITS and n * CELLS_OF_A_ROW > n_bins * width
+        cells.column[a] < 0
+        and n_bins <= WORD_BITS
+        and n * CELLS_PER_SORTED_ROW > n_bins * width
     )
 
 
@@ -155,30 +157,30 @@ def scan_codes(totals, top, a, present, high, slack, work):
     """Note the best score of a cut between codes; return the code before it, or -1."""
     code_weights, least = work.code_weights, work.limits[layout.LEAST]
     width = code_weights.shape[1]
-    left, whole = code_weights[layout.BINS], code_weights[layout.BINS + 1]
-    everything = ZERO
+    left, totals_by_class = code_weights[layout.BINS], code_weights[layout.BINS + 1]
+    total_weight = ZERO
     for c in range(width):
-        left[c], whole[c] = 0, np.int64(totals[top, c])
-        everything += whole[c]
-    least_score, best_place = -np.inf, ZERO - 1
+        left[c], totals_by_class[c] = 0, np.int64(totals[top, c])
+        total_weight += totals_by_class[c]
+    score_to_beat, best_code = -np.inf, ZERO - 1
     for code in range(high):
         if not (present >> np.uint64(code)) & ONE:
             continue
-        one, other, size = ZERO, ZERO, ZERO
+        left_squares, right_squares, size_l = ZERO, ZERO, ZERO
         for c in range(width):
-            place = left[c] + code_weights[code, c]
-            there = whole[c] - place
-            left[c] = place
-            size += place
-            one += place * place
-            other += there * there
-        rest = everything - size
-        cut_score = np.float64(one) / np.float64(size)
-        cut_score += np.float64(other) / np.float64(rest)
-        if cut_score > least_score and size >= least and rest >= least:
+            left_here = left[c] + code_weights[code, c]
+            right_here = totals_by_class[c] - left_here
+            left[c] = left_here
+            size_l += left_here
+            left_squares += left_here * left_here
+            right_squares += right_here * right_here
+        size_r = total_weight - size_l
+        cut_score = np.float64(left_squares) / np.float64(size_l)
+        cut_score += np.float64(right_squares) / np.float64(size_r)
+        if cut_score > score_to_beat and size_l >= least and size_r >= least:
             work.cuts[a, layout.SCORE] = cut_score
-            least_score, best_place = cut_score + slack, code
-    return best_place
+            score_to_beat, best_code = cut_score + slack, code
+    return best_code
 
 
 @kernel
@@ -201,9 +203,9 @@ def set_left_totals(cells, labels, n, a, work):
     for i in range(n):
         row = row_of(members[i])
         code = cells.by_attribute[a, row]
-        goes = code <= last
+        goes_left = code <= last
         if column >= 0 and code == last:
-            goes = cell_value(cells, row, column) <= low
-        if goes:
+            goes_left = cell_value(cells, row, column) <= low
+        if goes_left:
             c = np.int64(class_of(members[i]))
             cuts[a, layout.TOTALS + c] += weight_of(labels, members[i])

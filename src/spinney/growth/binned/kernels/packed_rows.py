@@ -20,55 +20,59 @@ from spinney.growth.binned.kernels.split_scores import is_numeric
 
 PackedRows = NDArray[np.uint64]
 
-LOWER = np.uint64(0xFFFFFFFF)
-HALF, LAST = np.uint64(32), np.uint64(48)
-CLASSES = np.uint64(0xFFFF)
+ROW_MASK = np.uint64(0xFFFFFFFF)
+CLASS_SHIFT, WEIGHT_SHIFT = np.uint64(32), np.uint64(48)
+CLASS_MASK = np.uint64(0xFFFF)
 HALF_BITS = np.uint64(5)  # 32 = 1 << 5
 
 
 def pack_rows(labels: Labels, rows: NDArray[np.integer] | None = None) -> PackedRows:
     """Return the packed words of some rows, or of all."""
     n_rows = max(len(labels.classes), len(labels.numbers))
-    own: NDArray[np.integer] | slice = slice(None) if rows is None else rows
-    words = np.arange(n_rows, dtype=np.uint64)[own]
+    selection: NDArray[np.integer] | slice = slice(None) if rows is None else rows
+    words = np.arange(n_rows, dtype=np.uint64)[selection]
     if len(labels.classes):
-        words |= labels.classes[own].astype(np.uint64) << HALF
+        words |= labels.classes[selection].astype(np.uint64) << CLASS_SHIFT
     if not len(labels.weights):
-        return words | (np.uint64(1) << LAST)
-    weights = labels.weights[own]
+        return words | (np.uint64(1) << WEIGHT_SHIFT)
+    weights = labels.weights[selection]
     fits = (weights < 1 << 16) & (weights == np.floor(weights))
-    return words | (np.where(fits, weights, 0.0).astype(np.uint64) << LAST)
+    return words | (np.where(fits, weights, 0.0).astype(np.uint64) << WEIGHT_SHIFT)
 
 
 @kernel
 def pack_row(number, label, weight):
     """Return the word of a row; its weight must fit."""
-    return np.uint64(number) | (np.uint64(label) << HALF) | (np.uint64(weight) << LAST)
+    return (
+        np.uint64(number)
+        | (np.uint64(label) << CLASS_SHIFT)
+        | (np.uint64(weight) << WEIGHT_SHIFT)
+    )
 
 
 @kernel
 def row_of(word):
     """Return the number of a row."""
-    return word & LOWER
+    return word & ROW_MASK
 
 
 @kernel
 def class_of(word):
     """Return the class of a row."""
-    return (word >> HALF) & CLASSES
+    return (word >> CLASS_SHIFT) & CLASS_MASK
 
 
 @kernel
 def weight_of(labels, word):
     """Return the weight of a row."""
-    weight = word >> LAST
+    weight = word >> WEIGHT_SHIFT
     return np.float64(weight) if weight else labels.weights[row_of(word)]
 
 
 @kernel
 def integer_weight_of(labels, word):
     """Return the weight of a row, which is an integer."""
-    weight = word >> LAST
+    weight = word >> WEIGHT_SHIFT
     if weight == 0:
         weight = np.uint64(labels.weights[row_of(word)])
     return np.int64(weight)
@@ -81,17 +85,17 @@ def packed_count_of(labels, word):
 
 
 @kernel
-def add_row(kind, labels, word, vectors, at):
+def add_row(kind, labels, word, vectors, line):
     """Add the weight of a row to its class, or its moments."""
     weight = weight_of(labels, word)
     if is_numeric(kind):
         number = labels.numbers[row_of(word)]
         weighted = weight * number
-        vectors[at, 0] += weight
-        vectors[at, 1 if number > 0 else 2] += weighted
-        vectors[at, 3] += weighted * number
+        vectors[line, 0] += weight
+        vectors[line, 1 if number > 0 else 2] += weighted
+        vectors[line, 3] += weighted * number
     else:
-        vectors[at, class_of(word)] += weight
+        vectors[line, class_of(word)] += weight
 
 
 @kernel

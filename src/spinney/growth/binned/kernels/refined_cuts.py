@@ -43,10 +43,12 @@ def refine_bins(rules, labels, n, n_bins, has_missing, floor, slack, rounded, wo
             varies = True
             keep_if_better(rules, has_missing, slack, work, inner)
     floor = max(floor, work.cuts[inner, layout.SCORE] - 3 * slack)
-    n_kept = _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work)
-    sort(work.keys, None, n_kept, work.ints[layout.SORT_STACK])
+    n_promising = _keep_promising_rows(
+        rules, n, n_subbins, n_bins, has_missing, floor, work
+    )
+    sort(work.keys, None, n_promising, work.ints[layout.SORT_STACK])
     if rounded:
-        order_rounded(work.keys, n_kept, work.values)
+        order_rounded(work.keys, n_promising, work.values)
     _search_subbins(
         rules, labels, n_subbins, n_per_bin, n_bins, has_missing, slack, work
     )
@@ -172,7 +174,7 @@ def _set_subbin_edge(subbin, n_per_bin, n_bins, work):
 def _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work):
     """Keep the rows of the sub-bins that may hold a better cut; return their number."""
     ints, floats, vectors = work.ints, work.floats, work.vectors
-    tried = work.limits[layout.LEAST] <= 0
+    edges_tried = work.limits[layout.LEAST] <= 0
     for subbin in range(n_subbins):
         ints[layout.IS_REFINED, subbin] = 0
         if floats[layout.SUBBIN_LOW, subbin] >= floats[layout.SUBBIN_HIGH, subbin]:
@@ -186,11 +188,11 @@ def _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work):
                 vectors[layout.RIGHT, c] = total - before - inside
             if has_missing:
                 add_missing(vectors, layout.LEFT + trial)
-            if score_bound(rules.kind, vectors, floor, tried) >= floor:
+            if score_bound(rules.kind, vectors, floor, edges_tried) >= floor:
                 ints[layout.IS_REFINED, subbin] = 1
-    n_kept = ZERO
+    n_promising = ZERO
     for i in range(n):
         if ints[layout.IS_REFINED, work.row_bins[i]]:
-            work.keys[n_kept] = sort_key(work.values[i], i)
-            n_kept += 1
-    return n_kept
+            work.keys[n_promising] = sort_key(work.values[i], i)
+            n_promising += 1
+    return n_promising

@@ -27,7 +27,7 @@ def route_node(tree, node, marks, buffer):
     """Move the rows of a node's first branch before the others, in their order.
 
     ``tree.spans`` has where the rows of a node begin and end; those of both children
-    are set. ``marks`` are by code, and ``spare`` has space for all rows.
+    are set. ``marks`` are by code, and ``buffer`` has space for all rows.
     """
     cells, rows, spans = tree.cells, tree.rows, tree.spans
     ints, floats, by_code = tree.ints, tree.floats, tree.by_code
@@ -46,7 +46,7 @@ def route_node(tree, node, marks, buffer):
         for code in range(cells.n_bins[a]):
             marks[code] = cells.values[a, code] <= low
     marks[layout.MISSING_CODE] = missing_left
-    at, waiting = begin, ZERO
+    end_left, n_right = begin, ZERO
     for i in range(begin, end):
         row = rows[i]
         if column < 0:
@@ -54,16 +54,16 @@ def route_node(tree, node, marks, buffer):
         else:
             number = cell_value(cells, row, column)
             left = ZERO + (number <= low or (missing_left and number != number))
-        rows[at] = row
-        buffer[waiting] = row
-        at += left
-        waiting += 1 - left
-    for i in range(waiting):
-        rows[at + i] = buffer[i]
+        rows[end_left] = row
+        buffer[n_right] = row
+        end_left += left
+        n_right += 1 - left
+    for i in range(n_right):
+        rows[end_left + i] = buffer[i]
     for branch in range(2):
         child = ints[node, nodes.LEFT_CHILD + branch]
-        spans[child, 0] = at if branch else begin
-        spans[child, 1] = end if branch else at
+        spans[child, 0] = end_left if branch else begin
+        spans[child, 1] = end if branch else end_left
 
 
 @entry

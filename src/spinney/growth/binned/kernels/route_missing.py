@@ -24,7 +24,7 @@ from spinney.growth.binned.kernels.surrogates import (
 )
 
 # What is counted of a node: its children, and what surrogates sent to the first.
-SENT, COUNTED = 2, 3
+ROUTED_LEFT, N_TOTALS = 2, 3
 
 
 class MissingRouting(NamedTuple):
@@ -65,10 +65,11 @@ def _route_node(routing, node):
     begin, missing_begin, end = spans[node, 0], spans[node, 1], routing.ends[node]
     middle, line = spans[child, 1], routing.records.line_of[node]
     _narrow_thresholds(routing, missing_begin, end, line)
-    last, first_right = _heavier_branch(routing, begin, middle, missing_begin), middle
+    default_branch = _heavier_branch(routing, begin, middle, missing_begin)
+    first_right = middle
     for i in range(missing_begin, end):
         word = rows[i]
-        if _branch_of(routing, row_of(word), line, last) == 0:
+        if _surrogate_branch(routing, row_of(word), line, default_branch) == 0:
             rows[i], rows[first_right] = rows[first_right], word
             first_right += 1
     spans[child, 1] = spans[child + 1, 0] = first_right
@@ -79,7 +80,7 @@ def _route_node(routing, node):
         side = np.int64(i >= first_right)
         add_to_node(kind, labels, rows[i], sums, counts, side)
         if middle <= i < first_right:
-            add_to_node(kind, labels, rows[i], sums, counts, ZERO + SENT)
+            add_to_node(kind, labels, rows[i], sums, counts, ZERO + ROUTED_LEFT)
 
 
 @kernel
@@ -114,18 +115,18 @@ def _cell_number(cells, row, a):
 @kernel
 def _heavier_branch(routing, begin, middle, end):
     """Return the heavier branch of the known rows, by own weights; ties go first."""
-    one, other = 0.0, 0.0
+    left_weight, right_weight = 0.0, 0.0
     for i in range(begin, end):
         weight = routing.row_weights[row_of(routing.rows[i])]
         if i < middle:
-            one += weight
+            left_weight += weight
         else:
-            other += weight
-    return np.int64(one / max(one, other) < 1 - TOLERANCE)
+            right_weight += weight
+    return np.int64(left_weight / max(left_weight, right_weight) < 1 - TOLERANCE)
 
 
 @kernel
-def _branch_of(routing, row, line, last):
+def _surrogate_branch(routing, row, line, default_branch):
     """Return the branch of a row by the first surrogate with a value, else the default.
 
     A code without a branch at this node counts as missing.
@@ -143,4 +144,4 @@ def _branch_of(routing, row, line, last):
             return np.int64(right != (records.floats[line, k, REVERSED] > 0))
         if records.masks[line, k, code]:
             return np.int64(records.masks[line, k, code]) - 1
-    return last
+    return default_branch

@@ -46,30 +46,30 @@ from spinney.growth.binned.kernels.split_scores import (
     tie_tolerance,
 )
 
-FEW_BINS = 8
-SINGLE = np.uint64(1)
+MIN_SORTED_BINS = 8
+ONE = np.uint64(1)
 
 
 @kernel
 def set_node_weight(search, top):
     """Note the weight of a node, which its limits refer to."""
-    own = limit_weight(search.rules, search.stack.weights, top)
-    search.work.limits[layout.WEIGHT] = own
+    weight = limit_weight(search.rules, search.stack.weights, top)
+    search.work.limits[layout.WEIGHT] = weight
 
 
 @kernel
 def _set_min_side_weight(search, a):
     """Note the least weight of a side of a cut of an attribute."""
     rules, limits = search.rules, search.work.limits
-    least, weight = rules.least_branch, limits[layout.WEIGHT]
-    if rules.cut_share > 0 and not search.cells.nominal[a]:
-        first_value = weight - limit_weight(rules, search.work.vectors, layout.MISSING)
-        side = min(rules.cut_share * first_value, rules.most_in_side)
-        least = max(least, side * (1 - TOLERANCE))
-    if rules.branch_share > 0:
-        share = rules.branch_share * weight * (1 + TOLERANCE)
-        least = max(least, np.nextafter(share, np.inf))
-    limits[layout.LEAST] = least
+    min_weight, weight = rules.min_branch_weight, limits[layout.WEIGHT]
+    if rules.min_cut_fraction > 0 and not search.cells.nominal[a]:
+        known_weight = weight - limit_weight(rules, search.work.vectors, layout.MISSING)
+        side = min(rules.min_cut_fraction * known_weight, rules.max_side_minimum)
+        min_weight = max(min_weight, side * (1 - TOLERANCE))
+    if rules.min_branch_fraction > 0:
+        fraction = rules.min_branch_fraction * weight * (1 + TOLERANCE)
+        min_weight = max(min_weight, np.nextafter(fraction, np.inf))
+    limits[layout.LEAST] = min_weight
 
 
 @kernel
@@ -78,8 +78,8 @@ def _clear_cut(a, cuts):
 
     Its bin is NaN until the attribute is known to vary, and -1 until there is a cut.
     """
-    for what in range(layout.TOTALS):
-        cuts[a, what] = np.nan
+    for column in range(layout.TOTALS):
+        cuts[a, column] = np.nan
     cuts[a, layout.SCORE], cuts[a, layout.BOUND] = -np.inf, np.inf
 
 
@@ -103,10 +103,10 @@ def _missing_offset(rules, has_missing, vectors):
     if not (has_missing and rules.missing_separate):
         return 0.0
     for c in range(rules.width):
-        away = vectors[layout.MISSING, c]
-        vectors[layout.TRIAL_RIGHT, c] = vectors[layout.RIGHT, c] + away
-    everything = side_score(rules.kind, vectors, layout.TRIAL_RIGHT)
-    return everything - side_score(rules.kind, vectors, layout.RIGHT)
+        missing = vectors[layout.MISSING, c]
+        vectors[layout.TRIAL_RIGHT, c] = vectors[layout.RIGHT, c] + missing
+    total_score = side_score(rules.kind, vectors, layout.TRIAL_RIGHT)
+    return total_score - side_score(rules.kind, vectors, layout.RIGHT)
 
 
 @kernel
@@ -181,8 +181,8 @@ def refine_cut(search, start, stop, histograms, a, floor, slack):
     better = cuts[inner, layout.SCORE] > cuts[a, layout.SCORE] + slack
     equal = cuts[inner, layout.SCORE] >= cuts[a, layout.SCORE] - slack
     if better or (equal and cuts[inner, layout.BIN] <= cuts[a, layout.BIN]):
-        for what in range(layout.BOUND):
-            cuts[a, what] = cuts[inner, what]
+        for column in range(layout.BOUND):
+            cuts[a, column] = cuts[inner, column]
         _store_totals(a, cuts, work.vectors)
 
 
@@ -217,10 +217,10 @@ def _gather_open_rows(search, start, stop, a):
     n, line = np.uint64(0), work.order[layout.CODES_LINE, a]
     rows = rows[start:stop]
     if line >= 0:
-        first_value = work.drawn_codes[line]
+        drawn_codes = work.drawn_codes[line]
         for i in range(np.uint64(0), np.uint64(len(rows))):
-            members[n], row_bins[n] = rows[i], first_value[i]
-            n += np.uint64(opened[first_value[i]])
+            members[n], row_bins[n] = rows[i], drawn_codes[i]
+            n += np.uint64(opened[drawn_codes[i]])
     else:
         codes = cells.by_attribute[a]
         for i in range(np.uint64(0), np.uint64(len(rows))):
@@ -255,17 +255,15 @@ def _search_by_walk(search, n, top, a, slack):
         return True
     order_rows(cells, n, a, low, high, work)
     if low == high:
-        one, other = key_place(work.keys[0]), key_place(work.keys[n - 1])
-        if work.values[one] == work.values[other]:
+        first_place, last_place = key_place(work.keys[0]), key_place(work.keys[n - 1])
+        if work.values[first_place] == work.values[last_place]:
             return True
     _mark_varying(search, a)
     totals = search.stack.weights
     best_place = walk_rows(search.labels, totals, top, n, a, column, slack, work)
     if best_place >= 0:
-        place, next_place = (
-            key_place(work.keys[best_place]),
-            key_place(work.keys[best_place + 1]),
-        )
+        place = key_place(work.keys[best_place])
+        next_place = key_place(work.keys[best_place + 1])
         record_cut(a, work.row_bins[place], work.row_bins[next_place], work)
         if column >= 0:
             cuts[a, layout.LOW] = work.values[place]
@@ -281,15 +279,15 @@ def _search_by_code(search, n, top, a, slack):
     if high == layout.MISSING_CODE:
         return False
     _clear_cut(a, work.cuts)
-    if present == SINGLE << np.uint64(high):
+    if present == ONE << np.uint64(high):
         return True
     _mark_varying(search, a)
-    best_place = scan_codes(totals, top, a, present, high, slack, work)
-    if best_place >= 0:
-        next_place = best_place + 1
-        while not (present >> np.uint64(next_place)) & SINGLE:
-            next_place += 1
-        record_cut(a, best_place, next_place, work)
+    best_code = scan_codes(totals, top, a, present, high, slack, work)
+    if best_code >= 0:
+        next_code = best_code + 1
+        while not (present >> np.uint64(next_code)) & ONE:
+            next_code += 1
+        record_cut(a, best_code, next_code, work)
     return True
 
 
@@ -307,8 +305,8 @@ def _search_sorted(search, n, top, a, slack):
     """Find the best cut or subset of an attribute by sorting the members."""
     cells, labels, rules, work = search.cells, search.labels, search.rules, search.work
     column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
-    few = cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)
-    if (column < 0 and few) or (column >= 0 and not rules.refine_bins):
+    has_few_bins = cells.nominal[a] or n_bins <= max(MIN_SORTED_BINS, n >> 1)
+    if (column < 0 and has_few_bins) or (column >= 0 and not rules.refine_bins):
         _count_members(search, n, a)
         search_edges(search, work.histograms, a, slack)
         return
@@ -389,8 +387,8 @@ def _rescore_cut(search, start, stop, a):
             side = layout.MISSING
         add_row(rules.kind, search.labels, word, vectors, side)
     for c in range(rules.width):
-        first_value = vectors[layout.TRIAL_LEFT, c] + vectors[layout.TRIAL_RIGHT, c]
-        vectors[layout.RIGHT, c] = first_value
+        known = vectors[layout.TRIAL_LEFT, c] + vectors[layout.TRIAL_RIGHT, c]
+        vectors[layout.RIGHT, c] = known
     has_missing = vectors[layout.MISSING, 0] > 0
     if has_missing and not rules.missing_separate:
         add_missing(vectors, layout.TRIAL_LEFT + np.int64(cuts[a, layout.MISSING_SIDE]))
@@ -435,17 +433,17 @@ def _varies(search, start, stop, a):
 def _draw_attributes(key, first, last, order):
     """Draw the attributes at some places of the order; the shuffle is recorded."""
     for i in range(first, last):
-        other = i + draw_below(key, order.shape[1] - i)
-        order[layout.SWAPPED_WITH, i] = other
-        _swap_attributes(order, i, other)
+        j = i + draw_below(key, order.shape[1] - i)
+        order[layout.SWAPPED_WITH, i] = j
+        _swap_attributes(order, i, j)
 
 
 @kernel
-def _swap_attributes(order, i, other):
+def _swap_attributes(order, i, j):
     """Swap the attributes at two places of the order."""
-    a = order[layout.ATTRIBUTE_AT, i]
-    order[layout.ATTRIBUTE_AT, i] = order[layout.ATTRIBUTE_AT, other]
-    order[layout.ATTRIBUTE_AT, other] = a
+    a = order[layout.ATTRIBUTE, i]
+    order[layout.ATTRIBUTE, i] = order[layout.ATTRIBUTE, j]
+    order[layout.ATTRIBUTE, j] = a
 
 
 @kernel
@@ -458,11 +456,11 @@ def search_node(search, top, histograms, counted):
     start, stop = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]
     p, order, cuts = len(search.cells.n_bins), work.order, work.cuts
     slack = tie_tolerance(rules.kind, stack.weights, top)
-    small = not counted and stop - start <= rules.small_node_rows
+    is_small = not counted and stop - start <= rules.small_node_rows
     sampled = rules.n_drawn < p
-    walks = small and squares_are_exact(rules, stack.weights, top)
+    can_walk = is_small and squares_are_exact(rules, stack.weights, top)
     set_node_weight(search, top)
-    if small:
+    if is_small:
         for i in range(stop - start):
             work.members[i] = search.rows[start + i]
     elif not counted and not sampled:
@@ -473,14 +471,14 @@ def search_node(search, top, histograms, counted):
             # As many as are still wanted are drawn and counted together.
             n_counted = min(p, drawn + rules.n_drawn - varying)
             _draw_attributes(stack.keys[top:], drawn, n_counted, order)
-            if not small:
+            if not is_small:
                 n = n_counted - drawn
                 count_drawn(search, start, stop, drawn, n, histograms)
-        a = order[layout.ATTRIBUTE_AT, drawn]
+        a = order[layout.ATTRIBUTE, drawn]
         drawn += 1
-        if small:
+        if is_small:
             n, order[layout.CODES_LINE, a] = stop - start, -1
-            if not (walks and _search_by_walk(search, n, top, a, slack)):
+            if not (can_walk and _search_by_walk(search, n, top, a, slack)):
                 _search_sorted(search, n, top, a, slack)
                 _rescore_cut(search, start, stop, a)
         else:
@@ -491,20 +489,20 @@ def search_node(search, top, histograms, counted):
         varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
         if cuts[a, layout.SCORE] > floor:
             floor, leader = cuts[a, layout.SCORE], a
-    if not small:
+    if not is_small:
         # The best so far is opened first: what it gains, the others need not try.
         for i in range(-1, drawn):
-            a = leader if i < 0 else order[layout.ATTRIBUTE_AT, i]
+            a = leader if i < 0 else order[layout.ATTRIBUTE, i]
             if a >= 0 and (i < 0 or a != leader):
                 floor = refine_attribute(
                     search, start, stop, histograms, a, floor, slack
                 )
                 varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
     chosen = choose_attribute(search, top, drawn)
-    if walks and not rules.count_rows:  # else the rows of both sides are counted
+    if can_walk and not rules.count_rows:  # else the rows of both sides are counted
         recorded = stop - start >= rules.competitor_rows
         for i in range(drawn):
-            a = order[layout.ATTRIBUTE_AT, i]
+            a = order[layout.ATTRIBUTE, i]
             if a == chosen or recorded:
                 set_left_totals(search.cells, search.labels, stop - start, a, work)
     if varying == 0 and not rules.refine_bins:

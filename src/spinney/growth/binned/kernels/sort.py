@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney._support.jit.compile import kernel
 
-FEW_KEYS = 20
+MAX_INSERTION_KEYS = 20
 SIGN = np.uint32(0x80000000)
 LOWER = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -31,18 +31,18 @@ def key_place(key):
 
 
 @kernel
-def sort(keys, places, n, waiting):
+def sort(keys, places, n, stack):
     """Sort the first ``n`` keys, and their places with them; None for no places.
 
     Quicksort by the median of three; short runs are left to insertion. The greater part
-    waits on a stack of log₂ n entries at most, two words of ``waiting`` each.
+    waits on a stack of log₂ n entries at most, two words of ``stack`` each.
     """
-    waiting[0], waiting[1] = 0, n - 1
+    stack[0], stack[1] = 0, n - 1
     depth = 1
     while depth:
         depth -= 1
-        first, last = waiting[2 * depth], waiting[2 * depth + 1]
-        while last - first >= FEW_KEYS:
+        first, last = stack[2 * depth], stack[2 * depth + 1]
+        while last - first >= MAX_INSERTION_KEYS:
             middle = (first + last) >> 1
             if keys[middle] < keys[first]:
                 _swap(keys, places, middle, first)
@@ -62,10 +62,10 @@ def sort(keys, places, n, waiting):
                     low += 1
                     high -= 1
             if high - first < last - low:
-                waiting[2 * depth], waiting[2 * depth + 1] = low, last
+                stack[2 * depth], stack[2 * depth + 1] = low, last
                 last = high
             else:
-                waiting[2 * depth], waiting[2 * depth + 1] = first, high
+                stack[2 * depth], stack[2 * depth + 1] = first, high
                 first = low
             depth += 1
         insertion_sort(keys, places, first, last)
@@ -74,9 +74,9 @@ def sort(keys, places, n, waiting):
 @kernel
 def insertion_sort(keys, places, first, last):
     """Sort a short run by insertion."""
-    for at in range(first + 1, last + 1):
-        key, before = keys[at], at - 1
-        place = keys[at] if places is None else places[at]
+    for index in range(first + 1, last + 1):
+        key, before = keys[index], index - 1
+        place = keys[index] if places is None else places[index]
         while before >= first and keys[before] > key:
             keys[before + 1] = keys[before]
             if places is not None:
@@ -88,19 +88,19 @@ def insertion_sort(keys, places, first, last):
 
 
 @kernel
-def _swap(keys, places, one, other):
-    keys[one], keys[other] = keys[other], keys[one]
+def _swap(keys, places, i, j):
+    keys[i], keys[j] = keys[j], keys[i]
     if places is not None:
-        places[one], places[other] = places[other], places[one]
+        places[i], places[j] = places[j], places[i]
 
 
 @kernel
 def order_rounded(keys, n, values):
     """Order sorted keys whose numbers have one rounding by their exact values."""
-    for at in range(1, n):
-        key = keys[at]
+    for index in range(1, n):
+        key = keys[index]
         upper, value = key >> HALF, values[key & LOWER]
-        before = at - 1
+        before = index - 1
         while (
             before >= 0
             and keys[before] >> HALF == upper

@@ -12,11 +12,11 @@ from spinney.growth.binned.kernels.split_scores import (
     split_score,
 )
 
-MOST_EXACT = 2.0**53
+MAX_EXACT = 2.0**53
 
 
 @kernel
-def keep_if_better(rules, has_missing, slack, work, at):
+def keep_if_better(rules, has_missing, slack, work, line):
     """Store the cut between LEFT and RIGHT if it is better than the best so far."""
     kind, better, least = rules.kind, False, work.limits[layout.LEAST]
     cuts, vectors = work.cuts, work.vectors
@@ -27,13 +27,16 @@ def keep_if_better(rules, has_missing, slack, work, at):
         if has_missing:
             add_missing(vectors, layout.TRIAL_LEFT + trial)
         if least > 0:
-            one = limit_weight(rules, vectors, layout.TRIAL_LEFT)
-            if min(one, limit_weight(rules, vectors, layout.TRIAL_RIGHT)) < least:
+            left_weight = limit_weight(rules, vectors, layout.TRIAL_LEFT)
+            if (
+                min(left_weight, limit_weight(rules, vectors, layout.TRIAL_RIGHT))
+                < least
+            ):
                 continue
         cut_score = split_score(kind, vectors, layout.TRIAL_LEFT, layout.TRIAL_RIGHT)
-        if cut_score > cuts[at, layout.SCORE] + slack:
-            cuts[at, layout.SCORE] = cut_score
-            cuts[at, layout.MISSING_SIDE] = trial if has_missing else -1
+        if cut_score > cuts[line, layout.SCORE] + slack:
+            cuts[line, layout.SCORE] = cut_score
+            cuts[line, layout.MISSING_SIDE] = trial if has_missing else -1
             for c in range(vectors.shape[1]):
                 vectors[layout.BEST, c] = vectors[layout.LEFT, c]
             better = True
@@ -41,7 +44,7 @@ def keep_if_better(rules, has_missing, slack, work, at):
 
 
 @kernel
-def scan_sorted(rules, begin, end, labels, has_missing, slack, work, at, at_bin):
+def scan_sorted(rules, begin, end, labels, has_missing, slack, work, line, b):
     """Find the best cut between unequal neighbours of the sorted keys begin … end.
 
     ``values`` and ``members`` are by the place in a key. LEFT and RIGHT are the sides
@@ -55,13 +58,13 @@ def scan_sorted(rules, begin, end, labels, has_missing, slack, work, at, at_bin)
     # Squares that are carried along must add up exactly: what a sum over a heavy side
     # rounds by, the quotient of a light one multiplies.
     quick = kind == split_scores.GINI and not has_missing and rules.subtract
-    quick = quick and (left_size + right_size) ** 2 <= MOST_EXACT
+    quick = quick and (left_size + right_size) ** 2 <= MAX_EXACT
     left_squares, right_squares = 0.0, 0.0
     if quick:
         for c in range(vectors.shape[1]):
             left_squares += vectors[layout.LEFT, c] * vectors[layout.LEFT, c]
             right_squares += vectors[layout.RIGHT, c] * vectors[layout.RIGHT, c]
-    best = cuts[at, layout.SCORE] + slack
+    best = cuts[line, layout.SCORE] + slack
     next_place = key_place(keys[begin])
     for i in range(begin, end - 1):
         place, next_place = next_place, key_place(keys[i + 1])
@@ -91,11 +94,12 @@ def scan_sorted(rules, begin, end, labels, has_missing, slack, work, at, at_bin)
             cut_score = left_squares / left_size + right_squares / right_size
             if cut_score <= best or left_size < least or right_size < least:
                 continue
-            cuts[at, layout.SCORE], cuts[at, layout.MISSING_SIDE] = cut_score, -1
+            cuts[line, layout.SCORE], cuts[line, layout.MISSING_SIDE] = cut_score, -1
             best = cut_score + slack
             for c in range(vectors.shape[1]):
                 vectors[layout.BEST, c] = vectors[layout.LEFT, c]
-        elif not keep_if_better(rules, has_missing, slack, work, at):
+        elif not keep_if_better(rules, has_missing, slack, work, line):
             continue
-        cuts[at, layout.BIN] = at_bin
-        cuts[at, layout.LOW], cuts[at, layout.HIGH] = values[place], values[next_place]
+        cuts[line, layout.BIN] = b
+        cuts[line, layout.LOW] = values[place]
+        cuts[line, layout.HIGH] = values[next_place]

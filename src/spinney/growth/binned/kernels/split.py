@@ -15,7 +15,7 @@ from spinney.growth.binned.kernels.nodes import (
 from spinney.growth.binned.kernels.packed_rows import cell_value, row_of
 from spinney.growth.binned.kernels.split_scores import is_numeric
 
-SINGLE = np.uint64(1)
+ONE = np.uint64(1)
 
 
 @kernel
@@ -26,63 +26,66 @@ def partition_rows(search, start, stop, a, histograms):
     left, the least on its right.
     """
     cells, rows, work = search.cells, search.rows, search.work
-    cuts, go = work.cuts, work.ints
+    cuts, goes_left_lines = work.cuts, work.ints
     column, buffer, node_rows = cells.column[a], search.stack.buffer, rows[start:stop]
     b, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
     for code in range(cells.n_bins[a]):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
-        go[layout.IS_OPEN, code] = left
-    go[layout.IS_OPEN, layout.MISSING_CODE] = cuts[a, layout.MISSING_SIDE] == 0
+        goes_left_lines[layout.IS_OPEN, code] = left
+    goes_left_lines[layout.IS_OPEN, layout.MISSING_CODE] = (
+        cuts[a, layout.MISSING_SIDE] == 0
+    )
     after = next_bin(search.rules.kind, cells, a, histograms, cuts)
     if after >= 0 and column < 0:
         cuts[a, layout.LOW] = cells.values[a, b]
         cuts[a, layout.HIGH] = cells.values[a, after]
     inside = not cells.nominal[a] and low == low
     # The rows of these two bins are looked at more closely.
-    one = b if column >= 0 and (inside or after >= 0) else ZERO - 1
-    other = after if column >= 0 and after >= 0 else ZERO - 1
+    low_bin = b if column >= 0 and (inside or after >= 0) else ZERO - 1
+    high_bin = after if column >= 0 and after >= 0 else ZERO - 1
     greatest, least = -np.inf, np.inf
-    at, waiting, goes = np.uint64(0), np.uint64(0), go[layout.IS_OPEN]
+    n_left, n_right = np.uint64(0), np.uint64(0)
+    goes_left = goes_left_lines[layout.IS_OPEN]
     line = work.order[layout.CODES_LINE, a]
-    known = work.drawn_codes[line] if line >= 0 else cells.by_attribute[a]
+    codes = work.drawn_codes[line] if line >= 0 else cells.by_attribute[a]
     for i in range(np.uint64(0), np.uint64(len(node_rows))):
         word = node_rows[i]
         row = row_of(word)
-        code = np.int64(known[i if line >= 0 else row])
-        left = np.uint64(goes[code])
-        if code == one:
+        code = np.int64(codes[i if line >= 0 else row])
+        left = np.uint64(goes_left[code])
+        if code == low_bin:
             number = cell_value(cells, row, column)
             greatest = max(greatest, number)
             if inside:
                 left = np.uint64(number <= low)
-        elif code == other:
+        elif code == high_bin:
             least = min(least, cell_value(cells, row, column))
-        node_rows[at] = word
-        buffer[waiting] = word
-        at += left
-        waiting += SINGLE - left
-    for i in range(waiting):
-        node_rows[at + i] = buffer[i]
-    if other >= 0:
+        node_rows[n_left] = word
+        buffer[n_right] = word
+        n_left += left
+        n_right += ONE - left
+    for i in range(n_right):
+        node_rows[n_left + i] = buffer[i]
+    if high_bin >= 0:
         cuts[a, layout.LOW], cuts[a, layout.HIGH] = greatest, least
-    return start + np.int64(at)
+    return start + np.int64(n_left)
 
 
 @kernel
 def move_missing_last(search, start, stop, a):
     """Move rows with a missing value behind the others; return where they begin."""
     rows, codes, buffer = search.rows, search.cells.by_attribute, search.stack.buffer
-    at, waiting = start, ZERO
+    end, n_missing = start, ZERO
     for i in range(start, stop):
         word = rows[i]
-        known = np.int64(codes[a, row_of(word)] != layout.MISSING_CODE)
-        rows[at] = word
-        buffer[waiting] = word
-        at += known
-        waiting += 1 - known
-    for i in range(waiting):
-        rows[at + i] = buffer[i]
-    return at
+        is_known = np.int64(codes[a, row_of(word)] != layout.MISSING_CODE)
+        rows[end] = word
+        buffer[n_missing] = word
+        end += is_known
+        n_missing += 1 - is_known
+    for i in range(n_missing):
+        rows[end + i] = buffer[i]
+    return end
 
 
 @kernel
@@ -117,8 +120,10 @@ def split_node(search, top, a, histograms):
     for c in range(n_counts):
         records.counts[node, n_counts + c] = stack.child_counts[2, c]
     if search.cells.listed[a]:
-        at = stack.state[nodes.N_LISTED]
-        records.ints[node, nodes.N_LINES] = count_codes(search, begin, end, a, at)
+        first_line = stack.state[nodes.N_LISTED]
+        records.ints[node, nodes.N_LINES] = count_codes(
+            search, begin, end, a, first_line
+        )
         stack.state[nodes.N_LISTED] += records.ints[node, nodes.N_LINES]
     stack.entries[top, nodes.MIDDLE] = middle
     stack.entries[top, nodes.MISSING_BEGIN] = end

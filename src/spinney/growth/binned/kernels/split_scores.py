@@ -56,9 +56,9 @@ from spinney.growth.binned.kernels import layout
 # Those of classes, and then those of numbers.
 GINI, ENTROPY, ERRORS, TWOING = range(4)
 SQUARES, POISSON, DEVIATION, ROOT = range(4, 8)
-TOLERANCE_OF_ROOTS = 1e-9
+ROOT_TOLERANCE = 1e-9
 
-MOST_CLASSES = 8  # of a bin whose corners are tried
+MAX_CORNER_CLASSES = 8  # of a bin whose corners are tried
 
 
 @kernel
@@ -81,7 +81,7 @@ def tie_tolerance(kind, totals, line):
         return TOLERANCE * totals[line, 3]
     if kind == POISSON:
         return TOLERANCE * (totals[line, 1] + totals[line, 2])
-    return TOLERANCE_OF_ROOTS * size * _root(kind, totals[line, 3] / size)
+    return ROOT_TOLERANCE * size * _root(kind, totals[line, 3] / size)
 
 
 @kernel
@@ -159,13 +159,14 @@ def split_score(kind, vectors, left, right):
 @kernel
 def _twoing(vectors, left, right):
     """Return the score of a cut by twoing."""
-    one, other = side_weight(TWOING, vectors, left), side_weight(TWOING, vectors, right)
-    if one <= 0 or other <= 0:
+    size_l = side_weight(TWOING, vectors, left)
+    size_r = side_weight(TWOING, vectors, right)
+    if size_l <= 0 or size_r <= 0:
         return 0.0
-    apart = 0.0
+    d = 0.0
     for c in range(vectors.shape[1]):
-        apart += abs(vectors[left, c] / one - vectors[right, c] / other)
-    return one * other / (one + other) / 4 * apart * apart
+        d += abs(vectors[left, c] / size_l - vectors[right, c] / size_r)
+    return size_l * size_r / (size_l + size_r) / 4 * d * d
 
 
 @kernel
@@ -176,11 +177,11 @@ def add_missing(vectors, side):
 
 
 @kernel
-def score_bound(kind, vectors, floor, tried):
+def score_bound(kind, vectors, floor, edges_tried):
     """Return a bound on cuts inside a bin: INSIDE, between LEFT and RIGHT.
 
-    It is as close as needed to compare it with the floor. ``tried`` tells that cuts at
-    the bin's own edges were tried, whatever they leave on a side.
+    It is as close as needed to compare it with the floor. With ``edges_tried`` the cuts
+    at the bin's own edges were scored, whatever they leave on a side.
     """
     if kind >= DEVIATION and not (
         _has_spread(vectors, layout.LEFT) and _has_spread(vectors, layout.RIGHT)
@@ -203,11 +204,13 @@ def score_bound(kind, vectors, floor, tried):
         n_classes += vectors[layout.INSIDE, c] > 0
     if n_classes > 2 and kind <= ENTROPY:
         bound = min(bound, _slope_bound(kind, vectors))
-    if bound < floor or n_classes > MOST_CLASSES:
+    if bound < floor or n_classes > MAX_CORNER_CLASSES:
         return bound
     # Where nothing is on the left, the lower edge is no cut: equals inside come first.
-    tried = tried and kind != ERRORS and side_weight(kind, vectors, layout.LEFT) > 0
-    return min(bound, _corner_bound(kind, n_classes, vectors, floor, tried))
+    edges_tried = (
+        edges_tried and kind != ERRORS and side_weight(kind, vectors, layout.LEFT) > 0
+    )
+    return min(bound, _corner_bound(kind, n_classes, vectors, floor, edges_tried))
 
 
 @kernel
@@ -220,21 +223,22 @@ def _has_spread(vectors, line):
 
 
 @kernel
-def _corner_bound(kind, n_classes, vectors, floor, tried):
+def _corner_bound(kind, n_classes, vectors, floor, edges_tried):
     """Return the score of a corner that reaches the floor, else the greatest."""
     greatest = -np.inf
     # Bit by bit, which of the bin's classes go left.
-    first, last = (1, (1 << n_classes) - 1) if tried else (0, 1 << n_classes)
+    first, last = (1, (1 << n_classes) - 1) if edges_tried else (0, 1 << n_classes)
     for corner in range(first, last):
-        goes = corner
+        bits = corner
         for c in range(vectors.shape[1]):
             inside = vectors[layout.INSIDE, c]
-            one, other = vectors[layout.LEFT, c], vectors[layout.RIGHT, c]
+            to_left, to_right = vectors[layout.LEFT, c], vectors[layout.RIGHT, c]
             if inside > 0:
-                one += inside if goes & 1 else 0.0
-                other += 0.0 if goes & 1 else inside
-                goes >>= 1
-            vectors[layout.TRIAL_LEFT, c], vectors[layout.TRIAL_RIGHT, c] = one, other
+                to_left += inside if bits & 1 else 0.0
+                to_right += 0.0 if bits & 1 else inside
+                bits >>= 1
+            vectors[layout.TRIAL_LEFT, c] = to_left
+            vectors[layout.TRIAL_RIGHT, c] = to_right
         cut_score = split_score(kind, vectors, layout.TRIAL_LEFT, layout.TRIAL_RIGHT)
         greatest = max(greatest, cut_score)
         if greatest >= floor:
@@ -246,8 +250,8 @@ def _corner_bound(kind, n_classes, vectors, floor, tried):
 def _numeric_corner_bound(kind, vectors):
     """Return the greatest score at the corners of the box of Σw, Σwy and Σwy²."""
     low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
-    known = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
-    rest = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
+    sum_l = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
+    sum_r = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
     squares, roots = vectors[layout.INSIDE, 3], kind >= DEVIATION
     greatest = -np.inf
     for corner in range(8 if roots else 4):
@@ -258,44 +262,53 @@ def _numeric_corner_bound(kind, vectors):
         right = vectors[layout.RIGHT, 0] + vectors[layout.INSIDE, 0] - weight
         if left <= 0 or right <= 0:
             return np.inf
-        here, there = known + weighted, rest - weighted
-        one = vectors[layout.LEFT, 3] + square
-        other = vectors[layout.RIGHT, 3] + squares - square
-        if roots and min(one - here * here / left, other - there * there / right) <= 0:
+        total_l, total_r = sum_l + weighted, sum_r - weighted
+        squares_l = vectors[layout.LEFT, 3] + square
+        squares_r = vectors[layout.RIGHT, 3] + squares - square
+        if (
+            roots
+            and min(
+                squares_l - total_l * total_l / left,
+                squares_r - total_r * total_r / right,
+            )
+            <= 0
+        ):
             return np.inf
-        cut_score = _moment_score(kind, left, here, one)
-        greatest = max(greatest, cut_score + _moment_score(kind, right, there, other))
+        cut_score = _moment_score(kind, left, total_l, squares_l)
+        greatest = max(
+            greatest, cut_score + _moment_score(kind, right, total_r, squares_r)
+        )
     return greatest
 
 
 @kernel
 def _slope_bound(kind, vectors):
     """Return the bound by the slope of g from the bin's lower edge."""
-    size = side_weight(kind, vectors, layout.LEFT)
-    width = side_weight(kind, vectors, layout.INSIDE)
-    rest = side_weight(kind, vectors, layout.RIGHT)
-    if size <= 0 or rest <= 0:
+    size_l = side_weight(kind, vectors, layout.LEFT)
+    size_b = side_weight(kind, vectors, layout.INSIDE)
+    size_r = side_weight(kind, vectors, layout.RIGHT)
+    if size_l <= 0 or size_r <= 0:
         return np.inf
-    purest, mix = 0.0, 0.0
+    sum_v, sum_u = 0.0, 0.0
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
         vectors[layout.TRIAL_RIGHT, c] = vectors[layout.RIGHT, c] + inside
-        least = vectors[layout.LEFT, c] / (size + width - inside)
-        most = vectors[layout.TRIAL_RIGHT, c] / (rest + inside)
-        mix += least * least
-        purest += most * most
+        u_min = vectors[layout.LEFT, c] / (size_l + size_b - inside)
+        v_max = vectors[layout.TRIAL_RIGHT, c] / (size_r + inside)
+        sum_u += u_min * u_min
+        sum_v += v_max * v_max
     bound = split_score(kind, vectors, layout.LEFT, layout.TRIAL_RIGHT)
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
         if inside <= 0:
             continue
-        most = (vectors[layout.LEFT, c] + inside) / (size + inside)
-        least = vectors[layout.RIGHT, c] / (rest + width - inside)
+        u_max = (vectors[layout.LEFT, c] + inside) / (size_l + inside)
+        v_min = vectors[layout.RIGHT, c] / (size_r + size_b - inside)
         if kind == GINI:
-            slope = 2 * most - mix - 2 * least + purest
-        elif least <= 0:
+            slope = 2 * u_max - sum_u - 2 * v_min + sum_v
+        elif v_min <= 0:
             return np.inf
         else:
-            slope = np.log2(most) - np.log2(least)
+            slope = np.log2(u_max) - np.log2(v_min)
         bound += inside * max(0.0, slope)
     return bound

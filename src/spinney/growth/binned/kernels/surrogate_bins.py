@@ -15,7 +15,7 @@ from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.kernels import layout
 from spinney.growth.binned.kernels.packed_rows import cell_value, row_of
 
-LEAST_ROWS = 2
+MIN_ROWS = 2
 SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
 
 # What is found of an attribute: the weight that agrees; the values beside the cut, NaN
@@ -23,22 +23,24 @@ SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
 # reversed; and what its bins may hold at most. Then of the rows that have a value of
 # the attribute: the weights of both branches, and how many they are.
 AGREEING, LOW, HIGH, BIN, AFTER, SWAPPED, BOUND = np.arange(7)
-KNOWN_ONE, KNOWN_OTHER, KNOWN_ROWS = np.arange(7, 10)
-FOUND = 10
+FIRST_WEIGHT, SECOND_WEIGHT, N_KNOWN = np.arange(7, 10)
+N_CUT_FIELDS = 10
 
 # Lines of ``subbins``: the weights of both branches, the number of rows, the least and
 # the greatest value, the bin, whether it is sorted; at the first part of a bin, from
 # where on and how finely it is divided.
-ONE, OTHER, ROWS, LEAST, GREATEST, OWNER, OPEN, ORIGIN, SCALE = np.arange(9)
+FIRST_BRANCH, SECOND_BRANCH, ROWS, LEAST, GREATEST, OWNER, OPEN, ORIGIN, SCALE = (
+    np.arange(9)
+)
 SUBBIN_FIELDS = 9
 SUBBINS = 4096 + layout.BINS
 
 # Fewer rows are sorted at once; a bin has no more parts than these.
-FEW_ROWS = 4096
-FINEST = 256
+MAX_SORTED_ROWS = 4096
+MAX_SUBBINS_PER_BIN = 256
 
-FIRST = np.uint64(1)
-SECOND = np.uint64(1 << 32)
+ONE_FIRST = np.uint64(1)
+ONE_SECOND = np.uint64(1 << 32)
 HALF = np.uint64(32)
 
 
@@ -65,21 +67,21 @@ class SurrogateWorkspace(NamedTuple):
 @kernel
 def rows_in(word):
     """Return the number of rows in a packed count."""
-    return np.int64((word & (SECOND - FIRST)) + (word >> HALF))
+    return np.int64((word & (ONE_SECOND - ONE_FIRST)) + (word >> HALF))
 
 
 @kernel
-def agreement_bound(one, other, difference, more_one, more_other):
+def agreement_bound(t0, t1, difference, more_first, more_second):
     """Return the most that a cut agrees on; ``difference`` is D before the sub-bin."""
-    return max(other + difference + more_one, one - difference + more_other)
+    return max(t1 + difference + more_first, t0 - difference + more_second)
 
 
 @kernel
-def lay_out_sorted(search, begin, middle, end, a, one, other):
+def lay_out_sorted(search, begin, middle, end, a, t0, t1):
     """Lay out the known rows of a small node as one sub-bin; return their number."""
     cells, work, rows = search.cells, search.work, search.rows
     column, subbins, cuts, n = cells.column[a], work.subbins, work.cuts, ZERO
-    cuts[a, KNOWN_ONE] = cuts[a, KNOWN_OTHER] = 0.0
+    cuts[a, FIRST_WEIGHT] = cuts[a, SECOND_WEIGHT] = 0.0
     for i in range(begin, end):
         row = row_of(rows[i])
         code = cells.codes[row, a]
@@ -90,12 +92,13 @@ def lay_out_sorted(search, begin, middle, end, a, one, other):
         else:
             work.keys[n] = cell_value(cells, row, column)
         work.places[n] = i
-        cuts[a, KNOWN_ONE if i < middle else KNOWN_OTHER] += search.weights[row]
+        cuts[a, FIRST_WEIGHT if i < middle else SECOND_WEIGHT] += search.weights[row]
         n += 1
     if n == end - begin:
-        cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER] = one, other
-    cuts[a, KNOWN_ROWS] = subbins[ROWS, 0] = n
-    subbins[ONE, 0], subbins[OTHER, 0] = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER]
+        cuts[a, FIRST_WEIGHT], cuts[a, SECOND_WEIGHT] = t0, t1
+    cuts[a, N_KNOWN] = subbins[ROWS, 0] = n
+    subbins[FIRST_BRANCH, 0] = cuts[a, FIRST_WEIGHT]
+    subbins[SECOND_BRANCH, 0] = cuts[a, SECOND_WEIGHT]
     subbins[OPEN, 0] = 1
     return n
 
@@ -108,26 +111,30 @@ def lay_out_subbins(search, begin, middle, end, a, needed):
     """
     cells, work = search.cells, search.work
     subbins, marks, n_bins, n_opened = work.subbins, work.marks, cells.n_bins[a], 0
-    one, other = work.cuts[a, KNOWN_ONE], work.cuts[a, KNOWN_OTHER]
+    t0, t1 = work.cuts[a, FIRST_WEIGHT], work.cuts[a, SECOND_WEIGHT]
     n, difference, marks[layout.MISSING_CODE] = ZERO, 0.0, -1
     for b in range(n_bins):
-        n_here, more = rows_in(work.packed_counts[a, b]), work.bin_weights[a, b]
-        bound = agreement_bound(one, other, difference, more[0], more[1])
+        n_in_bin, more = rows_in(work.packed_counts[a, b]), work.bin_weights[a, b]
+        bound = agreement_bound(t0, t1, difference, more[0], more[1])
         marks[b] = -1
-        if cells.column[a] >= 0 and n_here > 1 and bound >= needed:
+        if cells.column[a] >= 0 and n_in_bin > 1 and bound >= needed:
             marks[b] = 0
             n_opened += 1
-            n += n_here
+            n += n_in_bin
         difference += more[0] - more[1]
-    n_per_bin = min(FINEST, (SUBBINS - layout.BINS) // n_opened) if n > FEW_ROWS else 1
+    n_per_bin = (
+        min(MAX_SUBBINS_PER_BIN, (SUBBINS - layout.BINS) // n_opened)
+        if n > MAX_SORTED_ROWS
+        else 1
+    )
     n_subbins = ZERO
     for b in range(n_bins):
         if marks[b] == 0:
             marks[b] = n_subbins
         for subbin in range(n_subbins, n_subbins + (n_per_bin if marks[b] >= 0 else 1)):
             subbins[OWNER, subbin], subbins[OPEN, subbin] = b, marks[b] >= 0
-            subbins[ONE, subbin] = work.bin_weights[a, b, 0]
-            subbins[OTHER, subbin] = work.bin_weights[a, b, 1]
+            subbins[FIRST_BRANCH, subbin] = work.bin_weights[a, b, 0]
+            subbins[SECOND_BRANCH, subbin] = work.bin_weights[a, b, 1]
             subbins[ROWS, subbin] = rows_in(work.packed_counts[a, b])
             subbins[LEAST, subbin] = subbins[GREATEST, subbin] = cells.values[a, b]
             n_subbins += 1
@@ -152,12 +159,12 @@ def _gather(search, begin, end, a):
     for i in range(begin, end):
         row = row_of(rows[i])
         code = cells.codes[row, a]
-        at = marks[code]
-        if at >= 0:
+        subbin = marks[code]
+        if subbin >= 0:
             key = cell_value(cells, row, column)
             work.keys[n], work.places[n], work.row_bins[n] = key, i, code
-            subbins[LEAST, at] = min(subbins[LEAST, at], key)
-            subbins[GREATEST, at] = max(subbins[GREATEST, at], key)
+            subbins[LEAST, subbin] = min(subbins[LEAST, subbin], key)
+            subbins[GREATEST, subbin] = max(subbins[GREATEST, subbin], key)
             n += 1
     return n
 
@@ -167,23 +174,25 @@ def _fill_subbins(n_bins, n_per_bin, work):
     """Divide open bins into empty sub-bins of equal width."""
     subbins = work.subbins
     for b in range(n_bins):
-        at = work.marks[b]
-        if at < 0:
+        start = work.marks[b]
+        if start < 0:
             continue
-        scale = n_per_bin / (subbins[GREATEST, at] - subbins[LEAST, at])
-        subbins[ORIGIN, at] = subbins[LEAST, at]
-        subbins[SCALE, at] = scale if 0 < scale < np.inf else 0.0
-        for subbin in range(at, at + n_per_bin):
-            subbins[ONE, subbin] = subbins[OTHER, subbin] = subbins[ROWS, subbin] = 0.0
+        scale = n_per_bin / (subbins[GREATEST, start] - subbins[LEAST, start])
+        subbins[ORIGIN, start] = subbins[LEAST, start]
+        subbins[SCALE, start] = scale if 0 < scale < np.inf else 0.0
+        for subbin in range(start, start + n_per_bin):
+            subbins[FIRST_BRANCH, subbin] = subbins[SECOND_BRANCH, subbin] = subbins[
+                ROWS, subbin
+            ] = 0.0
             subbins[LEAST, subbin], subbins[GREATEST, subbin] = np.inf, -np.inf
 
 
 @kernel
 def _subbin_of(i, n_per_bin, work):
     """Return the sub-bin of a key; it never falls as the key grows."""
-    first = work.marks[work.row_bins[i]]
-    at = (work.keys[i] - work.subbins[ORIGIN, first]) * work.subbins[SCALE, first]
-    return first + (np.int64(min(at, n_per_bin - 1.0)) if at > 0 else 0)
+    start = work.marks[work.row_bins[i]]
+    position = (work.keys[i] - work.subbins[ORIGIN, start]) * work.subbins[SCALE, start]
+    return start + (np.int64(min(position, n_per_bin - 1.0)) if position > 0 else 0)
 
 
 @kernel
@@ -195,7 +204,7 @@ def _count_subbins(search, middle, n, n_per_bin):
         subbin, place = _subbin_of(i, n_per_bin, work), work.places[i]
         key = work.keys[i]
         weight = weights[row_of(rows[place])]
-        subbins[ONE if place < middle else OTHER, subbin] += weight
+        subbins[FIRST_BRANCH if place < middle else SECOND_BRANCH, subbin] += weight
         subbins[ROWS, subbin] += 1
         subbins[LEAST, subbin] = min(subbins[LEAST, subbin], key)
         subbins[GREATEST, subbin] = max(subbins[GREATEST, subbin], key)
@@ -204,21 +213,21 @@ def _count_subbins(search, middle, n, n_per_bin):
 @kernel
 def _close_subbins(a, n_subbins, needed, work):
     """Keep only those sub-bins open that may hold a better cut than all edges."""
-    subbins, best, n_rows = work.subbins, needed, work.cuts[a, KNOWN_ROWS]
-    one, other = work.cuts[a, KNOWN_ONE], work.cuts[a, KNOWN_OTHER]
+    subbins, best, n_rows = work.subbins, needed, work.cuts[a, N_KNOWN]
+    t0, t1 = work.cuts[a, FIRST_WEIGHT], work.cuts[a, SECOND_WEIGHT]
     for final in range(2):
         difference, before = 0.0, 0.0
         for subbin in range(n_subbins):
-            more = subbins[ONE, subbin], subbins[OTHER, subbin]
+            more = subbins[FIRST_BRANCH, subbin], subbins[SECOND_BRANCH, subbin]
             if final and subbins[OPEN, subbin]:
                 alike = not subbins[LEAST, subbin] < subbins[GREATEST, subbin]
-                bound = agreement_bound(one, other, difference, more[0], more[1])
+                bound = agreement_bound(t0, t1, difference, more[0], more[1])
                 subbins[OPEN, subbin] = not alike and bound >= best
             difference += more[0] - more[1]
             before += subbins[ROWS, subbin]
-            if min(before, n_rows - before) >= LEAST_ROWS:
-                cut_score = max(other + difference, one - difference)
-                best = max(best, cut_score - SLACK * (one + other))
+            if min(before, n_rows - before) >= MIN_ROWS:
+                cut_score = max(t1 + difference, t0 - difference)
+                best = max(best, cut_score - SLACK * (t0 + t1))
 
 
 @kernel
@@ -234,45 +243,47 @@ def _keep_open_keys(n, n_per_bin, work):
 
 
 @kernel
-def scan_cuts(search, middle, a, n_subbins, wanted):
+def scan_cuts(search, middle, a, n_subbins, needed):
     """Return the most that a cut agrees on, or note the first that agrees as wanted."""
     work, rows, weights = search.work, search.rows, search.weights
     subbins, keys, cuts = work.subbins, work.keys, work.cuts
-    one, other, n_rows = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER], cuts[a, KNOWN_ROWS]
-    before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
+    t0, t1 = cuts[a, FIRST_WEIGHT], cuts[a, SECOND_WEIGHT]
+    n_rows = cuts[a, N_KNOWN]
+    before, key_index, sums, best = ZERO, ZERO, 0.0, -np.inf
     for subbin in range(n_subbins):
-        n_here, sorted_here = np.int64(subbins[ROWS, subbin]), subbins[OPEN, subbin] > 0
-        if n_here == 0:
+        n_in_subbin = np.int64(subbins[ROWS, subbin])
+        is_sorted = subbins[OPEN, subbin] > 0
+        if n_in_subbin == 0:
             continue
-        difference, inside = sums, n_here if sorted_here else ZERO + 1
-        sums += subbins[ONE, subbin] - subbins[OTHER, subbin]
+        difference, inside = sums, n_in_subbin if is_sorted else ZERO + 1
+        sums += subbins[FIRST_BRANCH, subbin] - subbins[SECOND_BRANCH, subbin]
         for k in range(inside):
-            ends = k == inside - 1
-            if sorted_here:
-                place = work.places[at]
+            is_edge = k == inside - 1
+            if is_sorted:
+                place = work.places[key_index]
                 weight = weights[row_of(rows[place])]
                 difference += weight if place < middle else -weight
-                at += 1
-            if ends:
+                key_index += 1
+            if is_edge:
                 difference = sums
-            elif keys[at] == keys[at - 1]:
+            elif keys[key_index] == keys[key_index - 1]:
                 continue
-            left = before + (n_here if ends else k + 1)
-            if min(left, n_rows - left) < LEAST_ROWS:
+            left = before + (n_in_subbin if is_edge else k + 1)
+            if min(left, n_rows - left) < MIN_ROWS:
                 continue
-            agreeing = max(other + difference, one - difference)
+            agreeing = max(t1 + difference, t0 - difference)
             best = max(best, agreeing)
-            if agreeing < wanted:
+            if agreeing < needed:
                 continue
             after = subbin + 1
-            while ends and subbins[ROWS, after] == 0:
+            while is_edge and subbins[ROWS, after] == 0:
                 after += 1
             cuts[a, AGREEING] = agreeing
-            cuts[a, SWAPPED] = one - difference > other + difference
-            cuts[a, LOW] = subbins[GREATEST, subbin] if ends else keys[at - 1]
-            cuts[a, HIGH] = subbins[LEAST, after] if ends else keys[at]
+            cuts[a, SWAPPED] = t0 - difference > t1 + difference
+            cuts[a, LOW] = subbins[GREATEST, subbin] if is_edge else keys[key_index - 1]
+            cuts[a, HIGH] = subbins[LEAST, after] if is_edge else keys[key_index]
             cuts[a, BIN] = subbins[OWNER, subbin]
             cuts[a, AFTER] = subbins[OWNER, after]
             return best
-        before += n_here
+        before += n_in_subbin
     return best

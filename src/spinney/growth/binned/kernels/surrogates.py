@@ -35,7 +35,7 @@ from spinney.growth.binned.kernels.surrogate_bins import (
     scan_cuts,
 )
 
-LEAST_ADJUSTED = 1e-10
+MIN_ADJUSTED = 1e-10
 
 # What is kept of a surrogate.
 RECORD_LOW, RECORD_HIGH, AGREEMENT, ADJUSTED, REVERSED = np.arange(5)
@@ -96,9 +96,10 @@ def _count_branches(search, begin, middle, end, first, last):
             bin_weights[a, b, 0], bin_weights[a, b, 1] = 0.0, 0.0
         packed_counts[a, layout.MISSING_CODE] = 0
     for i in range(begin, end):
-        row, one = row_of(rows[i]), bins.FIRST if i < middle else bins.SECOND
+        row = row_of(rows[i])
+        branch_count = bins.ONE_FIRST if i < middle else bins.ONE_SECOND
         for a in range(first, last):
-            packed_counts[a, codes[row, a]] += one
+            packed_counts[a, codes[row, a]] += branch_count
         if not unit:
             side, weight = np.int64(i >= middle), weights[row]
             for a in range(first, last):
@@ -107,94 +108,97 @@ def _count_branches(search, begin, middle, end, first, last):
         for a in range(first, last):
             for b in range(cells.n_bins[a]):
                 bin_weights[a, b, 0] = np.float64(
-                    packed_counts[a, b] & (bins.SECOND - bins.FIRST)
+                    packed_counts[a, b] & (bins.ONE_SECOND - bins.ONE_FIRST)
                 )
                 bin_weights[a, b, 1] = np.float64(packed_counts[a, b] >> bins.HALF)
 
 
 @kernel
-def _sum_known_rows(a, n_bins, one, other, n_rows, work):
+def _sum_known_rows(a, n_bins, t0, t1, n_rows, work):
     """Set the weights and the number of the rows with a value of an attribute.
 
-    ``one``, ``other`` and ``n_rows`` are those of all rows.
+    ``t0``, ``t1`` and ``n_rows`` are those of all rows.
     """
-    cuts, lacking = work.cuts, rows_in(work.packed_counts[a, layout.MISSING_CODE])
-    cuts[a, bins.KNOWN_ONE], cuts[a, bins.KNOWN_OTHER] = one, other
-    cuts[a, bins.KNOWN_ROWS] = n_rows - lacking
-    if lacking == 0:
+    cuts, n_missing = work.cuts, rows_in(work.packed_counts[a, layout.MISSING_CODE])
+    cuts[a, bins.FIRST_WEIGHT] = t0
+    cuts[a, bins.SECOND_WEIGHT] = t1
+    cuts[a, bins.N_KNOWN] = n_rows - n_missing
+    if n_missing == 0:
         return
     for side in range(2):
         total = 0.0
         for b in range(n_bins):
             total += work.bin_weights[a, b, side]
-        cuts[a, bins.KNOWN_ONE + side] = total
+        cuts[a, bins.FIRST_WEIGHT + side] = total
 
 
 @kernel
 def _group_codes(a, n_codes, work):
     """Give each code its branch; ties go to the heavier one, or the second."""
-    one, other = work.cuts[a, bins.KNOWN_ONE], work.cuts[a, bins.KNOWN_OTHER]
-    bin_weights, total_weight = work.bin_weights, one + other
-    heavier = 1 if other / total_weight >= one / total_weight - TOLERANCE else 0
+    t0 = work.cuts[a, bins.FIRST_WEIGHT]
+    t1 = work.cuts[a, bins.SECOND_WEIGHT]
+    bin_weights, total_weight = work.bin_weights, t0 + t1
+    heavier = 1 if t1 / total_weight >= t0 / total_weight - TOLERANCE else 0
     agreeing, n_first, n_second = 0.0, 0, 0
     for code in range(n_codes):
-        n_here = rows_in(work.packed_counts[a, code])
+        n_in_bin = rows_in(work.packed_counts[a, code])
         work.masks[a, code] = 0
-        if n_here == 0:
+        if n_in_bin == 0:
             continue
         difference = (bin_weights[a, code, 1] - bin_weights[a, code, 0]) / total_weight
         side = heavier if abs(difference) <= TOLERANCE else (1 if difference > 0 else 0)
         work.masks[a, code] = 1 + side
         agreeing += bin_weights[a, code, side]
         if side:
-            n_second += n_here
+            n_second += n_in_bin
         else:
-            n_first += n_here
-    if min(n_first, n_second) >= bins.LEAST_ROWS:
+            n_first += n_in_bin
+    if min(n_first, n_second) >= bins.MIN_ROWS:
         work.cuts[a, bins.AGREEING] = agreeing
 
 
 @kernel
 def _best_edge(a, n_bins, openable, work):
     """Find the best agreement of cuts between bins, and a bound on those inside."""
-    one, other = work.cuts[a, bins.KNOWN_ONE], work.cuts[a, bins.KNOWN_OTHER]
-    n_rows = work.cuts[a, bins.KNOWN_ROWS]
+    t0 = work.cuts[a, bins.FIRST_WEIGHT]
+    t1 = work.cuts[a, bins.SECOND_WEIGHT]
+    n_rows = work.cuts[a, bins.N_KNOWN]
     bin_weights, difference, before = work.bin_weights, 0.0, ZERO
     best, bound = -np.inf, -np.inf
     for b in range(n_bins):
-        n_here = rows_in(work.packed_counts[a, b])
-        if n_here == 0:
+        n_in_bin = rows_in(work.packed_counts[a, b])
+        if n_in_bin == 0:
             continue
-        if openable and n_here > 1:
+        if openable and n_in_bin > 1:
             more = agreement_bound(
-                one, other, difference, bin_weights[a, b, 0], bin_weights[a, b, 1]
+                t0, t1, difference, bin_weights[a, b, 0], bin_weights[a, b, 1]
             )
             bound = max(bound, more)
         difference += bin_weights[a, b, 0] - bin_weights[a, b, 1]
-        before += n_here
-        if min(before, n_rows - before) >= bins.LEAST_ROWS:
-            best = max(best, other + difference, one - difference)
+        before += n_in_bin
+        if min(before, n_rows - before) >= bins.MIN_ROWS:
+            best = max(best, t1 + difference, t0 - difference)
     work.cuts[a, bins.AGREEING], work.cuts[a, bins.BOUND] = best, bound
 
 
 @kernel
-def _min_agreement(first, last, most, least, work):
+def _min_agreement(first, last, max_surrogates, least, work):
     """Return the agreement of the last surrogate to record, or a lower bound.
 
     If enough attributes agree on more, one that agrees on less is never recorded.
     """
-    for k in range(most):
+    for k in range(max_surrogates):
         work.keys[k] = least
     for a in range(first, last):
         agreeing = work.cuts[a, bins.AGREEING]
-        line = most - 1
+        line = max_surrogates - 1
         if not agreeing > work.keys[line]:
             continue
         while line > 0 and work.keys[line - 1] < agreeing:
             work.keys[line] = work.keys[line - 1]
             line -= 1
         work.keys[line] = agreeing
-    return work.keys[most - 1]
+    return work.keys[max_surrogates - 1]
 
 
 @kernel
@@ -205,63 +209,66 @@ def _search_attributes(search, begin, middle, end, split_attribute, first, last)
     node.
     """
     cells, work = search.cells, search.work
-    one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
-    total_weight, majority = one + other, max(one, other)
+    t0 = _weigh(search, begin, middle)
+    t1 = _weigh(search, middle, end)
+    total_weight = t0 + t1
+    majority = max(t0, t1)
     cuts, n = work.cuts, end - begin
     for a in range(first, last):
         cuts[a, bins.AGREEING], cuts[a, bins.BOUND] = -np.inf, -np.inf
         cuts[a, bins.SWAPPED] = 0
-    lesser = total_weight - majority
-    if lesser <= 0:
+    minority = total_weight - majority
+    if minority <= 0:
         return
-    least = majority + LEAST_ADJUSTED * lesser
-    sorting = n <= search.small
-    if not sorting:
+    least = majority + MIN_ADJUSTED * minority
+    sorts_rows = n <= search.small
+    if not sorts_rows:
         _count_branches(search, begin, middle, end, first, last)
     for a in range(first, last):
-        if a == split_attribute or (sorting and not cells.nominal[a]):
+        if a == split_attribute or (sorts_rows and not cells.nominal[a]):
             continue
-        if sorting:
+        if sorts_rows:
             _count_branches(search, begin, middle, end, a, a + 1)
-        _sum_known_rows(a, cells.n_bins[a], one, other, n, work)
+        _sum_known_rows(a, cells.n_bins[a], t0, t1, n, work)
         if cells.nominal[a]:
             _group_codes(a, cells.n_bins[a], work)
         else:
             _best_edge(a, cells.n_bins[a], cells.column[a] >= 0, work)
     floor = least
-    if not sorting:
-        most = np.int64(search.records.attributes.shape[1])
+    if not sorts_rows:
+        max_surrogates = np.int64(search.records.attributes.shape[1])
         floor = (
-            _min_agreement(first, last, most, least, work) - bins.SLACK * total_weight
+            _min_agreement(first, last, max_surrogates, least, work)
+            - bins.SLACK * total_weight
         )
     for a in range(first, last):
         agreeing = cuts[a, bins.AGREEING]
         if a == split_attribute or (
-            not sorting and max(agreeing, cuts[a, bins.BOUND]) < floor
+            not sorts_rows and max(agreeing, cuts[a, bins.BOUND]) < floor
         ):
             cuts[a, bins.AGREEING] = -np.inf
         elif not cells.nominal[a]:
             n_subbins = ZERO + 1
-            if sorting:
-                n_keys = lay_out_sorted(search, begin, middle, end, a, one, other)
+            if sorts_rows:
+                n_keys = lay_out_sorted(search, begin, middle, end, a, t0, t1)
             else:
                 low = max(floor, agreeing - bins.SLACK * total_weight)
                 n_subbins, n_keys = lay_out_subbins(search, begin, middle, end, a, low)
             sort(work.keys, work.places, n_keys, work.marks)
             _scan_cuts_twice(search, middle, a, n_subbins, least)
-        if (cuts[a, bins.AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
+        if (cuts[a, bins.AGREEING] - majority) / minority <= MIN_ADJUSTED:
             cuts[a, bins.AGREEING] = -np.inf
 
 
 @kernel
 def _scan_cuts_twice(search, middle, a, n_subbins, least):
     """Find the best cut of sorted rows: the agreement, then the first cut that ties."""
-    search.work.cuts[a, bins.AGREEING], wanted = -np.inf, np.inf
+    search.work.cuts[a, bins.AGREEING], needed = -np.inf, np.inf
     for _ in range(2):
-        best = scan_cuts(search, middle, a, n_subbins, wanted)
+        best = scan_cuts(search, middle, a, n_subbins, needed)
         if best < least:
             return
-        wanted = best * (1 - TOLERANCE)
+        needed = best * (1 - TOLERANCE)
 
 
 @kernel
@@ -287,8 +294,10 @@ def _find_cut_values(search, begin, end, a):
 def _record_best(search, begin, middle, end, line):
     """Record the best surrogates, the greatest agreement first."""
     cells, work, records = search.cells, search.work, search.records
-    one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
-    total_weight, majority = one + other, max(one, other)
+    t0 = _weigh(search, begin, middle)
+    t1 = _weigh(search, middle, end)
+    total_weight = t0 + t1
+    majority = max(t0, t1)
     cuts, p = work.cuts, len(cells.n_bins)
     for k in range(records.attributes.shape[1]):
         best, chosen = -np.inf, -1

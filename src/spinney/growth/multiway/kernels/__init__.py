@@ -1,1 +1,1 @@
-"""The compiled kernels of a branch a value."""
+"""The compiled kernels of multiway trees."""

@@ -27,20 +27,20 @@ def _label_of(rules, weights, node, prior, scale):
     """
     n_classes, costs = weights.shape[1], rules.costs
     size = _size(weights, node) + scale - 1
-    by_share = scale > 0.0 and size > 0.0
+    by_fraction = scale > 0.0 and size > 0.0
     best, label = -np.inf, 0
-    for turn in range(2):
+    for second_pass in range(2):
         for c in range(n_classes):
             if len(costs) > 0:
                 merit = 0.0
                 for true in range(n_classes):
                     x = weights[node, true]
-                    x = (x + prior[true]) / size if by_share else x
+                    x = (x + prior[true]) / size if by_fraction else x
                     merit -= x * (costs[c, true] / rules.max_cost)
             else:
                 merit = weights[node, c]
-                merit = (merit + prior[c]) / size if by_share else merit
-            if turn == 0:
+                merit = (merit + prior[c]) / size if by_fraction else merit
+            if second_pass == 0:
                 best = max(best, merit)
             elif merit >= best - TOLERANCE * max(1.0, abs(best)):
                 label = c
@@ -86,7 +86,11 @@ def estimated_errors(rules, weights, node, prior):
     errors = leaf_errors(rules, weights, node, prior)
     if errors >= 1:
         return errors + _added_errors(weight, errors, rules.z)
-    none = weight * (1 - rules.confidence ** (1 / weight))
+    without_errors = weight * (1 - rules.confidence ** (1 / weight))
     if errors <= 0:
-        return errors + none
-    return errors + none + errors * (_added_errors(weight, 1.0, rules.z) - none)
+        return errors + without_errors
+    return (
+        errors
+        + without_errors
+        + errors * (_added_errors(weight, 1.0, rules.z) - without_errors)
+    )

@@ -81,8 +81,8 @@ def _split_node(growth, top):
             return layout.SHORT_OF_NODES
         if top + n_children > len(stack):
             return layout.SHORT_OF_STACK
-        more = (n_children - 1) * growth.work.results[chosen, layout.N_MISSING]
-        if end + more > len(members.rows):
+        n_added = (n_children - 1) * growth.work.results[chosen, layout.N_MISSING]
+        if end + n_added > len(members.rows):
             return layout.SHORT_OF_MEMBERS
     _record_candidates(growth, top, chosen, keep_competitors)
     state[layout.N_WAITING] = top
@@ -112,42 +112,45 @@ def _record_candidates(growth, top, chosen, keep_competitors):
     """Record the winning split, and competitors if they are kept."""
     grown, merits, results = growth.grown, growth.work.merits, growth.work.results
     node, state = growth.members.stack[top, layout.NODE], grown.state
-    first, number = state[layout.N_FOUND], 0
+    first, n_recorded = state[layout.N_FOUND], 0
     grown.nodes[node, layout.FIRST_CANDIDATE] = first
     for a in range(len(results)):
-        able = results[a, layout.N_VALUES] >= 2 and results[a, layout.CAN_SPLIT] > 0
-        if not (able and (keep_competitors or a == chosen)):
+        can_split = (
+            results[a, layout.N_VALUES] >= 2 and results[a, layout.CAN_SPLIT] > 0
+        )
+        if not (can_split and (keep_competitors or a == chosen)):
             continue
-        at = first + number
+        candidate = first + n_recorded
         if a == chosen:
-            grown.nodes[node, layout.CHOSEN] = number
-        grown.candidates[at, layout.ATTRIBUTE] = a
-        grown.candidates[at, layout.LOW] = results[a, layout.LOW_CODE]
-        grown.candidates[at, layout.CUT] = results[a, layout.LOW_CODE]
-        grown.candidates[at, layout.HIGH] = results[a, layout.HIGH_CODE]
-        grown.merits[at, layout.GAIN] = merits[a, layout.GAIN]
-        grown.merits[at, layout.MERIT] = merits[a, layout.MERIT]
-        _write_lines(growth, top, at)
-        number += 1
-    grown.nodes[node, layout.N_CANDIDATES] = number
-    state[layout.N_FOUND] = first + number
+            grown.nodes[node, layout.CHOSEN] = n_recorded
+        grown.candidates[candidate, layout.ATTRIBUTE] = a
+        grown.candidates[candidate, layout.LOW] = results[a, layout.LOW_CODE]
+        grown.candidates[candidate, layout.CUT] = results[a, layout.LOW_CODE]
+        grown.candidates[candidate, layout.HIGH] = results[a, layout.HIGH_CODE]
+        grown.merits[candidate, layout.GAIN] = merits[a, layout.GAIN]
+        grown.merits[candidate, layout.MERIT] = merits[a, layout.MERIT]
+        _write_lines(growth, top, candidate)
+        n_recorded += 1
+    grown.nodes[node, layout.N_CANDIDATES] = n_recorded
+    state[layout.N_FOUND] = first + n_recorded
 
 
 @kernel
-def _write_lines(growth, top, at):
+def _write_lines(growth, top, candidate):
     """Write the lines of a candidate: the missing rows, then values, or both sides."""
     grown, work, n_classes = growth.grown, growth.work, growth.limits.n_classes
     candidates, (_, _, unweighted) = grown.candidates, member_range(growth.members, top)
     width = n_classes if unweighted else 2 * n_classes
     vectors, line = work.vectors, grown.state[layout.N_WRITTEN]
-    candidates[at, layout.FIRST_LINE] = line
-    a = candidates[at, layout.ATTRIBUTE]
+    candidates[candidate, layout.FIRST_LINE] = line
+    a = candidates[candidate, layout.ATTRIBUTE]
     if growth.columns.facts[a, layout.KIND] == layout.NUMERIC:
-        low, high = candidates[at, layout.LOW], candidates[at, layout.HIGH]
+        low = candidates[candidate, layout.LOW]
+        high = candidates[candidate, layout.HIGH]
         _write_line(grown, line, -1, work.sides[a], 0, unweighted)
         _write_line(grown, line + 1, low, work.sides[a], 2 * n_classes, unweighted)
         _write_line(grown, line + 2, high, work.sides[a], 4 * n_classes, unweighted)
-        candidates[at, layout.N_LINES] = 3
+        candidates[candidate, layout.N_LINES] = 3
     else:
         n_values = collect_values(growth, top, a)
         _write_line(
@@ -162,18 +165,18 @@ def _write_lines(growth, top, at):
                 width * j,
                 unweighted,
             )
-        candidates[at, layout.N_LINES] = 1 + n_values
-    grown.state[layout.N_WRITTEN] = line + candidates[at, layout.N_LINES]
+        candidates[candidate, layout.N_LINES] = 1 + n_values
+    grown.state[layout.N_WRITTEN] = line + candidates[candidate, layout.N_LINES]
 
 
 @kernel
-def _write_line(grown, line, code, array, at, unweighted):
+def _write_line(grown, line, code, array, start, unweighted):
     weights, counts = grown.line_weights, grown.line_counts
     n_classes = weights.shape[1]
     grown.line_codes[line] = code
     for c in range(n_classes):
-        weights[line, c] = array[at + c]
-        count = array[at + c] if unweighted else array[at + n_classes + c]
+        weights[line, c] = array[start + c]
+        count = array[start + c] if unweighted else array[start + n_classes + c]
         counts[line, c] = np.int64(count)
 
 
@@ -196,15 +199,17 @@ def _make_children(growth, top, n_children):
         nodes[child, layout.PARENT], nodes[child, layout.BRANCH] = node, child - first
         nodes[child, layout.DEPTH] = nodes[node, layout.DEPTH] + 1
         nodes[child, layout.CHOSEN], nodes[child, layout.REASON] = -1, layout.EMPTY
-    divided = set_shares(growth, node)
+    divides_rows = set_shares(growth, node)
     fill_children(growth, node)
-    left, used = 0, members.used
+    n_unused, used = 0, members.used
     for a in range(len(facts)):
-        left += used[top, a] == 0
+        n_unused += used[top, a] == 0
     for b in range(n_children):
         if shares[b] > 0.0:
-            nodes[first + b, layout.REASON] = _reason_to_stop(growth, first + b, left)
-    return members.stack[top, layout.UNWEIGHTED] > 0 and not divided
+            nodes[first + b, layout.REASON] = _reason_to_stop(
+                growth, first + b, n_unused
+            )
+    return members.stack[top, layout.UNWEIGHTED] > 0 and not divides_rows
 
 
 @kernel
@@ -213,7 +218,7 @@ def set_shares(growth, node):
     grown, shares = growth.grown, growth.work.scores
     nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
-    candidates, candidate, known = grown.candidates, chosen_candidate(grown, node), 0.0
+    candidates, candidate, total = grown.candidates, chosen_candidate(grown, node), 0.0
     line = candidates[candidate, layout.FIRST_LINE]
     low = candidates[candidate, layout.CUT]
     n_children, n_classes = nodes[node, layout.N_CHILDREN], line_weights.shape[1]
@@ -235,9 +240,9 @@ def set_shares(growth, node):
         shares[0] += left
         shares[1] += right
     for b in range(n_children):
-        known += shares[b]
+        total += shares[b]
     for b in range(n_children):
-        shares[b] /= known
+        shares[b] /= total
     divided = False
     for c in range(n_classes):
         divided |= grown.line_counts[line, c] > 0
@@ -286,7 +291,7 @@ def _reason_to_stop(growth, node, n_attributes):
         return layout.EXHAUSTED
     if grown.nodes[node, layout.DEPTH] >= limits.max_depth:
         return layout.TOO_DEEP
-    if weight < limits.least_node * (1 - TOLERANCE):
+    if weight < limits.min_node_weight * (1 - TOLERANCE):
         return layout.TOO_FEW
     return layout.INNER
 
@@ -310,7 +315,7 @@ def move_members(growth, node, begin, end, was_unweighted, to, size):
     members, grown = growth.members, growth.grown
     codes, places, shares = growth.columns.codes, growth.work.codes, growth.work.scores
     rows, fractions = members.rows, members.fractions
-    spare_rows, spare_fractions = members.spare_rows, members.spare_fractions
+    row_buffer, fraction_buffer = members.row_buffer, members.fraction_buffer
     candidates, candidate = grown.candidates, chosen_candidate(grown, node)
     a, low = candidates[candidate, layout.ATTRIBUTE], candidates[candidate, layout.CUT]
     missing_code = growth.columns.facts[a, layout.N_CODES]
@@ -321,17 +326,17 @@ def move_members(growth, node, begin, end, was_unweighted, to, size):
         if code == missing_code:
             for b in range(grown.nodes[node, layout.N_CHILDREN]):
                 if places[b] >= 0 and shares[b] > 0.0:
-                    spare_rows[places[b]] = r
-                    spare_fractions[places[b]] = fraction * shares[b]
+                    row_buffer[places[b]] = r
+                    fraction_buffer[places[b]] = fraction * shares[b]
                     places[b] += 1
             continue
         branch = code if nominal else np.int64(code > low)
         place = places[branch]
         if place >= 0:
-            spare_rows[place], spare_fractions[place] = r, fraction
+            row_buffer[place], fraction_buffer[place] = r, fraction
             places[branch] = place + 1
     for i in range(size):
-        rows[to + i], fractions[to + i] = spare_rows[i], spare_fractions[i]
+        rows[to + i], fractions[to + i] = row_buffer[i], fraction_buffer[i]
 
 
 @kernel
@@ -346,10 +351,11 @@ def _push_children(growth, top, begin, node, unweighted):
     for b in range(nodes[node, layout.N_CHILDREN] - 1, -1, -1):
         places[b] = -1
         if nodes[first + b, layout.REASON] == layout.INNER:
-            now, places[b] = growth.grown.state[layout.N_WAITING], end - begin
-            if now > top:
+            place_on_stack = growth.grown.state[layout.N_WAITING]
+            places[b] = end - begin
+            if place_on_stack > top:
                 for a in range(used.shape[1]):
-                    used[now, a] = used[top, a]
+                    used[place_on_stack, a] = used[top, a]
             end = push_node(growth, first + b, end, unweighted)
     return end
 
@@ -358,11 +364,11 @@ def _push_children(growth, top, begin, node, unweighted):
 def push_node(growth, node, begin, unweighted):
     """Push a node whose members begin there; return where they end."""
     state, counts, stack = growth.grown.state, growth.grown.counts, growth.members.stack
-    now, end = state[layout.N_WAITING], begin
+    top, end = state[layout.N_WAITING], begin
     for c in range(counts.shape[1]):
         end += counts[node, c]
-    stack[now, layout.BEGIN], stack[now, layout.END] = begin, end
-    stack[now, layout.NODE], stack[now, layout.UNWEIGHTED] = node, unweighted
-    stack[now, layout.VISITED] = 0
-    state[layout.N_WAITING] = now + 1
+    stack[top, layout.BEGIN], stack[top, layout.END] = begin, end
+    stack[top, layout.NODE], stack[top, layout.UNWEIGHTED] = node, unweighted
+    stack[top, layout.VISITED] = 0
+    state[layout.N_WAITING] = top + 1
     return end

@@ -24,8 +24,8 @@ GINI, ENTROPY = range(2)
 # that it does not count in the average gain.
 KIND, N_CODES, TABLE_START, NUMBERS_START, MANY_VALUES = range(5)
 
-# Columns of what waits: where its members begin and end, its node, whether it is plain,
-# and for pruning whether its children were looked at.
+# Columns of the stack: where the members of a node begin and end, its number, whether
+# it is unweighted, and for pruning whether its children were visited.
 BEGIN, END, NODE, UNWEIGHTED, VISITED = range(5)
 
 # Columns of nodes: parent, branch, depth, why it is a leaf, first child, number of
@@ -47,9 +47,9 @@ BEGIN, END, NODE, UNWEIGHTED, VISITED = range(5)
 ATTRIBUTE, FIRST_LINE, N_LINES, LOW, HIGH, CUT = range(6)
 GAIN, MERIT = range(2)
 
-# Columns of the results by attribute: how many values occur (-1 where it was
-# not looked at), whether it can be split, the codes on both sides of a threshold, and
-# how many members have no value.
+# Columns of the results by attribute: the number of values (-1 if it was not searched),
+# whether it can be split, the codes on both sides of a threshold, and the number of
+# members with a missing value.
 N_VALUES, CAN_SPLIT, LOW_CODE, HIGH_CODE, N_MISSING = range(5)
 
 # Why a node is a leaf; an inner node has none.
@@ -67,11 +67,11 @@ N_VALUES, CAN_SPLIT, LOW_CODE, HIGH_CODE, N_MISSING = range(5)
     LEAVES,
 ) = range(11)
 
-# Places of ``state``: how many wait, and how many nodes, candidates, lines and steps
-# of pruning there are; at how many nodes growing pauses.
+# Entries of ``state``: the numbers of nodes on the stack, nodes, candidates, lines and
+# steps of pruning; the number of nodes at which growing pauses.
 N_WAITING, N_NODES, N_FOUND, N_WRITTEN, N_STEPS, PAUSE_AT = range(6)
 
-# What the loop says when it returns: all is done, or what is short of room.
+# Results of the kernel: all is done, or which arrays are full.
 (
     DONE,
     SHORT_OF_MEMBERS,
@@ -82,7 +82,7 @@ N_WAITING, N_NODES, N_FOUND, N_WRITTEN, N_STEPS, PAUSE_AT = range(6)
     SHORT_OF_STEPS,
 ) = range(7)
 
-# What pruning does to a node, and what it measures.
+# Actions of pruning, and columns of its measures.
 COLLAPSED, REPLACED, RAISED, KEPT = range(4)
 BEFORE, AFTER, RISK_BEFORE, RISK_AFTER = range(4)
 
@@ -109,8 +109,8 @@ class RankedColumns(NamedTuple):
 class Limits(NamedTuple):
     """Limits of a recipe; the criterion by ``impurity``, ``ratio`` and ``slack``.
 
-    A side of a cut need not weigh more than ``most_in_side``, whatever ``cut_share``
-    is. ``altered`` are the factors of class weights under costs.
+    The minimum weight of a side by ``min_cut_fraction`` is at most
+    ``max_side_minimum``. ``altered`` are the factors of class weights under costs.
     """
 
     n_classes: int
@@ -118,14 +118,14 @@ class Limits(NamedTuple):
     ratio: bool
     slack: float
     max_depth: int
-    least_node: float
-    least_branch: float
-    cut_share: float
-    branch_share: float
+    min_node_weight: float
+    min_branch_weight: float
+    min_cut_fraction: float
+    min_branch_fraction: float
     min_gain: float
     mdl_correction: bool
     competitor_rows: int
-    most_in_side: float
+    max_side_minimum: float
     altered: NDArray[np.float64]
     reuse: bool
 
@@ -139,8 +139,8 @@ class Members(NamedTuple):
 
     rows: NDArray[np.uint32]
     fractions: NDArray[np.float64]
-    spare_rows: NDArray[np.uint32]
-    spare_fractions: NDArray[np.float64]
+    row_buffer: NDArray[np.uint32]
+    fraction_buffer: NDArray[np.float64]
     stack: NDArray[np.int64]
     used: NDArray[np.uint8]
 
@@ -210,7 +210,7 @@ class Workspace(NamedTuple):
     value_weights: NDArray[np.float64]
     scores: NDArray[np.float64]
     keys: NDArray[np.uint64]
-    spare_keys: NDArray[np.uint64]
+    key_buffer: NDArray[np.uint64]
     histogram: NDArray[np.int64]
     vectors: NDArray[np.float64]
     results: NDArray[np.int64]

@@ -37,18 +37,18 @@ def _set_leaf_estimate(pruning, node):
 @kernel
 def _record_step(pruning, node, action, before, after, change):
     grown, records = pruning.grown, pruning.records
-    at, measures = grown.state[layout.N_STEPS], records.measures
-    records.steps[at, 0], records.steps[at, 1] = records.origin[node], action
-    measures[at, layout.BEFORE], measures[at, layout.AFTER] = before, after
-    measures[at, layout.RISK_BEFORE] = records.total[0]
-    measures[at, layout.RISK_AFTER] = records.total[0] + change
+    step, measures = grown.state[layout.N_STEPS], records.measures
+    records.steps[step, 0], records.steps[step, 1] = records.origin[node], action
+    measures[step, layout.BEFORE], measures[step, layout.AFTER] = before, after
+    measures[step, layout.RISK_BEFORE] = records.total[0]
+    measures[step, layout.RISK_AFTER] = records.total[0] + change
     if action != layout.KEPT:
         records.total[0] += change
-    grown.state[layout.N_STEPS] = at + 1
+    grown.state[layout.N_STEPS] = step + 1
 
 
-# Of a number with more values no plain learner grows the same tree (``engine.py``).
-MOST_SUMMED = 20_000
+# The plain learner never grows the same tree of numbers with more values.
+MAX_SUMMED_CODES = 20_000
 
 
 @entry
@@ -179,12 +179,12 @@ def _largest_child(grown, node):
     """Return the heaviest child; ties go to the last."""
     nodes, weights, best, largest = grown.nodes, grown.weights, -1.0, 0
     first = np.int64(nodes[node, layout.FIRST_CHILD])
-    for turn in range(2):
+    for second_pass in range(2):
         for child in range(first, first + nodes[node, layout.N_CHILDREN]):
             size = 0.0
             for c in range(weights.shape[1]):
                 size += weights[child, c]
-            if turn == 0:
+            if second_pass == 0:
                 best = max(best, size)
             elif size >= best - TOLERANCE * max(1.0, best):
                 largest = child
@@ -282,63 +282,63 @@ def _recount_candidate(pruning, node, begin, end, unweighted):
     """
     members, grown, facts = pruning.members, pruning.grown, pruning.columns.facts
     state, table, codes = grown.state, pruning.work.table, pruning.columns.codes
-    old, new = chosen_candidate(grown, node), state[layout.N_FOUND]
-    a = np.int64(grown.candidates[old, layout.ATTRIBUTE])
-    low, label = np.int64(grown.candidates[old, layout.CUT]), codes.shape[1] - 1
+    candidate, new_candidate = chosen_candidate(grown, node), state[layout.N_FOUND]
+    a = np.int64(grown.candidates[candidate, layout.ATTRIBUTE])
+    low, label = np.int64(grown.candidates[candidate, layout.CUT]), codes.shape[1] - 1
     missing_code = facts[a, layout.N_CODES]
     numeric = facts[a, layout.KIND] == layout.NUMERIC
     n_classes = grown.weights.shape[1]
     n_lines, width = np.int64(2) if numeric else missing_code, 2 * n_classes
     below, above = np.int64(-1), missing_code
     line = state[layout.N_WRITTEN]
-    if new >= len(grown.candidates) or line + 1 + n_lines > len(grown.line_codes):
+    if new_candidate >= len(grown.candidates) or line + 1 + n_lines > len(
+        grown.line_codes
+    ):
         return False
     for cell in range(width * (n_lines + 1)):
         table[cell] = 0.0
     for i in range(begin, end):
-        code, at = np.int64(codes[members.rows[i], a]), n_lines
+        code, table_line = np.int64(codes[members.rows[i], a]), n_lines
         if code != missing_code:
-            at = np.int64(code > low) if numeric else code
+            table_line = np.int64(code > low) if numeric else code
             if code <= low:
                 below = max(below, code)
             else:
                 above = min(above, code)
-        cell = width * at + np.int64(codes[members.rows[i], label])
+        cell = width * table_line + np.int64(codes[members.rows[i], label])
         table[cell] += 1.0 if unweighted else members.fractions[i]
         table[cell + n_classes] += 1.0
-    if numeric and not unweighted and missing_code <= MOST_SUMMED:
+    if numeric and not unweighted and missing_code <= MAX_SUMMED_CODES:
         _add_up_by_value(pruning, a, low, begin, end)
     for column in range(grown.candidates.shape[1]):
-        grown.candidates[new, column] = grown.candidates[old, column]
-    grown.candidates[new, layout.FIRST_LINE] = line
-    number = 0
-    for at in range(n_lines, n_lines + n_lines + 1):
+        grown.candidates[new_candidate, column] = grown.candidates[candidate, column]
+    grown.candidates[new_candidate, layout.FIRST_LINE] = line
+    n_written = 0
+    for table_line in range(n_lines, n_lines + n_lines + 1):
         # The line of missing rows, the last one, comes first.
-        at %= n_lines + 1
+        table_line %= n_lines + 1
         rows = 0.0
         for c in range(n_classes):
-            rows += table[width * at + n_classes + c]
-        if at < n_lines and rows == 0.0:
+            rows += table[width * table_line + n_classes + c]
+        if table_line < n_lines and rows == 0.0:
             continue
-        code = at
-        if at == n_lines:
+        code = table_line
+        if table_line == n_lines:
             code = np.int64(-1)
         elif numeric:
-            code = below if at == 0 else above
-        grown.line_codes[line + number] = code
+            code = below if table_line == 0 else above
+        grown.line_codes[line + n_written] = code
         for c in range(n_classes):
-            grown.line_weights[line + number, c] = table[width * at + c]
-            count = np.int64(table[width * at + n_classes + c])
-            grown.line_counts[line + number, c] = count
-        number += 1
-    grown.candidates[new, layout.N_LINES] = number
-    grown.merits[new, 0] = grown.merits[new, 1] = np.nan
-    (
-        grown.nodes[node, layout.FIRST_CANDIDATE],
-        grown.nodes[node, layout.N_CANDIDATES],
-    ) = new, 1
+            grown.line_weights[line + n_written, c] = table[width * table_line + c]
+            count = np.int64(table[width * table_line + n_classes + c])
+            grown.line_counts[line + n_written, c] = count
+        n_written += 1
+    grown.candidates[new_candidate, layout.N_LINES] = n_written
+    grown.merits[new_candidate, 0] = grown.merits[new_candidate, 1] = np.nan
+    grown.nodes[node, layout.FIRST_CANDIDATE] = new_candidate
+    grown.nodes[node, layout.N_CANDIDATES] = 1
     grown.nodes[node, layout.CHOSEN] = 0
-    state[layout.N_FOUND], state[layout.N_WRITTEN] = new + 1, line + number
+    state[layout.N_FOUND], state[layout.N_WRITTEN] = new_candidate + 1, line + n_written
     return True
 
 

@@ -37,7 +37,7 @@ def search_attributes(growth, top, first, last):
         results[a, layout.N_VALUES], results[a, layout.CAN_SPLIT] = n_values, 0
         if n_values < 2:
             continue
-        sums = _sum_known(
+        sums = _sum_observed(
             work.vectors, work.value_weights, n_values, unweighted, n_classes
         )
         n_present = _list_classes(work.vectors, work.present, unweighted, n_classes)
@@ -49,7 +49,7 @@ def search_attributes(growth, top, first, last):
 
 
 @kernel
-def _sum_known(vectors, value_weights, n_values, unweighted, n_classes):
+def _sum_observed(vectors, value_weights, n_values, unweighted, n_classes):
     """Sum up the known members; return their weight, and that and number of others."""
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
     for c in range(width):
@@ -57,12 +57,12 @@ def _sum_known(vectors, value_weights, n_values, unweighted, n_classes):
     for j in range(n_values):
         for c in range(width):
             vectors[layout.KNOWN * line + c] += value_weights[width * j + c]
-    known, missing, lost = 0.0, 0.0, 0.0
+    known, missing, n_missing = 0.0, 0.0, 0.0
     for c in range(n_classes):
         known += vectors[layout.KNOWN * line + c]
         missing += vectors[layout.MISSING * line + c]
-        lost += vectors[layout.MISSING * line + width - n_classes + c]
-    return known, missing, np.int64(lost)
+        n_missing += vectors[layout.MISSING * line + width - n_classes + c]
+    return known, missing, np.int64(n_missing)
 
 
 @kernel
@@ -78,35 +78,35 @@ def _list_classes(vectors, present, unweighted, n_classes):
 
 
 @kernel
-def _altered(limits, array, at):
+def _altered(limits, array, start):
     """Return the altered weight of a line."""
     size = 0.0
     for c in range(limits.n_classes):
-        size += array[at + c] * limits.altered[c]
+        size += array[start + c] * limits.altered[c]
     return size
 
 
 @kernel
-def _impurity(limits, array, at, size):
+def _impurity(limits, array, start, size):
     """Return the impurity of a line with the altered weight ``size``."""
     kind, impurity = limits.impurity, 0.0
     for c in range(limits.n_classes):
-        weight = array[at + c] * limits.altered[c]
+        weight = array[start + c] * limits.altered[c]
         if weight == size:
             return 0.0
-        share = weight / size
+        fraction = weight / size
         if kind != layout.ENTROPY:
-            impurity -= share * share
-        elif share > 0.0:
-            impurity -= share * log2(share)
+            impurity -= fraction * fraction
+        elif fraction > 0.0:
+            impurity -= fraction * log2(fraction)
     return impurity if kind == layout.ENTROPY else impurity + 1.0
 
 
 @kernel
 def _information(part, whole):
     """Return the term of a branch in the entropy of branch sizes."""
-    share = part / whole
-    return -share * log2(share) if share > 0.0 else 0.0
+    fraction = part / whole
+    return -fraction * log2(fraction) if fraction > 0.0 else 0.0
 
 
 @kernel
@@ -115,21 +115,21 @@ def _score_multiway(limits, n_values, unweighted, a, known, missing, work):
     n_classes, value_weights = limits.n_classes, work.value_weights
     vectors = work.vectors
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
-    share = limits.branch_share * (known + missing)
+    min_weight = limits.min_branch_fraction * (known + missing)
     known = _altered(limits, vectors, layout.KNOWN * line)
     missing = _altered(limits, vectors, layout.MISSING * line)
-    enough, more = 0, 0
+    n_heavy, n_above = 0, 0
     after, information = 0.0, _information(missing, known + missing)
     for j in range(n_values):
         size = 0.0
         for c in range(n_classes):
             size += value_weights[width * j + c]
-        enough += size >= limits.least_branch * (1 - TOLERANCE)
-        more += size > share * (1 + TOLERANCE)
+        n_heavy += size >= limits.min_branch_weight * (1 - TOLERANCE)
+        n_above += size > min_weight * (1 + TOLERANCE)
         size = _altered(limits, value_weights, width * j)
         after += size / known * _impurity(limits, value_weights, width * j, size)
         information += _information(size, known + missing)
-    if enough < 2 or (share != 0 and more < 2):
+    if n_heavy < 2 or (min_weight != 0 and n_above < 2):
         return
     before = _impurity(limits, vectors, layout.KNOWN * line, known)
     gain = max(known / (known + missing) * (before - after), 0.0)
@@ -154,12 +154,12 @@ def _x_log_x(x, logs):
 
 
 @kernel
-def _score(limits, work, at, n_present):
+def _score(limits, work, start, n_present):
     """Return φ of one side."""
     kind, size, part, logs = limits.impurity, 0.0, 0.0, work.logs
     for k in range(n_present):
         c = work.present[k]
-        x = work.vectors[at + c] * limits.altered[c]
+        x = work.vectors[start + c] * limits.altered[c]
         size += x
         part += _x_log_x(x, logs) if kind == layout.ENTROPY else x * x
     return part - _x_log_x(size, logs) if kind == layout.ENTROPY else part / size
@@ -183,20 +183,20 @@ def _best_cut(growth, n_values, unweighted, a, known, missing, n_present):
     limits, work = growth.limits, growth.work
     n_classes, vectors, scores = limits.n_classes, work.vectors, work.scores
     line, weight = 2 * n_classes, known + missing
-    n_ways = _score_cuts(growth, n_values, unweighted, a, known, missing, n_present)
-    if n_ways == 0:
+    n_cuts = _score_cuts(growth, n_values, unweighted, a, known, missing, n_present)
+    if n_cuts == 0:
         return
     known = _altered(limits, vectors, layout.KNOWN * line)
     missing = _altered(limits, vectors, layout.MISSING * line)
     best = -np.inf
     for j in range(n_values - 1):
         best = max(best, scores[j])
-    # Worths are compared as the gains that they are, but for constants.
+    # Scores are compared as gains, without their constants.
     scale = known / (known + missing) / known
     before = _score(limits, work, layout.KNOWN * line, n_present)
-    highest = max(1.0, abs(scale * (best - before)))
+    max_gain = max(1.0, abs(scale * (best - before)))
     cut = 0
-    while scores[cut] < best - TOLERANCE * highest / scale:
+    while scores[cut] < best - TOLERANCE * max_gain / scale:
         cut += 1
     _sum_sides(vectors, work.value_weights, n_values, unweighted, n_classes, cut)
     after, information = 0.0, _information(missing, known + missing)
@@ -204,14 +204,14 @@ def _best_cut(growth, n_values, unweighted, a, known, missing, n_present):
         size = _altered(limits, vectors, side * line)
         after += size / known * _impurity(limits, vectors, side * line, size)
         information += _information(size, known + missing)
-    whole = _impurity(limits, vectors, layout.KNOWN * line, known)
-    gain = max(known / (known + missing) * (whole - after), 0.0)
+    before_impurity = _impurity(limits, vectors, layout.KNOWN * line, known)
+    gain = max(known / (known + missing) * (before_impurity - after), 0.0)
     if limits.mdl_correction:
-        gain -= log2(float(n_ways)) / weight
+        gain -= log2(float(n_cuts)) / weight
     _set_result(limits, a, gain, information, work)
     work.results[a, layout.LOW_CODE] = work.codes[cut]
     work.results[a, layout.HIGH_CODE] = work.codes[cut + 1]
-    # AWAY, LEFT and RIGHT stand side by side.
+    # MISSING, LEFT and RIGHT are adjacent.
     for c in range(3 * line):
         work.sides[a, c] = vectors[layout.MISSING * line + c]
 
@@ -224,15 +224,16 @@ def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
     value_weights = work.value_weights
     scores, codes, present = work.scores, work.codes, work.present
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
-    whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line
+    known_start, left = layout.KNOWN * line, layout.LEFT * line
+    right = layout.RIGHT * line
     last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
-    least = min(limits.cut_share * known / n_classes, limits.most_in_side)
-    least = max(limits.least_branch, least) * (1 - TOLERANCE)
-    share = limits.branch_share * (known + missing) * (1 + TOLERANCE)
+    least = min(limits.min_cut_fraction * known / n_classes, limits.max_side_minimum)
+    least = max(limits.min_branch_weight, least) * (1 - TOLERANCE)
+    min_branch = limits.min_branch_fraction * (known + missing) * (1 + TOLERANCE)
     numbers, start = columns.numbers, columns.facts[a, layout.NUMBERS_START]
     step = columns.steps[a]
     stepping = columns.facts[a, layout.KIND] == layout.NUMERIC and step > 0.0
-    n_ways, waiting, before, block = 0, 0, NOTHING, NOTHING
+    n_cuts, waiting, before, block = 0, 0, NOTHING, NOTHING
     for c in range(width):
         vectors[left + c] = 0.0
     for j in range(n_values - 1):
@@ -249,34 +250,34 @@ def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
             if value_weights[width * j + c] > 0.0 and block != MIXED:
                 block = c if block in (NOTHING, c) else MIXED
             size += vectors[left + c]
-            other = vectors[whole + c] - vectors[left + c]
+            right_class = vectors[known_start + c] - vectors[left + c]
             if not unweighted and (
-                vectors[whole + n_classes + c] == vectors[left + n_classes + c]
+                vectors[known_start + n_classes + c] == vectors[left + n_classes + c]
             ):
-                other = 0.0
-            vectors[right + c] = other
-            rest += other
+                right_class = 0.0
+            vectors[right + c] = right_class
+            rest += right_class
         if stepping and not (
             numbers[start + codes[j]] + step < numbers[start + codes[j + 1]]
         ):
             continue
         if size < least or rest < least:
             continue
-        if share != 0.0 and not (size > share and rest > share):
+        if min_branch != 0.0 and not (size > min_branch and rest > min_branch):
             continue
-        # The cut before waits until it is known what lies between it and this one.
-        if n_ways > 0 and (n_ways == 1 or before != block or block < 0):
+        # The previous cut is scored when the block between it and this one is known.
+        if n_cuts > 0 and (n_cuts == 1 or before != block or block < 0):
             scores[waiting] = _score(limits, work, last_left, n_present)
             scores[waiting] += _score(limits, work, last_right, n_present)
         for k in range(n_present):
             c = present[k]
             vectors[last_left + c] = vectors[left + c]
             vectors[last_right + c] = vectors[right + c]
-        n_ways, waiting, before, block = n_ways + 1, j, block, NOTHING
-    if n_ways > 0:
+        n_cuts, waiting, before, block = n_cuts + 1, j, block, NOTHING
+    if n_cuts > 0:
         scores[waiting] = _score(limits, work, last_left, n_present)
         scores[waiting] += _score(limits, work, last_right, n_present)
-    return n_ways
+    return n_cuts
 
 
 @kernel
@@ -295,23 +296,23 @@ def choose_attribute(growth):
     """Return the attribute to split by, or the negative reason for a leaf."""
     columns, limits, work = growth.columns, growth.limits, growth.work
     p, results, merits = len(columns.facts), work.results, work.merits
-    most, n_able, highest = 0, 0, 0.0
+    max_values, n_splittable, highest = 0, 0, 0.0
     total, counted = 0.0, 0
     for a in range(p):
-        most = max(most, results[a, layout.N_VALUES])
+        max_values = max(max_values, results[a, layout.N_VALUES])
         if results[a, layout.N_VALUES] < 2 or not results[a, layout.CAN_SPLIT]:
             continue
-        n_able += 1
+        n_splittable += 1
         highest = max(highest, merits[a, layout.GAIN])
         if _has_corrected_gain(growth, a) and not columns.facts[a, layout.MANY_VALUES]:
             total += merits[a, layout.GAIN]
             counted += 1
-    if n_able == 0:
-        return -(layout.IDENTICAL if most < 2 else layout.ROWS_IN_LEAF)
+    if n_splittable == 0:
+        return -(layout.IDENTICAL if max_values < 2 else layout.ROWS_IN_LEAF)
     floor = total / counted if counted else np.inf
     floor -= limits.slack + TOLERANCE * max(1.0, highest)
     best = -np.inf
-    for turn in range(2):
+    for second_pass in range(2):
         for a in range(p):
             if results[a, layout.N_VALUES] < 2 or not results[a, layout.CAN_SPLIT]:
                 continue
@@ -320,7 +321,7 @@ def choose_attribute(growth):
                 continue
             if limits.ratio and not (gain >= floor and _has_corrected_gain(growth, a)):
                 continue
-            if turn == 0:
+            if second_pass == 0:
                 best = max(best, merits[a, layout.MERIT])
             elif merits[a, layout.MERIT] >= best - TOLERANCE * max(1.0, abs(best)):
                 return a

@@ -16,17 +16,17 @@ from spinney.growth.multiway.kernels.layout import member_range
 
 # A table has at most so many lines for each row, and in all.
 SPARSE = 4
-MOST_LISTED = 65_536
+MAX_TABLE_CODES = 65_536
 
 # Fewer keys are sorted by insertion.
-FEW_KEYS = 40
+MAX_INSERTION_KEYS = 40
 
 
 @kernel
 def has_table(facts, a, n_members):
     """Return whether an attribute is counted in a table of all codes."""
     k = facts[a, layout.N_CODES]
-    return k <= SPARSE * n_members and k <= MOST_LISTED
+    return k <= SPARSE * n_members and k <= MAX_TABLE_CODES
 
 
 @kernel
@@ -47,7 +47,7 @@ def count_tables(growth, top, first, last):
                 table[cell] = 0.0
     # Unsigned places cannot be counted from the end, and so need no second look.
     label, rows, fractions = codes.shape[1] - 1, members.rows, members.fractions
-    step, n_more = np.uint64(width), np.uint64(n_classes)
+    step, count_offset = np.uint64(width), np.uint64(n_classes)
     for i in range(begin, end):
         r = rows[i]
         c = np.uint64(codes[r, label])
@@ -59,7 +59,7 @@ def count_tables(growth, top, first, last):
             for t in range(n_listed):
                 cell = listed[t, 1] + step * codes[r, listed[t, 0]] + c
                 table[cell] += fraction
-                table[cell + n_more] += 1.0
+                table[cell + count_offset] += 1.0
 
 
 @kernel
@@ -88,10 +88,10 @@ def _values_of_table(growth, width, a):
     start, n_values = 2 * n_classes * facts[a, layout.TABLE_START], 0
     counts = start + width - n_classes
     for code in range(k):
-        here = False
+        occurs = False
         for c in range(n_classes):
-            here |= table[counts + width * code + c] > 0.0
-        if here:
+            occurs |= table[counts + width * code + c] > 0.0
+        if occurs:
             codes[n_values] = code
             for c in range(width):
                 value_weights[width * n_values + c] = table[start + width * code + c]
@@ -113,7 +113,7 @@ def _sort_keys(growth, top, a):
     codes, k = columns.codes, columns.facts[a, layout.N_CODES]
     rows, vectors, missing = members.rows, work.vectors, layout.MISSING * 2 * n_classes
     keys, n_keys, label = work.keys, 0, columns.codes.shape[1] - 1
-    least, most = np.uint64(k), np.uint64(0)
+    lowest, highest = np.uint64(k), np.uint64(0)
     for i in range(begin, end):
         r = rows[i]
         code = np.uint64(codes[r, a])
@@ -125,35 +125,35 @@ def _sort_keys(growth, top, a):
             continue
         keys[n_keys] = code << np.uint64(32) | np.uint64(i - begin)
         n_keys += 1
-        least, most = min(least, code), max(most, code)
-    if n_keys <= FEW_KEYS:
+        lowest, highest = min(lowest, code), max(highest, code)
+    if n_keys <= MAX_INSERTION_KEYS:
         insertion_sort(keys, None, 0, n_keys - 1)
         return n_keys
-    _sort_by_digits(keys, work.spare_keys, work.histogram, n_keys, least, most)
+    _sort_by_digits(keys, work.key_buffer, work.histogram, n_keys, lowest, highest)
     return n_keys
 
 
 @kernel
-def _sort_by_digits(keys, spare, histogram, n_keys, least, most):
+def _sort_by_digits(keys, buffer, histogram, n_keys, lowest, highest):
     """Sort keys by their codes, digit by digit of 8 bits from the lowest."""
     shift = np.uint64(0)
-    while (most - least) >> shift > np.uint64(0):
+    while (highest - lowest) >> shift > np.uint64(0):
         for digit in range(256):
             histogram[digit] = 0
         for i in range(n_keys):
-            digit = ((keys[i] >> np.uint64(32)) - least) >> shift & np.uint64(255)
+            digit = ((keys[i] >> np.uint64(32)) - lowest) >> shift & np.uint64(255)
             histogram[digit] += 1
         place = 0
         for digit in range(256):
-            number = histogram[digit]
+            count = histogram[digit]
             histogram[digit] = place
-            place += number
+            place += count
         for i in range(n_keys):
-            digit = ((keys[i] >> np.uint64(32)) - least) >> shift & np.uint64(255)
-            spare[histogram[digit]] = keys[i]
+            digit = ((keys[i] >> np.uint64(32)) - lowest) >> shift & np.uint64(255)
+            buffer[histogram[digit]] = keys[i]
             histogram[digit] += 1
         for i in range(n_keys):
-            keys[i] = spare[i]
+            keys[i] = buffer[i]
         shift += np.uint64(8)
 
 
