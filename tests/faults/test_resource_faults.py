@@ -82,7 +82,7 @@ def test_fault_41_absurd_work_of_functions():
         spinney.choose_k(X, range(1, 10**12))
     with pytest.raises(ParameterError, match="gap_tables=1000000000"):
         spinney.choose_k(X, [2], gap_tables=10**9)
-    with pytest.raises(ParameterError, match="n=1000000000"):
+    with pytest.raises(ParameterError, match="n_buckets=1000000000"):
         spinney.discretise(X[:, 0], "equal-width", n_buckets=10**9)
     with pytest.raises((ParameterError, DataError), match=r"folds"):
         spinney.evaluate(rows, "y", "id3", folds=10**12)
@@ -281,7 +281,7 @@ def test_fault_42_pauses_change_nothing(engine, monkeypatch):
 
     for module in (subtree, grow_multiway):
         monkeypatch.setattr(module, "Pace", Slow)
-        monkeypatch.setattr(module, "CELLS_AT_ONCE", 1)
+        monkeypatch.setattr(module, "CELLS_PER_PAUSE", 1)
     same_tree(straight, ENGINES[engine](rows), same_node)
     assert len(paused) > 30
 

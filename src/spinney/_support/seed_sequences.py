@@ -39,7 +39,7 @@ class _Hash:
 def to_words(number: int) -> list[int]:
     """Return a whole number as words of 32 bits, the lowest first.
 
-    >>> words_of(0), words_of(2**32 + 7)
+    >>> to_words(0), to_words(2**32 + 7)
     ([0], [7, 1])
     """
     words = [number & MASK_32]
