@@ -46,7 +46,7 @@ def test_settings_and_options_are_taken_together(works, growing):
     [
         (
             "min_stp=3",
-            "--set min_stp=3: a recipe has no setting 'min_stp': did you mean 'min_step'? See ",
+            "a recipe has no setting 'min_stp': did you mean 'min_step'? See ",
         ),
         ("name=x", "a recipe has no setting 'name'"),
         ("min_step=x", "min_step='x' must be a number; see spinney recipes NAME"),
