@@ -297,7 +297,7 @@ def _new_pool(size: int) -> "ThreadPoolExecutor":
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads for ``n_jobs``: None or -1 is all, -2 all but one."""
+    """Return how many threads ``n_jobs`` means: None or -1 is all, -2 all but one."""
     if n_jobs is None:
         return n_threads()
     if not is_whole(n_jobs) or n_jobs == 0:
