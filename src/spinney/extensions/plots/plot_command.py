@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
-from spinney._support.atomic_file import write_whole
 from spinney.cli.engine_options import table_input
 from spinney.cli.picture_options import style_options, tree_style
 from spinney.cli.shell_options import (
@@ -80,6 +79,8 @@ class _Kinds(click.Group):
                     raise ParameterError(msg)
                 check_output(path, overwrite=options.pop("overwrite"))
                 check_paths([path])
+                from spinney._support.atomic_file import write_whole  # NumPy
+
                 write_whole(path, [function(**options)(path)], overwrite=True)
                 say(f"drawn to {path}")
 
