@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
 from spinney._support.text import number_text, shown
-from spinney.data import Column, Schema, Table
-from spinney.data.column_issues import is_identifier_name
+from spinney.data import Column, Schema, Table, is_identifier_name
 from spinney.data.readers import read_table
 from spinney.errors import SpinneyNote
 from spinney.extensions.explorer.packed_numbers import packed
