@@ -77,6 +77,6 @@ def test_a_lesson_of_what_is_no_tree():
 
 @pytest.mark.parametrize("model", [3, "model.spinney", None])
 def test_a_score_of_what_is_no_model(model):
-    with pytest.raises(ParameterError, match=r"model=.* has no truth") as error:
+    with pytest.raises(ParameterError, match=r"model=.* has no target to compare") as error:
         spinney.score(model, SHOP)
     assert error.value.parameter == "model"

@@ -69,7 +69,7 @@ def test_other_recipes_are_pruned_so_too(model):
     assert strict.tree.n_leaves < mild.tree.n_leaves <= model.tree.n_leaves
     numbers = spinney.grow(TABLES / "cpu_prp.csv", "class", recipe="cart")
     for name in ("error-based", "collapse"):
-        with pytest.raises(ParameterError, match=f"method='{name}' counts errors"):
+        with pytest.raises(ParameterError, match=f"pruning='{name}' counts errors"):
             numbers.prune(name)
     with pytest.raises(ParameterError, match="'class' is"):
         numbers.prune("error-based", data=TABLES / "cpu_prp.csv")
