@@ -181,7 +181,7 @@ def test_rates_that_mean_nothing(rate):
 
 def test_nothing_to_inject():
     with pytest.raises(
-        ParameterError, match="noise, missing_rate and outliers are all em"
+        ParameterError, match="noise, missing_rate and outliers are all"
     ):
         spinney.robustness(TABLE, "class", noise=[], missing_rate=[], outliers=[])
 

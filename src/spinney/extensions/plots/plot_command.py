@@ -81,7 +81,6 @@ class _Kinds(click.Group):
                     raise ParameterError(msg)
                 check_output(path, overwrite=options.pop("overwrite"))
                 check_paths([path])
-                from spinney._support.atomic_file import write_whole  # NumPy
 
                 write_whole(path, [function(**options)(path)], overwrite=True)
                 say(f"drawn to {path}")
