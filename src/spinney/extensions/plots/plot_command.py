@@ -73,13 +73,14 @@ class _Kinds(click.Group):
 
         def decorate(function: Callable[..., Drawing]) -> click.Command:
             def run(output: str | None, **options: Any) -> None:
+                from spinney._support.atomic_file import write_whole  # loads NumPy
+
                 path = output or f"{name}.png"
                 if path == STANDARD_OUTPUT:
                     msg = "-o '-': a plot cannot go to standard output: name a file"
                     raise ParameterError(msg)
                 check_output(path, overwrite=options.pop("overwrite"))
                 check_paths([path])
-                from spinney._support.atomic_file import write_whole  # NumPy
 
                 write_whole(path, [function(**options)(path)], overwrite=True)
                 say(f"drawn to {path}")
