@@ -151,6 +151,12 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     "Output",
     output_options,
     text_options,
+    click.option(
+        "--measure-quality/--no-measure-quality",
+        default=True,
+        help="Grow further trees to estimate the error on new rows.  [default: if that "
+        "takes little time]",
+    ),
     click.option("--quiet", is_flag=True, help="Do not print the tree."),
 )
 def grow(data: str | None, target: str | None, **options: Any) -> None:
@@ -248,6 +254,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
             validation=options["validation"],
             validation_share=options["validation_share"],
             keep_rows=options["keep_rows"],
+            measure_quality=options["measure_quality"],
             progress=progress,
         )
 
@@ -283,6 +290,8 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         )
         if depth is not None:
             say(_not_all(model.tree, output, depth))
+        if model.quality_ is not None:
+            say(str(model.quality_))
 
 
 def _counted(model: "FittedTree") -> str:

@@ -25,7 +25,7 @@ from spinney.estimators.table_estimator import (
     validated_table,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
-from spinney.growth import Model, RecipeScore, UpdateState
+from spinney.growth import Model, Quality, RecipeScore, UpdateState
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
     FittedTree,
@@ -236,6 +236,11 @@ class TreeEstimator(TableEstimator):
         return self._fitted().recipe_scores_
 
     @property
+    def quality_(self) -> Quality | None:
+        """The error on held-out rows and on training rows, if it was measured."""
+        return self._fitted().quality_
+
+    @property
     def stream_stats_(self) -> "StreamStats | None":
         """How many rows a stream learned, and how many it predicted right before."""
         return self._fitted().stream_stats_
@@ -363,6 +368,10 @@ confidence, probability, linear_terms : optional
     recipe_scores_ : tuple of RecipeScore
         How each of the recipes did on rows held out that ``recipe="auto"`` chose
         among; empty where nothing was tried.
+    quality_ : Quality
+        The error on held-out rows and on training rows; None if nothing measured it.
+        ``fit`` has it where folds chose the recipe or the pruning; ``spinney.grow``
+        grows further trees for it.
     sequence_ : PruningSequence
         The subtrees that pruning by cost complexity chose among; None without it.
     validation_rows_ : array of int

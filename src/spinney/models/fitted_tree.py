@@ -26,7 +26,7 @@ from spinney.errors import (
     refusal,
     warn,
 )
-from spinney.growth import Model, RecipeScore
+from spinney.growth import Model, Quality, RecipeScore
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
@@ -93,6 +93,11 @@ class FittedTree(TreeDisplay):
     def recipe_scores_(self) -> tuple[RecipeScore, ...]:
         """How each recipe did that was tried."""
         return self._grown().recipe_scores
+
+    @property
+    def quality_(self) -> Quality | None:
+        """The error on held-out rows and on training rows, if it was measured."""
+        return self._grown().quality
 
     @property
     def stream_stats_(self) -> "StreamStats | None":
