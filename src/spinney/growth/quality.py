@@ -93,7 +93,7 @@ class Quality:
 
     @property
     def method(self) -> str | None:
-        """How rows were held out, in words; None if they were not."""
+        """The origin of the held-out error, in words; None if it was not measured."""
         if self.error is None:
             return None
         if self.n_folds > 1:
