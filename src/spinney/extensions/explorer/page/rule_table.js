@@ -1,15 +1,7 @@
 // All leaves as IF-THEN rules, one per line, sorted by any column.
 
 import {
-  button,
-  copyText,
-  element,
-  meter,
-  numberCell,
-  plainCell,
-  replace,
-  scrolling,
-  table,
+  button, copyText, element, meter, numberCell, plainCell, replace, scrolling, table,
 } from "./dom.js";
 import { countText, figure, percent, plural, rounded, weightText } from "./numbers.js";
 import { swatch } from "./node_panel.js";
