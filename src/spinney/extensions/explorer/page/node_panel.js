@@ -14,7 +14,7 @@ import { termValue } from "./walk.js";
 
 const MAX_CLASSES = 12;
 const MAX_VALUE_BARS = 24;
-const MAX_NAME_WIDTH = 250; // pixels of a class name, in up to two lines
+const MAX_NAME_WIDTH = 210; // pixels of a class name, in up to two lines
 
 export function nodePanel(state, notice) {
   const { tree, selected: node } = state;
