@@ -11,9 +11,9 @@ from spinney.trees.predict import flatten, outputs
 
 
 def quality_data(model: Any) -> dict[str, Any] | None:
-    """Return the quality that was measured in growing, in words; None without it."""
+    """Return the figures that were measured in growing; None without them."""
     quality = getattr(model, "quality_", None)
-    return None if quality is None else {"by": "", "text": str(quality)}
+    return quality and {**quality.figures(), "method": quality.method}
 
 
 def tested_data(tree: Tree, rows: EncodedRows) -> dict[str, Any] | None:
