@@ -38,13 +38,12 @@ def palette_rules(palette: str | Sequence[str]) -> str:
     if isinstance(palette, str) and "#" not in palette:
         check_named("palette", palette, PALETTES)
         palette = PALETTES[palette]
-    colours = palette.split(",") if isinstance(palette, str) else list(palette)
-    colours = [colour.strip() for colour in colours]
+    given = palette.split(",") if isinstance(palette, str) else palette
+    colours = [str(c).strip() for c in given] if isinstance(given, Sequence) else [""]
     wrong = [colour for colour in colours if not _COLOUR.fullmatch(colour)]
     if wrong or len(colours) > len(COLOURS):
-        problem = f" takes up to {len(COLOURS)} colours such as #0072b2"
-        remedy = f"not {wrong[0]!r}" if wrong else f"not {len(colours)}"
-        raise ParameterError(Setting("palette"), problem, remedy=remedy)
+        problem = f" takes a name, or up to {len(COLOURS)} colours such as #0072b2"
+        raise ParameterError(Setting("palette", palette), problem)
     pairs = enumerate(colours)
     return "".join(f"{SCOPE} .k{place}{{fill:{colour}}}" for place, colour in pairs)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from spinney._support.checks import check_choice, check_named, check_whole
 from spinney._support.text import figure, percent_text, short_weight, shown, weight_text
+from spinney.errors import ParameterError, Setting
 from spinney.extensions.pictures.box_parts import KINDS, BoxPart, baseline
 from spinney.extensions.pictures.markup import Markup, element, joined, number
 from spinney.extensions.pictures.node_boxes import STYLES, NodeBoxes, weighs
@@ -110,6 +111,8 @@ def to_svg(
     check_choice("horizontal", horizontal)
     check_choice("bars", bars)
     check_choice("leaves_at_bottom", leaves_at_bottom)
+    if title is not None and not isinstance(title, str):
+        raise ParameterError(Setting("title", title), " must be text")
     if digits is not None:
         check_whole("digits", digits, least=1)
     boxes = NodeBoxes(model, style, errors, bars, digits)
