@@ -44,10 +44,9 @@ from spinney.extensions.pictures.page_output import page_options, page_path, wri
 def explore(model: str, other: str | None, **options: Any) -> None:
     """Write an interactive page of MODEL that works offline.
 
-    It holds counts, and no rows unless --rows names them; --data adds histograms of a
-    table and none of its rows. Two models stand side by
-    side. Without -o the page is named after MODEL, and with --open it is a temporary
-    file.
+    The page contains counts; --rows adds the rows of a table, --data only histograms of
+    a table. Two models are shown side by side. Without -o the page is named after
+    MODEL; with --open it is a temporary file.
     """
     path = page_path(Path(model).stem, options)
     models = [load(path) for path in (model, other) if path is not None]
@@ -55,7 +54,7 @@ def explore(model: str, other: str | None, **options: Any) -> None:
         page = models[0].explore(
             **_table_argument(models, options), beside=models[1] if other else None
         )
-    write_page(page, path, options, _contents(options))
+    write_page(page, path, options, _page_contents(options))
 
 
 def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +80,7 @@ def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any
     return {named[0]: table}
 
 
-def _contents(options: dict[str, Any]) -> str:
+def _page_contents(options: dict[str, Any]) -> str:
     if options["data"] is not None:
         return f"counts of {options['data']}, no rows"
     rows = options["rows"]

@@ -1,4 +1,4 @@
-"""The rows of a page, if a user passes them: cells and leaf of each row."""
+"""The rows that a page shows: the cells and the leaf of each row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ MAX_ROWS = 5_000
 class TableRows:
     """A table as a model reads it, with the leaf of each row.
 
-    ``targets`` are the codes or numbers of the target, None where the table has none.
+    ``targets`` are the codes or numbers of the target; None without a target column.
     """
 
     table: Table
@@ -29,7 +29,7 @@ class TableRows:
 
     @property
     def has_target(self) -> NDArray[np.bool_]:
-        """Which rows have a target."""
+        """Whether each row has a target."""
         assert self.targets is not None
         if self.targets.dtype.kind == "f":
             return np.asarray(~np.isnan(self.targets))
@@ -37,7 +37,7 @@ class TableRows:
 
 
 def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> TableRows:
-    """Send rows down a tree."""
+    """Return the rows of a table with the leaf that each row reaches."""
     columns = schema.encode(table, flat.read, optional=flat.gathered_optional)
     leaves = leaf_numbers(flat, columns, table.n_rows)
     named, targets = {column.name for column in table.columns}, None
@@ -47,7 +47,7 @@ def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> TableRows:
 
 
 def rows_data(rows: TableRows) -> dict[str, Any]:
-    """Return the first rows with their leaves, and how many there are."""
+    """Return the first rows with their leaves, and the number of all rows."""
     return {
         **cells_data(rows.table),
         "leaf": packed(rows.leaves[:MAX_ROWS]),
