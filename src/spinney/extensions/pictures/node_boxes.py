@@ -47,8 +47,8 @@ ERROR_WIDTH = 280.0
 class NodeBoxes:
     """The boxes of a model's nodes, in a style.
 
-    With ``bars`` a split shows its branches as bars. ``errors`` on another table come
-    last; the bars then count the rows of that table.
+    With ``bars`` a split shows its branches as bars. ``errors`` of another table come
+    last; the bars then count its rows.
     """
 
     model: Model
@@ -68,7 +68,7 @@ class NodeBoxes:
 
     @cached_property
     def colours(self) -> ClassColours | NumberColours:
-        """The colours of the nodes."""
+        """The colours of its nodes."""
         return tree_colours(self.tree)
 
     def box(self, node: Node) -> NodeBox:
@@ -87,7 +87,7 @@ class NodeBoxes:
         )
 
     def _branch_bars(self, node: Node) -> list[BoxPart]:
-        """Return the bars of a split; none without ``bars``."""
+        """Return the bars of a split, if they are to be drawn."""
         if not self.bars:
             return []
         bars = branch_bar_parts(self.tree, self.colours, node, self._histograms)
@@ -95,12 +95,12 @@ class NodeBoxes:
 
     @cached_property
     def _histograms(self) -> Mapping[int, Histogram] | None:
-        """Histograms of the table's rows, at numeric splits."""
+        """Histograms of the given rows, at splits of numbers."""
         rows = None if self.errors is None else self.errors.rows
         return None if rows is None else node_histograms(self.tree, rows)
 
     def _error_lines(self, node: Node) -> list[BoxPart]:
-        """Return lines with the errors of a node on another table, if any."""
+        """Return the errors of a node on another table, if there is one."""
         if self.errors is None:
             return []
         lines = self.errors.lines(node.number)
@@ -112,7 +112,7 @@ class NodeBoxes:
         return f"node {node.number}: {where}\n{counts}"
 
     def _nearest_conditions(self, node: Node) -> list[str]:
-        """Return the conditions on the path to a node; if many, the nearest."""
+        """Return the conditions of the path to a node; if many, the nearest."""
         conditions: list[str] = []
         while node.parent is not None:
             if len(conditions) == CONDITIONS_SHOWN:
@@ -180,7 +180,7 @@ def weighs(tree: Tree) -> bool:
     return not alike[0] or bool(((weight > arrays.rows) & ~alike).any())
 
 
-def _compact_parts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
+def _compact(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     title = boxes.prediction(node) if node.is_leaf else boxes.splitting_attribute(node)
     parts: list[BoxPart] = [Words(title, "title"), Words(boxes.support(node), "note")]
     if boxes.tree.schema.target.is_numeric:
@@ -188,7 +188,7 @@ def _compact_parts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     return [*parts, boxes.picture(node)]
 
 
-def _rules_parts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
+def _rules(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     target = boxes.tree.schema.target
     title = boxes.prediction(node)
     parts: list[BoxPart] = [Words(title, "title")]
@@ -200,7 +200,7 @@ def _rules_parts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     return [*parts, Words(boxes.support(node), "note"), boxes.picture(node)]
 
 
-def _teaching_parts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
+def _teaching(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     title = boxes.prediction(node) if node.is_leaf else boxes.splitting_attribute(node)
     parts: list[BoxPart] = [
         Words(title, "title"),
@@ -209,20 +209,20 @@ def _teaching_parts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
             "note",
         ),
         boxes.picture(node),
-        *_count_lines(boxes, node),
+        *_counts(boxes, node),
     ]
     explanation = explain_node(boxes.model, node.number)
     if explanation.impurity is not None and node.n_rows:
         name = explanation.impurity_name
-        parts.append(Columns(name, _number_text(explanation.impurity), "plain"))
+        parts.append(Columns(name, _decimals(explanation.impurity), "plain"))
     if node.is_leaf:
         reason = str(node.reason or "")
         lines = wrapped(reason, REASON_WIDTH, 11)
         return [*parts, *(Words(line, "note") for line in lines)]
-    return [*parts, Separator(), *_merit_lines(boxes, node)]
+    return [*parts, Separator(), *_merits(boxes, node)]
 
 
-def _count_lines(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
+def _counts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     """Return the weight of each class present, or mean and deviation."""
     tree = boxes.tree
     if tree.schema.target.is_numeric:
@@ -245,7 +245,7 @@ def _count_lines(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     return [*lines, *rest]
 
 
-def _merit_lines(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
+def _merits(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     """Return the merits of all attributes, the chosen one first, then the best."""
     tree, recipe = boxes.tree, boxes.model.recipe
     numeric = tree.schema.target.is_numeric
@@ -255,7 +255,7 @@ def _merit_lines(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     lines: list[BoxPart] = [
         Columns(
             tree.schema.attributes[candidate.attribute].text(),
-            _number_text(candidate.merit),
+            _decimals(candidate.merit),
             "note" if place else "strong",
             share=min(max(candidate.merit / best, 0.0), 1.0) if best > 0 else 0.0,
         )
@@ -267,13 +267,13 @@ def _merit_lines(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     return [Columns(search.criterion.merit_name, "", "note"), *lines]
 
 
-def _number_text(number: float) -> str:
-    """Return a number with three decimals, as in explanations; large ones shorter."""
+def _decimals(number: float) -> str:
+    """Return a number in three decimals, as explanations have it; large ones short."""
     return f"{number:.3f}" if abs(number) < 1e4 else figure(number, digits=4)
 
 
 STYLES: dict[str, Callable[[NodeBoxes, Node], list[BoxPart]]] = {
-    "compact": _compact_parts,
-    "rules": _rules_parts,
-    "teaching": _teaching_parts,
+    "compact": _compact,
+    "rules": _rules,
+    "teaching": _teaching,
 }

@@ -60,7 +60,7 @@ class SplitHistogram:
         return TALL + MARK + line_height(KIND)
 
     def draw(self, x: float, y: float, width: float) -> Markup:
-        """Return the histogram as SVG."""
+        """Return it as SVG."""
         base, wide = y + TALL, width / len(self.bars)
         parts = []
         for at, bar in enumerate(self.bars):
@@ -105,7 +105,7 @@ def split_histogram(
         tooltip = f"{_bin_text(*histogram.edges(at), attribute)}: "
         if size > 0:
             tooltip += counts_text(weights, tree.schema)
-        parts = _coloured_parts(tree, colours, weights) if size > 0 else ()
+        parts = _parts(tree, colours, weights) if size > 0 else ()
         bars.append(HistogramBar(float(size) / max_size, parts, tooltip))
     reach = histogram.high - histogram.low
     inside = [cut for cut in histogram.cuts if histogram.low <= cut <= histogram.high]
@@ -119,7 +119,7 @@ def split_histogram(
     )
 
 
-def _coloured_parts(
+def _parts(
     tree: Tree, colours: ClassColours | NumberColours, weights: Floats
 ) -> Sequence[tuple[str, float, float]]:
     if isinstance(colours, NumberColours):

@@ -1,7 +1,7 @@
-"""A finished tree as SVG: boxes, branches as wide as their rows, a legend.
+"""A finished tree as SVG: boxes, branches as wide as the rows that take them, a legend.
 
-The picture needs no data, no other program and no network. ``svg_elements`` escapes
-every text, and there are no external references.
+It needs no data, no other program and no network; every text in it is escaped by
+``svg_elements``, and nothing in it refers to anything outside.
 """
 
 from typing import Protocol
@@ -103,15 +103,15 @@ def to_svg(
     least = MIN_WIDTH if above is None else max(MIN_WIDTH, above.width)
     inside = max(least, along if horizontal else across)
     width, begin = inside + 2 * MARGIN, MARGIN + (above.height if above else 0.0)
-    head, head_height = _picture_head(boxes, sketch, inside, begin)
+    head, head_height = _head(boxes, sketch, inside, begin)
     top = begin + head_height
     end = top + (across if horizontal else along)
-    models, models_height = _model_lines(sketch, boxes.tree, inside, end)
+    models, models_height = _models(sketch, boxes.tree, inside, end)
     height = end + models_height + MARGIN
     left = MARGIN + (inside - (along if horizontal else across)) / 2
     pen = SketchRenderer(sketch, left, top)
     content = [
-        words(above.title if above else _tree_title(model.tree), "title"),
+        words(above.title if above else _title(model.tree), "title"),
         words(_description(boxes, sketch, above), "desc"),
         element("style", STYLE_SHEET),
         rectangle(0, 0, width, height, kind="page", corner=6),
@@ -126,7 +126,7 @@ def to_svg(
 
 
 class SketchRenderer:
-    """Draws a sketch at a position, vertically or horizontally."""
+    """Draws a sketch at a position; only it knows the direction of the tree."""
 
     def __init__(self, sketch: Sketch, left: float, top: float) -> None:
         self.sketch, self.left, self.top = sketch, left, top
@@ -147,10 +147,10 @@ class SketchRenderer:
         return each.box.draw(*corner)
 
     def branches(self, place: int) -> Markup:
-        """Return the lines to the children of a node, which start side by side.
+        """Return the lines to the children of a node, side by side where they begin.
 
-        A line is straight past the largest box of its level, so that it crosses no
-        neighbour, and straight again at its label.
+        A line goes straight past the largest box of its level, so that it crosses no
+        neighbour, and is straight again where its label stands.
         """
         sketch, parent = self.sketch, self.sketch.drawn[place]
         below = [sketch.drawn[child] for child in parent.children]
@@ -208,11 +208,11 @@ def _thickness(each: DrawnNode) -> float:
     return MIN_THICKNESS + (MAX_THICKNESS - MIN_THICKNESS) * each.share
 
 
-def _tree_title(tree: Tree) -> str:
+def _title(tree: Tree) -> str:
     return f"Decision tree for {shown(tree.schema.target.name)}"
 
 
-def _tree_facts(tree: Tree) -> str:
+def _facts(tree: Tree) -> str:
     n_rows, leaves = tree.root.n_rows, tree.n_leaves
     rows = f"{n_rows} row{'s' if n_rows != 1 else ''}"
     rows += f" of weight {short_weight(tree.root.weight)}" if weighs(tree) else ""
@@ -226,7 +226,7 @@ def _tree_facts(tree: Tree) -> str:
 def _description(boxes: NodeBoxes, sketch: Sketch, above: Heading | None) -> str:
     """Return the tree in words, for screen readers."""
     tree = boxes.tree
-    facts = f"{_tree_title(tree)}: {_tree_facts(tree)}."
+    facts = f"{_title(tree)}: {_facts(tree)}."
     facts = f"{above.description}\n{facts}" if above else facts
     if len(tree) > MAX_DESCRIBED_NODES:
         return facts
@@ -234,13 +234,13 @@ def _description(boxes: NodeBoxes, sketch: Sketch, above: Heading | None) -> str
     return f"{facts}\n{text}"
 
 
-def _picture_head(
+def _head(
     boxes: NodeBoxes, sketch: Sketch, width: float, begin: float
 ) -> tuple[Markup, float]:
     """Return the target, the number of rows, and the legend."""
     tree = boxes.tree
     size, bold = KINDS["title"]
-    facts = _tree_facts(tree)
+    facts = _facts(tree)
     if sketch.cut:
         facts += f", drawn to depth {sketch.depth} of {tree.height}"
     if boxes.errors is not None:
@@ -258,16 +258,16 @@ def _picture_head(
     top = begin + LEGEND_ROW
     colours = boxes.colours
     if isinstance(colours, NumberColours):
-        legend, height = _colour_scale(colours, top)
+        legend, height = _scale(colours, top)
     else:
-        legend, height = _class_legend(colours, top, width)
+        legend, height = _legend(colours, top, width)
     return joined([heading, legend], "\n"), LEGEND_ROW + height + LEGEND_GAP
 
 
-def _model_lines(
+def _models(
     sketch: Sketch, tree: Tree, width: float, begin: float
 ) -> tuple[list[Markup], float]:
-    """Return the text of the linear models named in boxes, and its height."""
+    """Return the linear models that boxes name, below the tree, and their height."""
     size = KINDS["note"][0]
     drawn = {each.node.number for each in sketch.drawn if each.node is not None}
     lines = model_lines(
@@ -290,9 +290,7 @@ def _model_lines(
     return marks, y - begin
 
 
-def _class_legend(
-    colours: ClassColours, top: float, width: float
-) -> tuple[Markup, float]:
+def _legend(colours: ClassColours, top: float, width: float) -> tuple[Markup, float]:
     """Return the classes with their colours and counts, row by row."""
     tree, parts = colours.tree, []
     size, root = KINDS["note"][0], tree.root
@@ -323,8 +321,8 @@ def _class_legend(
     return joined(parts), y + LEGEND_ROW - top
 
 
-def _colour_scale(colours: NumberColours, top: float) -> tuple[Markup, float]:
-    """Return the colour scale of numbers, with a mark at the mean of all rows."""
+def _scale(colours: NumberColours, top: float) -> tuple[Markup, float]:
+    """Return the colours of numbers, with the mean of all rows where it is."""
     (mean, _), (low, high), parts = colours.middle, colours.ends, []
     for step in range(SCALE_STEPS):
         hue, strength = colours.colour(low + (high - low) * (step + 0.5) / SCALE_STEPS)
