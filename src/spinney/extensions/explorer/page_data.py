@@ -53,6 +53,7 @@ from spinney.trees import (
     CandidateArrays,
     Reason,
     Tree,
+    tree_importances,
 )
 from spinney.trees.predict import flatten
 
@@ -153,6 +154,10 @@ def _tree_model_data(
             "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
+        "importance": tree_importances(tree).values.tolist(),
+        "quality": None
+        if model.quality is None
+        else {"summary": str(model.quality), **model.quality.figures()},
         "names": {str(node): name for node, name in tree.model_names.items()},
         "models": _model_lines(tree, order),
         "rows": rows_data(rows) if rows is not None and with_rows else None,
