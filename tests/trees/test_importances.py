@@ -58,9 +58,8 @@ def test_a_leaf_has_none():
 
 def test_a_line_names_five_columns():
     rows = np.random.default_rng(0).integers(0, 9, (90, 8))
-    table = {f"x{i}": rows[:, i] for i in range(8)} | {
-        "y": np.array(["a", "b", "c"])[rows.sum(axis=1) % 3]
-    }
+    labels = np.array(["a", "b", "c"])[rows.sum(axis=1) % 3]
+    table = {f"x{i}": rows[:, i] for i in range(8)} | {"y": labels}
     summary = spinney.grow(table, "y", recipe="id3").importances().summary()
     assert summary.count("%") == 5
     assert summary.endswith(" more")
