@@ -4,7 +4,6 @@ from spinney.trees.candidate_arrays import GIVEN, CandidateArrays, joined_candid
 from spinney.trees.certificate import OBJECTIVES, Certificate
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
-from spinney.trees.tree_importances import TreeImportances, tree_importances
 from spinney.trees.lazy_nodes import (
     ArrayNodes,
     ExplicitNodes,
@@ -61,3 +60,4 @@ from spinney.trees.tree_arrays import (
     surrogate_arrays,
     winner_arrays,
 )
+from spinney.trees.tree_importances import TreeImportances, tree_importances
