@@ -10,7 +10,7 @@ import numpy as np
 from spinney._support.text import shown, value_text, weight_text
 from spinney._support.text_table import aligned
 from spinney._version import __version__
-from spinney.trees import TreeImportances, tree_importances
+from spinney.trees import TreeImportances, importances_of
 
 if TYPE_CHECKING:
     from spinney.data import Fingerprint, Target
@@ -120,7 +120,7 @@ def tree_facts(model: "Model") -> dict[str, Any]:
         "quality": _quality(model.quality),
         "importances": {
             name: {"importance": importance, "gain": gain}
-            for name, importance, gain in tree_importances(tree).ranked()
+            for name, importance, gain in importances_of(tree).ranked()
         },
         "costs": _costs(tree.schema.target),
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}

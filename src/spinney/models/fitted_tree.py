@@ -23,7 +23,7 @@ from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
 from spinney.output.file import save_model
-from spinney.trees import TreeImportances, tree_importances
+from spinney.trees import TreeImportances, importances_of
 from spinney.trees.predict import (
     FlatTree,
     LazyFlatTree,
@@ -187,7 +187,7 @@ class FittedTree(TreeDisplay):
         Columns of many values look more important than they are, for the gains are
         those of training.
         """
-        return tree_importances(self.tree)
+        return importances_of(self.tree)
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

@@ -89,7 +89,7 @@ class TreeImportances(InNotebooks):
         return "\n".join(aligned(self.bars(), left=(0, 2, 3))) or "no splits"
 
 
-def tree_importances(tree: Tree) -> TreeImportances:
+def importances_of(tree: Tree) -> TreeImportances:
     """Return the importance of each column to a tree."""
     schema, gained = tree.schema, tree.gains
     columns = gained[: schema.n_columns].copy()

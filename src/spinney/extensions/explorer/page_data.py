@@ -56,7 +56,7 @@ from spinney.trees import (
     CandidateArrays,
     Reason,
     Tree,
-    tree_importances,
+    importances_of,
 )
 from spinney.trees.predict import flatten
 
@@ -171,7 +171,7 @@ def _tree_model_data(
             "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
-        "importance": tree_importances(tree).values.tolist(),
+        "importance": importances_of(tree).values.tolist(),
         "quality": None
         if model.quality is None
         else {"summary": str(model.quality), **model.quality.figures()},
