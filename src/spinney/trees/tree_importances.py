@@ -13,6 +13,7 @@ from spinney.trees.tree import Tree
 
 MAX_SUMMARY = 5  # columns in one line
 BAR = 20  # signs of the longest bar
+MAX_NAME = 36
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +67,7 @@ class TreeImportances(InNotebooks):
         'importance: y 75 %, x 25 %'
         """
         used = [line for line in self.ranked() if line[1] > 0]
-        parts = [f"{shown(n)} {percent_text(v)}" for n, v, _ in used[:MAX_SUMMARY]]
+        parts = [f"{_short(n)} {percent_text(v)}" for n, v, _ in used[:MAX_SUMMARY]]
         if len(used) > MAX_SUMMARY:
             parts.append(f"{len(used) - MAX_SUMMARY} more")
         return f"importance: {', '.join(parts)}" if parts else ""
@@ -76,7 +77,7 @@ class TreeImportances(InNotebooks):
         used = [line for line in self.ranked() if line[1] > 0]
         return [
             (
-                shown(name),
+                _short(name),
                 percent_text(value, 1),
                 "█" * max(1, round(BAR * value / used[0][1])),
                 f"gain {figure(gain, digits=4)}",
@@ -87,6 +88,12 @@ class TreeImportances(InNotebooks):
     def text(self) -> str:
         """Return a line for each column with a gain, the most important first."""
         return "\n".join(aligned(self.bars(), left=(0, 2, 3))) or "no splits"
+
+
+def _short(name: str) -> str:
+    """Return the name of a column, cut if it is long."""
+    text = shown(name)
+    return text if len(text) <= MAX_NAME else f"{text[: MAX_NAME - 1]}…"
 
 
 def importances_of(tree: Tree) -> TreeImportances:
