@@ -126,8 +126,7 @@ def test_few_rows_tell_the_training_error_only():
     assert quality == Quality(0.0)
     assert (quality.accuracy, quality.n_rows, quality.method) == (None, 0, None)
     assert str(quality) == (
-        "accuracy 100.0 % on training rows; on new rows not measured: use `spinney "
-        "evaluate`"
+        "accuracy 100.0 % on training rows; new rows not measured: `spinney evaluate`"
     )
 
 

@@ -112,8 +112,7 @@ class Quality:
         if self.error is None:
             figures = self._text(self.training_error, None, "RMSE ", "accuracy ")
             return (
-                f"{figures} on training rows; on new rows not measured: use "
-                "`spinney evaluate`"
+                f"{figures} on training rows; new rows not measured: `spinney evaluate`"
             )
         figures = self._text(self.error, self.standard_error, "RMSE ", "accuracy ")
         training = self._text(self.training_error, None)
