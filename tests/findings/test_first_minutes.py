@@ -170,7 +170,7 @@ def test_a_part_of_dask_that_fails_is_named():
         def nthreads(self):
             return {"worker": 1}
 
-    match = r"could not be made or read \(ZeroDivisionError: division by zero\): fix"
+    match = r"cannot be computed \(ZeroDivisionError: division by zero\): fix"
     with pytest.raises(DataError, match=match):
         OnDask(Client()).gather(Failed())
 

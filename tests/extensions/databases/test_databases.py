@@ -212,7 +212,7 @@ def test_rows_of_a_database_may_be_read():
 def test_rows_of_sqlite_need_room(limit, options):
     with connected() as connection:
         fill_sqlite(connection, COLUMNS)
-        with pytest.raises(ParameterError, match=r"no room for 6 rows.*'duckdb'"):
+        with pytest.raises(ParameterError, match=r"too small for 6 rows.*'duckdb'"):
             spinney.grow(connection, "y", table=TABLE, memory_limit=limit, **options)
         assert grown(connection, table=TABLE, memory_limit="1MB").tree.n_leaves > 1
 

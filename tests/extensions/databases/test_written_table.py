@@ -153,7 +153,7 @@ def test_the_table_of_an_earlier_run_is_predicted_anew(
 def test_a_query_that_waits_for_a_value_is_refused(mark, connection):
     model = spinney.grow(COLUMNS, "y", recipe="cart")
     query = f"SELECT * FROM {quoted(TABLE)} WHERE size > {mark}"
-    words = rf"has a value to be bound, \{mark}: write the value itself"
+    words = rf"contains the parameter \{mark}: write its value instead"
     with pytest.raises(ParameterError, match=words) as refused:
         predict_into(model, connection, "p", table=query)
     assert refused.value.parameter == "table"
@@ -248,7 +248,7 @@ def test_the_shell(tmp_path, capsys):
     assert run(command) == 2
     assert "needs --into" in capsys.readouterr().err
     assert run(["predict", str(model), "new.csv", "--into", "p"]) == 2
-    assert "is a table of a database" in capsys.readouterr().err
+    assert "stores predictions in a database" in capsys.readouterr().err
     connection.close()
 
 

@@ -272,7 +272,7 @@ def test_what_a_format_has_no_words_for_is_refused():
     model = grown(CASES[0])
     with pytest.raises(ParameterError, match="dialect='mysql' is unknown"):
         model.export("sql", dialect="mysql")
-    with pytest.raises(ParameterError, match=r"table='a\.\.b' is no name of a table"):
+    with pytest.raises(ParameterError, match=r"table='a\.\.b' is not a table name"):
         model.export("sql", table="a..b")
     with pytest.raises(ParameterError, match="table='t' says nothing with format='c'"):
         model.export("c", table="t")

@@ -188,7 +188,7 @@ PART = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
         (["rows.csv"], r"'rows.csv' is no Parquet file"),
         (["rows.parquet"], "there is no file 'rows.parquet'"),
         ("rows *.parquet", r"there is no file 'rows \*.parquet'"),
-        ([{"x": [1.0], "y": [None]}], "every one of the 1 cells is missing"),
+        ([{"x": [1.0], "y": [None]}], "all 1 cells are missing"),
     ],
 )
 def test_parts_that_are_refused(partitions, problem):

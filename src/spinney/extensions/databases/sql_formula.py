@@ -10,16 +10,16 @@ from spinney.extensions.databases import expressions as sql
 
 
 def finite(number: exp.Expr) -> exp.Expr:
-    """Return whether a number is one; where engines know NaN, it is above all."""
+    """Return the condition that a number is finite; NaN sorts above all numbers."""
     largest = sql.param(sys.float_info.max)
     return exp.LTE(this=exp.Abs(this=number), expression=largest)
 
 
 def expression_of(attribute: Attribute) -> exp.Expr:
-    """Return an attribute's formula as SQL, NULL where it has no value.
+    """Return an attribute's formula as SQL, NULL for missing values.
 
-    The arithmetic is that of ``Formula.cells``, in the same order; a conjunction is 0
-    or 1, as its codes are.
+    The operations and their order are those of ``Formula.cells``; a conjunction gives
+    the codes 0 and 1.
     """
     formula = attribute.formula
     if isinstance(formula, Conjunction):
@@ -48,7 +48,7 @@ def _number(formula: object) -> exp.Expr:
 
 
 def _cell(index: int) -> exp.Expr:
-    """Return a number, which may be kept as a whole one of few bytes, as a float."""
+    """Return a column, which may be stored as an integer, as a float."""
     return sql.double(sql.column(f"a{index}"))
 
 

@@ -165,16 +165,16 @@ def rank_copies(sums: Floats, weights: Floats | None) -> Integers:
     return copies
 
 
-def hashes_of(sums: Floats, copies: Integers) -> Floats:
+def hashes_from_sums(sums: Floats, copy_ranks: Integers) -> Floats:
     """Return the hashes of rows from their sums and ranks."""
-    return fractional_part(fractional_part(sums) + copies * GOLDEN)
+    return fractional_part(fractional_part(sums) + copy_ranks * GOLDEN)
 
 
 def row_hashes(rows: TrainingSet) -> Floats:
     """Return the hash of each row."""
     ranges = ranges_of(rows.schema, rows.columns, rows.classes)
     sums = cell_hash_sums(rows.schema, rows.columns, rows.classes, ranges)
-    return hashes_of(sums, rank_copies(sums, rows.weights))
+    return hashes_from_sums(sums, rank_copies(sums, rows.weights))
 
 
 @dataclass(frozen=True, slots=True)
