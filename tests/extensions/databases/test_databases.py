@@ -113,7 +113,10 @@ def test_a_query_is_a_table_and_nothing_may_be_changed():
     [
         ({}, "table is needed"),
         ({"table": "orderz"}, "there is no table 'orderz' in the database"),
-        ({"table": "t", "engine": "postgres"}, "is not where the table is, in sqlite"),
+        (
+            {"table": "t", "engine": "postgres"},
+            "is not the engine of the table, sqlite",
+        ),
         ({"table": "t", "format": "csv"}, "format"),
     ],
 )
@@ -174,7 +177,7 @@ def test_integers_that_floating_numbers_do_not_tell_apart(tmp_path):
 
 
 def test_a_table_is_that_of_a_database():
-    with pytest.raises(ParameterError, match="is that of a database"):
+    with pytest.raises(ParameterError, match="applies only to a database"):
         grown(COLUMNS, table="t")
     with pytest.raises(ParameterError, match="needs a table there"):
         grown(COLUMNS, engine="sqlite")
@@ -276,7 +279,9 @@ def test_the_shell(tmp_path, capsys):
     assert run([*command[:2], "--target", "y"]) == 2
     assert "--table is needed" in capsys.readouterr().err
     assert run([*command, "--engine", "postgres"]) == 2
-    assert "--engine 'postgres' is not where the table is" in capsys.readouterr().err
+    assert (
+        "--engine 'postgres' is not the engine of the table" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -330,7 +335,7 @@ def in_duckdb():
 def test_a_table_that_is_dropped_meanwhile(number, after):
     with in_duckdb() as (connection, how):
         after(number, lambda engine: engine._connection.execute("DROP TABLE t"))
-        with pytest.raises(DataError, match="somebody has dropped or renamed"):
+        with pytest.raises(DataError, match="was dropped or renamed"):
             grown(**how, memory_limit=0)
         assert temporary(connection) == []
 

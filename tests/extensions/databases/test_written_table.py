@@ -68,12 +68,12 @@ def test_a_query_is_read_and_a_table_is_replaced_only_if_told(connection):
     part = f"SELECT * FROM {quoted(TABLE)} WHERE size < 4"
     assert predict_into(model, connection, "p", table=part) == 3
     with pytest.raises(
-        ParameterError, match=r"is in the database already.*set overwrite"
+        ParameterError, match=r"already exists in the database.*set overwrite"
     ):
         predict_into(model, connection, "p", table=TABLE)
     assert connection.execute("SELECT count(*) FROM p").fetchone() == (3,)
     assert predict_into(model, connection, "p", table=TABLE, overwrite=True) == 6
-    with pytest.raises(ParameterError, match="is the table that is read"):
+    with pytest.raises(ParameterError, match="is also the input table"):
         predict_into(model, connection, TABLE, table=TABLE, overwrite=True)
 
 
@@ -100,7 +100,7 @@ def test_no_table_that_a_query_reads_is_replaced(query, connection):
         with pytest.raises(DataError if "seen" in query else ParameterError) as refused:
             predict_into(model, connection, into, table=query, overwrite=True)
         if "seen" not in query:
-            assert f"into={into!r} is the table that is read" in str(refused.value)
+            assert f"into={into!r} is also the input table" in str(refused.value)
     assert connection.execute("SELECT count(*) FROM orders").fetchone() == (6,)
     assert names(connection) == before
 
@@ -169,7 +169,9 @@ def test_a_name_with_its_schema_is_replaced_there_alone(connection):
     connection.execute("CREATE TABLE other.p AS SELECT 1 AS one")
     assert predict_into(model, connection, "p", table=TABLE) == 6
     assert connection.execute("SELECT * FROM other.p").fetchall() == [(1,)]
-    with pytest.raises(ParameterError, match=r"into='main.p' is in the database"):
+    with pytest.raises(
+        ParameterError, match=r"into='main.p' already exists in the database"
+    ):
         predict_into(model, connection, "main.p", table=TABLE)
     part = f"SELECT * FROM main.{quoted(TABLE)} WHERE size < 4"
     assert predict_into(model, connection, "main.p", table=part, overwrite=True) == 3
@@ -194,7 +196,9 @@ def test_a_server_replaces_no_table_that_a_query_reads(postgres):
             try:
                 for query in ("SELECT * FROM Orders", "SELECT * FROM public.orders"):
                     for into in ("orders", "public.orders"):
-                        with pytest.raises(ParameterError, match="table that is read"):
+                        with pytest.raises(
+                            ParameterError, match="also the input table"
+                        ):
                             predict_into(
                                 model, address, into, table=query, overwrite=True
                             )
