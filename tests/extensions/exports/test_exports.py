@@ -247,7 +247,7 @@ def test_hostile_names_and_values_stay_what_they_are(name):
         same_bits(by_c(model, rows), expected)
     same_bits(by_onnx(model, rows), expected)
     if "\ufffe" in name:
-        with pytest.raises(ParameterError, match="which XML cannot hold"):
+        with pytest.raises(ParameterError, match="which XML cannot represent"):
             model.export("pmml")
     else:
         assert by_pmml(model, rows)[1] == expected[1]
