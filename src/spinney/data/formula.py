@@ -37,16 +37,18 @@ class _Pair:
 
     def __post_init__(self) -> None:
         """Refuse an operation on one attribute twice."""
-        _check_places(self.places)
+        _check_indices(self.attribute_indices)
 
     @property
-    def places(self) -> tuple[int, ...]:
-        """The attributes behind it."""
+    def attribute_indices(self) -> tuple[int, ...]:
+        """The indices of the input attributes."""
         return self.first, self.second
 
     def text(self, attributes: "Sequence[Attribute]") -> str:
         """Return the formula as text, such as ``length / width``."""
-        first, second = (shown(attributes[index].name) for index in self.places)
+        first, second = (
+            shown(attributes[index].name) for index in self.attribute_indices
+        )
         return f"{first} {self.sign} {second}"
 
 
@@ -86,17 +88,17 @@ class Ratio(_Pair):
 class Linear:
     """A linear combination of numbers, in the attributes' own units."""
 
-    places: tuple[int, ...]
+    attribute_indices: tuple[int, ...]
     coefficients: tuple[float, ...]
 
     def __post_init__(self) -> None:
         """Refuse fewer than two attributes, and coefficients that do not fit."""
-        _check_places(self.places)
+        _check_indices(self.attribute_indices)
         is_valid = [np.isfinite(factor) and factor != 0 for factor in self.coefficients]
-        if not all(is_valid) or len(is_valid) != len(self.places):
+        if not all(is_valid) or len(is_valid) != len(self.attribute_indices):
             msg = (
                 f"coefficients={self.coefficients!r} must be finite, not 0, and one "
-                f"for each of {len(self.places)} attributes"
+                f"for each of {len(self.attribute_indices)} attributes"
             )
             raise ParameterError(msg)
 
@@ -106,7 +108,7 @@ class Linear:
         >>> Linear((0, 1), (0.5, -1.25)).cells([np.array([4.0]), np.array([2.0])])
         array([-0.5])
         """
-        terms = zip(self.places, self.coefficients, strict=True)
+        terms = zip(self.attribute_indices, self.coefficients, strict=True)
         with np.errstate(over="ignore", invalid="ignore"):
             first, *rest = (factor * columns[index] for index, factor in terms)
             for term in rest:
@@ -116,7 +118,9 @@ class Linear:
     def text(self, attributes: "Sequence[Attribute]") -> str:
         """Return the formula as text, such as ``0.5·length − 1.25·width``."""
         text = ""
-        for index, factor in zip(self.places, self.coefficients, strict=True):
+        for index, factor in zip(
+            self.attribute_indices, self.coefficients, strict=True
+        ):
             if text:
                 text += " − " if factor < 0 else " + "
             elif factor < 0:
@@ -174,14 +178,14 @@ class Conjunction:
 
     def __post_init__(self) -> None:
         """Refuse too few, too many, or two clauses about one attribute."""
-        _check_places(self.places)
+        _check_indices(self.attribute_indices)
         if len(self.clauses) > MAX_CLAUSES:
             msg = f"a conjunction has at most {MAX_CLAUSES} clauses"
             raise ParameterError(msg)
 
     @property
-    def places(self) -> tuple[int, ...]:
-        """The attributes behind it."""
+    def attribute_indices(self) -> tuple[int, ...]:
+        """The indices of the input attributes."""
         return tuple(clause.place for clause in self.clauses)
 
     def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
@@ -191,7 +195,7 @@ class Conjunction:
         >>> both.cells([np.array([1, 1, 0, -1]), np.array([80.0, 70.0, 80.0, 80.0])])
         array([ 1,  0,  0, -1], dtype=int32)
         """
-        size = len(columns[self.places[0]])
+        size = len(columns[self.attribute_indices[0]])
         holds, is_present = np.ones(size, dtype=bool), np.ones(size, dtype=bool)
         for clause in self.clauses:
             cells = np.asarray(columns[clause.place])
@@ -207,13 +211,13 @@ class Conjunction:
 Formula = Difference | Ratio | Linear | Conjunction
 
 
-def reindexed(formula: Formula, places: "Mapping[int, int]") -> Formula:
+def reindexed(formula: Formula, new_indices: "Mapping[int, int]") -> Formula:
     """Return a formula with other indices of the same attributes.
 
     >>> reindexed(Ratio(3, 1), {3: 0, 1: 7})
     Ratio(first=0, second=7)
     """
-    new = tuple(places[place] for place in formula.places)
+    new = tuple(new_indices[index] for index in formula.attribute_indices)
     if isinstance(formula, Conjunction):
         clauses = zip(formula.clauses, new, strict=True)
         return Conjunction(tuple(replace(c, place=place) for c, place in clauses))
@@ -222,10 +226,10 @@ def reindexed(formula: Formula, places: "Mapping[int, int]") -> Formula:
     return type(formula)(*new)
 
 
-def _check_places(places: tuple[int, ...]) -> None:
+def _check_indices(indices: tuple[int, ...]) -> None:
     """Refuse a formula of fewer than two different attributes."""
-    if len(places) < 2 or len(set(places)) < len(places) or min(places) < 0:
-        msg = f"a formula needs two or more different attributes, not {places!r}"
+    if len(indices) < 2 or len(set(indices)) < len(indices) or min(indices) < 0:
+        msg = f"a formula needs two or more different attributes, not {indices!r}"
         raise ParameterError(msg)
 
 

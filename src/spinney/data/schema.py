@@ -251,7 +251,7 @@ class Schema:
         indices: set[int] = set()
         for index in map(int, needed):
             formula = self.attributes[index].formula
-            indices.update((index,) if formula is None else formula.places)
+            indices.update((index,) if formula is None else formula.attribute_indices)
         return sorted(indices)
 
     def lacking_columns(
@@ -372,10 +372,10 @@ def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
     if formula is None:
         msg = f"{what} is a column but follows a constructed attribute"
         raise ParameterError(msg)
-    if max(formula.places) >= len(base):
+    if max(formula.attribute_indices) >= len(base):
         msg = f"{what} has a formula over an attribute that is not a column"
         raise ParameterError(msg)
-    behind = [base[index] for index in formula.places]
+    behind = [base[index] for index in formula.attribute_indices]
     if isinstance(formula, Conjunction):
         is_valid = attribute.kind == "nominal" and attribute.values == (False, True)
         is_valid &= all(isinstance(value, bool) for value in attribute.values)

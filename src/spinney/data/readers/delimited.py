@@ -161,7 +161,9 @@ def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path,
     the first line ending to all lines, and may then find no rows.
     """
     has_long_names = any("\n" in name or "\r" in name for name in layout.names)
-    if not has_long_names and (_has_one_line_end(path) or _can_scan(path, layout)):
+    if not has_long_names and (
+        _has_uniform_line_endings(path) or _can_scan(path, layout)
+    ):
         yield path, layout.n_lines
         return
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
@@ -183,7 +185,7 @@ def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path,
         yield copy, 0
 
 
-def _has_one_line_end(path: Path) -> bool:
+def _has_uniform_line_endings(path: Path) -> bool:
     """Return whether all lines of a file have the same ending."""
     pairs, returns, feeds = 0, 0, 0
     with open(path, "rb") as file:

@@ -24,7 +24,7 @@ def expression_of(attribute: Attribute) -> exp.Expr:
     formula = attribute.formula
     if isinstance(formula, Conjunction):
         are_known = sql.all_of(
-            sql.not_null(sql.column(f"a{index}")) for index in formula.places
+            sql.not_null(sql.column(f"a{index}")) for index in formula.attribute_indices
         )
         holds = sql.all_of(_holds(clause) for clause in formula.clauses)
         return sql.case(
@@ -41,7 +41,7 @@ def _number(formula: object) -> exp.Expr:
         below = exp.Nullif(this=_cell(formula.second), expression=sql.param(0.0))
         return exp.Div(this=_cell(formula.first), expression=below, typed=True)
     assert isinstance(formula, Linear)
-    terms = zip(formula.places, formula.coefficients, strict=True)
+    terms = zip(formula.attribute_indices, formula.coefficients, strict=True)
     return exp.Paren(
         this=sql.add([sql.product(sql.param(float(c)), _cell(i)) for i, c in terms])
     )

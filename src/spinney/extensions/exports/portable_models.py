@@ -229,7 +229,7 @@ class _FormBuilder:
         attribute = self.schema.attributes[index]
         name, formula = attribute.name, attribute.formula
         assert formula is not None
-        cells = [self.cells[place] for place in formula.places]
+        cells = [self.cells[place] for place in formula.attribute_indices]
         if isinstance(formula, Difference):
             return FormSum(name, ((cells[0], 1.0), (cells[1], -1.0)))
         if isinstance(formula, Linear):

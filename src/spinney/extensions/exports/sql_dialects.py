@@ -204,9 +204,10 @@ _DATES = "of type DATE or TIMESTAMP, or as text such as 2026-11-18 10:30:00"
 _CLOCKS = "of type TIME, or as text such as 10:30:00"
 
 
-def _guarded(text: str, pattern: str, no: str) -> str:
+def _require_pattern(text: str, pattern: str, error_prefix: str) -> str:
     """Return SQL that makes casts of texts without this pattern fail."""
-    return rf"regexp_replace('{no}' || {text}, '^{no}({pattern})$', '\1')"
+    prefixed = f"'{error_prefix}' || {text}"
+    return rf"regexp_replace({prefixed}, '^{error_prefix}({pattern})$', '\1')"
 
 
 def _in_utc(text: str) -> str:
@@ -221,8 +222,8 @@ def _to_micros(text: str) -> str:
 
 
 _DUCKDB_TEXT = "NULLIF(CAST({0} AS VARCHAR), '')"
-_DUCKDB_DATE = _in_utc(_guarded(_DUCKDB_TEXT, _DATE, _NO_DATE))
-_DUCKDB_CLOCK = _guarded(_DUCKDB_TEXT, _CLOCK, _NO_CLOCK)
+_DUCKDB_DATE = _in_utc(_require_pattern(_DUCKDB_TEXT, _DATE, _NO_DATE))
+_DUCKDB_CLOCK = _require_pattern(_DUCKDB_TEXT, _CLOCK, _NO_CLOCK)
 _DUCKDB_MICROS = f"epoch_us(CAST({_DUCKDB_DATE} AS TIMESTAMPTZ))"
 _DUCKDB_TIMES = {
     "day": (
@@ -235,8 +236,8 @@ _DUCKDB_TIMES = {
 }
 # JSON has ISO 8601 dates, regardless of DateStyle.
 _POSTGRES_TEXT = "NULLIF(to_jsonb({0}) #>> '{}', '')"
-_POSTGRES_DATE = _to_micros(_in_utc(_guarded(_POSTGRES_TEXT, _DATE, _NO_DATE)))
-_POSTGRES_CLOCK = _to_micros(_guarded(_POSTGRES_TEXT, _CLOCK, _NO_CLOCK))
+_POSTGRES_DATE = _to_micros(_in_utc(_require_pattern(_POSTGRES_TEXT, _DATE, _NO_DATE)))
+_POSTGRES_CLOCK = _to_micros(_require_pattern(_POSTGRES_TEXT, _CLOCK, _NO_CLOCK))
 _POSTGRES_TIMES = {
     "day": (
         f"((({_POSTGRES_DATE})::timestamptz AT TIME ZONE 'UTC')::date "

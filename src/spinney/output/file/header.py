@@ -397,7 +397,7 @@ def formula_data(formula: Formula | None) -> dict[str, Any] | None:
         clauses = [_clause_data(clause) for clause in formula.clauses]
         return {"form": "conjunction", "clauses": clauses}
     form = type(formula).__name__.lower()
-    data: dict[str, Any] = {"form": form, "attributes": list(formula.places)}
+    data: dict[str, Any] = {"form": form, "attributes": list(formula.attribute_indices)}
     if isinstance(formula, Linear):
         data["coefficients"] = [float(factor) for factor in formula.coefficients]
     return data

@@ -69,7 +69,7 @@ def stored_rows_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
         "tries": [*state.recipe.tries],
         "declared": [*rows.declared],
         "weight": state.weight,
-        "given": _given_data(state.given, model.schema),
+        "given": _grow_arguments_data(state.given, model.schema),
     }
     cells = [column.astype(np.float64) for column in rows.columns]
     arrays = {
@@ -80,7 +80,7 @@ def stored_rows_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
     return {KEPT: entry}, arrays
 
 
-def _given_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def _grow_arguments_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Return the options of growing, ready for JSON."""
     data: dict[str, Any] = {}
     for name, value in given.items():

@@ -317,7 +317,7 @@ class MemorySource:
         formula = self._constructed[index].formula
         assert formula is not None
         behind: list[Any] = [None] * len(self.schema.attributes)
-        for position in formula.places:
+        for position in formula.attribute_indices:
             behind[position] = self.cells(position, rows)
         return formula.cells(behind)
 
