@@ -386,7 +386,7 @@ def test_a_full_disk(postgres):
             full = psycopg.errors.DiskFull("could not extend file: No space left")
             problem, remedy = engine.explain_error(full)
         assert "No space left" in str(problem)
-        assert "make room" in str(remedy)
+        assert "free space" in str(remedy)
         assert how["table"] == TABLE
 
 
@@ -401,7 +401,7 @@ def test_a_disk_that_is_too_small_for_duckdb():
         connection.execute("SET memory_limit = '24MB'")
         connection.execute("SET max_temp_directory_size = '2MB'")
         relation = connection.sql("SELECT * FROM t")
-        with pytest.raises(DataError, match="make room"):
+        with pytest.raises(DataError, match="free space"):
             spinney.grow(
                 relation, "y", connection=connection, memory_limit=0, recipe="id3"
             )

@@ -221,7 +221,7 @@ def test_what_fails_leaves_nothing(words, connection, monkeypatch):
         run_statement(engine, statement)
 
     monkeypatch.setattr(SqlEngine, "run", failing)
-    with pytest.raises(DataError, match=r"SQLite cannot write.*make room"):
+    with pytest.raises(DataError, match=r"SQLite cannot write.*free space"):
         predict_into(model, connection, "p", table=TABLE, overwrite=True)
     assert names(connection) == sorted([TABLE, "p"])
     assert connection.execute("SELECT * FROM p").fetchall() == before
