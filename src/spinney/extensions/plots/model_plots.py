@@ -63,12 +63,7 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
         The greatest number of attributes; the most important come first.
     """
     check_kind(model, "importances", "tree", "forest")
-    if model.kind == "forest":
-        ranked = list(model.importances().ranked())
-    else:
-        importances, attributes = model.tree.importances, model.schema.attributes
-        order = np.argsort(-importances, kind="stable")
-        ranked = [(attributes[i].text(), float(importances[i]), 0.0) for i in order]
+    ranked = list(model.importances().ranked())
     shown = ranked[:most]
     axes = new_axes(axes, (5.2, 0.9 + 0.24 * len(shown)))
     names, means, spreads = zip(*reversed(shown), strict=True)
