@@ -56,6 +56,7 @@ from spinney.trees import (
     CandidateArrays,
     Reason,
     Tree,
+    importances_of,
 )
 from spinney.trees.predict import flatten
 
@@ -170,6 +171,10 @@ def _tree_model_data(
             "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
+        "importance": importances_of(tree).values.tolist(),
+        "quality": None
+        if model.quality is None
+        else {"summary": str(model.quality), **model.quality.figures()},
         "names": {str(node): name for node, name in tree.model_names.items()},
         "models": _model_lines(tree, order),
         "rows": rows_data(rows) if rows is not None and with_rows else None,

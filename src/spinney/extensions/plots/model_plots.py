@@ -8,6 +8,7 @@ from spinney.errors import ParameterError
 from spinney.extensions.pictures import draw_svg
 from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
+    IMPORTANCE_AXIS,
     indexed_colour,
     new_axes,
     short,
@@ -63,12 +64,7 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
         The greatest number of attributes; the most important come first.
     """
     check_kind(model, "importances", "tree", "forest")
-    if model.kind == "forest":
-        ranked = list(model.importances().ranked())
-    else:
-        importances, attributes = model.tree.importances, model.schema.attributes
-        order = np.argsort(-importances, kind="stable")
-        ranked = [(attributes[i].text(), float(importances[i]), 0.0) for i in order]
+    ranked = list(model.importances().ranked())
     shown = ranked[:most]
     axes = new_axes(axes, (5.2, 0.9 + 0.24 * len(shown)))
     names, means, spreads = zip(*reversed(shown), strict=True)
@@ -85,7 +81,7 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
     more = f", {rest} more not shown" if rest else ""
     spread_over = " ± SD over trees" if model.kind == "forest" else ""
     title = f"variable importance for {short(model.schema.target.name, 30)}{more}"
-    return titled(axes, title, x=f"decrease in impurity (normalised){spread_over}")
+    return titled(axes, title, x=f"{IMPORTANCE_AXIS}{spread_over}")
 
 
 def pruning_path(model: Any, axes: Any = None) -> Any:
