@@ -99,7 +99,8 @@ def text_cell_error(
 ) -> DataError:
     """Return the error for a text in a column declared numeric."""
     if declarations.only is not None:
-        return model_text_error(name, value, row=row)
+        unit = declarations.model_format.unit(name)
+        return model_text_error(name, value, row=row, unit=unit)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
         remedy=phrase(
@@ -120,15 +121,27 @@ def first_unparsable(texts: Sequence[str], formats: Iterable[CellFormat]) -> str
 
 
 def model_text_error(
-    name: str, value: Value, kind: str = "numeric", *, row: int | None = None
+    name: str,
+    value: Value,
+    kind: str = "numeric",
+    *,
+    row: int | None = None,
+    unit: str | None = None,
 ) -> DataError:
     """Return the error for a text in a column of numbers or dates of a model.
 
-    ``row`` is the first row that has it, counted from 1, if rows have an order.
+    ``row`` is the first row that has it, counted from 1, if rows have an order;
+    ``unit`` is that of the column in the table of the model.
     """
     # A column without any cell is one of numbers, too.
     where = "" if row is None else f" in row {row}"
     step = Step("grow", (Setting("nominal", [name]),), subject="data")
+    if unit is not None:
+        return DataError(
+            f"column {name!r} counted {unit} when the model was grown, but holds "
+            f"{value!r}{where}",
+            remedy=f"convert it to {unit}, or leave the cell empty",
+        )
     return DataError(
         f"column {name!r} was {kind} when the model was grown, but holds {value!r}"
         f"{where}",

@@ -25,6 +25,8 @@ from spinney.data.unparsable_cells import (
     MIN_NUMBERS,
     common_format,
     conversion,
+    missing_to_number,
+    mixed_units,
     unparsable_cells,
     unparsable_remedy,
 )
@@ -140,6 +142,17 @@ class IssueFacts:
         return unparsable_cells(
             self.levels, lambda text: len(self._cells_with(text)) == 1
         )
+
+    @cached_property
+    def number_problem(self) -> str:
+        """Why a column of texts that look like numbers is none of numbers.
+
+        Digits count if the column would be an identifier otherwise.
+        """
+        problem = mixed_units(self.values)
+        if problem or not self.is_identifier:
+            return problem
+        return missing_to_number(self.values)
 
     @property
     def unparsable_in_words(self) -> str:
@@ -341,6 +354,18 @@ def _unparsable_remedy(facts: IssueFacts) -> Text:
     )
 
 
+def _is_no_number(facts: IssueFacts) -> str:
+    """Describe what keeps texts that look like numbers from being numbers."""
+    return "" if facts.unparsable or facts.is_declared else facts.number_problem
+
+
+def _number_remedy(facts: IssueFacts) -> Text:
+    return phrase(
+        "write one kind of number in all cells, or declare it ({})",
+        Setting("nominal", [facts.name]),
+    )
+
+
 def _has_similar_values(facts: IssueFacts) -> str:
     """Name the first two values that look alike."""
     levels = facts.levels
@@ -386,7 +411,7 @@ def _conversion_remedy(facts: IssueFacts) -> Text:
 
 
 def _is_identifier(facts: IssueFacts) -> str:
-    if not facts.is_identifier or facts.unparsable:
+    if not facts.is_identifier or facts.unparsable or _is_no_number(facts):
         return ""
     return f"looks like an identifier with {facts.n_unique_in_words}"
 
@@ -426,15 +451,21 @@ IDENTIFIERS = {
 }
 ISSUES = {
     "unparsable": Issue(_has_unparsable, _unparsable_remedy),
+    "no number": Issue(_is_no_number, _number_remedy),
     "similar values": Issue(_has_similar_values, lambda _: "merge them"),
     "unconverted text": Issue(_has_unconverted_text, _conversion_remedy),
     **IDENTIFIERS,
 }
 # Issues of remote rows.
-REMOTE_ISSUES = {"unparsable": ISSUES["unparsable"], **IDENTIFIERS}
+REMOTE_ISSUES = {
+    "unparsable": ISSUES["unparsable"],
+    "no number": ISSUES["no number"],
+    **IDENTIFIERS,
+}
 # Issues of X, whose columns an estimator keeps: later tables have as many.
 X_ISSUES = {
     "unparsable": ISSUES["unparsable"],
+    "no number": ISSUES["no number"],
     "unconverted text": ISSUES["unconverted text"],
     "row number": Issue(_is_row_number, _remedy_for_x),
     "identifier": Issue(
@@ -579,6 +610,9 @@ def _report_excluded(facts: IssueFacts) -> None:
     if facts.unparsable:
         problem = f"{column} {_has_unparsable(facts)}, and was excluded"
         warn(problem, remedy=_unparsable_remedy(facts))
+        return
+    if problem := _is_no_number(facts):
+        warn(f"{column} {problem}, and was excluded", remedy=_number_remedy(facts))
         return
     why = "numbers the rows"
     if facts.is_identifier:

@@ -5,7 +5,7 @@ most frequent categories.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -163,8 +163,16 @@ def summary_of(
         notes += (describe_target(column, declarations),)
     warnings = [*warnings, *look_warnings(facts_of(attributes, declarations))]
     texts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
-    columns = tuple(map(_column_summary, table.columns))
+    columns = tuple(_with_unit(_column_summary(c), table) for c in table.columns)
     return TableSummary(table.n_rows, columns, notes, tuple(texts))
+
+
+def _with_unit(summary: ColumnSummary, table: Table) -> ColumnSummary:
+    """Return the summary of a column whose kind names the unit of its numbers."""
+    unit = table.text_format.unit(summary.name)
+    if unit is None or summary.kind != "numeric":
+        return summary
+    return replace(summary, kind=f"numeric ({unit})")
 
 
 def _column_summary(column: Column) -> ColumnSummary:

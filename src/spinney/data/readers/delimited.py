@@ -358,7 +358,7 @@ class _Scan:
         likely = self._with_candidates(remaining)
         candidates = infer_candidates_in_sql(self.texts, likely, numeric)
         settings = (declared.text_format, delimiter, declared.model_format)
-        formats = choose_formats(candidates, *settings)
+        formats = choose_formats(candidates, *settings, names=self.names)
         decimals = {f.decimal for f in formats.values() if isinstance(f, NumberFormat)}
         marks = (declared.text_format.decimal, declared.model_format.decimal, *decimals)
         if "," in marks and numbers:
