@@ -70,11 +70,11 @@ def _shares(random: np.random.Generator, n: int) -> np.ndarray:
 
 
 @dataclass
-class Found:
+class Runs:
     """The runs of a program: inertias, iterations, processor seconds."""
 
     inertias: list[float] = field(default_factory=list)
-    turns: list[int] = field(default_factory=list)
+    n_iterations: list[int] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
 
 
@@ -134,8 +134,8 @@ def run(name: str, kind: str, options: argparse.Namespace) -> Outcome:
     print(report.head(found), flush=True)
     best: dict[str, float] = {}
     for program, fit in present(PROGRAMS, found, options):
-        line, said = timed(program, partial(fit, cells, k), options)
-        best[program] = statistics.median(said.inertias)
+        line, runs = timed(program, partial(fit, cells, k), options)
+        best[program] = statistics.median(runs.inertias)
         line.quality = best[program] / best.get(OWN, best[program])
         found.lines.append(line)
         print(report.row(found, line), flush=True)
@@ -150,24 +150,24 @@ def run(name: str, kind: str, options: argparse.Namespace) -> Outcome:
 
 def timed(
     program: str, fit: Callable[[int], Any], options: argparse.Namespace
-) -> tuple[Line, Found]:
+) -> tuple[Line, Runs]:
     """Time a program; each run has another seed, the cold one that of the first."""
-    said = Found()
+    runs = Runs()
     seeds: Iterator[int] = iter([0, *range(options.repeats)])
 
     def work() -> None:
         began = time.process_time()
         inertia, turns = fit(next(seeds))
-        said.processor.append(time.process_time() - began)
-        said.inertias.append(inertia)
-        said.turns.append(turns)
+        runs.processor.append(time.process_time() - began)
+        runs.inertias.append(inertia)
+        runs.n_iterations.append(turns)
 
     line = measure.timed(program, work, options.repeats, options.limit)
-    for told in (said.inertias, said.turns, said.processor):
-        del told[0]  # the cold run
-    turns, seconds = map(statistics.median, (said.turns, said.processor))
+    for figures in (runs.inertias, runs.n_iterations, runs.processor):
+        del figures[0]  # the cold run
+    turns, seconds = map(statistics.median, (runs.n_iterations, runs.processor))
     line.note = f"{turns:g} iterations, processor {seconds:.2f} s"
-    return line, said
+    return line, runs
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:

@@ -238,4 +238,4 @@ def test_options_of_commands(command, option, capsys):
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert code in (2, 3), last
     assert option in last or NOTHING in last
-    assert "fault of ours" not in last
+    assert "bug in Spinney" not in last

@@ -1,32 +1,10 @@
-"""The prose checker works; all pages, and what is listed here, keep its rules.
+"""The prose checker works; pages, help, messages and docstrings keep its rules.
 
-Lengthen a list when a package or command has been rewritten; `python -m tools.prose`
-shows what is left.
+`python -m tools.prose` shows what breaks them.
 """
 
 import pytest
-from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sources
-
-MESSAGES = [
-    *("api.py", "errors.py", "output", "search", "testing.py", "trees"),
-    *("extensions/databases", "extensions/explorer", "extensions/incremental"),
-    *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("extensions/exports", "extensions/rulesets"),
-    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("sources", "extensions/partitions", "extensions/streaming"),
-    "growth",
-]
-DOCSTRINGS = [
-    *("__init__.py", "api.py", "data", "sources", "registry.py"),
-    *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
-    *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("extensions/exports", "extensions/rulesets"),
-    *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
-    *("extensions/databases", "extensions/streaming"),
-    *("output/explain", "search", "trees"),
-    "growth",
-]
-COMMANDS = {"recipes"}
+from tools.prose import Text, check, help_texts, pages, sentences, sources
 
 PAGE = """\
 # What is new
@@ -143,15 +121,13 @@ def test_pages_keep_the_rules():
     assert [find for text in pages() for find in check(text)] == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "names"), [("message", MESSAGES), ("docstring", DOCSTRINGS)]
-)
-def test_sources_keep_the_rules(kind, names):
-    texts = sources(SOURCE / name for name in names)
-    assert [x for text in texts if text.kind == kind for x in check(text)] == []
+def test_sources_keep_the_rules():
+    texts = list(sources())
+    assert len(texts) > 2000
+    assert [find for text in texts for find in check(text)] == []
 
 
 def test_help_keeps_the_rules():
-    texts = [text for text in help_texts() if COMMANDS & {*text.place.split()[:2]}]
-    assert len(texts) >= len(COMMANDS)
+    texts = list(help_texts())
+    assert len(texts) > 400
     assert [find for text in texts for find in check(text)] == []

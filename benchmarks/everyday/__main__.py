@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.everyday.bars import NOT_RUN, bars_of
+from benchmarks.everyday.bars import NOT_RUN, check_targets
 from benchmarks.everyday.cells import (
     PEERS,
     Cell,
@@ -100,12 +100,12 @@ def run_cell(cell: Cell, options: argparse.Namespace) -> Result:
     }
     worker = [sys.executable, "-m", "benchmarks.everyday.worker", json.dumps(request)]
     out, err, code = waited(worker, options.patience)
-    told = [json.loads(each) for each in out.splitlines() if each.startswith("{")]
+    messages = [json.loads(each) for each in out.splitlines() if each.startswith("{")]
     result = Result(cell.name, cell.like)
-    failed = {each["program"]: each["failed"] for each in told if "failed" in each}
+    failed = {each["program"]: each["failed"] for each in messages if "failed" in each}
     result.missed = failed.pop(OWN, "")
     result.notes += [f"{program}: {words}" for program, words in failed.items()]
-    for each in told:
+    for each in messages:
         if "seconds" in each:
             result.runs.setdefault(each["program"], []).append(each["seconds"])
         elif "absent" in each:
@@ -117,7 +117,7 @@ def run_cell(cell: Cell, options: argparse.Namespace) -> Result:
     if code is None and result.first is None:
         result.missed = not_done(options, err)
     elif code is None:
-        late = [each["begins"] for each in told if "begins" in each][-1:]
+        late = [each["begins"] for each in messages if "begins" in each][-1:]
         result.notes.append(": ".join([*late, not_done(options, err)]))
         result.runs[OWN] = result.runs[OWN] or [result.first]
     elif code:
@@ -243,7 +243,7 @@ def parts_of(results: list[Result]) -> tuple[list[Result], list[Result]]:
 
 
 def verdicts(bars: Iterable[Bar]) -> list[tuple[str, str, str]]:
-    """Return bars as rows: what is asked, what was reached, and the verdict."""
+    """Return bars as rows: the target, the measured value, and the verdict."""
     said = {True: "reached", False: "missed"}
     return [
         (bar.must, bar.reached, "" if bar.reached == NOT_RUN else said[bar.met])
@@ -251,13 +251,13 @@ def verdicts(bars: Iterable[Bar]) -> list[tuple[str, str, str]]:
     ]
 
 
-ASKED_HEADS = ("required", "worst cell", "")
+TARGET_HEADS = ("required", "worst cell", "")
 
 
 def page_text(results: list[Result], machine: dict[str, Any]) -> str:
     """Return the requirements, with their worst cells, as a section of a page."""
     words = f"Measured on: {report.machine_words(machine)}; load {machine['load']}."
-    bars = markdown(ASKED_HEADS, verdicts(bars_of(results)), left=3)
+    bars = markdown(TARGET_HEADS, verdicts(check_targets(results)), left=3)
     return "\n\n".join([words, "### Requirements for everyday tasks", bars])
 
 
@@ -275,8 +275,10 @@ def main(arguments: list[str]) -> None:
         print("", "lines", *shown(typed), sep="\n")
     if cells:
         print("", "grid, the slowest first", *shown(cells), sep="\n")
-    told = aligned([ASKED_HEADS, *verdicts(bars_of(results))], left=(0, 1, 2))
-    print("", "what is asked", *told, sep="\n", flush=True)
+    messages = aligned(
+        [TARGET_HEADS, *verdicts(check_targets(results))], left=(0, 1, 2)
+    )
+    print("", "targets", *messages, sep="\n", flush=True)
     if options.page:
         report.fill(options.page, page_text(results, machine), "everyday")
 

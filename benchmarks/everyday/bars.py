@@ -8,7 +8,7 @@ from benchmarks.everyday.cells import BUNDLED, MADE, MADE_NUMBER, PEER, PLAIN
 from benchmarks.everyday.results import Result
 from benchmarks.speed.outcome import Bar
 
-__all__ = ["NOT_RUN", "bars_of"]
+__all__ = ["NOT_RUN", "check_targets"]
 
 ByName = Mapping[str, Result]
 Figures = Iterator[tuple[str, float]]
@@ -18,7 +18,7 @@ SMALL = ("iris", "breast cancer", "credit_g", "diabetes")  # of less than 50,000
 
 
 @dataclass(frozen=True)
-class Asked:
+class Target:
     """A figure of some cells, which is to be at most so much.
 
     ``figures`` yields it with the name of its cell; of a cell that was not done it is
@@ -31,11 +31,11 @@ class Asked:
     figures: Callable[[ByName], Figures]
 
 
-def bars_of(results: Iterable[Result]) -> list[Bar]:
-    """Return what is asked, with the worst cell of each; ``NOT_RUN`` where none was."""
+def check_targets(results: Iterable[Result]) -> list[Bar]:
+    """Return the targets, with the worst cell of each; ``NOT_RUN`` where none was."""
     by_name = {result.name: result for result in results}
     bars = []
-    for asked in ASKED:
+    for asked in TARGETS:
         must = f"{asked.words} <= {asked.limit:g}{asked.unit}"
         found = list(asked.figures(by_name))
         if not found:
@@ -111,14 +111,14 @@ SINGLE = tuple(
     for table in BUNDLED
     for way in ("cart", "cart, kernels loaded")
 )
-ASKED = (
-    Asked(
+TARGETS = (
+    Target(
         "the default on tables of less than 50,000 cells, with any setting",
         0.5,
         " s",
         _defaults_of_small,
     ),
-    Asked(
+    Target(
         "the default on 50,000 × 20",
         3,
         " s",
@@ -128,13 +128,13 @@ ASKED = (
             f"{MADE_NUMBER}, default",
         ),
     ),
-    Asked(
+    Target(
         "spinney grow of 690 rows",
         1.5,
         " s",
         _seconds(*(f"{table}, spinney grow, fresh process" for table in CREDITS)),
     ),
-    Asked(
+    Target(
         "spinney evaluate of 690 rows, three recipes by five folds",
         4,
         " s",
@@ -145,20 +145,20 @@ ASKED = (
             )
         ),
     ),
-    Asked(
+    Target(
         "spinney predict of one row",
         0.3,
         " s",
         _seconds("one row of iris, spinney predict, fresh process"),
     ),
-    Asked("single trees, relative to scikit-learn", 3, " ×", _times(PEER, *SINGLE)),
-    Asked(
+    Target("single trees, relative to scikit-learn", 3, " ×", _times(PEER, *SINGLE)),
+    Target(
         "a regression tree, relative to scikit-learn",
         3,
         " ×",
         _times(PEER, "diabetes, cart"),
     ),
-    Asked(
+    Target(
         "C4.5, relative to YDF",
         1,
         " ×",
@@ -169,22 +169,22 @@ ASKED = (
             f"adult, c4.5, {PLAIN}",
         ),
     ),
-    Asked(
+    Target(
         "any setting, relative to the plain tree of the same rows",
         10,
         " ×",
         _settings(lambda name: not _is_chaid(name)),
     ),
-    Asked(
+    Target(
         "any setting of chaid, relative to plain chaid", 30, " ×", _settings(_is_chaid)
     ),
-    Asked(
+    Target(
         "one row by a tree's predictor()",
         50e-6,
         " s",
         _seconds(f"{ONE_ROW}, tree, predictor"),
     ),
-    Asked(
+    Target(
         "one row by a forest's predictor()",
         200e-6,
         " s",

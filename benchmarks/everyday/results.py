@@ -121,12 +121,12 @@ def keep(file: Path, results: Iterable[Result]) -> list[Result]:
     merged.update({each.name: each for each in results})
     found = list(merged.values())
     compare(found)
-    told = {"machine": measure.machine(), "cells": [asdict(each) for each in found]}
-    file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    data = {"machine": measure.machine(), "cells": [asdict(each) for each in found]}
+    file.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     return found
 
 
 def read(file: Path) -> tuple[list[Result], dict[str, Any]]:
     """Return the results of a file that :func:`keep` wrote, and the machine."""
-    told = json.loads(file.read_text(encoding="utf-8"))
-    return [Result(**each) for each in told["cells"]], told["machine"]
+    data = json.loads(file.read_text(encoding="utf-8"))
+    return [Result(**each) for each in data["cells"]], data["machine"]

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.forests.programs import (
     Run,
-    Told,
+    Shared,
     ranger_version,
     run_ranger,
     run_sklearn,
@@ -71,7 +71,7 @@ def main() -> None:
         else names_of(every, task, options.least_rows)
     )
     wanted = options.programs.split(";") if options.programs else _usual(task)
-    told = Told(options.trees, options.seed, options.jobs)
+    shared = Shared(options.trees, options.seed, options.jobs)
     print(_head(options))
     if not ranger_version():
         print("R has no package ranger here, so ranger is left out")
@@ -94,7 +94,7 @@ def main() -> None:
         print(f"{name:<16}{len(table.frame):>6}{sign}", end="", flush=True)
         for program in wanted:
             began = time.perf_counter()
-            guesses = PROGRAMS[program](table, told)
+            guesses = PROGRAMS[program](table, shared)
             seconds[program] += time.perf_counter() - began
             found[program].append(score(table, guesses))
             print(f"{found[program][-1]:>13.2f}", end="", flush=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Run",
-    "Told",
+    "Shared",
     "ranger_version",
     "run_ranger",
     "run_sklearn",
@@ -29,7 +29,7 @@ SCRIPT = Path(__file__).with_name("ranger.R")
 
 
 @dataclass(frozen=True)
-class Told:
+class Shared:
     """The settings of all programs."""
 
     n_trees: int
@@ -37,12 +37,12 @@ class Told:
     n_jobs: int
 
 
-Run = Callable[[Folded, Told], Guesses]
+Run = Callable[[Folded, Shared], Guesses]
 
 
 def run_spinney(
     table: Folded,
-    told: Told,
+    shared: Shared,
     *,
     root_up: bool = False,
     indicators: bool = False,
@@ -58,11 +58,13 @@ def run_spinney(
     if root_up:
         settings["max_features"] = math.ceil(math.sqrt(rows.shape[1]))
     kind: Any = ForestRegressor if table.numeric else ForestClassifier
-    model = kind(told.n_trees, random_state=told.seed, n_jobs=told.n_jobs, **settings)
+    model = kind(
+        shared.n_trees, random_state=shared.seed, n_jobs=shared.n_jobs, **settings
+    )
     return _by_fold(table, rows, model)
 
 
-def run_sklearn(table: Folded, told: Told, **settings: Any) -> Guesses:
+def run_sklearn(table: Folded, shared: Shared, **settings: Any) -> Guesses:
     """Return the predictions of scikit-learn's forest from indicators.
 
     Missing numbers stay missing, a missing category is one more indicator.
@@ -74,7 +76,9 @@ def run_sklearn(table: Folded, told: Told, **settings: Any) -> Guesses:
         if table.numeric
         else ensemble.RandomForestClassifier
     )
-    model = kind(told.n_trees, random_state=told.seed, n_jobs=told.n_jobs, **settings)
+    model = kind(
+        shared.n_trees, random_state=shared.seed, n_jobs=shared.n_jobs, **settings
+    )
     return _by_fold(table, _indicators(table.frame), model)
 
 
@@ -117,7 +121,7 @@ def ranger_version() -> str | None:
     return done.stdout.strip()
 
 
-def run_ranger(table: Folded, told: Told, factors: str = "ignore") -> Guesses:
+def run_ranger(table: Folded, shared: Shared, factors: str = "ignore") -> Guesses:
     """Return what ranger says; ``factors`` is its ``respect.unordered.factors``."""
     columns: dict[str, Any] = {}
     for place, name in enumerate(table.frame):
@@ -140,10 +144,10 @@ def run_ranger(table: Folded, told: Told, factors: str = "ignore") -> Guesses:
                 str(SCRIPT),
                 str(given),
                 str(found),
-                str(told.n_trees),
-                str(told.seed),
+                str(shared.n_trees),
+                str(shared.seed),
                 factors,
-                str(told.n_jobs),
+                str(shared.n_jobs),
             ],
             check=True,
             capture_output=True,

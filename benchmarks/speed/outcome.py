@@ -98,20 +98,20 @@ class Outcome:
 
 def read(path: Path) -> list[Outcome]:
     """Return the outcomes of a file that :func:`kept` wrote."""
-    told = json.loads(path.read_text(encoding="utf-8"))
+    data = json.loads(path.read_text(encoding="utf-8"))
     found = []
-    for each in told["tasks"]:
-        lines = [Line(**line) for line in each.pop("lines")]
-        bars = [Bar(**bar) for bar in each.pop("bars")]
-        found.append(Outcome(**each, lines=lines, bars=bars))
+    for entry in data["tasks"]:
+        lines = [Line(**line) for line in entry.pop("lines")]
+        bars = [Bar(**bar) for bar in entry.pop("bars")]
+        found.append(Outcome(**entry, lines=lines, bars=bars))
     return found
 
 
 def kept(path: Path, outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Write outcomes; those of other tasks that the file has stay. Return all."""
-    merged = {each.name: each for each in (read(path) if path.is_file() else [])}
-    merged.update({each.name: each for each in outcomes})
-    told = {"tasks": [asdict(each) for each in merged.values()]}
-    text = json.dumps(told, indent=1, ensure_ascii=False)
+    merged = {entry.name: entry for entry in (read(path) if path.is_file() else [])}
+    merged.update({entry.name: entry for entry in outcomes})
+    data = {"tasks": [asdict(entry) for entry in merged.values()]}
+    text = json.dumps(data, indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
     return list(merged.values())

@@ -38,10 +38,12 @@ class YdfClassifier:
 
     def predict_proba(self, cells: Any) -> np.ndarray:
         """Return the shares of the classes, in the order of their numbers."""
-        told = np.asarray(self.model.predict(_columns(cells)))
-        if told.ndim == 1:
-            told = np.column_stack([1 - told, told])
-        return told[:, np.argsort([_number(n) for n in self.model.label_classes()])]
+        predicted = np.asarray(self.model.predict(_columns(cells)))
+        if predicted.ndim == 1:
+            predicted = np.column_stack([1 - predicted, predicted])
+        return predicted[
+            :, np.argsort([_number(n) for n in self.model.label_classes()])
+        ]
 
     def predict(self, cells: Any) -> np.ndarray:
         """Return classes, or numbers."""
@@ -99,8 +101,8 @@ class Chefboost:
         from chefboost.Chefboost import predict
 
         rows = _texts(cells).itertuples(index=False)
-        told = [predict(self.model, list(row)) for row in rows]
-        return np.array([_number(name) if name else -1 for name in told])
+        predicted = [predict(self.model, list(row)) for row in rows]
+        return np.array([_number(name) if name else -1 for name in predicted])
 
 
 @contextmanager

@@ -54,9 +54,9 @@ def row(outcome: Outcome, line: Line) -> str:
 
 def tail(outcome: Outcome) -> str:
     """Return notes and bars."""
-    told = [f"note: {note}" for note in outcome.notes]
-    told += [f"{bar}{_size(outcome)}" for bar in outcome.bars]
-    return "\n".join(told)
+    lines = [f"note: {note}" for note in outcome.notes]
+    lines += [f"{bar}{_size(outcome)}" for bar in outcome.bars]
+    return "\n".join(lines)
 
 
 def markdown(outcomes: Iterable[Outcome]) -> str:
@@ -86,8 +86,8 @@ def markdown(outcomes: Iterable[Outcome]) -> str:
         remarks = [f"{ln.program}: {ln.note}" for ln in each.lines if ln.note]
         for note in remarks + each.notes:
             notes.setdefault(note, []).append(each.name)
-    told = [f"- {', '.join(names)}: {note}" for note, names in notes.items()]
-    return "\n\n".join([*parts, "\n".join(told)]).rstrip()
+    lines = [f"- {', '.join(names)}: {note}" for note, names in notes.items()]
+    return "\n\n".join([*parts, "\n".join(lines)]).rstrip()
 
 
 def _matrix(
@@ -134,11 +134,11 @@ def fill(page: Path, text: str, name: str = "results") -> None:
     page.write_text("\n".join(whole) + "\n", encoding="utf-8")
 
 
-def _aligned(told: tuple[str, ...]) -> str:
+def _aligned(cells: tuple[str, ...]) -> str:
     """Return columns of fixed width, the first to the left."""
-    first = f"{told[0]:<{WIDTHS[0]}}"
+    first = f"{cells[0]:<{WIDTHS[0]}}"
     return first + "".join(
-        f"{text:>{width}}" for text, width in zip(told[1:], WIDTHS[1:], strict=True)
+        f"{text:>{width}}" for text, width in zip(cells[1:], WIDTHS[1:], strict=True)
     )
 
 

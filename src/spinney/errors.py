@@ -10,7 +10,7 @@
     └── MissingExtraError   (ImportError)  1  an optional library is not installed
 
     SpinneyWarning          (UserWarning)     worth a look, work goes on
-    └── SpinneyNote                           what was done unasked
+    └── SpinneyNote                           an automatic choice
 
 The number is the shell's exit code. A message names the column or parameter, the
 value, and the remedy. What a user sets is kept as data in it, a ``Setting``: ``str()``
@@ -96,14 +96,14 @@ Text = str | Part | tuple["Text", ...]
 
 
 class Message:
-    """What an error or a warning says.
+    """The message of an error or a warning, with its settings as data.
 
     Parameters
     ----------
     *problem : Text
-        What is wrong. Where it is one parameter, its Setting comes first.
+        What is wrong. If it is one parameter, its Setting comes first.
     remedy : Text
-        What to do about it.
+        What to do.
     """
 
     args: tuple[Any, ...]
@@ -139,7 +139,7 @@ class Message:
 
 
 def phrase(template: str, *parts: Text) -> Text:
-    """Return words with a part in the place of each pair of braces.
+    """Return words with a part instead of each pair of braces.
 
     What users gave, which may hold braces, is a part and no template.
 
@@ -209,7 +209,7 @@ class SpinneyWarning(Message, UserWarning):
 
 
 class SpinneyNote(SpinneyWarning):
-    """Something that was done unasked, and is likely right."""
+    """An automatic choice, reported for information."""
 
     of_reading = True  # whether it is about how a table was read
 

@@ -158,7 +158,9 @@ def others(kind: str) -> tuple[str, ...]:
 
 def installed(kind: str) -> tuple[str, ...]:
     """Return the names of a kind whose extensions are installed."""
-    return tuple(name for name in names(kind) if _is_installed(kind, name))
+    return tuple(
+        name for name in names(kind) if all(map(_is_there, _needed_by(kind, name)))
+    )
 
 
 def is_known(kind: str, name: str) -> bool:
@@ -185,7 +187,9 @@ def load(kind: str, name: str) -> Any:
     if own is None:
         return _others(kind)[name].load()
     module, _, attribute = own.partition(":")
-    _refuse_if_missing(kind, name)
+    for extension in _needed_by(kind, name):
+        if not _is_there(extension):
+            raise missing_extension(kind, name, extension)
     home = import_module(module)
     return getattr(home, attribute) if attribute else home
 
@@ -200,16 +204,6 @@ def extension_of(kind: str, name: str) -> str | None:
     if not module.startswith(f"{_PACKAGE}."):
         return None
     return module.removeprefix(f"{_PACKAGE}.").partition(".")[0]
-
-
-def _refuse_if_missing(kind: str, name: str) -> None:
-    for extension in _needed_by(kind, name):
-        if not _is_there(extension):
-            raise missing_extension(kind, name, extension)
-
-
-def _is_installed(kind: str, name: str) -> bool:
-    return all(map(_is_there, _needed_by(kind, name)))
 
 
 def _needed_by(kind: str, name: str) -> tuple[str, ...]:

@@ -1,11 +1,10 @@
-"""Checks for those who write a source, or doubt one: the same tree as from memory.
+"""A check for sources: they must grow the same trees as memory.
 
-A source answers a learner with count tables, so that rows can stay in a database or on
-a cluster. :func:`check_source` puts random tables there, grows trees on them and on the
-same tables in memory, and compares these node by node: what each asks, the counts
-behind it, and every split that lost. Weights are compared bit by bit where they are
-whole and no row is divided; elsewhere the order of additions may differ, by 1e-9 at
-most.
+A source gives a learner count tables, so that rows can stay in a database or on a
+cluster. :func:`check_source` puts random tables there, grows trees on them and on the
+same tables in memory, and compares these node by node: the split, the counts behind it,
+and every competitor. Weights are compared bit by bit if they are whole and no row is
+divided; otherwise the order of additions may differ, by 1e-9 at most.
 """
 
 import warnings
@@ -39,10 +38,10 @@ NAMES = (
 
 @dataclass(frozen=True)
 class CheckedSource:
-    """What was checked: how many trees, of how many nodes, by recipe.
+    """The result of a check: how many trees, of how many nodes, by recipe.
 
-    ``inexact`` is how many splits that lost the source knows by bins alone: these must
-    not gain more than in memory, and are not compared otherwise.
+    ``inexact`` is how many competitors the source knows by bins alone: these must not
+    gain more than in memory, and are not compared otherwise.
     """
 
     trees: dict[str, int]
@@ -128,7 +127,7 @@ def check_source(
 
 @dataclass(frozen=True)
 class DrawnTable:
-    """A table, and what is declared of it."""
+    """A random table, and the declarations of its columns."""
 
     columns: Columns
     declared: Mapping[str, Any]

@@ -276,14 +276,14 @@ PLAIN = """
 import numpy as np
 from spinney._support.jit.compile import NumbaFallback
 from spinney._support.kernels.hashing import hash_columns
-from spinney.growth.binned.binned_dataset import cells_of
+from spinney.growth.binned.binned_dataset import encode_cells
 from spinney.growth.binned.kernels.route import RoutedTree, route_tree
 from spinney.data import Attribute
 assert NumbaFallback.now
 numbers = np.array([3.0, 1.0, np.nan, 2.0])
 marks = np.zeros(1, np.uint64)
 hash_columns(numbers[:, None], 0, 4, marks)
-cells = cells_of([Attribute("x", "numeric")], [numbers])
+cells = encode_cells([Attribute("x", "numeric")], [numbers])
 whole = np.full((3, 9), -1, np.int32)
 whole[0] = 0, -1, 0, 0, 1, 2, 0, 0, 0
 real = np.array([[1.0, 2.0, 1.0, 0.5]] * 3)

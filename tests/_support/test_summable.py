@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
 from spinney._support.summable import (
-    KEPT_BITS,
-    MOST_NUMBERS,
+    MAX_NUMBERS,
+    MIN_BITS,
     add_up_exactly,
     least_bit,
     summable,
@@ -34,7 +34,7 @@ def test_sums_of_any_of_them_in_any_order_are_exact(numbers, size, factors):
         exact = [Fraction(x) for x in each.tolist()]
         for order in (slice(None), slice(None, None, -1), slice(None, None, 2)):
             assert Fraction(float(np.cumsum(each[order])[-1])) == sum(exact[order])
-    assert np.all(np.abs(rounded / given_numbers - 1) <= 2.0 ** -(KEPT_BITS + 1))
+    assert np.all(np.abs(rounded / given_numbers - 1) <= 2.0 ** -(MIN_BITS + 1))
     assert np.array_equal(summable(rounded, [times, times**2]), rounded)
 
 
@@ -46,7 +46,7 @@ def test_sums_of_any_of_them_in_any_order_are_exact(numbers, size, factors):
         np.array([0.5, 0.75]),
         np.array([1e-12, 0.3]),  # the lightest would lose its digits
         np.array([1e-320, 3e-320]),  # no multiple is a float that has parts
-        np.full(MOST_NUMBERS + 1, 0.1),
+        np.full(MAX_NUMBERS + 1, 0.1),
     ],
     ids=["whole", "large", "halves", "range", "subnormal", "many"],
 )
@@ -55,7 +55,7 @@ def test_numbers_that_add_up_or_cannot_are_left_alone(numbers):
 
 
 def test_few_numbers_of_one_size_are_moved_by_less_than_a_tie():
-    numbers = np.random.default_rng(0).uniform(0.5, 2, MOST_NUMBERS)
+    numbers = np.random.default_rng(0).uniform(0.5, 2, MAX_NUMBERS)
     assert np.abs(summable(numbers) / numbers - 1).max() < 2e-12
 
 

@@ -116,7 +116,7 @@ def test_turns_are_taken_once_and_rooms_are_given_back(n_jobs):
     def work(first, last, room):
         room.extend(range(first, last))
 
-    rooms = run_blocks(work, 10, step=3, n_jobs=n_jobs, room=list)
+    rooms = run_blocks(work, 10, step=3, n_jobs=n_jobs, make_workspace=list)
     assert len(rooms) == n_jobs
     assert sorted(each for room in rooms for each in room) == list(range(10))
 

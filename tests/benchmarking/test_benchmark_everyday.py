@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from benchmarks.everyday import __main__ as everyday
 from benchmarks.everyday.__main__ import parsed
-from benchmarks.everyday.bars import NOT_RUN, bars_of
+from benchmarks.everyday.bars import NOT_RUN, check_targets
 from benchmarks.everyday.cells import Cell, Command, costs, grid, lines
 from benchmarks.everyday.results import (
     Result,
@@ -222,7 +222,7 @@ def test_the_slowest_are_first_and_nothing_is_dropped():
 
 
 def bars(*found):
-    return {bar.must: bar for bar in bars_of(found)}
+    return {bar.must: bar for bar in check_targets(found)}
 
 
 def test_what_is_asked_is_compared_with_the_worst_cell():
@@ -266,7 +266,7 @@ def test_names_of_bars_are_names_of_cells():
     every += [Result(c.name, c.like, runs={"spinney": [1.0]}) for c in grid()]
     for result in every:
         result.runs |= {"scikit-learn": [1.0], "YDF": [1.0]}
-    assert NOT_RUN not in {bar.reached for bar in bars_of(every)}
+    assert NOT_RUN not in {bar.reached for bar in check_targets(every)}
 
 
 def test_results_of_a_file_fill_a_page(tmp_path, capsys, monkeypatch):
@@ -277,7 +277,7 @@ def test_results_of_a_file_fill_a_page(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(everyday, "run_cell", None)  # nothing is run
     everyday.main(["--read", "-o", str(file), "--page", str(page)])
     printed = capsys.readouterr().out
-    assert "what is asked" in printed
+    assert "targets" in printed
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n<!-- everyday -->\n\nMeasured on: ")
     assert text.endswith("<!-- end of everyday -->\nafter\n")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from benchmarks.forests import __main__ as study
 from benchmarks.forests import programs
-from benchmarks.forests.programs import Told, run_sklearn, run_spinney
+from benchmarks.forests.programs import Shared, run_sklearn, run_spinney
 from benchmarks.forests.tables import folded
 
 pytest.importorskip("pandas")
@@ -71,7 +71,7 @@ def test_some_rows_are_drawn_by_class(folder):
 @pytest.mark.parametrize("run", [run_spinney, run_sklearn])
 def test_programs_guess(folder, run):
     table = read(folder)
-    assert study.score(table, run(table, Told(10, 0, 1))) > 85
+    assert study.score(table, run(table, Shared(10, 0, 1))) > 85
 
 
 def test_the_command(folder, monkeypatch, capsys):

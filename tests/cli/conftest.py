@@ -74,7 +74,7 @@ def refused(tool, folder):
         assert len(lines) == 1, outcome.err
         assert lines[0].startswith("spinney: error: ")
         assert "Traceback" not in outcome.err
-        assert "fault of ours" not in outcome.err
+        assert "bug in Spinney" not in outcome.err
         return lines[0]
 
     return run_badly

@@ -269,12 +269,12 @@ def test_explain_an_attribute_on_rows(works, model, melons):
     [
         (("--attribute", "density"), "training table (--data DATA)"),
         (("--attribute", "densty"), "--attribute: there is no attribute 'densty'"),
-        (("--limit", "3"), "--limit 3 says nothing without --attribute"),
-        (("--weight", "w"), "--weight w says nothing without --data"),
-        (("--decimal", ","), "--decimal , says nothing without --data"),
-        (("--skip", "1", "--node", "0"), "--skip 1 says nothing without --data"),
-        (("--row", "x.csv", "--weight", "w"), "--weight w says nothing without --data"),
-        (("--attribute", "density", "--row", "x.csv"), "exclude each other"),
+        (("--limit", "3"), "--limit 3 needs --attribute"),
+        (("--weight", "w"), "--weight w needs --data"),
+        (("--decimal", ","), "--decimal , needs --data"),
+        (("--skip", "1", "--node", "0"), "--skip 1 needs --data"),
+        (("--row", "x.csv", "--weight", "w"), "--weight w needs --data"),
+        (("--attribute", "density", "--row", "x.csv"), "cannot be used with"),
     ],
 )
 def test_explain_says_what_is_missing(refused, model, given, words):

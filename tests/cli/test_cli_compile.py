@@ -33,12 +33,10 @@ def test_a_second_time_nothing_is_compiled(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(compile_jobs, "_in_process", compile_one)
     assert run(["compile"]) == 0
     first, *_, last = capsys.readouterr().err.splitlines()
-    assert first == f"spinney: compiling loops: 0 of {len(all_jobs())} sets are done"
+    assert first == f"spinney: compiling: 0 of {len(all_jobs())} sets of kernels done"
     assert last == "spinney: compiled all kernels in 0 s"
     assert run(["compile"]) == 0
-    assert capsys.readouterr().err == (
-        "spinney: all kernels are compiled already: there is nothing to do\n"
-    )
+    assert capsys.readouterr().err == "spinney: all kernels are already compiled\n"
     assert len(ran) == len(all_jobs())
     for code in tmp_path.rglob("*.code"):
         code.unlink()

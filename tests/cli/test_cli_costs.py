@@ -35,8 +35,8 @@ def test_priors_and_prices(works, refused):
     assert "Start" not in works(*GROW, "--test-cost", "Start=1000")
     line = refused(2, *GROW, "--prior", "absent=0.5")
     assert "--prior" in line
-    assert "a share to each class" in line
-    assert "--test-cost 'Start' must read" in refused(2, *GROW, "--test-cost", "Start")
+    assert "a probability to each class" in line
+    assert "--test-cost 'Start' must be" in refused(2, *GROW, "--test-cost", "Start")
     assert "Strt" in refused(2, *GROW, "--test-cost", "Strt=1")
 
 

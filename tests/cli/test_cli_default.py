@@ -38,7 +38,7 @@ def test_the_help_names_the_default(works):
     words = " ".join(works("grow", "--help").split())
     assert "[default: auto; in a database c4.5]" in words
     words = " ".join(works("evaluate", "--help").split())
-    assert "[default: auto, c4.5 and cart, pruned; with --learning-curve auto]" in words
+    assert "[default: auto, c4.5 and pruned cart; with --learning-curve auto]" in words
 
 
 @pytest.mark.parametrize("quiet", [False, True])
@@ -53,8 +53,8 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
     )
     (line,) = outcome.err.splitlines()
     assert line.startswith(
-        "spinney: pruned to a single leaf: no question helps to predict rows that were "
-        "held out; "
+        "spinney: pruned to a single leaf: no split improves the cross-validated "
+        "error; "
     )
     assert 0 < line.index("--recipe c4.5") < line.index("--pruning none")
     for remedy in (("--pruning", "none"), ("--recipe", "cart")):
@@ -108,5 +108,5 @@ def test_numbers_pruned_to_a_leaf(tool, write):
     write("t.csv", "x,y\n1,1.5\n2,2.5\n3,7.5\n4,1.2\n")
     outcome = tool("grow", "t.csv", "--target", "y")
     assert outcome.err == (
-        "spinney: pruned to a single leaf; --pruning none keeps the questions\n"
+        "spinney: pruned to a single leaf; --pruning none keeps the splits\n"
     )

@@ -27,7 +27,7 @@ def test_commands_take_folders_and_patterns(pattern, sales, tmp_path, works):
     assert "year" in grown
     assert works(*grow, "--engine", "duckdb") == grown
     assert "cart" in works("evaluate", data, "--target", "y", "--recipe", "cart")
-    assert "80 rows, 80 right" in works("score", model, data)
+    assert "80 rows, 80 correctly classified" in works("score", model, data)
     lines = works("predict", model, data, "--keep", "year").splitlines()
     assert lines[0] == "year,y"
     assert len(lines) == 81

@@ -17,8 +17,8 @@ def test_from_growing_to_predicting(works, folder):
         *("--n-estimators", "20", "--permutation-importances"),
     )
     assert out.startswith("class: 20 trees, ")
-    assert "out of bag: accuracy 0.9" in out
-    assert "importance by permutation" in out
+    assert "out-of-bag accuracy 0.9" in out
+    assert "permutation importance" in out
     told = works("predict", "iris.spinney", TABLES / "iris.csv", "--probabilities")
     assert told.splitlines()[0].startswith("class,p(Iris-setosa)")
     assert len(told.splitlines()) == 151
@@ -63,7 +63,7 @@ def test_numbers(works):
         ),
         "--ascii",
     )
-    assert "out of bag: R2 0." in out
+    assert "out-of-bag R2 0." in out
     assert out.isascii()
 
 
@@ -93,9 +93,9 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("--recipe", "auto"), "does not go into a forest"),
         (("--voting", "loud"), "voting"),
         (("-o", "-"), "standard output"),
-        (("--quiet", "--json"), "exclude each other"),
-        (("--no-bootstrap", "--permutation-importances"), "leave one out"),
-        (("--no-bootstrap", "--no-replace"), "exclude each other"),
+        (("--quiet", "--json"), "cannot be used with"),
+        (("--no-bootstrap", "--permutation-importances"), "cannot be used with"),
+        (("--no-bootstrap", "--no-replace"), "cannot be used with"),
         (("--n-jobs", "0"), "--n-jobs 0"),
         (("--class-weight", "Iris-rosa=2"), "--class-weight: no class"),
         (("--class-weight", "Iris-setosa=1e308"), "beyond floats"),
@@ -166,9 +166,9 @@ def test_tree_numbers_are_of_forests(works, tool):
     works("grow", TABLES / "iris.csv", "--target", "class", "-o", "t", "--quiet")
     outcome = tool("show", "t", "--tree", "0")
     assert outcome.code == 2
-    assert "--tree 0: 't' holds a single tree, and no forest" in outcome.err
+    assert "--tree 0: 't' holds a single tree, not a forest" in outcome.err
     outcome = tool("info", "--tree", "0")
-    assert (outcome.code, "without MODEL" in outcome.err) == (2, True)
+    assert (outcome.code, "needs MODEL" in outcome.err) == (2, True)
 
 
 def test_a_forest_is_shown_by_its_most_typical_tree(works):
@@ -177,22 +177,20 @@ def test_a_forest_is_shown_by_its_most_typical_tree(works):
     model = spinney.load("f")
     number = model.forest_.typical.number
     assert out.startswith("class: 4 trees (id3, c4.5, cart in turn), ")
-    assert f"the most typical is tree {number} (" in out
+    assert f"most typical: tree {number} (" in out
     assert out.endswith(f"{model.trees[number]}\n")
     data = json.loads(works("show", "f", "--json"))
     assert data["typical"]["number"] == number
     assert [tree["recipe"] for tree in data["trees"]] == ["id3", "c4.5", "cart", "id3"]
     assert "petallength" in {entry["attribute"] for entry in data["importances"]}
     old = works("show", GOLDEN / "forest.v1.spinney")
-    assert "which tree is typical is not kept in this file; --tree 0 to" in old
+    assert "this file has no most typical tree; --tree 0 to" in old
 
 
 def test_importances_by_groups(works):
     given = ("forest", TABLES / "iris.csv", "--target", "class", "--n-estimators", "3")
     out = works(*given, "--grouped-importances", "0.7")
-    assert (
-        "importance of attributes that go together, added up\n  sepallength + " in out
-    )
+    assert "importance of groups of associated attributes\n  sepallength + " in out
     data = json.loads(works(*given, "--grouped-importances", "0.9", "--json"))
     groups = [entry["attributes"] for entry in data["grouped_importances"]]
     assert ["petallength", "petalwidth"] in groups
@@ -203,7 +201,7 @@ def test_rows_of_a_bag_without_bags_are_refused_in_words_of_the_shell(tool):
     given = ("forest", TABLES / "iris.csv", "--target", "class", "--no-bootstrap")
     outcome = tool(*given, "--max-samples", "0.5")
     assert outcome.code == 2
-    assert "--max-samples 0.5 says how many rows" in outcome.err
+    assert "--max-samples 0.5 cannot be used with --no-bootstrap" in outcome.err
     assert "bootstrap=" not in outcome.err
 
 
@@ -233,7 +231,7 @@ def test_without_bags(works):
         *("forest", TABLES / "iris.csv", "--target", "class", "--n-estimators", "3"),
         *("--no-bootstrap", "--extra-random", "--max-features", "all"),
     )
-    assert "out of bag" not in out
+    assert "out-of-bag" not in out
     assert np.all(["sepal" in out, "petal" in out])
 
 

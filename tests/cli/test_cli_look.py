@@ -135,4 +135,4 @@ def test_how_columns_go_together(works, tool):
     assert "petalwidth" not in works("look", *iris)
     outcome = tool("look", table, "--weight", "body_mass_g")
     assert outcome.code == 2
-    assert "says nothing without --association" in outcome.err
+    assert "needs --association" in outcome.err

@@ -55,14 +55,14 @@ def test_a_page(works, melons):
 @pytest.mark.parametrize(
     "options, words",
     [
-        ("--style teaching", "--style teaching says nothing without --svg"),
-        ("--horizontal", "--horizontal says nothing without --svg"),
-        ("--bars", "--bars says nothing without --svg"),
-        ("--overwrite", "--overwrite says nothing without --svg"),
-        ("--decimal ,", "--decimal , says nothing without --data"),
-        ("--svg a.svg --json", "--json and --svg exclude each other"),
-        ("--svg a.svg --numbers", "--numbers and --svg exclude each other"),
-        ("--svg a.svg --ascii", "--ascii and --svg exclude each other"),
+        ("--style teaching", "--style teaching needs --svg"),
+        ("--horizontal", "--horizontal needs --svg"),
+        ("--bars", "--bars needs --svg"),
+        ("--overwrite", "--overwrite needs --svg"),
+        ("--decimal ,", "--decimal , needs --data"),
+        ("--svg a.svg --json", "--json cannot be used with --svg"),
+        ("--svg a.svg --numbers", "--numbers cannot be used with --svg"),
+        ("--svg a.svg --ascii", "--ascii cannot be used with --svg"),
         ("--svg a.gif", ".svg, .html, .png or .pdf"),
         ("--svg a.svg --style fancy", "compact"),
         ("--svg nowhere/a.svg", "there is no folder"),
@@ -95,7 +95,7 @@ def test_a_forest_and_clusters(tool, works):
     assert printed == spinney.load("k").export("svg")
     outcome = tool("show", "k", "--svg", "k.svg", "--bars")
     assert outcome.code == 2
-    assert "--bars is of trees" in outcome.err
+    assert "--bars needs a tree" in outcome.err
     assert not Path("k.svg").exists()
 
 
@@ -158,7 +158,7 @@ def test_of_a_table_one_learns_to_grow_first(tool, command):
     outcome = tool(command, "my iris.csv")
     assert outcome.code == 4
     assert outcome.err == (
-        "spinney: error: 'my iris.csv' is a table, and no model: grow one of it by "
+        "spinney: error: 'my iris.csv' is a table, not a model: grow a model with "
         "spinney grow 'my iris.csv' --target COLUMN -o 'my iris.spinney', and name "
         "that file\n"
     )

@@ -81,7 +81,7 @@ def test_as_c45_prunes(works, refused, full):
     assert {step["action"] for step in found["steps"]} >= {"replaced"}
     works(*arguments, "--no-raising")
     line = refused(2, *arguments, "--raising")
-    assert "--raising: it needs the rows, and a model keeps none" in line
+    assert "--raising needs the training rows, which the model does not store" in line
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_as_c45_prunes(works, refused, full):
         (
             3,
             ["--pruning", "cost-complexity", "--data", VALID],
-            "--data: 7 rows of weight 7",
+            "--data has 7 rows of weight 7",
         ),
-        (2, ["--pruning", "mdl", "-o", "full.spinney"], "it exists; name another file"),
+        (2, ["--pruning", "mdl", "-o", "full.spinney"], "file exists: name another"),
         (2, ["--pruning", "mdl", "-o", "-"], "a model does not go to standard output"),
     ],
 )
@@ -159,7 +159,9 @@ def test_the_numbers_to_prune_by(works, refused, full):
     limited = works("show", full, "--numbers", "--max-depth", "1").splitlines()
     plain = works("show", full, "--max-depth", "1").splitlines()
     assert [line[4:] for line in limited] == plain
-    assert "--numbers and --json" in refused(2, "show", full, "--numbers", "--json")
+    assert "--numbers cannot be used with --json" in refused(
+        2, "show", full, "--numbers", "--json"
+    )
     for command in ("explain", "prune"):
         assert "spinney show --numbers" in " ".join(works(command, "--help").split())
 
@@ -173,9 +175,9 @@ def test_an_alpha_that_no_tree_pays(works, full):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--no-raising", "--data", TRAIN], "--data: it serves to raise branches"),
-        (["--raising"], "it was grown on (--data TABLE), or leave this out"),
-        (["--weight", "w"], "--weight: it is a column of data"),
+        (["--no-raising", "--data", TRAIN], "--data is only needed to raise branches"),
+        (["--raising"], "pass them (--data TABLE), or remove it"),
+        (["--weight", "w"], "--weight needs --data"),
     ],
 )
 def test_refusals_name_options_and_no_parameters(refused, full, arguments, message):
@@ -213,7 +215,7 @@ def test_rows_are_reserved_while_growing(tool, works):
     share = ("--validation-share", 0.3)
     outcome = tool(*arguments, *share, "--pruning", "pre-pruning")
     assert outcome.err == (
-        "spinney: 5 of 17 rows were reserved to prune by (pre-pruning); --json lists "
+        "spinney: validation set: 5 of 17 rows (pre-pruning); --json lists "
         "them as validation_rows\n"
     )
     found = json.loads(works(*arguments, *share, "--json"))
@@ -242,7 +244,7 @@ def test_how_each_node_does_on_a_table(works, refused, full):
     assert found["nodes"][2]["on_data"]["loss_as_leaf"] == 1
     assert found["data"]["name"] == "watermelon_2.0_valid.csv"
     works("show", full, "--data", VALID, "--weight", "id", "--svg", "tree.svg")
-    message = "--weight id says nothing without --data TABLE"
+    message = "--weight id needs --data TABLE"
     assert message in refused(2, "show", full, "--weight", "id")
     iris = TABLES / "iris.csv"
     assert "the model needs the columns" in refused(3, "show", full, "--data", iris)

@@ -14,7 +14,7 @@ import pytest
             "cart:missing_policy=branch,missing-policy=branch",
             "missing_policy is set twice",
         ),
-        ("cart:recipe=id3", "the recipe is 'cart', before the colon"),
+        ("cart:recipe=id3", "names a recipe twice: keep 'cart' before the colon"),
     ],
 )
 def test_settings_of_a_recipe_are_set_once(folder, tool, recipe, remedy):

@@ -53,8 +53,8 @@ def test_settings_and_options_are_taken_together(works, growing):
         ("folds=2.5", "folds='2.5' must be a whole number;"),
         ("max_depth=deep", "max_depth='deep' must be a whole number, or none;"),
         ("raising=maybe", "raising='maybe' must be true or false;"),
-        ("min_step", "--set: 'min_step' must read NAME=VALUE"),
-        ("min_step=", "--set: 'min_step=' must read NAME=VALUE"),
+        ("min_step", "--set: 'min_step' must be NAME=VALUE"),
+        ("min_step=", "--set: 'min_step=' must be NAME=VALUE"),
         ("rule=best", "--set rule=best is unknown: known: '1-se'"),
     ],
 )
@@ -72,43 +72,43 @@ def test_a_setting_is_said_once(refused, growing):
 @pytest.mark.parametrize("name", sorted(set(SETTINGS) - set(OPTIONS)))
 def test_a_setting_that_is_no_option_says_how_it_is_given(refused, growing, name):
     option = f"--{name.replace('_', '-')}"
-    way = f"there is no option {option}: give --set {name}=4"
+    way = f"there is no option {option}: use --set {name}=4"
     assert way in refused(2, *growing, option, "4")
     assert way in refused(2, *growing, f"{option}=4")
     nothing = refused(2, *growing, option, "--quiet")
-    assert f"give --set {name}=VALUE" in nothing
+    assert f"use --set {name}=VALUE" in nothing
 
 
 def test_so_does_a_flag_and_so_do_other_commands(refused, growing, melons):
     flag = refused(2, *growing, "--no-raising")
-    assert "there is no option --no-raising: give --set raising=false" in flag
+    assert "there is no option --no-raising: use --set raising=false" in flag
     line = refused(2, "forest", melons, "--target", "ripe", "--buckets", "k-means")
-    assert "there is no option --buckets: give --set buckets=k-means" in line
+    assert "there is no option --buckets: use --set buckets=k-means" in line
     line = refused(2, "evaluate", melons, "--target", "ripe", "--max-depth", "3")
-    assert "no option --max-depth: give it to a recipe, --recipe c4.5:max_dep" in line
+    assert "no option --max-depth: set it in a recipe, --recipe c4.5:max_dep" in line
     line = refused(2, "prune", "m.spinney", "--max-depth", "3")
     assert "there is no option '--max-depth': see spinney prune --help" in line
 
 
 def test_names_of_python_are_told_as_options(refused, growing, melons):
     line = refused(2, *growing, "--seed", "3")
-    assert "there is no option --seed: give --random-state 3" in line
+    assert "there is no option --seed: use --random-state 3" in line
     line = refused(2, "forest", melons, "--target", "ripe", "--no-bootstrap=2")
     assert "option '--no-bootstrap' does not take a value" in line
     line = refused(2, *growing, "--priors", "true=0.5")
-    assert "there is no option --priors: give --prior true=0.5" in line
+    assert "there is no option --priors: use --prior true=0.5" in line
     for setting, option in [
         ("random_state=3", "--random-state"),
         ("class_weight=balanced", "--class-weight"),
         ("tie_break_order=root", "--tie-break-order"),
     ]:
         line = refused(2, *growing, "--set", setting)
-        assert f"is no setting of a recipe: give it by {option}" in line
+        assert f"is no recipe setting: use {option}" in line
 
 
 def test_the_seed_of_a_forest_is_no_setting(refused, melons):
     line = refused(2, "forest", melons, "--target", "ripe", "--set", "seed=3")
-    assert "--set seed=3 is of a single tree: give it by --random-state" in line
+    assert "--set seed=3 applies to single trees: use --random-state" in line
 
 
 def test_one_of_two_options_that_say_the_same(refused, growing):

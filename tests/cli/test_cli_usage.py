@@ -109,10 +109,10 @@ def test_options_that_contradict_each_other(usage, refused, model, melons):
     assert "'texture'" in usage("--forced-split=texture", "--forced-split=root")
     assert "'root'" in usage("--nominal=root", "--ignore=root")
     line = refused(2, "explain", model, "--node", 0, "--row", melons)
-    assert "--node 0 and --row" in line
+    assert "--node 0 cannot be used with --row" in line
     assert "--row-number 3" in refused(2, "explain", model, "--row-number", 3)
     line = refused(2, "show", model, "--max-depth", 1, "--json")
-    assert "--max-depth 1 and --json" in line
+    assert "--max-depth 1 cannot be used with --json" in line
 
 
 @pytest.mark.parametrize("number", [-1, 99])
@@ -146,7 +146,7 @@ def writing(request, model, melons):
 def test_an_output_that_exists(refused, tool, write, writing):
     write("out.csv", "precious")
     line = refused(2, *writing, "out.csv")
-    assert "-o 'out.csv': it exists" in line
+    assert "-o 'out.csv': file exists" in line
     assert "--overwrite" in line
     assert tool(*writing, "out.csv", "--overwrite").code == 0
     assert os.path.getsize("out.csv") > len("precious")
@@ -154,14 +154,14 @@ def test_an_output_that_exists(refused, tool, write, writing):
 
 def test_an_output_in_no_folder(refused, writing):
     line = refused(2, *writing, "gone/out")
-    assert "-o 'gone/out': there is no folder 'gone'; make it first" in line
+    assert "-o 'gone/out': there is no folder 'gone': create it first" in line
 
 
 def test_an_output_that_is_a_folder(refused, writing, folder):
     (folder / "out").mkdir()
     for flags in ((), ("--overwrite",)):
         line = refused(2, *writing, "out", *flags)
-        assert "-o 'out': a folder; add the name of a file" in line
+        assert "-o 'out': is a folder: add a file name" in line
 
 
 def test_an_output_without_a_name(refused, writing):
@@ -175,7 +175,7 @@ def test_an_output_in_a_folder_that_may_not_be_written_to(
     # Root may write anywhere, so the system's answer is played.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     line = refused(2, *writing, "sealed/out")
-    assert "-o 'sealed/out': the folder 'sealed' may not be written to" in line
+    assert "-o 'sealed/out': the folder 'sealed' is not writable" in line
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
@@ -231,7 +231,7 @@ def test_a_folder_is_no_model(refused, folder):
 
 
 def test_a_model_is_not_read_from_standard_input(refused):
-    assert "name its file" in refused(2, "show", "-")
+    assert "name a model file" in refused(2, "show", "-")
 
 
 # Talk
@@ -262,7 +262,7 @@ def test_a_fault_of_ours_is_said_to_be_one(tool, model, monkeypatch):
     outcome = tool("show", model)
     assert outcome.code == 1
     assert outcome.err.startswith(
-        r"spinney: error: unexpected RuntimeError: two\nlines. This is a fault of ours"
+        r"spinney: error: unexpected RuntimeError: two\nlines. This is a bug in Spinney"
     )
     monkeypatch.setenv("SPINNEY_TRACEBACK", "1")
     with pytest.raises(RuntimeError):
@@ -276,7 +276,7 @@ def test_memory_that_ends(tool, model, monkeypatch):
     monkeypatch.setattr(output, "write_bytes", fail)
     outcome = tool("show", model)
     assert outcome.code == 1
-    assert outcome.err.startswith("spinney: error: out of memory: ignore columns")
+    assert outcome.err.startswith("spinney: error: out of memory: exclude columns")
 
 
 def test_warnings_are_talk(tool, write):

@@ -20,7 +20,7 @@ from spinney import (
     plots,
 )
 from spinney.cli import cli
-from spinney.cli.shell_words import option_of
+from spinney.cli.shell_words import matching_option
 
 # What a command calls; an option that turns on a function has that function's name.
 RECIPE = [Recipe]
@@ -140,7 +140,7 @@ def test_options_have_the_names_of_parameters(name):
         first = names[0]
         if {first, f"{name} {first}"} & {*OUTPUT, *SHELL_ONLY}:
             continue
-        assert any(option_of(each, names) for each in parameters), first
+        assert any(matching_option(each, names) for each in parameters), first
 
 
 def test_no_exception_is_left_over():

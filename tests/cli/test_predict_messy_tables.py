@@ -75,7 +75,7 @@ def test_lines_above_the_names(works, refused, write, german):
     assert len(rows) == len(ROWS)
     line = refused(3, "predict", *asked, "--keep", "Preiss")
     assert "no column 'Preiss' to keep: did you mean 'Preis'?" in line
-    assert works("score", *asked).startswith("Klasse: 50 rows, 50 right")
+    assert works("score", *asked).startswith("Klasse: 50 rows, 50 correctly classified")
 
 
 def test_what_the_user_says_overrules_the_model(works, refused, write):
@@ -86,7 +86,9 @@ def test_what_the_user_says_overrules_the_model(works, refused, write):
         asked = ("m.spinney", path, "--decimal", decimal)
         out = works("predict", *asked, "--keep", "x")
         assert out == f'x,y\n"1,500",{label}\n"1,400",{label}\n'
-        assert works("score", *asked).startswith(f"y: 2 rows, {right} right")
+        assert works("score", *asked).startswith(
+            f"y: 2 rows, {right} correctly classified"
+        )
     refused(2, "predict", "m.spinney", path, "--decimal", "x")
 
 

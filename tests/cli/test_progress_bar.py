@@ -27,7 +27,7 @@ print("done")
 """
 GROW = """
 import spinney.cli.grow_command as command
-command.PATIENCE = {after}
+command.STATUS_DELAY = {after}
 from spinney.cli import main
 main()
 """
@@ -56,8 +56,8 @@ def test_no_bar_where_work_is_done_sooner():
 
 WORK = """
 import time
-from spinney.cli.shell_output import working
-with working("measuring", after={after}):
+from spinney.cli.shell_output import show_status
+with show_status("measuring", after={after}):
     time.sleep(0.4)
 print("done")
 """
@@ -97,7 +97,7 @@ def test_grow_shows_one(tmp_path):
 
 PRUNE = """
 import spinney.cli.shell_output as output
-output.waiting.__wrapped__.__kwdefaults__["after"] = 1e-9
+output.show_progress.__wrapped__.__kwdefaults__["after"] = 1e-9
 from spinney.cli import main
 main()
 """
@@ -137,13 +137,13 @@ def test_a_large_tree_run_script(noise, tmp_path, tool):
     *lines, said = told.splitlines()
     assert 20 < len(lines) <= 200
     assert any("more nodes" in line for line in lines)
-    assert "save it by -o MODEL; spinney show MODEL prints all" in said
+    assert "save it with -o MODEL; spinney show MODEL prints all nodes" in said
     depth = int(said.partition("to depth ")[2].split()[0])
     model = tmp_path / "m"
     told, _ = run_script(script, *given, "-o", model, out_too=True)
-    assert f"spinney show {model} prints all, --max-depth {depth + 2}" in told
+    assert f"spinney show {model} prints all nodes, --max-depth {depth + 2}" in told
     shown = tool("show", model, "--max-depth", depth).out.splitlines()
     assert [line.rstrip() for line in lines] == shown
     whole = tool(*given)  # into a file all is written
     assert len(whole.out.splitlines()) > 200
-    assert "here to depth" not in whole.err
+    assert "printed to depth" not in whole.err

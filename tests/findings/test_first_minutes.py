@@ -88,9 +88,7 @@ def test_one_leaf_says_which_columns_may_be_the_reason(tmp_path, capsys):
 def test_rows_are_kept_in_a_model_that_is_saved(tmp_path, capsys):
     path = written(tmp_path, ["a,b", "1,x", "2,y"])
     assert run(["grow", path, "--target", "b", "--keep-rows"]) == 2
-    assert "--keep-rows keeps them in the model: save it by -o" in (
-        capsys.readouterr().err
-    )
+    assert "--keep-rows needs -o MODEL" in (capsys.readouterr().err)
 
 
 def test_a_number_is_missing_and_no_class():
@@ -219,7 +217,7 @@ def test_look_says_how_a_target_is_read(classes, reading):
     [
         (["show", "m.spinney", "-o", "x.png"], "plot tree MODEL -o tree.png"),
         (["show", "m.spinney", "--png", "x.png"], "plot tree MODEL -o tree.png"),
-        (["forest", "rows.csv", "--model", "m"], "-o FILE keeps the forest"),
+        (["forest", "rows.csv", "--model", "m"], "-o FILE saves the forest"),
     ],
 )
 def test_options_that_are_elsewhere(capsys, command, remedy):

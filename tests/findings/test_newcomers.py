@@ -57,10 +57,7 @@ def test_the_shell_says_how_many_leaves_the_tree_of_all_rows_has(
     model = spinney.grow(str(path), "high")
     (chosen,) = [each for each in model.recipe_scores_ if each.chosen]
     assert chosen.leaves != model.tree.n_leaves
-    assert (
-        f"grown on all rows it has {model.tree.n_leaves} leaves"
-        in capsys.readouterr().err
-    )
+    assert f"on all rows: {model.tree.n_leaves} leaves" in capsys.readouterr().err
 
 
 def test_the_explorer_shows_a_cut_in_six_digits():
@@ -129,11 +126,14 @@ def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
         return capsys.readouterr().err
 
     words = said("m5", "--max-depth", "2", "--max-leaves", "3")
-    assert "--max-depth 2 and --max-leaves 3: formulas have only those columns" in words
-    assert "--min-samples-leaf makes small trees with longer formulas" in words
-    assert "formulas" not in said("m5")
-    assert "formulas" not in said("m5", "--max-depth", "2", "--quiet")
-    assert "formulas" not in said("cart", "--max-depth", "2")
+    assert (
+        "--max-depth 2 and --max-leaves 3 leaves few columns for the linear models"
+        in words
+    )
+    assert "limit the tree by --min-samples-leaf instead" in words
+    assert "linear models" not in said("m5")
+    assert "linear models" not in said("m5", "--max-depth", "2", "--quiet")
+    assert "linear models" not in said("cart", "--max-depth", "2")
 
 
 def test_who_predicts_does_not_look_at_the_target(tmp_path, capsys):

@@ -219,13 +219,13 @@ def test_limits_on_rows_are_kept(table: Rows, recipe: Recipe):
         children = tree.children(node)
         if not children:
             continue
-        least = recipe.least_node(tree.root.weight)
+        least = recipe.min_node_weight(tree.root.weight)
         assert node.weight >= least - ROUNDING
         assert node.candidates[node.chosen].gain >= recipe.min_gain
         branches = node.candidates[node.chosen].branches
         assert sum(1 for rows in branches.rows if rows.any()) >= 2
         sizes = branches.weights.sum(axis=1)
-        least = recipe.least_branch(tree.root.weight)
+        least = recipe.min_branch_weight(tree.root.weight)
         assert sum(sizes >= least - ROUNDING) >= 2
 
 

@@ -492,7 +492,7 @@ def test_constructors_can_be_taken_in():
 # Evaluations
 
 
-@pytest.mark.filterwarnings("ignore:column .* alone tells:UserWarning")
+@pytest.mark.filterwarnings("ignore:column .* alone predicts:UserWarning")
 def test_a_setting_for_all_recipes_suits_all_of_them():
     with pytest.raises(
         ParameterError, match=r"recipe 'id3': confidence=0.1 needs prun"

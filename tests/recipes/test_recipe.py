@@ -81,9 +81,9 @@ def test_settings_that_mean_nothing_are_refused(settings: dict, message: str):
 
 def test_the_least_branch_is_the_stricter_of_weight_and_share():
     recipe = RECIPES["id3"].changed(min_samples_leaf=3, min_weight_fraction_leaf=0.1)
-    assert recipe.least_branch(20) == 3
-    assert recipe.least_branch(50) == 5
-    assert RECIPES["id3"].least_branch(50) == 0  # 1 asks only for a row
+    assert recipe.min_branch_weight(20) == 3
+    assert recipe.min_branch_weight(50) == 5
+    assert RECIPES["id3"].min_branch_weight(50) == 0  # 1 asks only for a row
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -139,6 +139,6 @@ def test_a_criterion_suits_its_target():
 )
 def test_limits_below_1_are_shares_and_free_ones_are_none(given, leaf, node):
     recipe = RECIPES["cart"].changed(min_samples_leaf=given, min_samples_split=given)
-    assert recipe.least_branch(40.0) == pytest.approx(leaf)
-    assert recipe.least_node(40.0) == pytest.approx(node)
+    assert recipe.min_branch_weight(40.0) == pytest.approx(leaf)
+    assert recipe.min_node_weight(40.0) == pytest.approx(node)
     assert recipe.has_shares == (0 < given < 1)

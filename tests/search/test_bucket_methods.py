@@ -165,7 +165,7 @@ def test_many_values_are_merged_into_cells_first(monkeypatch):
     table = table_of(values)
     exact = k_means(table, 3)
     assert exact.tolist() == [69.5, 189.5]
-    monkeypatch.setattr(clusters, "VALUES", 50)
+    monkeypatch.setattr(clusters, "MAX_VALUES", 50)
     monkeypatch.setattr(clusters, "CELLS", 12)
     assert not is_exact(table, "k-means", 3)
     assert is_exact(table, "k-means", 60)  # one bucket for each value

@@ -25,5 +25,5 @@ def test_all_subsets_of_up_to_twelve_values(n_values, form, n_ways):
     values = tuple(map(str, range(n_values)))
     schema = Schema((Attribute("a", "nominal", values),), None)
     search = Search.of(RECIPES["cart"], numeric=False)
-    ways = enumerate_splits(search, table, schema, 0, max_candidates=3)
+    ways = enumerate_splits(search, table, schema, 0, max_splits=3)
     assert (ways.form, ways.n_splits, len(ways.candidates)) == (form, n_ways, 3)

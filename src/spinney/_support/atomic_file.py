@@ -47,7 +47,6 @@ def write_whole(
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as directory:
     ...     write_whole(Path(directory) / "new", [b"all ", b"of it"])

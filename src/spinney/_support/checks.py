@@ -1,6 +1,6 @@
-"""What counts as a number, and refusals of values that mean nothing.
+"""Checks of parameter values.
 
-True and False are no numbers here, though Python has them among the integers.
+True and False are no numbers here, though Python counts them among the integers.
 """
 
 from collections.abc import Callable, Collection
@@ -14,17 +14,17 @@ from spinney.errors import PythonOnly, Setting, refusal, refuse_unknown
 LARGEST_SEED = 2**32 - 1
 """The largest seed of scikit-learn, and so of everything here."""
 
-# Bounds of what is repeated: more would run for days, or ask for memory by the number.
+# Bounds of repetitions: more would run for days, or need too much memory.
 MAX_TREES = 100_000
 MAX_STARTS = 10_000
 MAX_REPEATS = 10_000
 
 Progress = Callable[[int, int], object]
-"""What is told how much is done, and how much there is to do."""
+"""A function of how much is done, and how much there is to do."""
 
 
 def check_progress(progress: object) -> None:
-    """Refuse what cannot be told how far the work is."""
+    """Refuse a progress callback that cannot be called."""
     if progress is not None and not callable(progress):
         raise refusal(
             Setting("progress", progress), "must be a function of two numbers, or None"
@@ -66,7 +66,7 @@ def as_real(value: Any) -> float:
 
 
 def check_choice(name: str, value: object) -> None:
-    """Refuse what is neither True nor False."""
+    """Refuse values other than True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise refusal(Setting(name, value), "must be True or False")
 
@@ -79,7 +79,7 @@ def check_whole(
     most: int | None = None,
     optional: bool = False,
 ) -> None:
-    """Refuse what is no whole number, below the least or above the most.
+    """Refuse values that are no whole numbers, or out of range.
 
     >>> check_whole("seed", -1, least=0, most=9)
     Traceback (most recent call last):
@@ -95,12 +95,12 @@ def check_whole(
 
 
 def check_seed(name: str, value: Any) -> None:
-    """Refuse what is no seed."""
+    """Refuse values that are no seeds."""
     check_whole(name, value, least=0, most=LARGEST_SEED)
 
 
 def check_named(parameter: str, value: object, known: Collection[str]) -> None:
-    """Refuse what is none of these names, an array or a list among others.
+    """Refuse values that are none of these names.
 
     >>> check_named("rule", "minimal", ["1-se", "minimum"])
     Traceback (most recent call last):
@@ -113,7 +113,7 @@ def check_named(parameter: str, value: object, known: Collection[str]) -> None:
 def check_number(
     name: str, value: Any, *, most: float = float_info.max, optional: bool = False
 ) -> None:
-    """Refuse what is no number from 0 on."""
+    """Refuse values that are no numbers of at least 0."""
     if value is None and optional:
         return
     if not 0 <= as_real(value) <= most:

@@ -1,4 +1,4 @@
-"""What tells one column of numbers from another: a word for each.
+"""Hashes of columns of numbers, a word for each.
 
 With bᵢ the bits of number i, and all arithmetic modulo 2⁶⁴, the word of a column is
 

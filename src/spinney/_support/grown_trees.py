@@ -1,10 +1,10 @@
-"""How many trees have been grown, for those who want to be told."""
+"""The number of grown trees, for a progress callback."""
 
 from spinney._support.checks import Progress, check_progress
 
 
 class GrownTrees:
-    """Tells how many trees are grown, and of how many, as far as is known."""
+    """Reports how many trees are grown, and how many are expected."""
 
     def __init__(self, progress: Progress | None) -> None:
         check_progress(progress)
@@ -16,12 +16,12 @@ class GrownTrees:
         self._report()
 
     def grown(self) -> None:
-        """Count a tree; where rows are few there are fewer than was expected."""
+        """Count a tree; with few rows there are fewer than expected."""
         self.done = min(self.done + 1, self.total)
         self._report()
 
     def finish(self) -> None:
-        """Tell that nothing more is to come."""
+        """Report that all trees are grown."""
         self.done = self.total
         self._report()
 

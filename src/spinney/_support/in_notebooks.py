@@ -1,4 +1,4 @@
-"""What a notebook shows of a result that prints well: what ``print`` shows."""
+"""The display of printable results in notebooks."""
 
 from html import escape
 from typing import Any
@@ -9,10 +9,10 @@ LOOK = "white-space:pre;overflow-x:auto;line-height:1.3"
 
 
 class InNotebooks:
-    """A result whose text stands in a cell as it is printed, and not as its fields.
+    """A result that a notebook displays as its printed text, and not as its fields.
 
-    Columns of texts stay under each other, long lines are scrolled, and whatever the
-    names in a table are, they are only text.
+    Columns of texts stay aligned, long lines are scrolled, and names are never read as
+    HTML.
 
     >>> class Greeting(InNotebooks):
     ...     def text(self):

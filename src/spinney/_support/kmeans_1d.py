@@ -28,8 +28,8 @@ from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
 
 # The best of all partitions is found up to this many values, and values times clusters.
-VALUES = 100_000
-WORK = 10_000_000
+MAX_VALUES = 100_000
+MAX_WORK = 10_000_000
 
 
 class Runs(NamedTuple):
@@ -53,9 +53,9 @@ def merged_runs(runs: Runs, firsts: Integers) -> Runs:
     weights = np.add.reduceat(runs.weights, firsts)
     # From the first value of each cell, so that far from 0 no digits are lost.
     origins = runs.means[firsts]
-    apart = runs.means - np.repeat(origins, lengths)
-    shifts = np.add.reduceat(runs.weights * apart, firsts) / weights
-    squares = runs.weights * (apart - np.repeat(shifts, lengths)) ** 2
+    offsets = runs.means - np.repeat(origins, lengths)
+    shifts = np.add.reduceat(runs.weights * offsets, firsts) / weights
+    squares = runs.weights * (offsets - np.repeat(shifts, lengths)) ** 2
     return Runs(weights, origins + shifts, np.add.reduceat(squares, firsts))
 
 
@@ -76,18 +76,18 @@ def optimal_centroids(values: Floats, weights: Floats, n: int) -> Floats:
     array([ 2. , 10.5, 30. ])
     """
     distinct, codes = np.unique(values, return_inverse=True)
-    heavy = weights if len(weights) else np.ones(len(values))
+    row_weights = weights if len(weights) else np.ones(len(values))
     sizes: Floats = np.zeros(len(distinct))
-    np.add.at(sizes, codes, heavy)
+    np.add.at(sizes, codes, row_weights)
     distinct, sizes = distinct[sizes > 0], sizes[sizes > 0]
     d = len(distinct)
     if d <= n:
         return np.append(distinct, np.full(n - d, distinct[0]))
-    if d > VALUES or n * d > WORK:
+    if d > MAX_VALUES or n * d > MAX_WORK:
         raise refusal(
             Setting("init", "optimal"),
-            f"is for at most {VALUES} distinct values, and at most {WORK} values "
-            f"times clusters; there are {d} values",
+            f"is for at most {MAX_VALUES} distinct values, and at most {MAX_WORK} "
+            f"values times clusters; there are {d} values",
             "use 'k-means++'",
         )
     firsts = np.append(0, best_starts(single_runs(distinct, sizes), n))
@@ -143,10 +143,12 @@ def _best_starts_at(
     step = 1 << (m.bit_length() - 1)
     while step:
         turn = np.arange(step, m + 1, 2 * step)
-        here = ends[turn - 1]
+        turn_ends = ends[turn - 1]
         low = bounds[turn - step]
-        high = np.minimum(bounds[np.minimum(turn + step, m + 1)], here)
-        bounds[turn], sums[turn - 1] = _first_least(squares, least, low, high, here)
+        high = np.minimum(bounds[np.minimum(turn + step, m + 1)], turn_ends)
+        bounds[turn], sums[turn - 1] = _first_least(
+            squares, least, low, high, turn_ends
+        )
         step //= 2
     return bounds[1:-1], sums
 
@@ -185,16 +187,16 @@ class _Squares:
         d = len(runs.weights)
         levels = max(1, (d - 1).bit_length())
         self.size = 1 << levels
-        rest = self.size - d
+        n_padding = self.size - d
         padded = Runs(
-            np.append(runs.weights, np.zeros(rest)),
-            np.append(runs.means, np.full(rest, runs.means[-1])),
-            np.append(runs.squares, np.zeros(rest)),
+            np.append(runs.weights, np.zeros(n_padding)),
+            np.append(runs.means, np.full(n_padding, runs.means[-1])),
+            np.append(runs.squares, np.zeros(n_padding)),
         )
-        kept = [_to_pivots(padded, level) for level in range(levels)]
-        self.weights = np.concatenate([run.weights for run in kept])
-        self.means = np.concatenate([run.means for run in kept])
-        self.squares = np.concatenate([run.squares for run in kept])
+        to_pivots = [_to_pivots(padded, level) for level in range(levels)]
+        self.weights = np.concatenate([run.weights for run in to_pivots])
+        self.means = np.concatenate([run.means for run in to_pivots])
+        self.squares = np.concatenate([run.squares for run in to_pivots])
 
     def between(self, first: Integers, last: Integers) -> Floats:
         """Return the sum of squares around the mean of the places first … last."""
@@ -202,22 +204,22 @@ class _Squares:
         level = np.maximum(bits - 1, 0) * self.size
         left, right = level + first, level + last
         heavy, light = self.weights[left], self.weights[right]
-        apart = self.means[right] - self.means[left]
+        difference = self.means[right] - self.means[left]
         merged = self.squares[left] + self.squares[right]
-        merged += heavy / (heavy + light) * light * apart * apart
+        merged += heavy / (heavy + light) * light * difference * difference
         return np.asarray(np.where(first == last, self.own[first], merged))
 
 
 def _to_pivots(runs: Runs, level: int) -> Runs:
     """Return for every place the run from it to the pivot of its block."""
     half = 1 << level
-    weights, means, own = (part.reshape(-1, 2, half) for part in runs)
+    weights, means, squares = (part.reshape(-1, 2, half) for part in runs)
     pivots = means[:, 1, :1]
     ends = means[:, 0, -1:]
     left = _running(
-        Runs(weights[:, 0, ::-1], means[:, 0, ::-1] - ends, own[:, 0, ::-1])
+        Runs(weights[:, 0, ::-1], means[:, 0, ::-1] - ends, squares[:, 0, ::-1])
     )
-    right = _running(Runs(weights[:, 1], means[:, 1] - pivots, own[:, 1]))
+    right = _running(Runs(weights[:, 1], means[:, 1] - pivots, squares[:, 1]))
     pairs = (
         (left.weights[:, ::-1], right.weights),
         (left.means[:, ::-1] + (ends - pivots), right.means),

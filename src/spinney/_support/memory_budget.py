@@ -1,4 +1,4 @@
-"""How much memory may be taken: what a user says, or a part of what there is."""
+"""The memory budget: the user's limit, or a quarter of the machine's memory."""
 
 import os
 import re
@@ -81,17 +81,17 @@ class MemoryBudget:
 
     @property
     def duckdb(self) -> int:
-        """What DuckDB may take for its buffers."""
+        """The budget of DuckDB's buffers."""
         return 3 * self.limit // 16
 
     @property
     def rows(self) -> int:
-        """What rows may take that are fetched; that of a small limit is not raised."""
+        """The budget of fetched rows; that of a small limit is not raised."""
         return bytes_of(self.given) // 4
 
     @property
     def tables(self) -> int:
-        """What the count tables of one question may take."""
+        """The budget of the count tables of one request."""
         return (self.limit - LIBRARY_MEMORY) // 2
 
     def limit_for_tables(self, n_bytes: int) -> str:
@@ -131,12 +131,12 @@ def default_memory_limit() -> int:
 
     That is the machine's memory, or less in a container.
     """
-    known = [
+    limits = [
         n_bytes
         for n_bytes in (_machine_memory(), *map(_limit_in_file, LIMIT_FILES))
         if n_bytes
     ]
-    return min(known) // MEMORY_SHARE if known else DEFAULT_LIMIT
+    return min(limits) // MEMORY_SHARE if limits else DEFAULT_LIMIT
 
 
 def _machine_memory() -> int | None:

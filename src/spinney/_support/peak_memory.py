@@ -1,7 +1,7 @@
-"""How much memory a piece of work takes: what was resident, as the system counts it.
+"""The peak of resident memory during a piece of work, as the system counts it.
 
-Arrays that are set aside and never written to are not resident. So this is what a
-machine needs, and may be a tenth of what was asked of it (``tracemalloc`` counts that).
+Arrays that are allocated and never written to are not resident. So this is what a
+machine needs, and may be a tenth of what was allocated (``tracemalloc`` counts that).
 """
 
 import ctypes

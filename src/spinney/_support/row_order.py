@@ -1,9 +1,9 @@
-"""An order of rows that depends on what is in them, not on where they stand.
+"""An order of rows that depends on their contents, not on their positions.
 
-Where something is drawn (the rows of a forest's tree, the folds of a cross-validation),
-it is drawn in this order, so that a table with its rows shuffled gives the same tree,
-and a row of weight 2 the same as two rows. Of numbers only their order counts, so that
-another unit changes nothing.
+Random choices (the rows of a forest's tree, the folds of a cross-validation) are made
+in this order. So a table with its rows shuffled gives the same tree, and a row of
+weight 2 the same as two rows. Numbers count by their ranks, so that another unit
+changes nothing.
 """
 
 from collections.abc import Sequence
@@ -60,8 +60,6 @@ def row_copies(
     not whole numbers, or there would still be more copies than that and than four a
     row, each row comes once.
 
-    Examples
-    --------
     >>> shade, size = np.array([2, 0, 2, 1]), np.array([0.5, np.nan, 0.5, 0.1])
     >>> order = row_copies([shade, size]).places
     >>> turned = row_copies([shade[::-1], size[::-1]]).places
@@ -77,26 +75,26 @@ def row_copies(
     # The last column is that of the target.
     matrix = None if ranked else matrix_behind(columns[:-1])
     keys = _keys(columns, matrix, ranked=ranked)
-    own_places = np.arange(n_rows)
+    positions = np.arange(n_rows)
     row_weights = np.ones(n_rows) if weights is None else weights
     order = _by_key(keys, weights)
     total = float(row_weights.sum())
-    whole = total < 2**53 and bool(np.all(row_weights == np.floor(row_weights)))
-    if whole:
+    is_whole = total < 2**53 and bool(np.all(row_weights == np.floor(row_weights)))
+    if is_whole:
         repeats = row_weights[order].astype(np.int64)
         if total <= MAX_COPIES:
-            return Copies(np.repeat(order, repeats), 1.0, own_places)
+            return Copies(np.repeat(order, repeats), 1.0, positions)
         starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
         merged = np.add.reduceat(repeats, starts)
         unit = _unit(int(np.gcd.reduce(merged)), int(total))
         if unit == 1 and total <= 4 * n_rows:
-            return Copies(np.repeat(order, repeats), 1.0, own_places)
+            return Copies(np.repeat(order, repeats), 1.0, positions)
         if total / unit <= max(MAX_COPIES, 4 * n_rows):
             sizes = np.diff(starts, append=n_rows)
-            twins = np.empty_like(own_places)
+            twins = np.empty_like(positions)
             twins[order] = np.repeat(order[starts], sizes)
             return Copies(np.repeat(order[starts], merged // unit), float(unit), twins)
-    return Copies(order, None, own_places)
+    return Copies(order, None, positions)
 
 
 def order_of(

@@ -1,4 +1,4 @@
-"""Seeds of many things at once, the same that NumPy gives them one by one.
+"""Many of NumPy's seed sequences at once, with the same words.
 
 ``SeedSequence`` stirs whole numbers into a pool of four words, and draws words from it
 (after O'Neill 2015, "Developing a seed_seq alternative"); NumPy promises that neither
@@ -39,7 +39,7 @@ class _Hash:
 def to_words(number: int) -> list[int]:
     """Return a whole number as words of 32 bits, the lowest first.
 
-    >>> words_of(0), words_of(2**32 + 7)
+    >>> to_words(0), to_words(2**32 + 7)
     ([0], [7, 1])
     """
     words = [number & MASK_32]
@@ -65,17 +65,18 @@ def seed_words(entropy: Sequence[Words], n_words: int) -> NDArray[np.uint64]:
             if source != into:
                 pool[into] = _mixed(pool[into], stir(pool[source]))
     for words in entropy[POOL:]:
-        pool = [_mixed(own, stir(words)) for own in pool]
+        pool = [_mixed(word, stir(words)) for word in pool]
     draw = _Hash(DRAW_START, DRAW_FACTOR)
     drawn = [draw(pool[i % POOL]).astype(np.uint64) for i in range(2 * n_words)]
     low, high = drawn[::2], drawn[1::2]
     return np.stack(
-        [one | (other << HALF) for one, other in zip(low, high, strict=True)], axis=1
+        [a | (b << HALF) for a, b in zip(low, high, strict=True)],
+        axis=1,
     )
 
 
-def _mixed(one: Words, other: Words) -> Words:
-    words = MIX_LEFT * one - MIX_RIGHT * other
+def _mixed(first: Words, second: Words) -> Words:
+    words = MIX_LEFT * first - MIX_RIGHT * second
     return np.asarray(words ^ (words >> SHIFT))
 
 

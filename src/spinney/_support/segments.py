@@ -166,6 +166,8 @@ def heaviest_by(weights: Floats, start: Integers) -> Integers:
     >>> heaviest_by(np.array([1e-12, 2e-12, 2e-12]), np.array([0, 3]))
     array([1])
     """
-    most = maxima(weights, start).repeat(lengths_of(start))
-    shares = np.divide(weights, most, out=np.zeros(len(weights)), where=most > 0)
+    heaviest = maxima(weights, start).repeat(lengths_of(start))
+    shares = np.divide(
+        weights, heaviest, out=np.zeros(len(weights)), where=heaviest > 0
+    )
     return first_best_by(shares, start)

@@ -13,12 +13,12 @@ import numpy as np
 from spinney._support.arrays import Floats
 
 MANTISSA = 53  # bits of a float
-LEAST_POWER = -1000  # of a multiple that is a float, and its parts as well
-NOTHING = 1024  # 0 is a multiple of every power of two
+MIN_POWER = -1000  # of a multiple that is a float, and its parts as well
+ZERO_POWER = 1024  # 0 is a multiple of every power of two
 # The least of the numbers keeps so many bits, which are nine digits; and there are so
 # few of them that one of average size is moved by less than 1e-12 of it, as ties are.
-KEPT_BITS = 29
-MOST_NUMBERS = 8192
+MIN_BITS = 29
+MAX_NUMBERS = 8192
 
 
 def summable(numbers: Floats, times: Sequence[Floats] = ()) -> Floats:
@@ -40,14 +40,14 @@ def summable(numbers: Floats, times: Sequence[Floats] = ()) -> Floats:
         return numbers
     # A little more than they are: rounding may raise each by half of a multiple.
     power = _power_for(numbers * (1 + 2.0**-24), times)
-    light = float(numbers.min()) < np.ldexp(1.0, power + KEPT_BITS)
-    if light or power < LEAST_POWER or len(numbers) > MOST_NUMBERS:
+    light = float(numbers.min()) < np.ldexp(1.0, power + MIN_BITS)
+    if light or power < MIN_POWER or len(numbers) > MAX_NUMBERS:
         return numbers
     return np.asarray(np.ldexp(np.rint(np.ldexp(numbers, -power)), power))
 
 
 def add_up_exactly(
-    numbers: Floats, times: Sequence[Floats] = (), often: int = 1
+    numbers: Floats, times: Sequence[Floats] = (), repeats: int = 1
 ) -> bool:
     """Return whether all sums of numbers, and of their products, are exact.
 
@@ -57,16 +57,16 @@ def add_up_exactly(
     >>> add_up_exactly(numbers), add_up_exactly(numbers, often=2)
     (True, False)
     """
-    return least_bit(numbers) >= _power_for(numbers, times, often)
+    return least_bit(numbers) >= _power_for(numbers, times, repeats)
 
 
-def _power_for(numbers: Floats, times: Sequence[Floats], often: int = 1) -> int:
+def _power_for(numbers: Floats, times: Sequence[Floats], repeats: int = 1) -> int:
     """Return the least power of two whose multiples, and products, add up exactly."""
-    powers = [-NOTHING]
-    for each in (np.ones(len(numbers)), *times):
-        if total := often * float(numbers @ np.abs(each)):
+    powers = [-ZERO_POWER]
+    for factors in (np.ones(len(numbers)), *times):
+        if total := repeats * float(numbers @ np.abs(factors)):
             power = int(np.frexp(total)[1]) - MANTISSA
-            powers.append(power - min(0, least_bit(each)))
+            powers.append(power - min(0, least_bit(factors)))
     return max(powers)
 
 
@@ -78,7 +78,7 @@ def least_bit(numbers: Floats) -> int:
     """
     parts, powers = np.frexp(numbers[numbers != 0])
     if not len(parts):
-        return NOTHING
+        return ZERO_POWER
     whole = np.ldexp(parts, MANTISSA).astype(np.int64)
     _, trailing = np.frexp((whole & -whole).astype(np.float64))
     return int((powers - MANTISSA + trailing - 1).min())

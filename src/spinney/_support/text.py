@@ -196,10 +196,8 @@ def interval_text(
     most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
     if low == inf:
         return f"{name} is missing"
-    (low, low_is_in), (high, high_is_out) = (
-        read_bound(low, unit),
-        read_bound(high, unit),
-    )
+    (low, low_is_in) = read_bound(low, unit)
+    (high, high_is_out) = read_bound(high, unit)
     upper = "<" if high_is_out else most
     if high == inf:
         return f"{name} {least if low_is_in else '>'} {number_text(low, unit)}"
@@ -215,10 +213,8 @@ def span_text(low: float, high: float, unit: str | None = None) -> str:
     >>> span_text(1.0, 2.5), span_text(0.5, 2.0, "days since 1970-01-01")
     ('(1, 2.5]', '[1970-01-02, 1970-01-03]')
     """
-    (low, low_is_in), (high, high_is_out) = (
-        read_bound(low, unit),
-        read_bound(high, unit),
-    )
+    (low, low_is_in) = read_bound(low, unit)
+    (high, high_is_out) = read_bound(high, unit)
     texts = f"{number_text(low, unit)}, {number_text(high, unit)}"
     return f"{'[' if low_is_in else '('}{texts}{')' if high_is_out else ']'}"
 
@@ -310,8 +306,8 @@ def first_of(words: "Sequence[str]", most: int) -> str:
     >>> first_of(["a", "b"], 2), first_of(["a", "b", "c"], 2)
     ('a, b', 'a, b and 1 more')
     """
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+    n_hidden = len(words) - most
+    return ", ".join(words[:most]) + (f" and {n_hidden} more" if n_hidden > 0 else "")
 
 
 def costs_text(
@@ -323,13 +319,13 @@ def costs_text(
     'yes costs 34, no 60'
     """
     by_cost = sorted(
-        zip(classes, costs, strict=True), key=lambda each: (each[0] != label, each[1])
+        zip(classes, costs, strict=True), key=lambda pair: (pair[0] != label, pair[1])
     )
-    (first, least), *others = by_cost
+    (first, least), *rest = by_cost
     texts = [f"{shown(first)} costs {_cost(least)}"]
-    texts += [f"{shown(other)} {_cost(cost)}" for other, cost in others[:COSTS_SHOWN]]
-    if len(others) > COSTS_SHOWN:
-        texts.append(f"{len(others) - COSTS_SHOWN} others as much or more")
+    texts += [f"{shown(name)} {_cost(cost)}" for name, cost in rest[:COSTS_SHOWN]]
+    if len(rest) > COSTS_SHOWN:
+        texts.append(f"{len(rest) - COSTS_SHOWN} others as much or more")
     return ", ".join(texts)
 
 

@@ -58,12 +58,12 @@ def in_columns(
         2     7
     """
     widths = [max(map(len, column)) for column in columns]
-    room = None if width is None else width - indent - widths[0]
+    free_width = None if width is None else width - indent - widths[0]
     blocks: list[list[int]] = [[]]
     used = 0
     for column in range(1, len(columns)):
         need = GAP + widths[column]
-        if room is not None and blocks[-1] and used + need > room:
+        if free_width is not None and blocks[-1] and used + need > free_width:
             blocks.append([])
             used = 0
         blocks[-1].append(column)
@@ -97,12 +97,13 @@ def number_cells(numbers: Sequence[float]) -> list[str]:
     >>> number_cells([0.0, 2.5e-200])
     ['0', '2.5e-200']
     """
-    known = [float(number) for number in numbers if isfinite(number)]
-    largest = max(map(abs, known), default=0.0)
+    finite = [float(number) for number in numbers if isfinite(number)]
+    largest = max(map(abs, finite), default=0.0)
     if not largest < LARGEST or 0 < largest < SMALLEST:
         return [f"{number:.4g}" for number in numbers]
     most = decimals_for(largest)
     decimals = next(
-        (n for n in range(most) if all(round(one, n) == one for one in known)), most
+        (n for n in range(most) if all(round(x, n) == x for x in finite)),
+        most,
     )
     return [f"{number:.{decimals}f}" for number in numbers]

@@ -1,8 +1,8 @@
 """Work in threads; kernels run without the interpreter's lock.
 
 Python raises an interrupt in the main thread only. If that one waits for others, it
-sets a :class:`_StopFlag`, which they read between two steps (:func:`stop_if_asked`),
-and waits until they have stopped.
+sets a :class:`_StopFlag`, which they read between two steps
+(:func:`stop_if_requested`), and waits until they have stopped.
 """
 
 import os
@@ -42,14 +42,14 @@ class _StopFlag:
 
 
 class Stopped(BaseException):
-    """Ends the work of a thread that was asked to stop; who asked never sees it."""
+    """Ends the work of a thread that was requested to stop."""
 
 
 _FLAG: ContextVar[_StopFlag | None] = ContextVar("the flag of this work", default=None)
 
 
-def stop_if_asked() -> None:
-    """End the work of this thread here, if another has asked for it."""
+def stop_if_requested() -> None:
+    """End the work of this thread here, if another has requested it."""
     flag = _FLAG.get()
     if flag is not None and flag.is_set:
         raise Stopped
@@ -57,7 +57,7 @@ def stop_if_asked() -> None:
 
 @contextmanager
 def _stopping(futures: "list[Future[Any]]") -> Iterator[_StopFlag]:
-    """Give the flag of some work; where waiting for it fails, the work is stopped."""
+    """Give the flag of some work; if waiting for it fails, the work is stopped."""
     flag = _StopFlag(_FLAG.get())
     try:
         yield flag
@@ -72,22 +72,22 @@ def _stopping(futures: "list[Future[Any]]") -> Iterator[_StopFlag]:
 
 
 def _with_flag(flag: _StopFlag, piece: Callable[[], Result]) -> Callable[[], Result]:
-    """Return a piece of work that knows its flag and what its caller's context has."""
+    """Return a function that runs with a flag, in its caller's context."""
     context = copy_context()
     context.run(_FLAG.set, flag)
 
-    def do() -> Result:
-        stop_if_asked()
+    def run_unless_stopped() -> Result:
+        stop_if_requested()
         return piece()
 
-    return partial(context.run, do)
+    return partial(context.run, run_unless_stopped)
 
 
 class Pace:
-    """How much a compiled loop does in one call, so that it looks up often enough.
+    """The size of the work of one kernel call, so that it returns often enough.
 
-    A loop hears nothing while it runs. It is given so many things to do that it returns
-    in about ``SECONDS``: few at first, and more or fewer by how long they took.
+    A kernel cannot be interrupted. It gets so many items that it returns in about
+    ``SECONDS``: few at first, and then more or fewer by the time that they took.
 
     >>> pace = Pace(first=64)
     >>> with pace:
@@ -102,7 +102,7 @@ class Pace:
         self.size, self._began = max(1, first), 0.0
 
     def __enter__(self) -> int:
-        stop_if_asked()
+        stop_if_requested()
         self._began = perf_counter()
         return self.size
 
@@ -148,7 +148,7 @@ def limited_threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
-    """Do a piece of work for each stretch of rows, one stretch per thread."""
+    """Run a function on ranges of rows, one range per thread."""
     n = max(1, min(n_threads(), n_rows // 4096))
     if n == 1:
         return [work(0, n_rows)]
@@ -163,35 +163,35 @@ def run_blocks(
     *,
     step: int,
     n_jobs: int,
-    room: Callable[[], Any] = lambda: None,
+    make_workspace: Callable[[], Any] = lambda: None,
 ) -> list[Any]:
-    """Do a piece of work for each stretch of ``step`` of n things, by any free thread.
+    """Run a function on ranges of ``step`` of n items, each in any free thread.
 
-    Each thread has a room of its own, which is handed to its work; return the rooms.
+    Each thread has a workspace, which is passed to the function; return them all.
     """
-    turns, rooms = count(), list[Any]()
+    numbers, workspaces = count(), list[Any]()
 
-    def do() -> None:
-        own = room()
-        rooms.append(own)
-        while (first := step * next(turns)) < n:
-            stop_if_asked()
-            work(first, min(n, first + step), own)
+    def work_on_blocks() -> None:
+        workspace = make_workspace()
+        workspaces.append(workspace)
+        while (first := step * next(numbers)) < n:
+            stop_if_requested()
+            work(first, min(n, first + step), workspace)
 
     if n_jobs == 1 or n <= step:
-        do()
+        work_on_blocks()
     else:
-        run_all([do] * n_jobs)
-    return rooms
+        run_all([work_on_blocks] * n_jobs)
+    return workspaces
 
 
 def run_all(
     pieces: Iterable[Callable[[], Result]], *, in_threads: bool = True
 ) -> list[Result]:
-    """Do pieces of work, in threads if there are several; return what they return.
+    """Run functions, in threads if there are several; return their results.
 
-    Pieces of a few microseconds are done sooner than a thread is woken: they say that
-    they want none.
+    Those of a few microseconds take less time than waking a thread: ``in_threads`` is
+    false for them.
     """
     work = list(pieces)
     if len(work) == 1 or n_threads() == 1 or not in_threads:
@@ -205,21 +205,21 @@ def run_all(
 def run_streamed(
     function: Callable[[Item], Result], items: Iterable[Item]
 ) -> list[Result]:
-    """Return what a function makes of items, in threads while the next ones come.
+    """Return the results of a function for items, in threads while the next ones come.
 
-    One item is worked on here, and so are those of a thread that is one of ours. No
-    more of them wait than there are threads.
+    A single item is processed in this thread, and so are all items in a thread of this
+    pool. No more items wait than there are threads.
     """
     from concurrent.futures import wait
 
-    coming = iter(items)
-    first = list(islice(coming, 2))
-    n, ours = n_threads(), current_thread().name.startswith(THREAD_NAME)
-    if len(first) < 2 or n == 1 or ours:
-        return [function(item) for item in chain(first, coming)]
+    items_left = iter(items)
+    first = list(islice(items_left, 2))
+    n, in_pool = n_threads(), current_thread().name.startswith(THREAD_NAME)
+    if len(first) < 2 or n == 1 or in_pool:
+        return [function(item) for item in chain(first, items_left)]
     futures: list[Future[Result]] = []
     with _stopping(futures) as flag:
-        for item in chain(first, coming):
+        for item in chain(first, items_left):
             if len(futures) > n:
                 wait(futures[: len(futures) - n])
             futures.append(_pools.submit(_with_flag(flag, partial(function, item))))
@@ -229,18 +229,18 @@ def run_streamed(
 def run_each(
     pieces: Iterable[Callable[[], Result]],
     *,
-    at_once: int | None = None,
+    max_threads: int | None = None,
     done: Callable[[int], None] = lambda number: None,
 ) -> list[Result]:
-    """Do pieces of work, so many at once, and tell how many are done.
+    """Run functions in at most ``max_threads`` threads; ``done`` gets the number done.
 
-    Where one fails, or the user interrupts, those not yet begun are never begun.
+    If one fails, or the user interrupts, those not yet begun are never begun.
     """
-    waiting = list(pieces)
-    size = min(at_once or n_threads(), len(waiting))
+    remaining = list(pieces)
+    size = min(max_threads or n_threads(), len(remaining))
     if size < 2:
         results: list[Result] = []
-        for piece in waiting:
+        for piece in remaining:
             results.append(piece())
             done(len(results))
         return results
@@ -248,7 +248,7 @@ def run_each(
 
     futures: list[Future[Result]] = []
     with _new_pool(size) as pool, _stopping(futures) as flag:
-        futures += [pool.submit(_with_flag(flag, piece)) for piece in waiting]
+        futures += [pool.submit(_with_flag(flag, piece)) for piece in remaining]
         for number, future in enumerate(as_completed(futures), 1):
             future.result()
             done(number)

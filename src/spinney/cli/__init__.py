@@ -1,4 +1,4 @@
-"""The shell tool: data to stdout, talk to stderr, exit codes that mean something.
+"""The shell tool: results to stdout, messages to stderr, and an exit code.
 
 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.
 """
@@ -37,21 +37,18 @@ EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
     (SpinneyError, 1),
 )
 
-
-_PICTURES = (
-    "--svg FILE keeps a picture, spinney plot tree MODEL -o tree.png one of pixels"
-)
-# What people mean by options that a command does not have.
+# Remedies for likely options that a command does not have.
 HINTS = {
-    ("show", "-o"): _PICTURES,
-    ("show", "--output"): _PICTURES,
-    ("show", "--png"): _PICTURES,
-    ("forest", "--model"): "-o FILE keeps the forest, --recipe says what its trees are",
+    **dict.fromkeys(
+        [("show", "-o"), ("show", "--output"), ("show", "--png")],
+        "use --svg FILE, or spinney plot tree MODEL -o tree.png",
+    ),
+    ("forest", "--model"): "-o FILE saves the forest, --recipe chooses its trees",
 }
 
 
 class _Commands(click.Group):
-    """Loads a command when it is called, so that --help needs nothing heavy."""
+    """Loads a command when it is called, so that --help starts quickly."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(registry.installed("command"))
@@ -65,7 +62,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[:1] == ["help"]:  # as other tools have it
+        if args[:1] == ["help"]:  # as in other tools
             args = [*args[1:2], "--help"]
         if (
             args
@@ -103,7 +100,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interru
 )
 @click.version_option(__version__, prog_name="spinney")
 def cli() -> None:
-    """Grow decision trees, read them, and question every number in them."""
+    """Grow decision trees and forests, explain every number in them, and predict."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -112,7 +109,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the shell tool and return its exit code; no traceback reaches the user."""
+    """Run the shell tool and return its exit code, without a traceback."""
     running: list[click.Command] = []  # the command, and the kind of a plot
 
     def say_warning(message: Any, *_: Any, **__: Any) -> None:
@@ -126,7 +123,7 @@ def run(arguments: list[str] | None = None) -> int:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", SpinneyWarning)
         try:
-            # What it returns is the exit code of --help and --version, or None.
+            # The return value is the exit code of --help and --version, or None.
             code = cli.main(arguments, "spinney", standalone_mode=False, obj=running)
             if interrupts:  # Python drops an interrupt that meets a finalizer
                 say("interrupted")
@@ -138,7 +135,7 @@ def run(arguments: list[str] | None = None) -> int:
             say("interrupted")
             return INTERRUPTED
         except SystemExit:
-            # Click exits where the reader of our output has gone: no error of ours.
+            # Click exits if the reader of the output has gone, which is no error.
             return 0
         except Exception as error:  # noqa: BLE001 - the last line before the user
             if interrupts:  # DuckDB makes an error of its own out of an interrupt
@@ -168,7 +165,7 @@ def _noted_interrupts() -> Iterator[list[int]]:
 
 
 def _misused(error: click.ClickException) -> int:
-    """Say what is wrong with the command line, in one line."""
+    """Report a mistake in the command line, in one line."""
     context = getattr(error, "ctx", None)
     path = "spinney" if context is None else context.command_path
     if type(error).__name__ == "NoArgsIsHelpError":  # not in every Click
@@ -194,19 +191,19 @@ def _failed(error: Exception, running: list[click.Command]) -> int:
             say(f"error: {_in_shell_words(error, running)}")
             return code
     if isinstance(error, MemoryError):
-        say("error: out of memory: ignore columns, or use --engine duckdb")
+        say("error: out of memory: exclude columns, or use --engine duckdb")
     elif isinstance(error, OSError):
-        say(f"error: the system refused: {error}")
+        say(f"error: the operating system reported: {error}")
     else:
         say(
-            f"error: unexpected {type(error).__name__}: {error}. This is a fault of "
-            "ours; SPINNEY_TRACEBACK=1 shows where"
+            f"error: unexpected {type(error).__name__}: {error}. This is a bug in "
+            "Spinney; SPINNEY_TRACEBACK=1 shows the traceback"
         )
     return 1
 
 
 def _in_shell_words(message: Any, running: list[click.Command]) -> str:
-    """Return an error or warning as the running command says it."""
+    """Return an error or warning in the words of the running command."""
     if isinstance(message, Message):
         return message.text(ShellWords(running[-1] if running else None, commands=cli))
     return str(message)

@@ -1,4 +1,4 @@
-"""The command that compiles all kernels ahead."""
+"""The command ``compile``: all kernels, compiled in advance."""
 
 import time
 
@@ -11,14 +11,14 @@ from spinney.cli.shell_output import progress_bar, say
 @click.command(
     "compile",
     epilog=examples("spinney compile"),
-    short_help="Compile all kernels now, so that nobody waits for it later.",
+    short_help="Compile all kernels now, to avoid the first-run delay.",
 )
 def compile_() -> None:
-    """Compile all kernels for this machine and keep them on disk.
+    """Compile all kernels for this machine and store them on disk.
 
-    Otherwise they are compiled when they are first needed, once. It is for images of
-    machines, and for those who do not like to wait in the middle of something. A second
-    time it sees that all are there, and ends. Where none can be kept it is an error.
+    Otherwise each kernel is compiled when it is first used, once. Use this for Docker
+    images, or to avoid the first-run delay. The command fails if kernels cannot be
+    stored.
     """
     from spinney._support.jit.compilation_record import (
         check_code_storage,
@@ -28,16 +28,15 @@ def compile_() -> None:
     from spinney.cli.compile_jobs import compile_ahead
 
     if is_all_compiled():
-        say("all kernels are compiled already: there is nothing to do")
+        say("all kernels are already compiled")
         return
     check_code_storage()
     start = time.perf_counter()
+
+    def report(done: int, total: int) -> None:
+        say(f"compiling: {done} of {total} sets of kernels done")
+
     with progress_bar("compiling") as progress:
-        compile_ahead(progress or _say_progress)
+        compile_ahead(progress or report)
     record_compiled()
     say(f"compiled all kernels in {time.perf_counter() - start:.0f} s")
-
-
-def _say_progress(done: int, total: int) -> None:
-    """Say in lines what a bar shows on a terminal."""
-    say(f"compiling loops: {done} of {total} sets are done")

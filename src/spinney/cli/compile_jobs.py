@@ -1,8 +1,8 @@
-"""All compiled kernels, compiled before anybody waits for them.
+"""Jobs that compile all kernels in advance.
 
-Loops are compiled when they are first called, for what they are called with, and kept
-on disk. So each set of them is called once, on made rows of the kinds that users have.
-Numba compiles one function at a time in a process: a set has a process of its own.
+A kernel is compiled at its first call, for the types of its arguments, and stored on
+disk. So each job calls a set of kernels once, on generated rows of the usual types.
+Numba compiles one function at a time in a process: each job has its own process.
 """
 
 import os
@@ -23,34 +23,34 @@ from spinney.errors import SpinneyError
 from spinney.growth import prediction_only
 
 ROWS = 2_000
-MANY_ROWS = MIN_KERNEL_WORK["predict"] // 3  # more steps than are worth a compiler
-ALL_BY_LOOPS = 10**9  # trees, so that loops are worth their loading on few rows
+MANY_ROWS = MIN_KERNEL_WORK["predict"] // 3  # enough steps for compiled kernels
+ALWAYS_COMPILED = 10**9  # trees to predict: kernels are used on few rows too
 
 
-def numbers_to_grow(n_rows: int, kind: type[np.floating]) -> NDArray[np.floating]:
-    """Return four columns of numbers."""
+def example_numbers(n_rows: int, kind: type[np.floating]) -> NDArray[np.floating]:
+    """Return four random columns."""
     return np.random.default_rng(0).random((n_rows, 4)).astype(kind)
 
 
-def classes_to_grow(numbers: NDArray[np.floating]) -> NDArray[np.str_]:
+def example_classes(numbers: NDArray[np.floating]) -> NDArray[np.str_]:
     """Return classes that the first two columns nearly predict."""
     noise = np.random.default_rng(1).random(len(numbers)) / 4
     return np.where(numbers[:, 0] * numbers[:, 1] + noise > 0.35, "high", "low")
 
 
-def grow_trees(kind: type[np.floating], recipe: str, **settings: Any) -> None:
+def grow_example_tree(kind: type[np.floating], recipe: str, **settings: Any) -> None:
     """Grow a tree of classes by a recipe, on numbers of a kind."""
     from spinney.estimators import TreeClassifier
 
-    numbers = numbers_to_grow(ROWS, kind)
-    TreeClassifier(recipe, **settings).fit(numbers, classes_to_grow(numbers))
+    numbers = example_numbers(ROWS, kind)
+    TreeClassifier(recipe, **settings).fit(numbers, example_classes(numbers))
 
 
 def _surrogates(kind: type[np.floating]) -> None:
     from spinney.estimators import TreeClassifier
 
-    numbers = numbers_to_grow(ROWS, kind)
-    classes = classes_to_grow(numbers)
+    numbers = example_numbers(ROWS, kind)
+    classes = example_classes(numbers)
     numbers[::20, 0] = np.nan  # so that surrogates send rows
     TreeClassifier("cart").fit(numbers, classes)
 
@@ -58,16 +58,16 @@ def _surrogates(kind: type[np.floating]) -> None:
 def _forests(kind: type[np.floating]) -> None:
     from spinney.estimators import ForestClassifier
 
-    numbers = numbers_to_grow(50 * ROWS, kind)
-    ForestClassifier(8, random_state=0).fit(numbers, classes_to_grow(numbers))
+    numbers = example_numbers(50 * ROWS, kind)
+    ForestClassifier(8, random_state=0).fit(numbers, example_classes(numbers))
 
 
 def _predictions() -> None:
     from spinney.estimators import ForestClassifier, TreeClassifier
 
     for kind in (np.float64, np.float32):
-        numbers = numbers_to_grow(ROWS, kind)
-        classes, many = classes_to_grow(numbers), numbers_to_grow(MANY_ROWS, kind)
+        numbers = example_numbers(ROWS, kind)
+        classes, many = example_classes(numbers), example_numbers(MANY_ROWS, kind)
         tree = TreeClassifier("cart", missing_policy="branch").fit(numbers, classes)
         tree.predict(many)
         tree.apply(many)
@@ -75,18 +75,18 @@ def _predictions() -> None:
         forest.predict(many)
 
 
-# The longest first, so that none of them is waited for alone.
+# The longest first, so that none of them runs alone at the end.
 JOBS: dict[str, Callable[[], None]] = {
     "trees of two branches": partial(
-        grow_trees, np.float64, "cart", missing_policy="branch"
+        grow_example_tree, np.float64, "cart", missing_policy="branch"
     ),
-    "trees of a branch per value": partial(grow_trees, np.float64, "c4.5"),
+    "trees of a branch per value": partial(grow_example_tree, np.float64, "c4.5"),
     "trees of two branches, single precision": partial(
-        grow_trees, np.float32, "cart", missing_policy="branch"
+        grow_example_tree, np.float32, "cart", missing_policy="branch"
     ),
     "surrogates": partial(_surrogates, np.float64),
     "surrogates, single precision": partial(_surrogates, np.float32),
-    "the default recipe": partial(grow_trees, np.float64, "auto"),
+    "the default recipe": partial(grow_example_tree, np.float64, "auto"),
     "forests": partial(_forests, np.float64),
     "forests, single precision": partial(_forests, np.float32),
     "predictions": _predictions,
@@ -99,8 +99,8 @@ def all_jobs() -> list[str]:
 
 
 def run_job(name: str) -> None:
-    """Call the kernels of a job, so that they are compiled and kept."""
-    with prediction_only(ALL_BY_LOOPS), limited_threads(1):
+    """Call the kernels of a job, so that they are compiled and stored."""
+    with prediction_only(ALWAYS_COMPILED), limited_threads(1):
         (JOBS.get(name) or registry.load("kernels", name))()
 
 
@@ -108,10 +108,9 @@ def compile_ahead(
     progress: Progress | None = None,
     jobs: Sequence[str] | None = None,
 ) -> None:
-    """Compile the kernels of all jobs, each in a process, as many at once as can be.
+    """Compile the kernels of jobs, by default all installed ones, in processes.
 
-    ``progress`` is told how many are done, and how many there are. Jobs are all that
-    are installed, if not given.
+    ``progress`` is called with the number of jobs done, and of all.
     """
     jobs = all_jobs() if jobs is None else jobs
 
@@ -121,14 +120,14 @@ def compile_ahead(
 
     done(0)
     processes = [partial(_in_process, name) for name in jobs]
-    run_each(processes, at_once=n_threads(), done=done)
+    run_each(processes, max_threads=n_threads(), done=done)
 
 
 def _in_process(name: str) -> None:
-    """Run a job in a process of its own, with one thread."""
+    """Run a job in its own process, with one thread."""
     code = f"from spinney.cli.compile_jobs import run_job; run_job({name!r})"
     result = subprocess.run(
-        [sys.executable, "-P", "-W", "ignore", "-c", code],  # nothing from here
+        [sys.executable, "-P", "-W", "ignore", "-c", code],  # not from this folder
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -136,5 +135,5 @@ def _in_process(name: str) -> None:
     )
     if result.returncode:
         last = (result.stderr.strip().splitlines() or ["no message"])[-1]
-        msg = f"the kernels of {name!r} could not be compiled: {last}"
+        msg = f"the kernels of job {name!r} could not be compiled: {last}"
         raise SpinneyError(msg)

@@ -1,4 +1,4 @@
-"""Where rows are counted, from the shell: the engine, its table, its memory."""
+"""Options of the engine that counts rows: its name, table and memory limit."""
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
-from spinney.cli.shell_options import all_of, declarations, table_option
+from spinney.cli.shell_options import combined_options, declarations, table_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from spinney.sources.training_data import TableInput
 
-engine_options = all_of(
+engine_options = combined_options(
     click.option(
         "--engine",
-        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; for "
+        help="Engine that counts rows: memory, duckdb, postgres, sqlite or spark; for "
         "several files ('rows/*.parquet') dask or partitions.",
     ),
     table_option,
     click.option(
         "--memory-limit",
         metavar="SIZE",
-        help="Memory limit of the process where an engine counts the rows, such as "
-        "2GiB; 0 fetches no rows.",
+        help="Memory limit while an engine counts the rows, such as 2GiB; 0 fetches "
+        "no rows.",
     ),
 )
 
 
-def opening_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said of where rows are, and of how a file is read."""
+def source_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that open a table: engine, table, limit, file format."""
     return {
         "engine": options["engine"],
         "table": options["table"],
@@ -41,18 +41,18 @@ def opening_of(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def table_input(data: str, options: "Mapping[str, Any]") -> "TableInput":
-    """Return the table that a command's options describe, as far as it has them."""
+    """Return the table that the options of a command describe."""
     from spinney.sources.training_data import TableInput
 
     names = ("target", "weight", "engine", "table")
-    given = {name: options[name] for name in names if options.get(name) is not None}
+    settings = {name: options[name] for name in names if options.get(name) is not None}
     return TableInput(
         data=data,
         declarations=declarations(options),
         memory_limit=_memory_limit(options),
         format=options["format_"],
         encoding=options["encoding"],
-        **given,
+        **settings,
     )
 
 
@@ -62,8 +62,8 @@ def _memory_limit(options: "Mapping[str, Any]") -> int | str | None:
 
 
 @contextmanager
-def workers(options: dict[str, Any]) -> "Iterator[None]":
-    """Start the processes that count parts, where they are asked for."""
+def dask_workers(options: dict[str, Any]) -> "Iterator[None]":
+    """Start a local Dask cluster if the engine is Dask."""
     if options["engine"] != "dask":
         yield
         return

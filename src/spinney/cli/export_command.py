@@ -8,8 +8,8 @@ from spinney.cli.shell_options import (
     check_output,
     examples,
     load,
-    member_of,
     output_options,
+    select_tree,
     tree_option,
 )
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_bytes
@@ -32,34 +32,31 @@ from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_bytes
     "format_",
     required=True,
     metavar="FORMAT",
-    help="python, javascript, c, sql, onnx or pmml, which answer as MODEL does; json, "
-    "which spinney reads back; text or html; of trees also numbered-text, rules, dot, "
-    "svg, png, pdf and lesson.",
+    help="python, javascript, c, sql, onnx or pmml, which predict as MODEL does; json, "
+    "which spinney reads back; text or html. Trees also: numbered-text, rules, dot, "
+    "svg, png, pdf or lesson.",
 )
 @click.option(
     "--dialect",
     metavar="NAME",
-    help="Of sql: duckdb, by default, postgres, sqlite, spark or bigquery.",
+    help="SQL dialect: duckdb, postgres, sqlite, spark or bigquery.  [default: duckdb]",
 )
 @click.option(
-    "--table",
-    metavar="NAME",
-    help='Of sql: the table to select rows from, "data" by default.',
+    "--table", metavar="NAME", help="Table in the SQL query.  [default: data]"
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="A,B",
-    help="Of sql: list these columns of the table, too, before those that MODEL reads. "
-    "Repeatable.",
+    help="Columns that the SQL query selects before those of MODEL. Repeatable.",
 )
 @tree_option
 @output_options
 def export(model: str, **options: Any) -> None:
     """Write MODEL in another language, to stdout or a file.
 
-    Programs need nothing of Spinney. The first lines of each say which columns rows
-    must have, and docs/exports.md what is equal to what.
+    Programs run without Spinney. Their first lines list the columns that rows must
+    have; docs/exports.md says which results are identical.
     """
     from spinney.data import parse_column_names
     from spinney.models import ALL_KINDS
@@ -67,7 +64,7 @@ def export(model: str, **options: Any) -> None:
 
     output, overwrite = options["output"], options["overwrite"]
     check_output(output, overwrite=overwrite)
-    loaded = member_of(load(model, *ALL_KINDS), model, options["tree"])
+    loaded = select_tree(load(model, *ALL_KINDS), model, options["tree"])
     content = exported(
         loaded,
         options["format_"],

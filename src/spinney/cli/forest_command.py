@@ -5,33 +5,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.engine_options import engine_options, table_input, workers
+from spinney.cli.engine_options import dask_workers, engine_options, table_input
 from spinney.cli.forest_report import forest_text, importances_data
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_model_output,
-    class_weight_of,
     examples,
     in_group,
     jobs_option,
     limit_options,
     output_options,
+    parse_class_weight,
     reading_options,
     recipe_options,
-    refuse_given,
+    refuse_options,
     table_options,
     text_options,
     weight_option,
 )
 from spinney.cli.shell_output import as_json, progress_bar, say, write_data, write_text
-from spinney.cli.shell_settings import plain_value, recipes_of
+from spinney.cli.shell_settings import chosen_recipes, parse_value
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.growth.forest import ForestBags
     from spinney.models import FittedForest
 
-_OF_FORESTS = ("max_samples", "voting", "shrinkage")
+IMPORTANCES = ("permutation_importances", "grouped_importances")
 
 
 @click.command(
@@ -49,7 +49,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
         "spinney predict melons.spinney new.csv --probabilities",
         "spinney show melons.spinney --tree 3",
     ),
-    short_help="Grow many trees that vote.",
+    short_help="Grow a random forest.",
 )
 @in_group("Data", table_options, reading_options, weight_option, engine_options)
 @in_group(
@@ -59,12 +59,12 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
         type=int,
         default=100,
         show_default=True,
-        help="How many trees.",
+        help="Number of trees.",
     ),
     click.option(
         "--max-features",
-        metavar="sqrt|log2|all|NUMBER|SHARE",
-        help="Attributes looked at in a node.  [default: sqrt, for numbers two thirds]",
+        metavar="sqrt|log2|all|NUMBER|FRACTION",
+        help="Attributes tried per node.  [default: sqrt; numeric targets 2/3]",
     ),
     click.option(
         "--bootstrap/--no-bootstrap",
@@ -76,28 +76,28 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
         default=True,
         help="Draw rows with replacement.  [default: replace]",
     ),
-    click.option("--max-samples", metavar="ROWS|SHARE", help="Rows drawn for a tree."),
-    click.option("--extra-random", is_flag=True, help="Draw cuts, too."),
-    click.option("--voting", help="probability or majority."),
+    click.option("--max-samples", metavar="ROWS|FRACTION", help="Rows drawn per tree."),
+    click.option(
+        "--extra-random",
+        is_flag=True,
+        help="Draw thresholds at random (extremely randomised trees).",
+    ),
+    click.option("--voting", help="probability or majority voting."),
     click.option(
         "--shrinkage",
         type=float,
-        help="Shrink leaves to the nodes above.  [default: as rows out of the bag "
-        "tell]",
+        help="Hierarchical shrinkage of leaves towards the nodes above.  [default: "
+        "chosen by out-of-bag error]",
     ),
     click.option(
         "--class-weight",
         multiple=True,
         metavar="CLASS=NUMBER",
-        help='Multiply a class\'s weight; or "balanced", "balanced_subsample". '
+        help='Factor for the weight of a class; or "balanced", "balanced_subsample". '
         "Repeatable.",
     ),
     click.option(
-        "--random-state",
-        type=int,
-        default=0,
-        show_default=True,
-        help="Of what is drawn.",
+        "--random-state", type=int, default=0, show_default=True, help="Random seed."
     ),
     jobs_option,
 )
@@ -106,7 +106,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
     click.option(
         "--recipe",
         multiple=True,
-        help="cart, id3, c4.5 or chaid; of several each tree takes one, in turn. "
+        help="cart, id3, c4.5 or chaid; trees take several recipes in turn. "
         "Repeatable.  [default: cart]",
     ),
     recipe_options,
@@ -117,35 +117,37 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
     click.option(
         "--permutation-importances",
         is_flag=True,
-        help="Measure importances by permutation too.",
+        help="Also measure permutation importances.",
     ),
     click.option(
         "--grouped-importances",
         type=click.FloatRange(0, 1),
         metavar="ASSOCIATION",
-        help="Add up importances of attributes that are associated at least so, such "
-        "as 0.7; by permutation if these are measured.",
+        help="Add up the importances of attributes with at least this association, "
+        "such as 0.7; permutation importances if measured.",
     ),
     output_options,
     text_options,
-    click.option("--quiet", is_flag=True, help="Do not print what the forest is like."),
+    click.option("--quiet", is_flag=True, help="Do not print the forest."),
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, a database, or - for standard input)."""
     from spinney.growth.forest import find_typical_tree
-    from spinney.models import FittedForest, forest_from
+    from spinney.models import FittedForest, grow_forest_from
 
     output = options["output"]
     _check_options(options)
     check_model_output(options, "forest")
-    # The seed is the forest's, and no setting of the recipe of its trees.
-    recipes, settings = recipes_of({**options, "random_state": None}, default="cart")
+    # The seed is one of the forest, not of the recipe of its trees.
+    recipes, settings = chosen_recipes(
+        {**options, "random_state": None}, default="cart"
+    )
     if "seed" in settings:
         seed = settings["seed"]
-        msg = f"--set seed={seed} is of a single tree: give it by --random-state"
+        msg = f"--set seed={seed} applies to single trees: use --random-state"
         raise ParameterError(msg)
-    with workers(options), progress_bar("growing") as progress:
-        grown, bags = forest_from(
+    with dask_workers(options), progress_bar("growing") as progress:
+        grown, bags = grow_forest_from(
             table_input(data, {**options, "target": target}),
             n_trees=options["n_estimators"],
             recipe=recipes,
@@ -153,12 +155,12 @@ def forest(data: str, target: str, **options: Any) -> None:
             recipe_settings=settings,
             n_jobs=options["n_jobs"],
             progress=progress,
-            accept_bags=_refuse_unasked,
+            accept_bags=_refuse_without_rows,
         )
     if bags is not None:
-        asked = bags.training
-        columns, n_rows = asked.columns, len(asked.classes)
-        typical = find_typical_tree(grown, columns, n_rows, asked.weights)
+        rows = bags.training
+        n_rows = len(rows.classes)
+        typical = find_typical_tree(grown, rows.columns, n_rows, rows.weights)
         grown = replace(grown, typical=typical)
     model = FittedForest(grown)
     if output is not None:
@@ -168,8 +170,7 @@ def forest(data: str, target: str, **options: Any) -> None:
         return
     facts = _facts(model, bags, options)
     if options["json_"]:
-        text = as_json("forest", facts, ascii_only=options["ascii_"])
-        write_data(text)
+        write_data(as_json("forest", facts, ascii_only=options["ascii_"]))
     else:
         write_text(
             lambda plain: forest_text(facts, plain=plain),
@@ -179,51 +180,31 @@ def forest(data: str, target: str, **options: Any) -> None:
 
 def _check_options(options: dict[str, Any]) -> None:
     if options["quiet"]:
-        for name, value in (
-            ("--json", "json_"),
-            ("--permutation-importances", "permutation_importances"),
-            ("--grouped-importances", "grouped_importances"),
-        ):
-            if options[value]:
-                msg = f"--quiet and {name} exclude each other: leave one out"
-                raise ParameterError(msg)
-    if not options["bootstrap"] and options["permutation_importances"]:
-        msg = (
-            "--permutation-importances needs out-of-bag rows, and with --no-bootstrap "
-            "there are none: leave one out"
-        )
-        raise ParameterError(msg)
-    if not options["bootstrap"] and options["max_samples"] is not None:
-        msg = (
-            f"--max-samples {options['max_samples']} says how many rows are drawn for "
-            "a tree, and with --no-bootstrap each has all: leave one out"
-        )
-        raise ParameterError(msg)
-    if not options["bootstrap"] and not options["replace"]:
-        msg = "--no-bootstrap and --no-replace exclude each other"
-        raise ParameterError(msg)
+        why = "cannot be used with --quiet: remove one"
+        refuse_options(("json_", *IMPORTANCES), why)
+    if not options["bootstrap"]:
+        why = "cannot be used with --no-bootstrap, which grows trees on all rows"
+        refuse_options(("permutation_importances", "max_samples", "replace"), why)
 
 
-def _refuse_unasked(bags: "ForestBags | None") -> None:
-    """Refuse what asks about rows where none have room, before a forest is grown."""
+def _refuse_without_rows(bags: "ForestBags | None") -> None:
+    """Refuse, before a forest is grown, options that need rows if there are none."""
     if bags is None:
-        why = "asks about rows, and none have room: raise --memory-limit"
-        refuse_given(("permutation_importances", "grouped_importances"), why)
+        why = "needs rows in memory, but none fit: raise --memory-limit"
+        refuse_options(IMPORTANCES, why)
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of the forest, as the library takes them."""
-    settings = {name: options[name] for name in _OF_FORESTS}
+    """Return the settings of the forest by their names in Python."""
+    names = ("max_samples", "voting", "shrinkage", "bootstrap", "replace")
+    settings = {name: options[name] for name in (*names, "extra_random")}
     settings["seed"] = options["random_state"]
-    settings["bootstrap"] = options["bootstrap"]
-    settings["replace"] = options["replace"]
-    settings["extra_random"] = options["extra_random"]
-    given = options["class_weight"]
-    balanced = given in (("balanced",), ("balanced_subsample",))
-    settings["class_weight"] = given[0] if balanced else class_weight_of(given)
+    weights = options["class_weight"]
+    balanced = weights in (("balanced",), ("balanced_subsample",))
+    settings["class_weight"] = weights[0] if balanced else parse_class_weight(weights)
     for name in ("max_features", "max_samples"):
         if options[name] is not None:
-            settings[name] = plain_value(options[name])
+            settings[name] = parse_value(options[name])
     if options["max_features"] == "all":
         settings["max_features"] = 1.0
     return settings
@@ -232,10 +213,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 def _facts(
     model: "FittedForest", bags: "ForestBags | None", options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the facts of a forest that was just grown.
-
-    Without rows to ask, which had no room, nothing is known out of the bag.
-    """
+    """Return the facts of a grown forest; without bags there is no OOB estimate."""
     from spinney.growth.forest import grouped_importances, permutation_importances
 
     grown = model.forest_

@@ -1,4 +1,4 @@
-"""What the shell says of a forest: its size, what is important to it, a tree of it."""
+"""The report of a forest: its size, its importances, its most typical tree."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,47 +9,48 @@ if TYPE_CHECKING:
     from spinney.growth.forest import Importances
     from spinney.models import FittedForest
 
-MOST_LINES = 60  # of the tree that is shown, if no depth is asked for
-MOST_IMPORTANT = 20
+MAX_LINES = 60  # of the typical tree, unless a depth is chosen
+MAX_IMPORTANCES = 20
+IMPORTANCE_TITLE = "importance (mean decrease in impurity, normalised; SD over trees)"
 
 
 def importances_data(importances: "Importances") -> list[dict[str, Any]]:
-    """Return importances as plain data, the greatest first; of groups what is in them.
-
-    A group has the name of its attributes together.
-    """
+    """Return importances as plain data, the greatest first; groups list attributes."""
     from spinney.growth.forest import GroupedImportances
 
-    within: dict[str, dict[str, Any]] = {}
+    groups: dict[str, dict[str, Any]] = {}
     if isinstance(importances, GroupedImportances):
-        groups, least_of = importances.groups, importances.least
-        parts = zip(importances.names, groups, least_of, strict=True)
-        within = {
-            name: {"attributes": list(group), "association": least}
-            for name, group, least in parts
+        groups = {
+            name: {"attributes": list(attributes), "association": association}
+            for name, attributes, association in zip(
+                importances.names, importances.groups, importances.least, strict=True
+            )
         }
     return [
-        {"attribute": name, "mean": mean, "spread": spread, **within.get(name, {})}
+        {"attribute": name, "mean": mean, "spread": spread, **groups.get(name, {})}
         for name, mean, spread in importances.ranked()
     ]
 
 
 def forest_text(facts: dict[str, Any], *, plain: bool) -> str:
-    """Return the facts of a forest that was just grown, for people."""
+    """Return the facts of a grown forest as text."""
     lines = [_size(facts)]
-    test = facts["out_of_bag"]
-    if test is not None and test["score"] is not None:
-        name = "R2" if plain and test["measure"] == "R²" else test["measure"]
-        lines.append(f"out of bag: {name} {test['score']:.4f} on {test['rows']} rows")
+    oob = facts["out_of_bag"]
+    if oob is not None and oob["score"] is not None:
+        name = "R2" if plain and oob["measure"] == "R²" else oob["measure"]
+        lines.append(f"out-of-bag {name} {oob['score']:.4f} on {oob['rows']} rows")
     for key, title in (
-        ("importances", "importance (share of gain, and its spread over trees)"),
-        ("permutation_importances", "importance by permutation (growth of the error)"),
-        ("grouped_importances", "importance of attributes that go together, added up"),
+        ("importances", IMPORTANCE_TITLE),
+        ("permutation_importances", "permutation importance (increase of the error)"),
+        ("grouped_importances", "importance of groups of associated attributes"),
     ):
         if facts[key]:
             lines += ["", title, *importance_lines(facts[key], plain=plain)]
     if facts["interactions"]:
-        lines += ["", "asked below one another (above > below: splits, share of gain)"]
+        lines += [
+            "",
+            "interactions (parent > child: number of splits, fraction of importance)",
+        ]
         lines += [
             f"  {pair['above']} > {pair['below']}: {pair['splits']}, {pair['gain']:.4f}"
             for pair in facts["interactions"][:5]
@@ -59,17 +60,17 @@ def forest_text(facts: dict[str, Any], *, plain: bool) -> str:
 
 def _size(facts: dict[str, Any]) -> str:
     size, recipes = facts["size"], facts.get("recipes")
-    turns = ""
+    names = ""
     if recipes is not None:
-        turns = f" ({', '.join(recipe['name'] for recipe in recipes)} in turn)"
+        names = f" ({', '.join(recipe['name'] for recipe in recipes)} in turn)"
     return (
-        f"{facts['target']}: {size['trees']} trees{turns}, {size['leaves']} leaves, "
+        f"{facts['target']}: {size['trees']} trees{names}, {size['leaves']} leaves, "
         f"height up to {size['height']}"
     )
 
 
 def importance_lines(entries: list[dict[str, Any]], *, plain: bool) -> list[str]:
-    """Return a line for each attribute, or group: mean and spread."""
+    """Return a line for each attribute or group: mean and standard deviation."""
     width = min(40, max(len(entry["attribute"]) for entry in entries))
     sign = "+-" if plain else "±"
     return [
@@ -86,7 +87,7 @@ def show_forest(
     ascii_: bool,
     json_: bool,
 ) -> None:
-    """Print what a forest is, what is important to it, and its most typical tree."""
+    """Print the size of a forest, its importances and its most typical tree."""
     from spinney.output import fitting_depth, to_text
 
     facts = model.facts()
@@ -98,15 +99,14 @@ def show_forest(
     typical = model.forest_.typical
     tree = None if typical is None else model.trees[typical.number].tree
     if tree is not None and max_depth is None:
-        max_depth = fitting_depth(tree, MOST_LINES)
+        max_depth = fitting_depth(tree, MAX_LINES)
 
     def text(plain: bool) -> str:  # noqa: FBT001 - what write_text calls with
-        title = "importance (share of gain, and its spread over trees)"
-        lines = [_size(facts), "", title]
-        lines += importance_lines(importances[:MOST_IMPORTANT], plain=plain)
-        if len(importances) > MOST_IMPORTANT:
-            more = len(importances) - MOST_IMPORTANT
-            lines.append(f"  and {more} more: see --json")
+        lines = [_size(facts), "", IMPORTANCE_TITLE]
+        lines += importance_lines(importances[:MAX_IMPORTANCES], plain=plain)
+        if len(importances) > MAX_IMPORTANCES:
+            n_hidden = len(importances) - MAX_IMPORTANCES
+            lines.append(f"  and {n_hidden} more: see --json")
         lines += ["", _typical(facts)]
         if tree is not None:
             lines.append(
@@ -118,17 +118,17 @@ def show_forest(
 
 
 def _typical(facts: dict[str, Any]) -> str:
-    """Return which tree is the most typical, by what, and how to see others."""
+    """Return the most typical tree, its agreement, and the option for others."""
     typical, n = facts["typical"], facts["size"]["trees"]
-    others = f"--tree 0 to --tree {n - 1} show each"
+    choose = f"--tree 0 to --tree {n - 1} show each tree"
     if typical is None:
-        return f"which tree is typical is not kept in this file; {others}"
+        return f"this file has no most typical tree; {choose}"
     tree = facts["trees"][typical["number"]]
-    share, rows = typical["agreement"], typical["rows"]
-    agrees = f"it says what the forest says of {percent_text(share, 1)} of {rows} rows"
+    agreement, rows = typical["agreement"], typical["rows"]
+    agrees = f"agrees with the forest on {percent_text(agreement, 1)} of {rows} rows"
     if not facts["classes"]:
-        agrees = f"its numbers have R2 {share:.4f} for the forest's, over {rows} rows"
+        agrees = f"R2 with the forest is {agreement:.4f} on {rows} rows"
     return (
-        f"the most typical is tree {tree['number']} ({shown(tree['recipe'])}, "
-        f"{tree['leaves']} leaves): {agrees}; {others}"
+        f"most typical: tree {tree['number']} ({shown(tree['recipe'])}, "
+        f"{tree['leaves']} leaves): {agrees}; {choose}"
     )

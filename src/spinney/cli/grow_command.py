@@ -1,33 +1,33 @@
-"""Growing, from the shell."""
+"""The command ``grow``: a tree from a table, or a stored model with other rows."""
 
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.engine_options import engine_options, table_input, workers
+from spinney.cli.engine_options import dask_workers, engine_options, table_input
 from spinney.cli.read_commands import show_tree
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_model_output,
-    class_weight_of,
     class_weight_option,
-    cost_matrix_of,
     costs_option,
     examples,
     in_group,
     jobs_option,
     limit_options,
-    numbers_of,
     output_options,
+    parse_class_weight,
+    parse_numbers,
+    read_cost_matrix,
     reading_options,
     recipe_options,
-    refuse_given,
+    refuse_options,
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import PATIENCE, is_seen, progress_bar, say
-from spinney.cli.shell_settings import recipe_of
+from spinney.cli.shell_output import STATUS_DELAY, is_terminal, progress_bar, say
+from spinney.cli.shell_settings import chosen_recipe
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from spinney.recipes import Recipe
     from spinney.trees import Tree
 
-# What can be said of a model that is there, and of the rows that come and go.
-OF_UPDATES = frozenset(
+# The options that go with --update; the model has the settings.
+UPDATE_OPTIONS = frozenset(
     {"data", "update", "remove", "format_", "encoding", "n_jobs", "output", "overwrite"}
     | {"ascii_", "json_", "quiet"}
 )
-MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
+MAX_LINES = 200  # of a tree on a terminal
 
 
 @click.command(
@@ -67,63 +67,64 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 @in_group(
     "Data",
     click.argument("data", required=False, metavar="DATA"),
-    click.option("--target", metavar="COLUMN", help="What to predict."),
+    click.option("--target", metavar="COLUMN", help="Column to predict."),
     reading_options,
     weight_option,
     engine_options,
     click.option(
         "--keep-rows",
         is_flag=True,
-        help="Keep the rows in the model, so that --update can add others.",
+        help="Store the rows in the model, so that --update can add others.",
     ),
     click.option(
         "--update",
         metavar="MODEL",
-        help="Add the rows of DATA to those of a model that keeps its rows.",
+        help="Add the rows of DATA to a model that stores its rows.",
     ),
     click.option(
         "--remove",
         metavar="TABLE",
-        help="With --update: remove these rows of the model.",
+        help="Remove these rows from the model (with --update).",
     ),
 )
 @in_group(
     "Recipe",
     click.option(
         "--recipe",
-        help="auto, id3, c4.5, cart, chaid, optimal, hoeffding (a stream) or m5 (for "
-        "numbers).  [default: "
-        "auto; in a database c4.5]",
+        help="auto, id3, c4.5, cart, chaid, optimal, hoeffding (data streams) or m5 "
+        "(numeric targets).  [default: auto; in a database c4.5]",
     ),
     recipe_options,
     class_weight_option,
     click.option(
         "--prior",
         multiple=True,
-        metavar="CLASS=SHARE",
-        help="The share of all weight that a class is to have. Repeatable.",
+        metavar="CLASS=FRACTION",
+        help="Prior probability of a class. Repeatable.",
     ),
     costs_option,
     click.option(
         "--test-cost",
         multiple=True,
         metavar="COLUMN=COST",
-        help="What it costs to ask for a column. Repeatable.",
+        help="Cost of measuring a column, by which merits are reduced. Repeatable.",
     ),
     click.option(
         "--tie-break-order",
         multiple=True,
         metavar="COLUMN",
-        help="Wins ties, in order. Repeatable.",
+        help="Column that wins ties, in order of preference. Repeatable.",
     ),
     click.option(
         "--forced-split",
         multiple=True,
-        metavar="[PATH ->] QUESTION",
-        help="Force what a node asks: a COLUMN, 'width > 6.5' or 'color in {red, "
-        "green}'; branches of a path are separated by ;. Repeatable.",
+        metavar="[PATH ->] SPLIT",
+        help="Force the split of a node: a COLUMN, 'width > 6.5' or 'color in {red, "
+        "green}'. Branches of a PATH are separated by ;. Repeatable.",
     ),
-    click.option("--random-state", type=int, help="Of the folds and the forest."),
+    click.option(
+        "--random-state", type=int, help="Random seed of the folds and the forest."
+    ),
     jobs_option,
 )
 @in_group("Limits", limit_options)
@@ -132,19 +133,19 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     click.option(
         "--pruning",
         help="none, collapse, error-based, cost-complexity, pessimistic, mdl or "
-        "simplify; of numbers adjusted-error; by other rows reduced-error, "
-        "pre-pruning or cost-complexity.",
+        "simplify. Numeric targets: adjusted-error. With a validation set: "
+        "reduced-error, pre-pruning or cost-complexity.",
     ),
     click.option(
         "--validation",
         metavar="TABLE",
-        help="Prune by these rows; by reduced-error, unless --pruning says otherwise.",
+        help="Validation set to prune by.  [default method: reduced-error]",
     ),
     click.option(
         "--validation-share",
         type=float,
-        metavar="SHARE",
-        help="Reserve this share of the rows to prune by, such as 0.3.",
+        metavar="FRACTION",
+        help="Fraction of the rows to reserve as a validation set, such as 0.3.",
     ),
 )
 @in_group(
@@ -155,96 +156,90 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 )
 def grow(data: str | None, target: str | None, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, a database, or - for standard input)."""
-    if options["quiet"] and options["json_"]:
-        msg = "--quiet and --json exclude each other: leave one out"
-        raise ParameterError(msg)
-    if options["update"] is None:
-        _require({"data": data, "target": target})
-        refuse_given(("remove",), "is for rows of a model: name it by --update")
-        if options["output"] is None:
-            refuse_given(("keep_rows",), "keeps them in the model: save it by -o MODEL")
+    if options["quiet"]:
+        refuse_options(("json_",), "cannot be used with --quiet: remove one")
+    if options["update"] is not None:
+        check_model_output(options)
+        _report(_update(data, options), options)
+        return
+    if data is None or target is None:
+        context = click.get_current_context()
+        missing = "data" if data is None else "target"
+        param = next(p for p in context.command.params if p.name == missing)
+        raise click.MissingParameter(ctx=context, param=param)
+    refuse_options(("remove",), "needs --update MODEL, whose rows it removes")
+    if options["output"] is None:
+        refuse_options(("keep_rows",), "needs -o MODEL, which stores the rows")
     check_model_output(options)
-    if options["update"] is None:
-        assert data is not None
-        assert target is not None
-        grown = _grown(data, target, options)
-    else:
-        grown = _updated(data, options)
-    _tell(grown, options)
+    _report(_grow(data, target, options), options)
 
 
-def _require(given: dict[str, str | None]) -> None:
-    """Refuse to grow without a table or a target, in click's words."""
-    context = click.get_current_context()
-    for param in context.command.params:
-        if param.name in given and given[param.name] is None:
-            raise click.MissingParameter(ctx=context, param=param)
-
-
-def _updated(data: str | None, options: dict[str, Any]) -> "Model":
-    """Return the model of a file with rows added or removed."""
+def _update(data: str | None, options: dict[str, Any]) -> "Model":
+    """Return a stored model with rows added or removed."""
     from spinney import registry
     from spinney._support.threads import limited_threads
     from spinney.models import load_model
 
     update = registry.load("operation", "update")
-    others = {p.name or "" for p in click.get_current_context().command.params}
-    why = "says how to grow, and the model of --update says it: leave one out"
-    refuse_given(others - OF_UPDATES, why)
+    names = {p.name or "" for p in click.get_current_context().command.params}
+    why = "cannot be used with --update, whose model has this setting: remove it"
+    refuse_options(names - UPDATE_OPTIONS, why)
     if data is None and options["remove"] is None:
-        msg = "--update adds the rows of DATA, or removes those of --remove: name some"
+        msg = "--update has no rows to add or remove: give DATA or --remove TABLE"
         raise ParameterError(msg)
     path = options["update"]
     model: Any = load_model(path, kinds=("tree",))
-    kept = update.require_update_state(model.model_, path)
+    state = update.require_update_state(model.model_, path)
     reading = {"format": options["format_"], "encoding": options["encoding"]}
     batch, removed = (
         None
         if rows is None
         else update.update_batch(
-            model.read(rows, whole=True, weight=kept.weight, **reading), kept
+            model.read(rows, whole=True, weight=state.weight, **reading), state
         )
         for rows in (data, options["remove"])
     )
     with (
-        progress_bar("growing", after=PATIENCE) as progress,
+        progress_bar("growing", after=STATUS_DELAY) as progress,
         limited_threads(options["n_jobs"]),
     ):
         grown: Model = update.update_model(
             model.model_, batch, removed, cache_counts=False, progress=progress
         )
-    n_before, n_now = len(kept.training.classes), grown.fingerprint.n_rows
-    say(f"{n_before} rows were kept in {path}, {n_now} are now")
-    why_updated_from_scratch = update.why_updated_from_scratch(kept)
-    if why_updated_from_scratch is not None and not options["quiet"]:
-        say(f"grown from scratch: {why_updated_from_scratch}")
+    n_before, n_now = len(state.training.classes), grown.fingerprint.n_rows
+    say(f"{path} stored {n_before} rows; the new model has {n_now}")
+    reason = update.why_updated_from_scratch(state)
+    if reason is not None and not options["quiet"]:
+        say(f"grown from scratch: {reason}")
     return grown
 
 
-def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
-    """Return a model that is grown on a table."""
+def _grow(data: str, target: str, options: dict[str, Any]) -> "Model":
+    """Return a model grown on a table."""
     from spinney._support.threads import limited_threads
     from spinney.models import grow_from
     from spinney.recipes import default_recipe
 
     table = table_input(data, {**options, "target": target})
     default = default_recipe(in_memory=not table.is_remote)
-    recipe, settings = recipe_of(options, default)
+    recipe, settings = chosen_recipe(options, default)
     with (
-        workers(options),
-        progress_bar("growing", after=PATIENCE) as progress,
+        dask_workers(options),
+        progress_bar("growing", after=STATUS_DELAY) as progress,
         limited_threads(options["n_jobs"]),
     ):
         return grow_from(
             table,
             recipe=recipe,
             settings=settings,
-            class_weight=class_weight_of(options["class_weight"]),
-            priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
-            cost_matrix=cost_matrix_of(options["cost_matrix"]),
-            test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
+            class_weight=parse_class_weight(options["class_weight"]),
+            priors=parse_numbers(options["prior"], "--prior", "CLASS=FRACTION"),
+            cost_matrix=read_cost_matrix(options["cost_matrix"]),
+            test_costs=parse_numbers(
+                options["test_cost"], "--test-cost", "COLUMN=COST"
+            ),
             tie_break_order=options["tie_break_order"],
-            forced_splits=_forced(options["forced_split"]),
+            forced_splits=_parse_forced_splits(options["forced_split"]),
             validation=options["validation"],
             validation_share=options["validation_share"],
             keep_rows=options["keep_rows"],
@@ -252,8 +247,8 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
         )
 
 
-def _tell(grown: "Model", options: dict[str, Any]) -> None:
-    """Save a model, and say what is to be known of it."""
+def _report(grown: "Model", options: dict[str, Any]) -> None:
+    """Save a model, and print its notes and its tree."""
     from spinney.growth import recipe_scores_text
     from spinney.models import FittedTree
     from spinney.output import fitting_depth
@@ -263,73 +258,66 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         model.save(output, overwrite=options["overwrite"])
         say(f"saved to {output}")
     if grown.validation_rows is not None:
-        say(_reserved(grown))
-    if model.tree.n_leaves == 1:
-        say(_single_leaf(model.model_))
-    elif model.recipe_scores_ and not options["quiet"]:
-        say(recipe_scores_text(model.recipe_scores_) + _grown_larger(model))
-    if not options["quiet"] and (short := _short_formulas(model.model_.recipe)):
-        say(short)
-    if model.stream_stats_ is not None and not options["quiet"]:
-        say(_counted(model))
-    if model.tree.certificate is not None and not options["quiet"]:
-        say(str(model.tree.certificate))
-    if not options["quiet"]:
-        depth = None
-        if is_seen() and not options["json_"]:
-            depth = fitting_depth(model.tree, MOST_LINES)
-        show_tree(
-            model, max_depth=depth, ascii_=options["ascii_"], json_=options["json_"]
+        n_reserved, n_grown = len(grown.validation_rows), grown.fingerprint.n_rows
+        say(
+            f"validation set: {n_reserved} of {n_reserved + n_grown} rows "
+            f"({grown.recipe.pruning}); --json lists them as validation_rows"
         )
-        if depth is not None:
-            say(_not_all(model.tree, output, depth))
+    if model.tree.n_leaves == 1:
+        say(_single_leaf_note(grown))
+    if options["quiet"]:
+        return
+    if model.tree.n_leaves > 1 and model.recipe_scores_:
+        say(recipe_scores_text(model.recipe_scores_) + _size_note(model))
+    if note := _formula_note(grown.recipe):
+        say(note)
+    if model.stream_stats_ is not None:
+        say(_stream_note(model))
+    if model.tree.certificate is not None:
+        say(str(model.tree.certificate))
+    depth = None
+    if is_terminal() and not options["json_"]:
+        depth = fitting_depth(model.tree, MAX_LINES)
+    show_tree(model, max_depth=depth, ascii_=options["ascii_"], json_=options["json_"])
+    if depth is not None:
+        say(_truncation_note(model.tree, output, depth))
 
 
-def _counted(model: "FittedTree") -> str:
-    """Return how a stream fared, and of which rows the counts of its tree are."""
-    n_rows, learned = model.tree.root.n_rows, model.stream_stats_
-    assert learned is not None
-    if n_rows == learned.n_rows:
-        return str(learned)
-    return f"{learned}; the counts of the tree are of the {n_rows} at its leaves"
-
-
-def _reserved(model: "Model") -> str:
-    """Return how many rows were reserved, and how to see which."""
-    assert model.validation_rows is not None
-    n_held, n_grown = len(model.validation_rows), model.fingerprint.n_rows
-    return (
-        f"{n_held} of {n_held + n_grown} rows were reserved to prune by "
-        f"({model.recipe.pruning}); --json lists them as validation_rows"
+def _stream_note(model: "FittedTree") -> str:
+    """Return the accuracy on a stream, and the rows that its tree counts."""
+    n_rows, stats = model.tree.root.n_rows, model.stream_stats_
+    assert stats is not None
+    counts = (
+        f"; the tree counts {n_rows} of these rows" if n_rows != stats.n_rows else ""
     )
+    return f"{stats}{counts}"
 
 
-def _grown_larger(model: "FittedTree") -> str:
-    """Return that the tree of all rows is another than that which was compared."""
+def _size_note(model: "FittedTree") -> str:
+    """Return the size of the final tree if it differs from the tree of the folds."""
     expected = [
-        each.leaves for each in model.recipe_scores_ if each.chosen and each.leaves
+        score.leaves for score in model.recipe_scores_ if score.chosen and score.leaves
     ]
     n_leaves = sum(leaf.n_rows > 0 for leaf in model.tree.leaves)
     if not expected or n_leaves == expected[0]:
         return ""
-    return f"; grown on all rows it has {n_leaves} leaves"
+    return f"; on all rows: {n_leaves} leaves"
 
 
-def _not_all(tree: "Tree", output: str | None, depth: int) -> str:
-    """Return how to see what is not on the screen."""
+def _truncation_note(tree: "Tree", output: str | None, depth: int) -> str:
+    """Return the commands that show the part of a tree that is not printed."""
     model = output if output is not None else "MODEL"
-    saving = "" if output is not None else "save it by -o MODEL; "
+    saving = "" if output is not None else "save it with -o MODEL; "
     return (
-        f"the tree has {len(tree)} nodes, here to depth {depth} of {tree.height}; "
-        f"{saving}spinney show {model} prints all, --max-depth {depth + 2} a bit more"
+        f"printed to depth {depth} of {tree.height} ({len(tree)} nodes); {saving}"
+        f"spinney show {model} prints all nodes, --max-depth {depth + 2} a few more"
     )
 
 
-def _short_formulas(recipe: "Recipe") -> str:
-    """Return which limits may leave formulas few columns, if there are any.
+def _formula_note(recipe: "Recipe") -> str:
+    """Return a note if limits of the tree leave few columns for linear models.
 
-    A formula has columns that were asked below its leaf before the tree was pruned: a
-    tree that must not grow large asks about few of them.
+    A linear model has columns of splits below its leaf in the unpruned tree.
     """
     if recipe.leaves != "linear":
         return ""
@@ -344,55 +332,54 @@ def _short_formulas(recipe: "Recipe") -> str:
     if not limits:
         return ""
     return (
-        f"{' and '.join(limits)}: formulas have only those columns that the tree asked "
-        "below them before it was pruned, and a low limit leaves few; "
-        "--min-samples-leaf makes small trees with longer formulas"
+        f"{' and '.join(limits)} leaves few columns for the linear models, which use "
+        "the splits pruned below them; limit the tree by --min-samples-leaf instead"
     )
 
 
-def _single_leaf(model: "Model") -> str:
-    """Return why a tree asks nothing, and what to say to make it ask."""
+def _single_leaf_note(model: "Model") -> str:
+    """Return the reason for a tree without splits, and options that may split it."""
     from spinney.trees import Reason
 
     reason, recipe = model.tree.root.reason, model.recipe
     if reason is Reason.PRUNED:
-        why, remedies = "", ["--pruning none keeps the questions"]
+        why, remedies = "", ["--pruning none keeps the splits"]
         if recipe.pruning in ("reduced-error", "pre-pruning"):
-            remedies = ["the rows to prune by fare no better with questions"]
+            why, remedies = ": no split improves the error on the validation set", []
         elif recipe.needs_rows:
-            why = ": no question helps to predict rows that were held out"
+            why = ": no split improves the cross-validated error"
             if not model.schema.target.is_numeric:
-                # Unpruned, such a tree asks on where all rows are of one class.
-                remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
-        if recipe.leaves != "linear" and (many := _of_many_values(model)):
-            remedies.insert(0, many)
-        return f"pruned to a single leaf{why}; {', '.join(remedies)}"
+                # Unpruned, such a tree also splits nodes of one class.
+                remedies.insert(0, "--recipe c4.5 prunes without cross-validation")
+        if recipe.leaves != "linear" and (note := _high_cardinality_note(model)):
+            remedies.insert(0, note)
+        return "; ".join([f"pruned to a single leaf{why}", *remedies])
     message = f"the tree is a single leaf: {reason}"
     if reason is Reason.MIN_GAIN and model.recipe_scores:
-        message += "; --pruning none keeps the questions"
+        message += "; --pruning none keeps the splits"
     if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf not in (0, 1):
         message += " (--min-samples-leaf 1 allows any)"
     return message
 
 
-def _of_many_values(model: "Model") -> str:
-    """Return how to ignore high-cardinality columns, if there are any."""
+def _high_cardinality_note(model: "Model") -> str:
+    """Return the options that exclude high-cardinality columns, if there are any."""
     from spinney.models import high_cardinality_columns
 
-    many = high_cardinality_columns(model.schema, model.fingerprint.n_rows)
-    if not many:
+    columns = high_cardinality_columns(model.schema, model.fingerprint.n_rows)
+    if not columns:
         return ""
-    listed = ", ".join(f"{name} ({n})" for name, n in many.items())
-    options = " ".join(f"--ignore {shlex.quote(name)}" for name in many)
+    listed = ", ".join(f"{name} ({n})" for name, n in columns.items())
+    options = " ".join(f"--ignore {shlex.quote(name)}" for name in columns)
     return f"high-cardinality columns overfit, {listed}: try {options}"
 
 
-def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
+def _parse_forced_splits(texts: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
     from spinney.trees import outside_quotes
 
     forced: dict[tuple[str, ...], str] = {}
-    for text in given:
-        *path, asked = outside_quotes(text, "->")
+    for text in texts:
+        *path, split = outside_quotes(text, "->")
         steps = tuple(
             step.strip()
             for step in outside_quotes("->".join(path), ";")
@@ -400,9 +387,9 @@ def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
         )
         if steps in forced:
             msg = (
-                f"--forced-split {text!r}: that node is to be split by "
-                f"{forced[steps]!r}: name one question"
+                f"--forced-split {text!r}: this node has the forced split "
+                f"{forced[steps]!r}: remove one"
             )
             raise ParameterError(msg)
-        forced[steps] = asked.strip()
+        forced[steps] = split.strip()
     return forced or None

@@ -11,7 +11,7 @@ from spinney.cli.shell_options import (
     examples,
     in_group,
     reading_options,
-    refuse_given,
+    refuse_options,
     table_option,
     text_options,
     weight_option,
@@ -36,8 +36,7 @@ from spinney.cli.shell_words import ShellWords
     click.option(
         "--target",
         metavar="COLUMN",
-        help="What is to be predicted: say how it would be read, and which columns "
-        "give it away.",
+        help="Column to predict: shows how it is read, and target leakage.",
     ),
     reading_options,
     table_option,
@@ -47,8 +46,8 @@ from spinney.cli.shell_words import ShellWords
     click.option(
         "--association",
         is_flag=True,
-        help="Show instead how strongly each two columns go together: Pearson's r, "
-        "Spearman's rho, Cramér's V or the correlation ratio, by their kinds.",
+        help="Show the association of each pair of columns instead: Pearson's r, "
+        "Spearman's rho, Cramér's V or the correlation ratio.",
     ),
     weight_option,
 )
@@ -56,16 +55,16 @@ from spinney.cli.shell_words import ShellWords
 def look(data: str, **options: Any) -> None:
     """Show how the table DATA (a file, a database, or - for standard input) is read.
 
-    Every column with its kind, its missing cells, its values and how its rows are
-    spread; then what was done to read the table, and what is doubtful about it.
+    Prints the kind, missing values, number of values and distribution of each column,
+    then how the table was read, and possible problems.
     """
     from spinney.models import look_at
 
     if options["association"]:
-        refuse_given(("target",), "says nothing with --association")
+        refuse_options(("target",), "cannot be used with --association: remove one")
         _show_associations(data, options)
         return
-    refuse_given(("weight",), "says nothing without --association")
+    refuse_options(("weight",), "needs --association")
     summary = look_at(table_input(data, options), target=options["target"])
     if options["json_"]:
         write_data(as_json("look", summary.as_dict(), ascii_only=options["ascii_"]))
@@ -78,7 +77,7 @@ def look(data: str, **options: Any) -> None:
 
 
 def _show_associations(data: str, options: Mapping[str, Any]) -> None:
-    """Print how strongly each two columns go together."""
+    """Print the association of each pair of columns."""
     from spinney.models import associated
 
     found = associated(table_input(data, options))

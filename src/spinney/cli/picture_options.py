@@ -1,4 +1,4 @@
-"""Pictures of models, from the shell: where they go and what they look like."""
+"""Options of pictures of models: their file and their style."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,40 +6,45 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
-from spinney.cli.shell_options import all_of, check_output, names_in, refuse_given
+from spinney.cli.shell_options import (
+    check_output,
+    combined_options,
+    parameter_names,
+    refuse_options,
+)
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 
 if TYPE_CHECKING:
     from spinney.extensions.pictures import Picture
 
-look_options = all_of(
+style_options = combined_options(
     click.option(
         "--style",
-        help="Of the picture: compact, rules or teaching.  [default: compact]",
+        help="Style of the picture: compact, rules or teaching.  [default: compact]",
     ),
     click.option(
         "--bars",
         is_flag=True,
-        help="In the picture: how the rows of each question answer it, as bars; of "
-        "numbers as histograms of --data.",
+        help="Draw the distribution at each split as bars; numbers as histograms of "
+        "--data.",
     ),
     click.option(
-        "--horizontal", is_flag=True, help="In the picture: the root at the left."
+        "--horizontal", is_flag=True, help="Draw the root of the tree at the left."
     ),
 )
-picture_options = all_of(
+picture_options = combined_options(
     click.option(
-        "--svg", metavar="FILE", help="Draw it to this .svg, .html, .png or .pdf."
+        "--svg", metavar="FILE", help="Draw to this file: .svg, .html, .png or .pdf."
     ),
-    look_options,
+    style_options,
 )
 
 
 def check_picture(options: Mapping[str, Any]) -> None:
-    """Refuse what cannot be drawn or written, before any work is done."""
+    """Refuse a picture that cannot be drawn or written, before any work is done."""
     path, style = options["svg"], options["style"]
     if path is None:
-        refuse_given(names_in(look_options), "says nothing without --svg FILE")
+        refuse_options(parameter_names(style_options), "needs --svg FILE")
         return
     from spinney._support.checks import check_named  # it imports NumPy
 
@@ -51,8 +56,8 @@ def check_picture(options: Mapping[str, Any]) -> None:
         check_output(path, overwrite=options["overwrite"], option="--svg")
 
 
-def tree_look(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
-    """Return how a tree is drawn."""
+def tree_style(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
+    """Return the arguments of ``model.plot``."""
     return {
         "style": options["style"] or "compact",
         "horizontal": options["horizontal"],
@@ -61,8 +66,8 @@ def tree_look(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
     }
 
 
-def keep_picture(picture: "Picture", options: Mapping[str, Any]) -> None:
-    """Write a picture to the file that is named, or to standard output."""
+def write_picture(picture: "Picture", options: Mapping[str, Any]) -> None:
+    """Write a picture to the file of --svg, or to standard output."""
     path = options["svg"]
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)

@@ -1,4 +1,4 @@
-"""The command ``predict``: a model over the rows of a table, some at a time."""
+"""The command ``predict``: predictions for the rows of a table, in batches."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -15,20 +15,21 @@ from spinney.cli.shell_options import (
     in_group,
     json_option,
     load,
-    member_of,
+    refuse_options,
+    select_tree,
     table_option,
     tree_option,
 )
-from spinney.cli.shell_output import is_seen, say, working
+from spinney.cli.shell_output import is_terminal, say, show_status
 from spinney.errors import ParameterError
 
 ALL = "all"
-# Options that change what the shell reads or writes, of no use to a database.
-NOT_THERE = (
+# Options that do not apply if a database writes the predictions.
+LOCAL_OPTIONS = (
     *("output", "probabilities", "leaf", "keep", "append", "spreadsheet"),
     *("output_format", "json_", "format_", "encoding"),
 )
-BATCH = 1 << 16  # rows that are in memory together
+BATCH = 1 << 16  # rows
 
 
 @click.command(
@@ -52,16 +53,20 @@ BATCH = 1 << 16  # rows that are in memory together
 )
 @in_group(
     "Columns",
-    click.option("--probabilities", is_flag=True, help="Add a column for each class."),
+    click.option(
+        "--probabilities",
+        is_flag=True,
+        help="Add a column with the probability of each class.",
+    ),
     click.option("--leaf", is_flag=True, help="Add the number of the leaf."),
     click.option(
         "--keep",
         multiple=True,
         metavar="A,B|all",
-        help="Write these columns of DATA before the predictions, as they are there. "
+        help="Write these columns of DATA before the predictions, unchanged. "
         "Repeatable.",
     ),
-    click.option("--append", is_flag=True, help="Short for --keep all."),
+    click.option("--append", is_flag=True, help="Same as --keep all."),
 )
 @in_group(
     "Output",
@@ -71,15 +76,15 @@ BATCH = 1 << 16  # rows that are in memory together
     click.option(
         "--into",
         metavar="NAME",
-        help="The table that the database DATA makes of its rows and predictions.",
+        help="Table that the database DATA writes its rows and predictions to.",
     ),
 )
 def predict(model: str, data: str, **options: Any) -> None:
-    """Predict the class, or the cluster, of each row of DATA by MODEL.
+    """Predict the class, number or cluster of each row of DATA by MODEL.
 
-    DATA is a file, or - for standard input. Columns are found by name: further
-    ones and any order are fine. A table of any size will do: rows are read, predicted
-    and written some at a time. Or it is a database, which makes a table --into itself.
+    DATA is a file, or - for standard input. Columns are found by name, in any order.
+    Rows are read, predicted and written in batches, so a table can have any size. If
+    DATA is a database, --into NAME stores the predictions there.
     """
     if options["into"] is not None or options["table"] is not None:
         _predict_into(model, data, options)
@@ -91,15 +96,19 @@ def predict(model: str, data: str, **options: Any) -> None:
     )
 
     output = rows_output(options, json_=options["json_"])
-    keep = _kept(options["keep"], append=options["append"])
-    loaded = member_of(load(model), model, options["tree"])
+    keep = options["keep"]
+    if options["append"]:
+        refuse_options(("keep",), "cannot be used with --append: remove one")
+    if options["append"] or ALL in keep:
+        keep = ALL
+    loaded = select_tree(load(model), model, options["tree"])
     predictions = Predictions(
         loaded, probabilities=options["probabilities"], leaf=options["leaf"]
     )
-    # Rows that go to the terminal show that there is work.
-    hidden = output.path is not None or not is_seen()
+    # Rows on the terminal show progress themselves.
+    hidden = output.path is not None or not is_terminal()
     with (
-        working("predicting") if hidden else nullcontext(),
+        show_status("predicting") if hidden else nullcontext(),
         loaded.batches(
             data, n_rows=BATCH, keep=keep, **file_arguments(options)
         ) as batches,
@@ -115,21 +124,15 @@ def predict(model: str, data: str, **options: Any) -> None:
 
 
 def _predict_into(model: str, data: str, options: Mapping[str, Any]) -> None:
-    """Let a database make the table of predictions."""
+    """Write the predictions in the database."""
     from spinney import registry
 
     if options["into"] is None:
-        msg = (
-            "--table is that of a database, which writes to another: name it by --into"
-        )
+        msg = "--table needs --into NAME, the table for the predictions: add it"
         raise ParameterError(msg)
-    for name in NOT_THERE:
-        if options[name]:
-            shown = f"--{name.strip('_').replace('_', '-')}"
-            msg = f"{shown} is for rows that are read: leave it out beside --into"
-            raise ParameterError(msg)
-    loaded = member_of(load(model), model, options["tree"])
-    with working("predicting"):
+    refuse_options(LOCAL_OPTIONS, "cannot be used with --into: remove it")
+    loaded = select_tree(load(model), model, options["tree"])
+    with show_status("predicting"):
         n_rows = registry.load("operation", "predict into")(
             loaded,
             data,
@@ -138,11 +141,3 @@ def _predict_into(model: str, data: str, options: Mapping[str, Any]) -> None:
             overwrite=options["overwrite"],
         )
     say(f"{n_rows} row{'s' * (n_rows != 1)} written to the table {options['into']}")
-
-
-def _kept(keep: tuple[str, ...], *, append: bool) -> tuple[str, ...] | str:
-    """Return the columns to keep, or that all are."""
-    if append and keep:
-        msg = "--append is --keep all, and --keep is given, too: leave one out"
-        raise ParameterError(msg)
-    return ALL if append or ALL in keep else keep

@@ -1,4 +1,4 @@
-"""Predictions as columns, beside columns of the table that are kept."""
+"""Predictions as columns after the columns that --keep copies from the table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from spinney.errors import ParameterError, warn
 from spinney.trees import labels_of
 
 Batch = list[list[Any]]
-MOST_UNSEEN = 1000  # values of a column that are told apart
+MAX_UNSEEN = 1000  # distinct values of a column
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What a model says of the rows of a table, as columns.
+    """The predictions of a model for the rows of a table, as columns.
 
     Parameters
     ----------
     model : fitted model
     probabilities, leaf : bool
-        Whether the share of each class and the number of the leaf are wanted.
+        Whether to add the probability of each class and the number of the leaf.
     """
 
     model: Any
@@ -34,23 +34,23 @@ class Predictions:
     leaf: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what the model does not have."""
+        """Refuse columns that the model does not have."""
         target = self.model.schema.target
         if self.model.kind == "clusters":
             for name in ("probabilities", "leaf"):
                 if getattr(self, name):
-                    msg = f"--{name} is of trees, and this file holds clusters"
-                    raise ParameterError(msg, remedy="leave it out")
+                    msg = f"--{name} needs a tree, but this file holds clusters"
+                    raise ParameterError(msg, remedy="remove it")
         if self.leaf and self.model.kind == "forest":
-            msg = "--leaf: a forest has a leaf in each of its trees; leave it out"
+            msg = "--leaf needs a single tree, but this file holds a forest: add --tree"
             raise ParameterError(msg)
         if target.is_numeric and self.probabilities:
-            msg = f"--probabilities: {target.name!r} is a number and has no classes"
+            msg = f"--probabilities needs classes, but {target.name!r} is numeric"
             raise ParameterError(msg)
 
     @property
     def fields(self) -> list[Field]:
-        """The columns: the label, the classes' shares, the leaf or the distance."""
+        """The columns: the label, class probabilities, the leaf or the distance."""
         target = self.model.schema.target
         label = "DOUBLE" if target.is_numeric else type_of_values(target.classes)
         fields = [Field(target.name, label)]
@@ -65,22 +65,22 @@ class Predictions:
 
     @property
     def json_row(self) -> str:
-        """The form of a row of JSON, to be filled by the cells of the columns."""
+        """The format string of a row of JSON."""
         form = json_form(["label"])[:-1]
         if self.probabilities:
-            shares = ["%s"] * len(self.model.schema.target.classes)
-            form += f', "probabilities": [{", ".join(shares)}]'
+            holes = ["%s"] * len(self.model.schema.target.classes)
+            form += f', "probabilities": [{", ".join(holes)}]'
         if self.leaf:
             form += ', "leaf": %s'
         if self.model.kind == "clusters":
             form += ', "distance": %s'
         return form + "}"
 
-    def of(self, table: Table) -> Batch:
+    def columns(self, table: Table) -> Batch:
         """Return the cells of the columns for the rows of a table."""
         model, target = self.model, self.model.schema.target
         if model.kind == "clusters":
-            return [each.tolist() for each in model.assign(table)]
+            return [column.tolist() for column in model.assign(table)]
         outputs = model.outputs(table)
         if target.is_numeric:
             columns = [outputs[:, 0].tolist()]
@@ -95,26 +95,23 @@ class Predictions:
 
 
 def predicted_rows(predictions: Predictions, batches: ModelBatches) -> RowStream:
-    """Return kept columns with the predictions beside them.
+    """Return the columns of --keep, then the predictions.
 
-    A prediction whose name a kept column has is called "predicted ...", and "predicted
-    predicted ..." beside the column of an earlier run.
+    If a kept column has the name of a prediction, the prediction is called "predicted
+    ...", as often as necessary.
     """
     kept = [Field(column.name, column.type) for column in batches.kept]
-    taken, fields = {field.name.lower() for field in kept}, list[Field]()
+    used_names, fields = {field.name.lower() for field in kept}, list[Field]()
     for field in predictions.fields:
         name = field.name
-        while name.lower() in taken:
+        while name.lower() in used_names:
             name = f"predicted {name}"
         fields.append(Field(name, field.type))
     return RowStream((*kept, *fields), _cells(predictions, batches))
 
 
 def predicted_json(predictions: Predictions, batches: ModelBatches) -> Iterator[str]:
-    """Yield predictions as one document of JSON, a row on a line.
-
-    Shares are in the order of the classes.
-    """
+    """Yield predictions as one JSON document, a row on a line."""
     target = predictions.model.schema.target
     whole = {"target": target.name, "classes": list(target.classes), "rows": []}
     start, end = as_json("predict", whole).rsplit("]", 1)
@@ -130,29 +127,29 @@ def predicted_json(predictions: Predictions, batches: ModelBatches) -> Iterator[
 
 
 def _cells(predictions: Predictions, batches: ModelBatches) -> Iterator[Batch]:
-    """Yield kept cells and predictions, and warn in the end of values never seen."""
+    """Yield kept cells and predictions; warn about unseen values at the end."""
     unseen = UnseenValues(predictions.model)
     for table, kept in batches.parts:
-        unseen.look_at(table)
-        yield [*kept, *predictions.of(table)]
+        unseen.add(table)
+        yield [*kept, *predictions.columns(table)]
     unseen.warn()
 
 
 class UnseenValues:
-    """The values of a table that a model has not seen, to be warned of once."""
+    """The values of a table that its model has not seen, for one warning each."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self.values: dict[str, dict[Value, None]] = {}
 
-    def look_at(self, table: Table) -> None:
-        """Note the values of some rows."""
+    def add(self, table: Table) -> None:
+        """Record the unseen values of a batch."""
         if self.model.kind == "clusters":
             return
         for name, values in self.model.unseen(table).items():
-            noted = self.values.setdefault(name, {})
-            if len(noted) < MOST_UNSEEN:
-                noted.update(dict.fromkeys(values[:MOST_UNSEEN]))
+            recorded = self.values.setdefault(name, {})
+            if len(recorded) < MAX_UNSEEN:
+                recorded.update(dict.fromkeys(values[:MAX_UNSEEN]))
 
     def warn(self) -> None:
         """Warn of each column."""
@@ -163,9 +160,9 @@ class UnseenValues:
 def unseen_warning(name: str, values: Sequence[Value]) -> str:
     """Return the warning about values that the model has not seen."""
     examples = ", ".join(repr(value_text(value)) for value in values[:5])
-    at_least = " at least" * (len(values) >= MOST_UNSEEN)
-    more = f" and{at_least} {len(values) - 5} more" if len(values) > 5 else ""
+    at_least = " at least" * (len(values) >= MAX_UNSEEN)
+    others = f" and{at_least} {len(values) - 5} more" if len(values) > 5 else ""
     return (
-        f"column {name!r} holds {examples}{more}, not seen when the model was grown: "
-        "treated as missing"
+        f"column {name!r} has values that the training rows lack, treated as missing: "
+        f"{examples}{others}"
     )

@@ -1,4 +1,4 @@
-"""The command that prunes."""
+"""The command ``prune``."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,6 @@ import click
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_model_output,
-    cost_matrix_of,
     costs_option,
     examples,
     file_arguments,
@@ -15,13 +14,14 @@ from spinney.cli.shell_options import (
     in_group,
     jobs_option,
     load_tree,
-    names_in,
     output_options,
-    refuse_given,
+    parameter_names,
+    read_cost_matrix,
+    refuse_options,
     rows_options,
     text_options,
 )
-from spinney.cli.shell_output import as_json, say, waiting, write_data, write_text
+from spinney.cli.shell_output import as_json, say, show_progress, write_data, write_text
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
@@ -43,11 +43,13 @@ if TYPE_CHECKING:
 @in_group(
     "Rows",
     click.argument("model"),
-    click.option("--validation", metavar="TABLE", help="The rows whose error decides."),
+    click.option(
+        "--validation", metavar="TABLE", help="Validation set whose error decides."
+    ),
     click.option(
         "--data",
         metavar="TABLE",
-        help="The training table, to choose an alpha by folds or to raise branches.",
+        help="Training table: for folds that choose alpha, or to raise branches.",
     ),
     rows_options,
     costs_option,
@@ -63,25 +65,28 @@ if TYPE_CHECKING:
         "--node",
         type=int,
         multiple=True,
-        help="Cut this node by hand; spinney show --numbers has them. Repeatable.",
+        help="Collapse this node; spinney show --numbers lists them. Repeatable.",
     ),
-    click.option("--alpha", type=float, help="What a leaf costs, in training errors."),
-    click.option("--folds", type=int, help="How many folds.  [default: 10]"),
+    click.option("--alpha", type=float, help="Cost of a leaf, in training errors."),
+    click.option("--folds", type=int, help="Number of folds.  [default: 10]"),
     click.option(
         "--rule",
-        help="1-se, half-se or minimum.  [default: 1-se; with --validation minimum]",
+        help="Choice of the subtree: 1-se, half-se or minimum.  [default: 1-se; with "
+        "--validation minimum]",
     ),
     click.option(
         "--confidence",
         type=float,
-        help="Of error-based pruning.  [default: the recipe's]",
+        help="Confidence level of error-based pruning.  [default: the recipe's]",
     ),
     click.option(
         "--raising/--no-raising",
         default=None,
-        help="Whether error-based pruning may raise branches; it needs --data.",
+        help="Let error-based pruning raise branches; needs --data.",
     ),
-    click.option("--random-state", type=int, help="Of the folds.  [default: 0]"),
+    click.option(
+        "--random-state", type=int, help="Random seed of the folds.  [default: 0]"
+    ),
     jobs_option,
 )
 @in_group(
@@ -90,15 +95,14 @@ if TYPE_CHECKING:
     text_options,
 )
 def prune(model: str, **options: Any) -> None:
-    """Prune MODEL, and say what each step did to the error."""
-    output, overwrite = options["output"], options["overwrite"]
+    """Prune MODEL, and report the error of each step."""
     check_model_output(options)
     if options["validation"] is None and options["data"] is None:
-        why = "says nothing without --validation TABLE or --data TABLE"
-        refuse_given(names_in(file_options), why)
+        why = "needs --validation TABLE or --data TABLE"
+        refuse_options(parameter_names(file_options), why)
     loaded = load_tree(model)
     by_folds = options["pruning"] == "cost-complexity" and options["data"] is not None
-    with waiting("pruning", counted=by_folds) as progress:
+    with show_progress("pruning", counted=by_folds) as progress:
         smaller = loaded.prune(
             options["pruning"],
             validation=_table(loaded, options, "validation", whole=False),
@@ -110,38 +114,31 @@ def prune(model: str, **options: Any) -> None:
             rule=options["rule"],
             confidence=options["confidence"],
             raising=options["raising"],
-            cost_matrix=cost_matrix_of(options["cost_matrix"]),
+            cost_matrix=read_cost_matrix(options["cost_matrix"]),
             random_state=options["random_state"],
             n_jobs=options["n_jobs"],
             progress=progress,
         )
     # The report is made before the file: a run that fails leaves none behind.
-    if options["json_"]:
-        facts = _facts(loaded, smaller)
-        data = as_json("prune", facts, ascii_only=options["ascii_"])
-        _save(smaller, output, overwrite=overwrite)
-        write_data(data)
-    else:
-        texts = {
-            plain: _report(loaded, smaller, ascii_only=plain) for plain in (False, True)
-        }
-        _save(smaller, output, overwrite=overwrite)
-        write_text(texts.__getitem__, ascii_only=options["ascii_"])
-
-
-def _save(model: "FittedTree", output: str | None, *, overwrite: bool) -> None:
-    """Save the smaller tree, where a file is named; say so, or that it is not."""
-    if output is None:
+    facts = _facts(loaded, smaller)
+    texts = {
+        plain: _report(loaded, smaller, ascii_only=plain) for plain in (False, True)
+    }
+    if options["output"] is None:
         say("nothing was saved; -o FILE saves the pruned model")
-        return
-    model.save(output, overwrite=overwrite)
-    say(f"saved to {output}")
+    else:
+        smaller.save(options["output"], overwrite=options["overwrite"])
+        say(f"saved to {options['output']}")
+    if options["json_"]:
+        write_data(as_json("prune", facts, ascii_only=options["ascii_"]))
+    else:
+        write_text(texts.__getitem__, ascii_only=options["ascii_"])
 
 
 def _table(
     model: "FittedTree", options: dict[str, Any], name: str, *, whole: bool
 ) -> Any:
-    """Return the table that an option names, if it does."""
+    """Return the table of an option; None without it."""
     if options[name] is None:
         return None
     return model.read(
@@ -164,7 +161,7 @@ def _facts(before: "FittedTree", after: "FittedTree") -> dict[str, Any]:
 
 
 def _risk(model: "FittedTree") -> float | None:
-    """Return the training risk of a tree: rows in error, or squares; None of models."""
+    """Return the training loss of a tree; None with linear models in the leaves."""
     from math import isnan
 
     from spinney.growth.prune import leaf_risks, sums_below

@@ -10,10 +10,10 @@ from spinney import registry
 from spinney._support.json_text import escaped
 from spinney.cli.picture_options import (
     check_picture,
-    keep_picture,
-    look_options,
     picture_options,
-    tree_look,
+    style_options,
+    tree_style,
+    write_picture,
 )
 from spinney.cli.shell_options import (
     check_output,
@@ -21,22 +21,17 @@ from spinney.cli.shell_options import (
     file_arguments,
     json_option,
     load,
-    load_member,
-    member_of,
-    names_in,
+    load_single_tree,
     output_options,
-    refuse_given,
+    parameter_names,
+    refuse_options,
     rows_options,
+    select_tree,
     text_options,
+    tree_choice_text,
     tree_option,
-    which_tree,
 )
-from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
-    as_json,
-    write_data,
-    write_text,
-)
+from spinney.cli.shell_output import STANDARD_OUTPUT, as_json, write_data, write_text
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -54,12 +49,10 @@ def show_tree(
     numbers: bool = False,
     errors: "NodeErrors | None" = None,
 ) -> None:
-    """Print a tree, as text or as data; ``errors`` stand beside its nodes."""
-    from spinney.output import to_text
+    """Print a tree as text or JSON, with the ``errors`` of its nodes if given."""
+    from spinney.output import to_json, to_text
 
     if json_:
-        from spinney.output import to_json
-
         text = to_json(model.model_, errors).rstrip("\n")
         write_data(escaped(text, ascii_only=ascii_))
     else:
@@ -89,62 +82,63 @@ def show_tree(
 )
 @click.argument("model")
 @tree_option
-@click.option("--max-depth", type=click.IntRange(min=0), help="Hide what lies deeper.")
+@click.option("--max-depth", type=click.IntRange(min=0), help="Hide deeper nodes.")
 @click.option(
     "--numbers",
     is_flag=True,
-    help="Begin each line with the node's number, for explain --node and prune --node.",
+    help="Begin lines with node numbers, for explain --node and prune --node.",
 )
 @click.option(
     "--data",
     metavar="TABLE",
-    help="Say beside each node how it does on these rows, as a leaf and split.",
+    help="Show the error of each node on these rows, as a leaf and as a subtree.",
 )
 @rows_options
 @text_options
 @picture_options
-@click.option("--overwrite", is_flag=True, help="Overwrite the file of --svg.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file of --svg.")
 def show(model: str, max_depth: int | None, **options: Any) -> None:
-    """Print the tree of MODEL, or its clusters, or draw them.
+    """Print or draw the tree of MODEL, or its clusters.
 
-    Of a forest it shows what is important to it and its most typical tree, or with
-    --tree any of its trees.
+    A forest is shown by its importances and its most typical tree; --tree shows any of
+    its trees.
     """
     numbers, ascii_, json_ = (options[name] for name in ("numbers", "ascii_", "json_"))
     check_picture(options)
-    _check_shown(options, max_depth)
+    _check_shown(options)
     if options["data"] is None:
-        refuse_given(names_in(rows_options), "says nothing without --data TABLE")
-    loaded = load(model)
-    loaded = member_of(loaded, model, options["tree"])
+        refuse_options(parameter_names(rows_options), "needs --data TABLE")
+    loaded = select_tree(load(model), model, options["tree"])
     if loaded.kind == "forest":
         from spinney.cli.forest_report import show_forest
 
-        refuse_given(("data",), f"is of one tree: {which_tree(loaded, model)}")
+        refuse_options(("data",), f"needs one tree: {tree_choice_text(loaded, model)}")
         if options["svg"] is not None:
-            keep_picture(loaded.plot(**tree_look(options, max_depth)), options)
+            write_picture(loaded.plot(**tree_style(options, max_depth)), options)
             return
         show_forest(
             loaded, max_depth=max_depth, numbers=numbers, ascii_=ascii_, json_=json_
         )
         return
     if loaded.kind != "tree":
-        refuse_given(
-            {"max_depth", "numbers", "data"} | names_in(look_options),
-            f"is of trees, and this file holds {loaded.kind}: leave it out",
+        refuse_options(
+            {"max_depth", "numbers", "data"} | parameter_names(style_options),
+            f"needs a tree, but this file holds {loaded.kind}: remove it",
         )
         if options["svg"] is not None:
-            keep_picture(loaded.plot(), options)
+            write_picture(loaded.plot(), options)
             return
         if registry.is_known("report", loaded.kind):
             registry.load("report", loaded.kind)(loaded, ascii_=ascii_, json_=json_)
         else:
             write_text(lambda _: str(loaded))
         return
-    errors = _errors(loaded, options)
+    errors = None
+    if options["data"] is not None:
+        errors = _node_errors(loaded, options)
     if options["svg"] is not None:
-        picture = loaded.plot(**tree_look(options, max_depth), data=errors)
-        keep_picture(picture, options)
+        picture = loaded.plot(**tree_style(options, max_depth), data=errors)
+        write_picture(picture, options)
         return
     show_tree(
         loaded,
@@ -156,30 +150,24 @@ def show(model: str, max_depth: int | None, **options: Any) -> None:
     )
 
 
-def _errors(model: "FittedTree", options: Mapping[str, Any]) -> "NodeErrors | None":
-    """Return how the nodes of a tree do on the table that is named, if one is."""
+def _node_errors(model: "FittedTree", options: Mapping[str, Any]) -> "NodeErrors":
+    """Return the errors of the nodes of a tree on the table of --data."""
     data, weight = options["data"], options["weight"]
-    if data is None:
-        return None
     table = model.read(data, **file_arguments(options), weight=weight)
     name = "the table" if data == STANDARD_OUTPUT else PurePath(data).name
     return model.node_errors(table, weight=weight, name=name)
 
 
-def _check_shown(options: Mapping[str, Any], max_depth: int | None) -> None:
-    """Refuse options of text for data and pictures, which have no use for them."""
-    if options["json_"] and options["numbers"]:
-        msg = "--numbers and --json exclude each other: JSON has the numbers"
-        raise ParameterError(msg)
-    if options["json_"] and max_depth is not None:
-        msg = f"--max-depth {max_depth} and --json exclude each other: JSON is whole"
-        raise ParameterError(msg)
+def _check_shown(options: Mapping[str, Any]) -> None:
+    """Refuse options of text with JSON and pictures."""
+    if options["json_"]:
+        why = "cannot be used with --json, which has all nodes and their numbers"
+        refuse_options(("numbers", "max_depth"), why)
     if options["svg"] is None:
-        refuse_given(("overwrite",), "says nothing without --svg FILE")
-    for name in ("json_", "numbers", "ascii_"):
-        if options["svg"] is not None and options[name]:
-            msg = f"--{name.rstrip('_')} and --svg exclude each other: leave one out"
-            raise ParameterError(msg)
+        refuse_options(("overwrite",), "needs --svg FILE")
+        return
+    why = "cannot be used with --svg: remove one"
+    refuse_options(("json_", "numbers", "ascii_"), why)
 
 
 @click.command(
@@ -196,28 +184,25 @@ def _check_shown(options: Mapping[str, Any], max_depth: int | None) -> None:
 @click.option(
     "--simplify",
     metavar="DATA",
-    help="Print C4.5's shorter rule set; DATA is the table MODEL was grown on.",
+    help="Print C4.5's shorter rule set; DATA is the training table.",
 )
 @click.option(
     "--confidence",
     type=float,
-    help="Of the pessimistic error, with --simplify: 0.25 by default; less is shorter.",
+    help="Confidence level for --simplify; lower gives shorter rules.  [default: 0.25]",
 )
 @rows_options
 @output_options
 @text_options
 def rules(model: str, simplify: str | None, **options: Any) -> None:
     """Print one rule for each leaf of MODEL, or its simplified rule set."""
-    plain, output, overwrite = (
-        options["ascii_"],
-        options["output"],
-        options["overwrite"],
-    )
+    plain, output = options["ascii_"], options["output"]
+    overwrite = options["overwrite"]
     check_output(output, overwrite=overwrite)
-    loaded = load_member(model, options["tree"])
+    loaded = load_single_tree(model, options["tree"])
     if simplify is None:
-        names = names_in(rows_options) | {"confidence"}
-        refuse_given(names, "says nothing without --simplify DATA")
+        names = parameter_names(rows_options) | {"confidence"}
+        refuse_options(names, "needs --simplify DATA")
         result: Any = loaded.rules()
         as_data = as_json("rules", {"rules": result.as_dicts()}, ascii_only=plain)
     else:
@@ -245,31 +230,30 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
 @click.option(
     "--node",
     type=int,
-    help="The node whose arithmetic is wanted: 0 is the root; spinney show --numbers "
-    "has the others.",
+    help="Number of the node: 0 is the root; spinney show --numbers lists the others.",
 )
 @click.option(
     "--attribute",
     metavar="COLUMN",
-    help="List all ways to split on this attribute at the node: every cut, every "
-    "subset, every branch, with counts and merit. Those of a number need --data.",
+    help="List all candidate splits on this attribute at the node, with counts and "
+    "merit; numeric attributes need --data.",
 )
 @click.option(
     "--data",
     metavar="DATA",
-    help="The table MODEL was grown on: the node is counted there, with all "
-    "competitors, exactly, and the numbers of its rows.",
+    help="Training table: counts the node there, with all competitors and the numbers "
+    "of its rows.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
-    help="How many ways --attribute lists, 100 by default: those that gain most.",
+    help="Maximum number of candidate splits that --attribute lists.  [default: 100]",
 )
-@click.option("--row", metavar="DATA", help="The table that holds a row to follow.")
+@click.option("--row", metavar="DATA", help="Table with the row to follow.")
 @click.option(
     "--row-number",
     type=click.IntRange(min=1),
-    help="Which row of that table, the first by default.",
+    help="Number of the row in that table.  [default: 1]",
 )
 @rows_options
 @text_options
@@ -278,15 +262,19 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
 
     The node is the root, unless --node names another.
     """
-    number, plain = options["row_number"], options["ascii_"]
-    _check_explained(node, row, options)
-    loaded = load_member(model, options["tree"])
+    plain = options["ascii_"]
+    _check_explained(row, options)
+    loaded = load_single_tree(model, options["tree"])
     if row is None:
-        explanation = _of_node(loaded, 0 if node is None else node, options)
+        explanation = _explain_node(loaded, node or 0, options)
         kind = "explain-node" if options["attribute"] is None else "explain-attribute"
     else:
         table = loaded.read(row, target=False, **file_arguments(options))
-        explanation = loaded.explain(row=_one_row(table, row, number or 1))
+        number = options["row_number"] or 1
+        if number > table.n_rows:
+            msg = f"--row-number {number}: {row!r} has only {table.n_rows} rows"
+            raise ParameterError(msg)
+        explanation = loaded.explain(row=table.take(slice(number - 1, number)))
         kind = "explain-row"
     if options["json_"]:
         write_data(as_json(kind, explanation.as_dict(), ascii_only=plain))
@@ -294,35 +282,29 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
         write_text(lambda plain: explanation.text(ascii_only=plain), ascii_only=plain)
 
 
-def _check_explained(
-    node: int | None, row: str | None, options: Mapping[str, Any]
-) -> None:
-    """Refuse options of nodes beside those of rows, and options without their own."""
-    of_node = {"node": node, "attribute": options["attribute"], "data": options["data"]}
-    for name, value in of_node.items():
-        if row is not None and value is not None:
-            msg = f"--{name} {value} and --row {row!r} exclude each other: name one"
-            raise ParameterError(msg)
-    if row is None:
-        refuse_given(("row_number",), "says nothing alone: name its table by --row")
+def _check_explained(row: str | None, options: Mapping[str, Any]) -> None:
+    """Refuse options of nodes with a row, and options that need another one."""
+    if row is not None:
+        why = "cannot be used with --row: remove one"
+        refuse_options(("node", "attribute", "data"), why)
+    else:
+        refuse_options(("row_number",), "needs --row TABLE")
     if options["data"] is None:
-        refuse_given(("weight",), "says nothing without --data TABLE")
+        refuse_options(("weight",), "needs --data TABLE")
         if row is None:
-            why = "says nothing without --data TABLE or --row TABLE"
-            refuse_given(names_in(rows_options), why)
+            why = "needs --data TABLE or --row TABLE"
+            refuse_options(parameter_names(rows_options), why)
     if options["attribute"] is None:
-        refuse_given(("limit",), "says nothing without --attribute COLUMN")
+        refuse_options(("limit",), "needs --attribute COLUMN")
 
 
-def _of_node(model: "FittedTree", node: int, options: Mapping[str, Any]) -> Any:
-    """Return the arithmetic of a node, over the rows of a table if one is named."""
-    given: dict[str, Any] = {"attribute": options["attribute"]}
-    if options["limit"] is not None:
-        given["limit"] = options["limit"]
+def _explain_node(model: "FittedTree", node: int, options: Mapping[str, Any]) -> Any:
+    """Return the arithmetic of a node, on the rows of --data if given."""
+    arguments = {name: options[name] for name in ("attribute", "limit")}
     if options["data"] is not None:
         table, weights = _training_table(model, options["data"], options)
-        given.update(data=table, sample_weight=weights)
-    return model.explain(node, **given)
+        arguments.update(data=table, sample_weight=weights)
+    return model.explain(node, **arguments)
 
 
 def _training_table(
@@ -336,32 +318,25 @@ def _training_table(
     return table, None if weight is None else row_weights(table[weight])
 
 
-def _one_row(table: Any, data: str, number: int) -> Any:
-    if number > table.n_rows:
-        msg = f"--row-number {number}: {data!r} has {table.n_rows} rows; name one"
-        raise ParameterError(msg)
-    return table.take(slice(number - 1, number))
-
-
 @click.command(
     epilog=examples(
         "spinney info melons.spinney",
         "spinney info melons.spinney --json",
         "spinney info forest.spinney --tree 3",
     ),
-    short_help="Print what MODEL is, or the versions installed here.",
+    short_help="Print the facts of MODEL, or the installed versions.",
 )
 @click.argument("model", required=False)
 @tree_option
 @json_option
 def info(model: str | None, *, tree: int | None, json_: bool) -> None:
-    """Print what MODEL is and what it was grown on; without it, the versions here."""
+    """Print the facts of MODEL and its training set; without it, installed versions."""
     from spinney.models import about_installation, as_lines
 
     if model is not None:
-        facts = member_of(load(model), model, tree).facts()
+        facts = select_tree(load(model), model, tree).facts()
     elif tree is not None:
-        msg = f"--tree {tree} says nothing without MODEL: name the file of a forest"
+        msg = f"--tree {tree} needs MODEL: name the file of a forest"
         raise ParameterError(msg)
     else:
         facts = about_installation()
@@ -372,10 +347,10 @@ def info(model: str | None, *, tree: int | None, json_: bool) -> None:
 
 
 def simplified(model: "FittedTree", data: str, options: Mapping[str, Any]) -> "RuleSet":
-    """Return the rule set of a model over the table that it was grown on."""
+    """Return the simplified rule set of a model, by its training table."""
     from spinney.growth.prune import CONFIDENCE, check_confidence
 
-    given = options["confidence"]
-    confidence = check_confidence(CONFIDENCE if given is None else given)
+    level = options["confidence"]
+    confidence = check_confidence(CONFIDENCE if level is None else level)
     table, weights = _training_table(model, data, options)
     return model.ruleset(table, sample_weight=weights, confidence=confidence)

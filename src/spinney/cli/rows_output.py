@@ -1,14 +1,13 @@
-"""Where rows go, and in which format: the options of ``predict`` and ``cluster``."""
+"""The file and format of rows that ``predict`` and ``cluster`` write."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.shell_options import all_of, check_output, output_options
-from spinney.cli.shell_output import STANDARD_OUTPUT, write_bytes
+from spinney.cli.shell_options import check_output, combined_options, output_options
+from spinney.cli.shell_output import STANDARD_OUTPUT, is_terminal, write_bytes
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -16,26 +15,26 @@ if TYPE_CHECKING:
 
 JSON = "json"
 
-rows_options = all_of(
+rows_options = combined_options(
     output_options,
     click.option(
         "--spreadsheet",
         is_flag=True,
-        help="Put an apostrophe before text of CSV or TSV that a spreadsheet would "
-        "take for a formula.",
+        help="Put an apostrophe before CSV or TSV text that a spreadsheet would run "
+        "as a formula.",
     ),
 )
 
 format_option = click.option(
     "--output-format",
     metavar="NAME",
-    help="csv, tsv, jsonl or parquet, where no suffix of -o tells; csv without -o.",
+    help="csv, tsv, jsonl or parquet.  [default: by the suffix of -o, else csv]",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RowsOutput:
-    """Where rows go: a file, or standard output, in a format.
+    """The destination of rows, a file or standard output, and their format.
 
     Rows in the format "json" are one document, which :meth:`write_json` writes.
     """
@@ -49,7 +48,7 @@ class RowsOutput:
         """Write a stream of rows, and return how many there were."""
         from spinney.data.writers import text_rows, write_rows
 
-        n_rows, text, batches = 0, self._cell_text(), rows.batches
+        n_rows, cell_text, batches = 0, self._cell_text(), rows.batches
 
         def counted() -> Iterator["Batch"]:
             nonlocal n_rows
@@ -59,11 +58,11 @@ class RowsOutput:
 
         rows = replace(rows, batches=counted())
         if self.path is None:
-            for part in text_rows(rows, self.format, cell_text=text):
+            for part in text_rows(rows, self.format, cell_text=cell_text):
                 write_bytes(part)
             return n_rows
         options: Any = {"format": self.format, "overwrite": self.overwrite}
-        write_rows(self.path, rows, **options, cell_text=text)
+        write_rows(self.path, rows, **options, cell_text=cell_text)
         return n_rows
 
     def write_json(self, parts: Iterable[str]) -> None:
@@ -78,19 +77,18 @@ class RowsOutput:
         write_parts(self.path, encoded, overwrite=self.overwrite)
 
     def _cell_text(self) -> Callable[[Any], str]:
-        """Return how cells read: as they are, unless somebody would obey them."""
+        """Return the writer of cells, guarded for a spreadsheet or a terminal."""
         from spinney.data.writers import plain_text, printable_text, spreadsheet_safe
 
         if self.spreadsheet:
             return spreadsheet_safe
-        seen = self.path is None and sys.stdout is not None and sys.stdout.isatty()
-        return printable_text if seen else plain_text
+        return printable_text if self.path is None and is_terminal() else plain_text
 
 
 def rows_output(options: Mapping[str, Any], *, json_: bool = False) -> RowsOutput:
-    """Return where rows go by the options, and refuse what cannot be written.
+    """Return the destination of rows, or refuse one that cannot be written.
 
-    ``json_`` says whether --json is about the rows, and was given.
+    ``json_`` says whether --json was given for the rows.
     """
     from spinney.data.writers import output_format_of
 
@@ -98,13 +96,13 @@ def rows_output(options: Mapping[str, Any], *, json_: bool = False) -> RowsOutpu
     check_output(path, overwrite=options["overwrite"])
     declared = options.get("output_format")
     if json_ and declared not in (None, JSON):
-        msg = f"--json and --output-format {declared} exclude each other: leave one out"
+        msg = f"--json and --output-format {declared} exclude each other: remove one"
         raise ParameterError(msg)
     format_ = output_format_of(path, declared=JSON if json_ else declared)
     if path is None and format_ == "parquet":
-        msg = "parquet does not go to standard output: name a file with -o"
+        msg = "parquet cannot be written to standard output: name a file with -o"
         raise ParameterError(msg)
     if options["spreadsheet"] and format_ not in ("csv", "tsv"):
-        msg = f"--spreadsheet is of CSV and TSV, not of {format_}: leave it out"
+        msg = f"--spreadsheet needs CSV or TSV, not {format_}: remove it"
         raise ParameterError(msg)
     return RowsOutput(path, format_, options["overwrite"], options["spreadsheet"])

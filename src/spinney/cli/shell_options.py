@@ -1,4 +1,4 @@
-"""Options that several commands share, and checks of what they say."""
+"""Options that several commands share, and checks of their values."""
 
 import os
 import shlex
@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from spinney.cli.shell_output import STANDARD_OUTPUT
-from spinney.cli.shell_words import option_of
+from spinney.cli.shell_words import matching_option
 from spinney.errors import ModelFormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-# Where the value of an option comes from, if a person has given it.
-GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+# The origins of an option's value that a user has set.
+SET_BY_USER = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
-# Options of before, and what there is instead.
-LEFT = {"--raw": "cells are written as they are, unless --spreadsheet guards them"}
+# Former options, and their replacements.
+REMOVED_OPTIONS = {
+    "--raw": "cells are written as they are, unless --spreadsheet guards them"
+}
 
 
 def load(path: str, *kinds: str) -> Any:
-    """Load the fitted model that a command is given: any, or one of these kinds."""
+    """Load the model of a command's argument: any, or one of these kinds."""
     from spinney.models import load_model
 
     if path == STANDARD_OUTPUT:
-        msg = "a model is not read from standard input: name its file"
+        msg = "models cannot be read from standard input: name a model file"
         raise ParameterError(msg)
     try:
         return load_model(path, kinds=kinds) if kinds else load_model(path)
@@ -41,7 +43,7 @@ def load(path: str, *kinds: str) -> Any:
 
 
 def _refuse_table(path: str) -> None:
-    """Say how a table becomes a model, where a model is wanted."""
+    """Refuse a table as a model, with the command that grows one on it."""
     from spinney.data.readers import SUFFIXES
 
     file = Path(path.lower().removesuffix(".gz"))
@@ -49,43 +51,43 @@ def _refuse_table(path: str) -> None:
         return
     model = shlex.quote(f"{file.stem}.spinney")
     msg = (
-        f"{path!r} is a table, and no model: grow one of it by spinney grow "
+        f"{path!r} is a table, not a model: grow a model with spinney grow "
         f"{shlex.quote(path)} --target COLUMN -o {model}, and name that file"
     )
     raise ModelFormatError(msg) from None
 
 
 def load_tree(path: str) -> "FittedTree":
-    """Load the tree that a command is given; other models are refused."""
+    """Load a model that must be a single tree."""
     tree: FittedTree = load(path, "tree")
     return tree
 
 
-def load_member(path: str, number: int | None) -> "FittedTree":
-    """Load the tree that a command is given, or one of the trees of a forest."""
+def load_single_tree(path: str, number: int | None) -> "FittedTree":
+    """Load a tree, or one of the trees of a forest."""
     model = load(path, "tree", "forest")
     if model.kind == "forest" and number is None:
-        raise ParameterError(which_tree(model, path))
-    tree: FittedTree = member_of(model, path, number)
+        raise ParameterError(tree_choice_text(model, path))
+    tree: FittedTree = select_tree(model, path, number)
     return tree
 
 
-def member_of(model: Any, path: str, number: int | None) -> Any:
+def select_tree(model: Any, path: str, number: int | None) -> Any:
     """Return a tree of a forest by its number; without one, the model as it is."""
     if number is None:
         return model
     if model.kind != "forest":
         noun = "a single tree" if model.kind == "tree" else model.kind
-        msg = f"--tree {number}: {path!r} holds {noun}, and no forest: leave it out"
+        msg = f"--tree {number}: {path!r} holds {noun}, not a forest: remove --tree"
         raise ParameterError(msg)
     if number >= len(model.trees):
-        msg = f"--tree {number}: {which_tree(model, path)}"
+        msg = f"--tree {number}: {tree_choice_text(model, path)}"
         raise ParameterError(msg)
     return model.trees[number]
 
 
-def which_tree(model: Any, path: str) -> str:
-    """Return how to name one of the trees of a forest."""
+def tree_choice_text(model: Any, path: str) -> str:
+    """Return the request to choose one of the trees of a forest."""
     n, typical = len(model.trees), model.forest_.typical
     best = f"; --tree {typical.number} agrees most with the forest" if typical else ""
     every = "--tree 0" if n == 1 else f"--tree 0 to --tree {n - 1}"
@@ -93,29 +95,13 @@ def which_tree(model: Any, path: str) -> str:
     return f"{path!r} holds a forest of {trees}: name one, {every}{best}"
 
 
-# Of a command with more options than these, --help leaves out the rare ones.
-MOST_SHOWN = 20
+# If a command has more options than these, --help hides the rare ones.
+MAX_SHOWN = 20
 RARE = frozenset(
     {"format_", "encoding", "decimal", "thousands", "dates", "skip", "engine"}
-    | {
-        "criterion",
-        "missing_policy",
-        "set",
-        "prior",
-        "cost_matrix",
-        "test_cost",
-        "tie_break_order",
-    }
-    | {
-        "forced_split",
-        "random_state",
-        "n_jobs",
-        "ascii_",
-        "quiet",
-        "weight",
-        "ordinal",
-        "values",
-    }
+    | {"criterion", "missing_policy", "set", "prior", "cost_matrix", "test_cost"}
+    | {"tie_break_order", "forced_split", "random_state", "n_jobs", "ascii_"}
+    | {"quiet", "weight", "ordinal", "values"}
     | {"missing_in_test", "repeats", "sizes"}
     | {"table", "memory_limit", "keep_rows", "update", "remove"}
 )
@@ -131,16 +117,16 @@ def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists options in groups, and that knows what has left.
+    """A command that groups options in its help, and knows former options.
 
-    Options of :func:`in_group` stand under its title, the others under "Other". Of many
-    options ``--help`` shows the common ones, and ``--help-all`` all.
+    Options of :func:`in_group` stand under its title, the others under "Other". If
+    there are many, ``--help`` shows the common ones, and ``--help-all`` all.
     """
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, and the option that shows all where there are many."""
+        """Return the parameters; with many, --help-all is one of them."""
         params = super().get_params(ctx)
-        if len(self.params) > MOST_SHOWN:
+        if len(self.params) > MAX_SHOWN:
             params.append(
                 click.Option(
                     ["--help-all"],
@@ -148,7 +134,7 @@ class GroupedCommand(click.Command):
                     is_eager=True,
                     expose_value=False,
                     callback=_help_all,
-                    help="Show the rarer options, too.",
+                    help="Show the rarer options too.",
                 )
             )
         return params
@@ -157,7 +143,7 @@ class GroupedCommand(click.Command):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the options of each group under its title."""
-        every = ctx.meta.get(ALL) or len(self.params) <= MOST_SHOWN
+        every = ctx.meta.get(ALL) or len(self.params) <= MAX_SHOWN
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -171,13 +157,13 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse options of before, with what they have become."""
+        """Refuse former and misspelt options, with the present ones."""
         known = {name for param in self.params for name in param.opts}
         options = args[: args.index("--")] if "--" in args else args
         for index, argument in enumerate(options):
             option, sign, value = argument.partition("=")
-            if option in LEFT and option not in known:
-                msg = f"there is no option {option}: {LEFT[option]}"
+            if option in REMOVED_OPTIONS and option not in known:
+                msg = f"there is no option {option}: {REMOVED_OPTIONS[option]}"
                 raise ParameterError(msg)
             if option.startswith("--") and option not in {*known, "--help"}:
                 following = "".join(args[index + 1 : index + 2])
@@ -186,26 +172,28 @@ class GroupedCommand(click.Command):
 
 
 def _refuse_setting(option: str, value: str, known: Collection[str]) -> None:
-    """Refuse an option of another name, or a setting of recipes, with the way."""
+    """Refuse an option of another name, or a recipe setting, with the remedy."""
     from spinney.recipes import SETTINGS
 
     name = option.removeprefix("--").replace("-", "_")
-    here = option_of(name, known)
-    if here is not None:
-        given = "" if not value or value.startswith("--") else f" {shlex.quote(value)}"
-        msg = f"there is no option {option}: give {here}{given}"
+    has_value = bool(value) and not value.startswith("--")
+    if similar := matching_option(name, known):
+        typed = f" {shlex.quote(value)}" if has_value else ""
+        msg = f"there is no option {option}: use {similar}{typed}"
         raise ParameterError(msg)
     if name.removeprefix("no_") in SETTINGS and name not in SETTINGS:
-        name, value = name.removeprefix("no_"), "false"
+        name, value, has_value = name.removeprefix("no_"), "false", True
     if name not in SETTINGS:
         return
-    setting = f"{name}={'VALUE' if not value or value.startswith('--') else value}"
+    setting = shlex.quote(f"{name}={value if has_value else 'VALUE'}")
     if "--set" in known:
-        msg = f"there is no option {option}: give --set {shlex.quote(setting)}"
+        msg = f"there is no option {option}: use --set {setting}"
         raise ParameterError(msg)
     if "--recipe" in known:
-        msg = f"there is no option {option}: give it to a recipe, --recipe c4.5:"
-        raise ParameterError(msg + shlex.quote(setting))
+        msg = (
+            f"there is no option {option}: set it in a recipe, --recipe c4.5:{setting}"
+        )
+        raise ParameterError(msg)
 
 
 def in_group(
@@ -214,7 +202,7 @@ def in_group(
     """Return a decorator that adds options under a title of the command's help."""
 
     def decorate(command: Command) -> Command:
-        decorated = all_of(*options)(command)
+        decorated = combined_options(*options)(command)
         for param in getattr(decorated, "__click_params__", []):
             if not hasattr(param, "group"):
                 param.group = title
@@ -223,7 +211,7 @@ def in_group(
     return decorate
 
 
-def all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+def combined_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Return a decorator that adds options in their order."""
 
     def decorate(command: Command) -> Command:
@@ -234,71 +222,67 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return decorate
 
 
-def _many(name: str, meaning: str, *, metavar: str = "COLUMN") -> Any:
+def _repeatable(name: str, meaning: str, *, metavar: str = "COLUMN") -> Any:
     return click.option(name, multiple=True, metavar=metavar, help=meaning)
 
 
-file_options = all_of(
+file_options = combined_options(
     click.option(
         "--format",
         "format_",
-        help="csv, tsv, parquet, jsonl, arff or xlsx, for any suffix.",
+        help="File format for any suffix: csv, tsv, parquet, jsonl, arff or xlsx.",
     ),
+    click.option("--encoding", help="Encoding of a text file.  [default: detected]"),
+    click.option("--decimal", help="Decimal mark: . or ,"),
+    click.option("--thousands", help="Thousands separator: , or . or ' or a space."),
     click.option(
-        "--encoding", help="Of a text file.  [default: found by what is in it]"
+        "--dates", help="dayfirst or monthfirst: the order in dates such as 3/4/2026."
     ),
-    click.option("--decimal", help="Before the fraction of a number: . or ,"),
-    click.option(
-        "--thousands", help="Between groups of digits: , or . or ' or a space."
-    ),
-    click.option(
-        "--dates", help="dayfirst or monthfirst: the order of dates such as 3/4/2026."
-    ),
-    click.option(
-        "--skip", type=int, help="Lines above the one that names the columns."
-    ),
+    click.option("--skip", type=int, help="Number of lines above the header to skip."),
 )
 
-reading_options = all_of(
-    _many("--nominal", "Take a column's values as names. Repeatable."),
-    _many(
+reading_options = combined_options(
+    _repeatable("--nominal", "Treat a column as categorical. Repeatable."),
+    _repeatable(
         "--ordinal",
-        'Levels of an ordered column, low to high: "size:small<medium<large".',
+        'Ordered column and its levels, low to high: "size:small<medium<large".',
         metavar="COLUMN:LOW<HIGH",
     ),
-    _many("--numeric", "Take a column's values as numbers. Repeatable."),
-    _many("--ignore", "Leave a column out. Repeatable."),
-    _many(
+    _repeatable("--numeric", "Treat a column as numeric. Repeatable."),
+    _repeatable("--ignore", "Exclude a column. Repeatable."),
+    _repeatable(
         "--values",
-        'All that a column may hold, rows or not: "sky:sunny,rainy,cloudy".',
+        'All values that a column may have: "sky:sunny,rainy,cloudy".',
         metavar="COLUMN:ONE,OTHER",
     ),
-    _many(
+    _repeatable(
         "--missing-values",
-        "A text that stands for a missing cell, such as ? or NA. Repeatable.",
+        "Text that means a missing value, such as ? or NA. Repeatable.",
         metavar="TEXT",
     ),
     file_options,
 )
 
-table_options = all_of(
+table_options = combined_options(
     click.argument("data"),
-    click.option("--target", required=True, metavar="COLUMN", help="What to predict."),
+    click.option(
+        "--target", required=True, metavar="COLUMN", help="Column to predict."
+    ),
 )
 
-recipe_options = all_of(
+recipe_options = combined_options(
     click.option(
         "--criterion",
-        help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or "
-        "hellinger; of two branches c_sep or twoing; for a number squared_error, "
-        "variance, sdr, variance_root, f or poisson.",
+        help="Split criterion: gain, gain_ratio, gini, misclassification, chi_square, "
+        "g, mdl or hellinger; for binary splits c_sep or twoing. Numeric targets: "
+        "squared_error, variance, sdr, variance_root, f or poisson.",
     ),
     click.option(
         "--missing-policy",
-        help="fractional, most-common, own-category, branch, mean, drop (which leaves "
-        "rows out that lack a cell) or, of single trees, surrogate.",
+        help="Treatment of missing values: fractional, most-common, own-category, "
+        "branch, mean, drop (excludes their rows) or, for single trees, surrogate.",
     ),
-    _many(
+    _repeatable(
         "--set",
         "Any other setting of the recipe, such as min_gain=0.01; spinney recipes NAME "
         "lists them. Repeatable.",
@@ -306,49 +290,47 @@ recipe_options = all_of(
     ),
 )
 
-limit_options = all_of(
-    click.option("--max-depth", type=int, help="Most questions on a path."),
-    click.option("--max-leaves", type=int, help="Most leaves of a tree."),
+limit_options = combined_options(
+    click.option("--max-depth", type=int, help="Maximum depth of a tree."),
+    click.option("--max-leaves", type=int, help="Maximum number of leaves."),
     click.option(
         "--min-samples-leaf",
         type=float,
-        help="Least weight of a branch; below 1, a share of that of all rows.",
+        help="Minimum total weight per branch; below 1, a fraction of all rows.",
     ),
 )
 
 costs_option = click.option(
     "--cost-matrix",
     metavar="FILE",
-    help="What errors cost: a CSV file of actual, predicted, cost.",
+    help="Misclassification costs: a CSV file of actual, predicted, cost.",
 )
 
-weight_option = click.option(
-    "--weight", metavar="COLUMN", help="The column of row weights."
-)
+weight_option = click.option("--weight", metavar="COLUMN", help="Row weights.")
 
 table_option = click.option(
-    "--table", metavar="NAME", help="The table of a database, or a SELECT."
+    "--table", metavar="NAME", help="Table of a database, or a SELECT."
 )
 
-# Of a table that a command can do without.
-rows_options = all_of(weight_option, file_options)
+# Options of an optional table.
+rows_options = combined_options(weight_option, file_options)
 
-class_weight_option = _many(
+class_weight_option = _repeatable(
     "--class-weight",
-    'Multiply a class\'s weight; or "balanced". Repeatable.',
+    'Factor for the weight of a class; or "balanced". Repeatable.',
     metavar="CLASS=NUMBER",
 )
 
 jobs_option = click.option(
-    "--n-jobs", type=int, help="Most threads.  [default: one per core]"
+    "--n-jobs", type=int, help="Maximum number of threads.  [default: one per core]"
 )
 
 json_option = click.option(
-    "--json", "json_", is_flag=True, help="Write plain data for programs."
+    "--json", "json_", is_flag=True, help="Write JSON for programs."
 )
 
-text_options = all_of(
-    click.option("--ascii", "ascii_", is_flag=True, help="Use plain ASCII signs only."),
+text_options = combined_options(
+    click.option("--ascii", "ascii_", is_flag=True, help="Use ASCII characters only."),
     json_option,
 )
 
@@ -356,12 +338,12 @@ tree_option = click.option(
     "--tree",
     type=click.IntRange(min=0),
     metavar="NUMBER",
-    help="Of a forest: this one of its trees; spinney info has their numbers.",
+    help="Number of a tree of a forest; spinney info lists them.",
 )
 
-output_options = all_of(
+output_options = combined_options(
     click.option("-o", "--output", metavar="FILE", help="Write to this file."),
-    click.option("--overwrite", is_flag=True, help="Overwrite the output file."),
+    click.option("--overwrite", is_flag=True, help="Replace an existing output file."),
 )
 
 
@@ -370,10 +352,10 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def names_in(options: Callable[[Any], Any]) -> frozenset[str]:
-    """Return the names under which a command gets the values of options.
+def parameter_names(options: Callable[[Any], Any]) -> frozenset[str]:
+    """Return the parameter names of options.
 
-    >>> sorted(names_in(text_options))
+    >>> sorted(parameter_names(text_options))
     ['ascii_', 'json_']
     """
 
@@ -384,77 +366,75 @@ def names_in(options: Callable[[Any], Any]) -> frozenset[str]:
     return frozenset(param.name for param in params)
 
 
-def refuse_given(names: Collection[str], why: str) -> None:
-    """Refuse those of these options of the running command that were given."""
+def refuse_options(names: Collection[str], why: str) -> None:
+    """Refuse options of the running command that the user has set."""
     context = click.get_current_context()
     for param in context.command.params:
         name = param.name or ""
-        if name in names and context.get_parameter_source(name) in GIVEN:
+        if name in names and context.get_parameter_source(name) in SET_BY_USER:
             value = context.params[name]
             value = value[0] if isinstance(value, tuple) else value
-            words = param.opts[0] if value is True else f"{param.opts[0]} {value}"
+            words = f"{param.opts[0]} {value}"
+            if isinstance(value, bool):
+                words = (param.opts if value else param.secondary_opts)[0]
             msg = f"{words} {why}"
             raise ParameterError(msg)
 
 
-def class_weight_of(given: tuple[str, ...]) -> Any:
-    """Return class_weight as the library takes it."""
-    if given == ("balanced",):
+def parse_class_weight(texts: tuple[str, ...]) -> Any:
+    """Return the ``class_weight`` parameter of Python."""
+    if texts == ("balanced",):
         return "balanced"
-    form = 'CLASS=NUMBER, or be "balanced" and stand alone'
-    return numbers_of(given, "--class-weight", form)
+    form = 'CLASS=NUMBER, or "balanced" alone'
+    return parse_numbers(texts, "--class-weight", form)
 
 
-def cost_matrix_of(path: str | None) -> Any:
-    """Return the costs of a file, if one is named."""
+def read_cost_matrix(path: str | None) -> Any:
+    """Return the costs in a file; None without a path."""
     from spinney.data.readers import read_costs
 
     return None if path is None else read_costs(path)
 
 
-def numbers_of(given: tuple[str, ...], option: str, form: str) -> Any:
-    """Return the numbers that a repeatable option gives to names; None if to none."""
+def parse_numbers(texts: tuple[str, ...], option: str, form: str) -> Any:
+    """Return the NAME=NUMBER pairs of a repeatable option; None without any."""
     numbers: dict[str, float] = {}
-    for text in given:
+    for text in texts:
         name, sign, digits = text.rpartition("=")
         try:
             number = float(digits)
         except ValueError:
             sign = ""
         if not sign:
-            msg = f"{option} {text!r} must read {form}"
+            msg = f"{option} {text!r} must be {form}"
             raise ParameterError(msg)
         if name in numbers:
-            msg = f"{option} {text!r}: {name!r} has a number: give it once"
+            msg = f"{option} {text!r}: {name!r} is set twice: set it once"
             raise ParameterError(msg)
         numbers[name] = number
     return numbers or None
 
 
 def declarations(options: Mapping[str, Any]) -> "Declarations":
-    """Return what the options of :data:`reading_options` declare about columns."""
+    """Return the declarations of columns in :data:`reading_options`."""
     from spinney.data import declarations_of
 
-    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
-    given = {kind: options[kind] for kind in kinds}
-    return declarations_of(
-        **given,
-        missing_values=options["missing_values"],
-        text_format=text_format_of(options),
-    )
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "values", "missing_values")
+    declared = {kind: options[kind] for kind in kinds}
+    return declarations_of(**declared, text_format=build_text_format(options))
 
 
 def file_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the options of :data:`file_options` are to a model that reads."""
+    """Return :data:`file_options` as arguments of ``model.read``."""
     return {
         "format": options["format_"],
         "encoding": options["encoding"],
-        "text_format": text_format_of(options),
+        "text_format": build_text_format(options),
     }
 
 
-def text_format_of(options: Mapping[str, Any]) -> "TextFormat":
-    """Return what the options of :data:`file_options` say of how a table is written."""
+def build_text_format(options: Mapping[str, Any]) -> "TextFormat":
+    """Return the format of numbers and dates in :data:`file_options`."""
     from spinney.data import TextFormat
 
     names = ("decimal", "thousands", "dates", "skip")
@@ -462,26 +442,26 @@ def text_format_of(options: Mapping[str, Any]) -> "TextFormat":
 
 
 def check_model_output(options: Mapping[str, Any], noun: str = "model") -> None:
-    """Refuse a file for a model that cannot or must not be written."""
+    """Refuse an output path for a model that cannot be written."""
     if options["output"] == STANDARD_OUTPUT:
-        msg = f"-o '-': a {noun} does not go to standard output: name a file, or --json"
+        msg = f"-o '-': standard output takes no {noun}: name a file, or use --json"
         raise ParameterError(msg)
     check_output(options["output"], overwrite=options["overwrite"])
 
 
 def check_output(output: str | None, *, overwrite: bool, option: str = "-o") -> None:
-    """Refuse what cannot or must not be written, before any work is done."""
+    """Refuse an output path that cannot be written, before any work is done."""
     if output is None or output == STANDARD_OUTPUT:
         return
     folder = Path(output).parent
     if not output or os.path.isdir(output):
-        reason = "a folder; add the name of a file" if output else "name a file"
+        reason = "is a folder: add a file name" if output else "name a file"
     elif os.path.exists(output) and not overwrite:
-        reason = "it exists; name another file, or overwrite it with --overwrite"
+        reason = "file exists: name another, or replace it with --overwrite"
     elif not folder.is_dir():
-        reason = f"there is no folder {str(folder)!r}; make it first"
+        reason = f"there is no folder {str(folder)!r}: create it first"
     elif not os.access(folder, os.W_OK):
-        reason = f"the folder {str(folder)!r} may not be written to; name another"
+        reason = f"the folder {str(folder)!r} is not writable: name another"
     else:
         return
     msg = f"{option} {output!r}: {reason}"

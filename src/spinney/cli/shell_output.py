@@ -1,7 +1,7 @@
-"""What the shell tool writes: data to stdout or a file, talk to stderr.
+"""Output of the shell tool: results to stdout or a file, messages to stderr.
 
 Data, which is CSV or JSON, is UTF-8 wherever it goes. Text for people is in the
-encoding of the terminal; where that lacks the signs of a tree, they are ASCII.
+encoding of the terminal; if it lacks the characters of a tree, they are ASCII.
 """
 
 import json
@@ -20,12 +20,12 @@ from spinney._support.text import shown
 from spinney.errors import SpinneyError
 
 STANDARD_OUTPUT = "-"
-PATIENCE = 1.0  # seconds without a sign of work
+STATUS_DELAY = 1.0  # seconds before a status is shown
 
 
 def say(text: str) -> None:
     """Say one line on stderr; control characters are escaped."""
-    with suppress(OSError):  # nobody listens
+    with suppress(OSError):  # stderr is closed
         click.echo(f"spinney: {shown(text)}", err=True)
 
 
@@ -53,21 +53,21 @@ def write_data(
 
 
 def write_text(text: Callable[[bool], str], *, ascii_only: bool = False) -> None:
-    """Write text for people; ``text`` makes it, with signs of ASCII if asked."""
+    """Write text for people; ``text`` makes it, in ASCII if its argument is true."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
-        data = _tame(text(ascii_only)).encode(encoding)
+        data = _escape_lines(text(ascii_only)).encode(encoding)
     except UnicodeEncodeError:
-        data = _tame(text(True)).encode(encoding, "backslashreplace")
+        data = _escape_lines(text(True)).encode(encoding, "backslashreplace")
     write_bytes(data)
 
 
 def write_result(
-    kind: str, found: Any, text: Callable[[bool], str], options: Mapping[str, Any]
+    kind: str, result: Any, text: Callable[[bool], str], options: Mapping[str, Any]
 ) -> None:
-    """Write what was found as the options say: data or text, to stdout or a file.
+    """Write a result by the options: JSON or text, to stdout or a file.
 
-    ``found`` has ``as_dict``; ``text`` makes it for people, in ASCII if asked.
+    ``result`` has ``as_dict``; ``text`` makes the text, as for :func:`write_text`.
     """
     plain, output = options["ascii_"], options["output"]
     if not options["json_"] and output in (None, STANDARD_OUTPUT):
@@ -75,19 +75,19 @@ def write_result(
         return
     data = text(plain)
     if options["json_"]:
-        data = as_json(kind, found.as_dict(), ascii_only=plain)
+        data = as_json(kind, result.as_dict(), ascii_only=plain)
     write_data(data, output, overwrite=options["overwrite"])
 
 
-def _tame(text: str) -> str:
-    """Return lines without control characters; a second line of defence."""
+def _escape_lines(text: str) -> str:
+    """Return text with control characters escaped, a second line of defence."""
     return "".join(f"{shown(line)}\n" for line in text.split("\n"))
 
 
 def write_bytes(data: bytes) -> None:
-    """Write bytes to stdout now, so that a failure is known before we exit."""
+    """Write bytes to stdout and flush, so that a failure is reported."""
     if sys.stdout is None:
-        msg = "standard output is closed: there is nowhere to write to"
+        msg = "standard output is closed: write to a file with -o"
         raise SpinneyError(msg)
     try:
         if hasattr(sys.stdout, "buffer"):
@@ -109,8 +109,8 @@ def progress_bar(
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Give a function of done and total that moves a bar; None without a terminal.
 
-    The bar is there from the first move on, so that a refusal shows none; or so many
-    seconds ``after`` that, so that it does not flicker where little is to do.
+    The bar appears ``after`` some seconds from its first move, so that errors and short
+    work show none.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
@@ -130,7 +130,6 @@ def progress_bar(
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    # The bar goes when it is done: what stays on the screen is the result.
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(what, total=None)
     later = Timer(after, bar.start)
@@ -139,7 +138,7 @@ def progress_bar(
     def move(done: int, total: int) -> None:
         bar.update(task, completed=done, total=total)
         if not after:
-            bar.start()  # as often as one likes
+            bar.start()  # may be called again
         elif later.ident is None:
             later.start()
 
@@ -154,11 +153,8 @@ def progress_bar(
 
 
 @contextmanager
-def working(what: str, *, after: float = PATIENCE) -> Iterator[None]:
-    """Say what is being done, after some seconds, where nobody knows how much it is.
-
-    On a terminal only; it goes when it is done.
-    """
+def show_status(what: str, *, after: float = STATUS_DELAY) -> Iterator[None]:
+    """Show a status on a terminal, after some seconds, until the work is done."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
@@ -177,30 +173,30 @@ def working(what: str, *, after: float = PATIENCE) -> Iterator[None]:
 
 
 @contextmanager
-def waiting(
-    what: str, *, counted: bool, after: float = PATIENCE
+def show_progress(
+    what: str, *, counted: bool, after: float = STATUS_DELAY
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """Give what moves a bar where work is ``counted``; else say what is being done."""
+    """Show a progress bar if the work is ``counted``, else a status."""
     if counted:
         with progress_bar(what, after=after) as move:
             yield move
     else:
-        with working(what, after=after):
+        with show_status(what, after=after):
             yield None
 
 
 def line_width() -> int | None:
-    """Return how wide lines may be; None where nobody looks at them."""
+    """Return the width of lines; None (unlimited) without a terminal."""
     if os.environ.get("COLUMNS", "").isdigit():
         return max(20, int(os.environ["COLUMNS"]))
-    return get_terminal_size().columns if is_seen() else None
+    return get_terminal_size().columns if is_terminal() else None
 
 
 def text_width(output: str | None) -> int | None:
-    """Return how wide lines may be; None where the text goes to a file."""
+    """Return the width of lines; None (unlimited) in a file."""
     return line_width() if output in (None, STANDARD_OUTPUT) else None
 
 
-def is_seen() -> bool:
-    """Return whether what goes to stdout goes straight to a terminal."""
+def is_terminal() -> bool:
+    """Return whether stdout is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""Settings of recipes that have no option of their own: ``--set NAME=VALUE``."""
+"""Settings of recipes: parsed from ``--set NAME=VALUE`` and other options."""
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -10,28 +10,27 @@ from spinney.errors import ParameterError, did_you_mean
 if TYPE_CHECKING:
     from spinney.recipes import Recipe
 
-# What is asked for, and how it is read, by the type of a field of Recipe.
 CHOICES = {"true": True, "false": False}
-# The settings of recipes that have an option of their own in some command.
+# The settings of recipes that are also options of commands.
 OPTIONS = (
     *("criterion", "missing_policy", "max_depth", "max_leaves", "min_samples_leaf"),
     *("pruning", "seed"),
 )
-WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
+TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def setting_of(name: str, text: str) -> Any:
-    """Return the value of a setting from its text, by the type that it has.
+def parse_setting(name: str, text: str) -> Any:
+    """Return the value of a setting from its text, by the type of the setting.
 
-    >>> setting_of("folds", "5"), setting_of("exhaustive", "true")
+    >>> parse_setting("folds", "5"), parse_setting("exhaustive", "true")
     (5, True)
-    >>> setting_of("max_depth", "none"), setting_of("rule", "1-se")
+    >>> parse_setting("max_depth", "none"), parse_setting("rule", "1-se")
     (None, '1-se')
     """
     from spinney.recipes import SETTINGS, Recipe
 
     if name not in SETTINGS:
-        msg = f"a recipe has no {name!r}: {did_you_mean(name, SETTINGS)}"
+        msg = f"a recipe has no setting {name!r}: {did_you_mean(name, SETTINGS)}"
         raise ParameterError(msg)
     hint = get_type_hints(Recipe)[name]
     kinds = get_args(hint) or (hint,)
@@ -42,24 +41,24 @@ def setting_of(name: str, text: str) -> Any:
         return CHOICES[text.lower()] if kind is bool else kind(text)
     except (KeyError, ValueError):
         none = ", or none" if type(None) in kinds else ""
-        msg = f"{name}={text!r} must be {WORDS[kind]}{none}"
+        msg = f"{name}={text!r} must be {TYPE_NAMES[kind]}{none}"
         raise ParameterError(msg) from None
 
 
-def text_of(value: object) -> str:
-    """Return a value of a setting as ``--set`` takes it.
+def format_setting(value: object) -> str:
+    """Return the text of a setting, as ``--set`` reads it.
 
-    >>> text_of(None), text_of(True), text_of("k-means"), text_of(0.5)
-    ('none', 'true', 'k-means', '0.5')
+    >>> [format_setting(value) for value in (None, True, "k-means", 0.5)]
+    ['none', 'true', 'k-means', '0.5']
     """
     plain = value is None or isinstance(value, bool)
     return str(value).lower() if plain else str(value)
 
 
-def plain_value(text: str) -> Any:
-    """Return a text as the number, the truth or the text that it is.
+def parse_value(text: str) -> Any:
+    """Return the number or boolean that a text stands for, else the text.
 
-    >>> plain_value("3"), plain_value("0.5"), plain_value("true"), plain_value("sqrt")
+    >>> parse_value("3"), parse_value("0.5"), parse_value("true"), parse_value("sqrt")
     (3, 0.5, True, 'sqrt')
     """
     for kind in (int, float):
@@ -68,13 +67,13 @@ def plain_value(text: str) -> Any:
     return CHOICES.get(text, text)
 
 
-def pairs_of(given: Iterable[str], label: str, form: str) -> dict[str, str]:
-    """Return texts NAME=VALUE as names with values; ``form`` shows how they read."""
+def parse_pairs(texts: Iterable[str], label: str, form: str) -> dict[str, str]:
+    """Return NAME=VALUE texts as a mapping; ``form`` is an example for messages."""
     pairs: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not (name and sign and value):
-            msg = f"{label}: {text!r} must read {form}"
+            msg = f"{label}: {text!r} must be {form}"
             raise ParameterError(msg)
         name = name.replace("-", "_")
         if name in pairs:
@@ -84,28 +83,25 @@ def pairs_of(given: Iterable[str], label: str, form: str) -> dict[str, str]:
     return pairs
 
 
-def settings_of(
-    given: tuple[str, ...], options: Collection[str] = ()
+def parse_settings(
+    texts: tuple[str, ...], options: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the settings that ``--set`` gives, by name.
+    """Return the settings of ``--set``, by name.
 
-    What is no setting, but has one of these options, is refused with it.
+    A name that is not a setting but one of these options is refused with the option.
     """
-    from spinney.cli.shell_words import option_of
+    from spinney.cli.shell_words import matching_option
     from spinney.recipes import SETTINGS
 
     settings: dict[str, Any] = {}
-    pairs = pairs_of(given, "--set", "NAME=VALUE, such as --set min_step=0")
+    pairs = parse_pairs(texts, "--set", "NAME=VALUE, such as --set min_step=0")
     for name, text in pairs.items():
-        option = None if name in SETTINGS else option_of(name, options)
+        option = None if name in SETTINGS else matching_option(name, options)
         if option is not None:
-            msg = (
-                f"--set {name}={text}: {name!r} is no setting of a recipe: give it by "
-                f"{option}"
-            )
+            msg = f"--set {name}={text}: {name!r} is no recipe setting: use {option}"
             raise ParameterError(msg)
         try:
-            settings[name] = setting_of(name, text)
+            settings[name] = parse_setting(name, text)
         except ParameterError as error:
             see = " See" if str(error).endswith("?") else "; see"
             msg = f"--set {name}={text}: {error}{see} spinney recipes NAME"
@@ -113,38 +109,40 @@ def settings_of(
     return settings
 
 
-def recipe_of(
+def chosen_recipe(
     options: Mapping[str, Any], default: "Recipe | None" = None
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the recipe that options name, and the settings that change it."""
-    given = options["recipe"]
-    recipes, settings = recipes_of({**options, "recipe": (given,)}, default=default)
+    """Return the recipe in the options, and the settings that change it."""
+    single = {**options, "recipe": (options["recipe"],)}
+    recipes, settings = chosen_recipes(single, default=default)
     return recipes[0], settings
 
 
-def recipes_of(
+def chosen_recipes(
     options: Mapping[str, Any], default: "Recipe | str | None" = None
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the recipes that options name, and the settings that change them all."""
-    from spinney.cli.shell_words import option_name, option_of
+    """Return the recipes in the options, and the settings that change them all."""
+    from spinney.cli.shell_words import matching_option, option_name
     from spinney.recipes import Recipe
 
     values = {name: options.get(name) for name in OPTIONS}
     values["seed"] = options.get("random_state")
     settings = {name: value for name, value in values.items() if value is not None}
-    known = [option_name(option.rstrip("_")) for option in options]
-    further = settings_of(options["set"], known)
+    names = [option_name(option.rstrip("_")) for option in options]
+    set_by_name = parse_settings(options["set"], names)
     recipes = list(options["recipe"]) or [default]
-    for name in further:
+    for name in set_by_name:
         if name in settings:
-            option = option_of(name, known)
-            msg = f"{option} and --set {name} are the same setting: leave one out"
+            option = matching_option(name, names)
+            msg = f"{option} and --set {name} are the same setting: remove one"
             raise ParameterError(msg)
-    empty: dict[str, Any] = {n: None for n, value in further.items() if value is None}
-    if empty:  # for changes, None is what is not given
+    empty: dict[str, Any] = {
+        n: None for n, value in set_by_name.items() if value is None
+    }
+    if empty:  # Recipe.changed ignores None
         named = [Recipe.named(recipe or default or "") for recipe in recipes]
         recipes = [
             replace(recipe, **empty, given=recipe.given.union(empty))
             for recipe in named
         ]
-    return recipes, {**settings, **further}
+    return recipes, {**settings, **set_by_name}

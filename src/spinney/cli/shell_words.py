@@ -1,16 +1,16 @@
-"""How the shell says what users set: options instead of Python's parameters."""
+"""Messages in the words of the shell: options instead of Python's parameters."""
 
 import shlex
 from collections.abc import Collection, Mapping
 
 import click
 
-from spinney.cli.shell_settings import text_of
+from spinney.cli.shell_settings import format_setting
 from spinney.errors import NameAlone, Part, PythonOnly, Setting, Step
 
 
 def option_name(parameter: str) -> str:
-    """Return the option of a parameter of Python: its name with dashes.
+    """Return the option for a parameter of Python: its name with dashes.
 
     >>> option_name("random_state")
     '--random-state'
@@ -18,31 +18,31 @@ def option_name(parameter: str) -> str:
     return f"--{parameter.replace('_', '-')}"
 
 
-def option_of(parameter: str, known: Collection[str]) -> str | None:
-    """Return which of a command's options sets a parameter of Python, if any does.
+def matching_option(parameter: str, options: Collection[str]) -> str | None:
+    """Return the option of a command that sets a parameter of Python, if any.
 
     A repeatable option may drop the plural s of its parameter. The seed of a recipe or
     a plan is what users call random_state.
 
-    >>> option_of("n_jobs", ["--n-jobs"]), option_of("priors", ["--prior"])
+    >>> matching_option("n_jobs", ["--n-jobs"]), matching_option("priors", ["--prior"])
     ('--n-jobs', '--prior')
-    >>> option_of("folds", ["--n-jobs"]) is None
+    >>> matching_option("folds", ["--n-jobs"]) is None
     True
     """
     name = option_name("random_state" if parameter == "seed" else parameter)
     names = (name, name.removesuffix("s"))
-    return next((name for name in names if name in known), None)
+    return next((name for name in names if name in options), None)
 
 
 class ShellWords:
-    """Says parts of messages as one would type them for a command.
+    """Translates parts of messages to the options of a command.
 
     Parameters
     ----------
     command : click.Command, optional
-        The command that runs; without one everything reads as in Python.
+        The running command; without one, messages read as in Python.
     commands : click.Group, optional
-        All of them, for messages that advise another one.
+        All commands, for messages that recommend another one.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ShellWords:
         self.commands = commands
 
     def __call__(self, part: Part) -> str:
-        """Return what the shell says for a part of a message."""
+        """Return a part of a message in the words of the shell."""
         if isinstance(part, PythonOnly):
             return ""
         if isinstance(part, Step):
@@ -72,11 +72,13 @@ class ShellWords:
         return self._setting(part)
 
     def _setting(self, setting: Setting) -> str:
-        name = option_of(setting.name, self.options)
+        name = matching_option(setting.name, self.options)
         if name is not None:
-            return _typed(self.options[name], setting.value)
-        if "--set" in self.options and _is_of_recipes(setting.name):
-            return _set(setting)
+            return option_text(self.options[name], setting.value)
+        from spinney.recipes import SETTINGS
+
+        if "--set" in self.options and setting.name in SETTINGS:
+            return _set_text(setting)
         return str(setting)
 
     def _step(self, step: Step) -> str:
@@ -90,8 +92,8 @@ class ShellWords:
         return " ".join([begin, *map(words, step.settings)])
 
 
-def _typed(option: click.Option, value: object) -> str:
-    """Return an option with a value, as it is typed."""
+def option_text(option: click.Option, value: object) -> str:
+    """Return an option with a value, as users type it."""
     name = next(name for name in option.opts if name.startswith("--"))
     if value is ...:
         return f"{name} {option.metavar or (option.name or '').upper()}"
@@ -102,19 +104,13 @@ def _typed(option: click.Option, value: object) -> str:
     if isinstance(value, Mapping) and option.multiple:
         value = [f"{key}={number}" for key, number in value.items()]
     if isinstance(value, (list, tuple)) and option.multiple:
-        return " ".join(f"{name} {shlex.quote(str(each))}" for each in value)
+        return " ".join(f"{name} {shlex.quote(str(item))}" for item in value)
     return f"{name} {value!r}"
 
 
-def _set(setting: Setting) -> str:
-    """Return a setting that has no option of its own, as it is typed."""
+def _set_text(setting: Setting) -> str:
+    """Return a setting as users type it for --set."""
     if setting.value is NameAlone:
         return f"--set {setting.name}"
-    value = "VALUE" if setting.value is ... else text_of(setting.value)
+    value = "VALUE" if setting.value is ... else format_setting(setting.value)
     return f"--set {shlex.quote(f'{setting.name}={value}')}"
-
-
-def _is_of_recipes(name: str) -> bool:
-    from spinney.recipes import SETTINGS
-
-    return name in SETTINGS

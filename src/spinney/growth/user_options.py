@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
-from spinney._support.summable import MOST_NUMBERS, summable
+from spinney._support.summable import MAX_NUMBERS, summable
 from spinney._support.text import signs_from_ascii, value_text
 from spinney.data import Column, Costs, Schema, Target, Value, cost_array
 from spinney.errors import (
@@ -50,7 +50,7 @@ def options_of(
         scale = _class_weights(class_weight, schema, root.weights)
         if priors is not None:
             scale = _factors_from_priors(priors, schema, root.weights, class_weight)
-        if scale is not None and root.rows.sum() <= MOST_NUMBERS:
+        if scale is not None and root.rows.sum() <= MAX_NUMBERS:
             scale = summable(scale, [root.weights])  # as ``growth/kernel_weights.py``
     return Options(
         class_weights=scale,
@@ -149,8 +149,8 @@ def _factors_from_priors(
 def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
     """Warn where limits, which count weight, forbid what the rows would allow."""
     limits = {
-        "min_samples_leaf": recipe.least_branch(weight),
-        "min_samples_split": recipe.least_node(weight),
+        "min_samples_leaf": recipe.min_branch_weight(weight),
+        "min_samples_split": recipe.min_node_weight(weight),
     }
     for name, least in limits.items():
         if weight < least <= n_rows:

@@ -1,4 +1,4 @@
-"""Recipes: the famous learners as data over one learner."""
+"""The named recipes: well-known learners as settings of one learner."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
@@ -8,10 +8,10 @@ from spinney._support.keyed_random import refuse_seed
 from spinney.errors import ParameterError
 from spinney.recipes.needs import refuse_unusable
 from spinney.recipes.other_words import refuse_elsewhere
-from spinney.recipes.recipe import NOTHING, Recipe
+from spinney.recipes.recipe import NO_GAIN, Recipe
 
 DEFAULT_RECIPE = "auto"
-# Where rows stay away there are count tables only, and "auto" needs rows.
+# Remote tables have count tables only, and "auto" needs rows.
 _WITHOUT_ROWS = "c4.5"
 
 _NO_SETTINGS = ("name", "numeric_criterion", "tries", "given")
@@ -50,7 +50,7 @@ RECIPES = {
             "fractional",
             "variance",
             min_samples_leaf=2,
-            min_gain=NOTHING,
+            min_gain=NO_GAIN,
             mdl_correction=True,
             min_cut_share=0.1,
             min_step=1e-5,
@@ -69,7 +69,7 @@ RECIPES = {
             min_samples_split=20,
             min_samples_leaf=7,
         ),
-        # What folds of the rows choose of several; docs/auto.md says how these were
+        # The best of several by cross-validation; docs/auto.md says how these were
         # found. Its own settings are those of the first, two branches by Gini's index.
         Recipe(
             "auto",
@@ -114,7 +114,7 @@ RECIPES = {
 
 
 def default_recipe(*, in_memory: bool = True) -> Recipe:
-    """Return the recipe that is meant where none is named.
+    """Return the recipe that is used if none is named.
 
     ``in_memory`` says whether rows are in memory; in a database they are not.
 
@@ -127,8 +127,8 @@ def default_recipe(*, in_memory: bool = True) -> Recipe:
 def in_bins(recipe: Recipe) -> Recipe:
     """Return the default for many rows, whose numbers are counted in bins.
 
-    It is CART without surrogates, pruned by errors as C4.5 does. Settings that were
-    changed by hand stay; where CART has no use for one of them nothing changes.
+    It is CART without surrogates, with C4.5's error-based pruning. Settings that were
+    changed by hand stay; if CART has no use for one of them, the recipe is unchanged.
 
     >>> in_bins(default_recipe(in_memory=False)).missing_policy
     'branch'
@@ -144,14 +144,14 @@ def in_bins(recipe: Recipe) -> Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One of the ways to grow among which a recipe chooses.
+    """One of the candidates among which a recipe chooses.
 
     Parameters
     ----------
     numeric : bool
         Whether it is for a target that is a number, or for classes.
     settings : mapping
-        What it changes of the recipe's own settings.
+        The changes to the recipe's own settings.
     """
 
     numeric: bool
@@ -159,15 +159,15 @@ class Trial:
 
 
 def _settings_of(name: str) -> dict[str, Any]:
-    """Return what a named recipe has otherwise than the default has it."""
+    """Return the settings of a named recipe that differ from the default's."""
     default, recipe = RECIPES[DEFAULT_RECIPE], RECIPES[name]
     names = (*SETTINGS, "numeric_criterion")
     settings = {name: getattr(recipe, name) for name in names}
-    kept = ("probability", "m", "folds", "rule", "seed")
+    common = ("probability", "m", "folds", "rule", "seed")
     return {
         name: value
         for name, value in settings.items()
-        if value != getattr(default, name) and name not in kept
+        if value != getattr(default, name) and name not in common
     }
 
 
@@ -181,11 +181,11 @@ TRIALS = {
 
 
 def candidates_of(recipe: Recipe, *, numeric: bool) -> dict[str, Recipe]:
-    """Return the recipes among which a recipe chooses; one that tries nothing is all.
+    """Return the recipes among which a recipe chooses, or itself if it does not.
 
-    What was given by hand holds for all of them. One that contradicts it, or has no
-    use for it, is left out, and so is one that has become equal to another. A tree that
-    is not to be pruned is to be seen whole: it is grown as the first says.
+    Settings given by hand hold for all of them. A candidate that contradicts them, or
+    has no use for them, is dropped, and so is one that equals another. Without pruning
+    the first candidate is taken.
 
     >>> auto = RECIPES["auto"]
     >>> list(candidates_of(auto, numeric=False))
@@ -226,22 +226,22 @@ def candidates_of(recipe: Recipe, *, numeric: bool) -> dict[str, Recipe]:
 
 
 def refuse_uncommon(
-    given: Mapping[str, Any], known: Collection[str], recipe: object = "c4.5"
+    given: Mapping[str, Any], parameters: Collection[str], recipe: object = "c4.5"
 ) -> None:
-    """Refuse settings that a constructor does not take and a recipe does, with the way.
+    """Refuse settings of a recipe that a constructor does not take, with a remedy.
 
-    ``known`` are the parameters of the constructor; ``recipe`` is the one it is given.
+    ``parameters`` are those of the constructor, and ``recipe`` is the one it is given.
 
     >>> refuse_uncommon({"max_depth": 2, "min_step": 0}, ["max_depth"], "cart")
     Traceback (most recent call last):
     spinney.errors.ParameterError: min_step=0 is set in the recipe: \
 recipe=Recipe.named('cart').changed(min_step=0)
     """
-    refuse_elsewhere(given, known)
+    refuse_elsewhere(given, parameters)
     first = recipe[0] if isinstance(recipe, (list, tuple)) and recipe else recipe
     name_of_recipe = getattr(first, "name", first)
     for name, value in given.items():
-        if name in known or name not in SETTINGS:
+        if name in parameters or name not in SETTINGS:
             continue
         refuse_seed({name: value})
         msg = (

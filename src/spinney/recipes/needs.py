@@ -1,13 +1,12 @@
-"""What settings need to have an effect, as one table.
+"""The table of requirements of settings.
 
-A setting that a user gives and that nothing would read is refused, for a tree that
-looks as if it were grown with it would mislead. A named recipe may carry such
-settings: ``c4.5`` says how classes are pruned and grows numbers too. So only what was
-given by hand (``recipe.given``) is held to the table, but for the rows that name
-something else to do: without what they need there is no such tree.
+A setting that a user gives and that would have no effect is refused, since the tree
+would mislead. A named recipe may have such settings: ``c4.5`` says how classes are
+pruned and grows numbers too. So only settings given by hand (``recipe.given``) are
+checked, but for rows with an ``instead``: without what these need there is no tree.
 
-``seed`` has no row. Where nothing is drawn every seed gives the same tree, which is
-what a seed is for, and programs set one everywhere.
+``seed`` has no row. Without random choices every seed gives the same tree, and programs
+set one everywhere.
 """
 
 from collections.abc import Callable, Collection
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What must hold of a recipe and its target.
+    """A condition on a recipe and its target.
 
     Parameters
     ----------
     text : Text
-        What it asks for, as a user would write it.
+        The condition, as a user would write it.
     obstacle : function of a Recipe and a target
-        What there is instead; None where the condition holds, or may yet. A target
-        is "classes" or "a number", and None as long as nobody knows it.
+        What the recipe has instead; None if the condition holds, or may yet. A target
+        is "classes" or "a number", and None as long as it is unknown.
     remedy : str
         How to make it hold.
     """
@@ -43,7 +42,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one setting needs.
+    """The requirements of one setting.
 
     Parameters
     ----------
@@ -52,14 +51,14 @@ class Need:
     conditions : Requirements
         All of them must hold.
     why : str
-        What the setting is, so that the need is plain.
+        The role of the setting, which explains the need.
     only : collection
         The values that need it; all, if there are none.
     idle : collection
-        Values that ask for nothing, and so need nothing.
+        Values without an effect, and so without a need.
     instead : Text
-        What else can be done, where the need is that of every recipe: such a setting
-        is refused whether it was given by hand or not.
+        The alternative, if the need is that of every recipe: such a setting is refused
+        whether it was given by hand or not.
     """
 
     setting: str
@@ -81,9 +80,9 @@ def _has(setting: str, *values: Any) -> Requirement:
         value = getattr(recipe, setting)
         return None if value in values else _has_instead(recipe, setting, value)
 
-    first, *others = values
-    either = "".join(f" or {value!r}" for value in others)
-    return Requirement((Setting(setting, first), either), obstacle)
+    first, *alternatives = values
+    or_alternatives = "".join(f" or {value!r}" for value in alternatives)
+    return Requirement((Setting(setting, first), or_alternatives), obstacle)
 
 
 def _has_instead(recipe: "Recipe", setting: str, value: object) -> Text:
@@ -91,8 +90,8 @@ def _has_instead(recipe: "Recipe", setting: str, value: object) -> Text:
 
 
 def _no_test(recipe: "Recipe", target: str | None) -> Text | None:
-    used = {"classes": recipe.criterion, "a number": recipe.numeric_criterion}
-    names = list(used.values()) if target is None else [used[target]]
+    criterion_of = {"classes": recipe.criterion, "a number": recipe.numeric_criterion}
+    names = list(criterion_of.values()) if target is None else [criterion_of[target]]
     criteria = [criterion_named(name) for name in names]
     if any(criterion.chance for criterion in criteria):
         return None
@@ -126,8 +125,8 @@ def _single_attributes(recipe: "Recipe", _: str | None) -> Text | None:
 def _means_alone(recipe: "Recipe", target: str | None) -> Text | None:
     # The model of a leaf is over the attributes asked below it: pruning leaves some,
     # smoothing takes in the models of the nodes above.
-    used = recipe.pruning == "adjusted-error" or recipe.smoothing > 0
-    if used or target != "a number":
+    uses_models = recipe.pruning == "adjusted-error" or recipe.smoothing > 0
+    if uses_models or target != "a number":
         return None
     pruning = _has_instead(recipe, "pruning", recipe.pruning)
     return (pruning, " and ", Setting("smoothing", 0))
@@ -142,88 +141,59 @@ CLASSES = Requirement(
     lambda _, target: "this one is a number" if target == "a number" else None,
     "declare the target nominal",
 )
-
-
 NUMBER = Requirement(
     "a target that is a number",
     lambda _, target: "this one is classes" if target == "classes" else None,
     "declare the target numeric",
 )
-
-
 TEST = Requirement("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
-
-
 BITS = Requirement((Setting("criterion", "gain"), " or 'gain_ratio'"), _no_bits)
-
-
 BUCKETS = Requirement(
     (Setting("buckets", "equal-width"), ", 'equal-frequency' or 'k-means'"),
     _uncounted_buckets,
 )
-
-
-NUMBERS_AS_THEY_ARE = Requirement("numbers that are in no buckets", _in_buckets)
-
-
-SEVERAL = Requirement(
+NO_BUCKETS = Requirement("numbers that are in no buckets", _in_buckets)
+SEVERAL_TERMS = Requirement(
     phrase(
         "{} or more, or {} or more", Setting("linear_terms", 2), Setting("construct", 1)
     ),
     _single_attributes,
 )
-
-
 MODELS_USED = Requirement(
     phrase(
         "{} or {} above 0", Setting("pruning", "adjusted-error"), Setting("smoothing")
     ),
     _means_alone,
 )
-
-
 MERGED = _has("grouping", "merge")
-
-
-BY_LEVEL = Requirement("merging that is not exhaustive", _no_level)
-
-
-BY_ERRORS = _has("pruning", "error-based")
-
-
-WEAKEST_LINKS = _has("pruning", "cost-complexity")
-
-
-ONE_BY_ONE = _has("search", "greedy")
-
-
-ALL_TREES = _has("search", "optimal")
-
-
-ONCE = _has("search", "hoeffding")
-
-
-ANOTHER = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
-
+NOT_EXHAUSTIVE = Requirement("merging that is not exhaustive", _no_level)
+ERROR_BASED = _has("pruning", "error-based")
+COST_COMPLEXITY = _has("pruning", "cost-complexity")
+GREEDY = _has("search", "greedy")
+OPTIMAL = _has("search", "optimal")
+HOEFFDING = _has("search", "hoeffding")
+ANOTHER_RECIPE = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
 
 NEEDS = (
-    # Settings that make another one speak.
+    # Settings that qualify another one.
     Need("n_buckets", (BUCKETS,), "it is their number"),
-    Need("alpha_merge", (MERGED, BY_LEVEL), "it is the level that values merge by"),
+    Need(
+        "alpha_merge", (MERGED, NOT_EXHAUSTIVE), "it is the level that values merge by"
+    ),
     Need(
         "alpha_resplit",
-        (MERGED, BY_LEVEL),
+        (MERGED, NOT_EXHAUSTIVE),
         "it is the level that groups part by",
         idle=(0,),
     ),
     Need("exhaustive", (MERGED,), "it is a way to merge values", idle=(False,)),
     Need("alpha_split", (TEST,), "it is the largest p of a split"),
-    Need("folds", (WEAKEST_LINKS,), "they choose among its trees"),
-    Need("rule", (WEAKEST_LINKS,), "it chooses among its trees"),
-    Need("confidence", (BY_ERRORS, CLASSES), "it is the level of its estimates"),
-    Need("raising", (BY_ERRORS, CLASSES), "it is a step of it", idle=(False,)),
+    Need("folds", (COST_COMPLEXITY,), "they choose among its trees"),
+    Need("rule", (COST_COMPLEXITY,), "it chooses among its trees"),
+    Need("confidence", (ERROR_BASED, CLASSES), "it is the level of its estimates"),
+    Need("raising", (ERROR_BASED, CLASSES), "it is a step of it", idle=(False,)),
     Need("m", (_has("probability", "m-estimate"), CLASSES), "it is its weight"),
-    Need("linear_penalty", (SEVERAL,), "it is the price of further attributes"),
+    Need("linear_penalty", (SEVERAL_TERMS,), "it is the price of further attributes"),
     Need(
         "surrogates",
         (_has("missing_policy", "surrogate"),),
@@ -232,12 +202,12 @@ NEEDS = (
     ),
     Need(
         "thresholds",
-        (NUMBERS_AS_THEY_ARE,),
+        (NO_BUCKETS,),
         "between buckets a threshold is the cut that parts them",
     ),
     Need(
         "min_step",
-        (NUMBERS_AS_THEY_ARE,),
+        (NO_BUCKETS,),
         "between buckets a threshold is the cut that parts them",
         idle=(0,),
     ),
@@ -250,27 +220,27 @@ NEEDS = (
     # Settings of a search over all trees, and of one split after the other.
     Need(
         "leaf_price",
-        (ALL_TREES, _has("objective", "loss")),
+        (OPTIMAL, _has("objective", "loss")),
         "it is weighed against errors",
         idle=(0,),
     ),
-    Need("objective", (ALL_TREES, CLASSES), "it compares all trees", idle=("loss",)),
-    Need("time_limit", (ALL_TREES,), "it is the longest search"),
+    Need("objective", (OPTIMAL, CLASSES), "it compares all trees", idle=("loss",)),
+    Need("time_limit", (OPTIMAL,), "it is the longest search"),
     # Settings of rows that are seen once.
-    Need("delta", (ONCE,), "it is how sure a leaf is to be"),
-    Need("grace_period", (ONCE,), "it is the time between two looks at a leaf"),
-    Need("tie_threshold", (ONCE,), "it is when a leaf waits no longer"),
-    Need("max_active_leaves", (ONCE,), "it is how many leaves count"),
+    Need("delta", (HOEFFDING,), "it is how sure a leaf is to be"),
+    Need("grace_period", (HOEFFDING,), "it is the time between two looks at a leaf"),
+    Need("tie_threshold", (HOEFFDING,), "it is when a leaf waits no longer"),
+    Need("max_active_leaves", (HOEFFDING,), "it is how many leaves count"),
     Need(
         "leaves",
-        (ONCE,),
+        (HOEFFDING,),
         "it is what leaves tell that count every attribute",
         only=("adaptive",),
         instead=("take ", Setting("leaves", "mean")),
     ),
-    Need("drift", (ONCE,), "it is what the order of rows tells", idle=(False,)),
+    Need("drift", (HOEFFDING,), "it is what the order of rows tells", idle=(False,)),
     *(
-        Need(name, (ONE_BY_ONE,), "it limits single splits", idle=idle)
+        Need(name, (GREEDY,), "it limits single splits", idle=idle)
         for name, idle in (
             ("min_samples_split", (2,)),
             ("min_samples_leaf", (1,)),
@@ -306,7 +276,7 @@ NEEDS = (
         ),
         "leaves count classes, and a bound is known for these gains",
         only=("hoeffding",),
-        instead=ANOTHER,
+        instead=ANOTHER_RECIPE,
     ),
     # Settings of classes.
     Need("probability", (CLASSES,), "it is the probability of each class"),
@@ -332,7 +302,7 @@ NEEDS = (
         (NUMBER,),
         "a linear model predicts a number",
         only=("linear",),
-        instead=ANOTHER,
+        instead=ANOTHER_RECIPE,
     ),
     Need(
         "leaves",
@@ -345,14 +315,14 @@ NEEDS = (
         (NUMBER,),
         "values are ordered by their means",
         only=("ordered",),
-        instead=ANOTHER,
+        instead=ANOTHER_RECIPE,
     ),
     Need(
         "pruning",
         (NUMBER,),
         "errors are those of numbers",
         only=("adjusted-error",),
-        instead=ANOTHER,
+        instead=ANOTHER_RECIPE,
     ),
     # What contradicts itself.
     Need(
@@ -406,27 +376,23 @@ leave this setting out
     target = {None: None, False: "classes", True: "a number"}[numeric]
     for need in NEEDS:
         value = getattr(recipe, need.setting)
-        asked = need.instead or need.setting in given
-        if not asked or not need.concerns(value):
+        inherited = need.setting not in given
+        if (inherited and not need.instead) or not need.concerns(value):
             continue
         for condition in need.conditions:
             obstacle = condition.obstacle(recipe, target)
             if obstacle is None:
                 continue
-            setting, brought = Setting(need.setting, value), need.setting not in given
+            setting = Setting(need.setting, value)
             lack: Text = ("needs ", condition.text, ", and ", obstacle)
-            if condition is NUMBER and brought:
+            if condition is NUMBER and inherited:
                 lack = ("(", setting, ") ", lack)
                 setting = Setting("recipe", recipe.name)
-            other = need.instead if brought or need.instead is not ANOTHER else ""
-            raise refusal(
-                setting,
-                lack,
-                (
-                    f"{need.why}; {condition.remedy}, or ",
-                    other or "leave this setting out",
-                ),
-            )
+            other: Text = "leave this setting out"
+            if inherited or need.instead not in ("", ANOTHER_RECIPE):
+                other = need.instead
+            remedy = f"{need.why}; {condition.remedy}, or "
+            raise refusal(setting, lack, (remedy, other))
 
 
 def check_branches(criterion: Criterion, grouping: str) -> None:

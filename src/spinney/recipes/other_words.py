@@ -1,6 +1,6 @@
-"""What other programs call our settings: one spelling is ours, theirs are aliases.
+"""Names of other programs for our settings and values.
 
-A word is here only where it means the same. One that means something else, or nothing
+A name is an alias only if it means the same. One with another meaning, or without any
 here, is refused, and the refusal says what to do instead.
 """
 
@@ -25,8 +25,8 @@ VALUES: Mapping[str, Mapping[str, str]] = {
 # Parameters of scikit-learn's trees and forests that have no equal here.
 _ELSEWHERE: Mapping[str, Text] = {
     "min_impurity_decrease": phrase(
-        "scikit-learn weighs a decrease by the share of all rows at the node, and {} "
-        "is the gain at the node itself; use that, or {} to prune",
+        "scikit-learn weights it by the node's fraction of all rows, and {} is the "
+        "gain at the node itself; use that, or {} to prune",
         Setting("min_gain"),
         Setting("ccp_alpha"),
     ),
@@ -53,11 +53,15 @@ def our_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     spinney.errors.ParameterError: max_leaf_nodes=8 and max_leaves=9 are the same \
 setting: give one of them
     """
-    for name, own in ALIASES.items():
-        if name in settings and own in settings:
+    for name, ours in ALIASES.items():
+        if name in settings and ours in settings:
             raise ParameterError(
                 Setting(name, settings[name]),
-                (" and ", Setting(own, settings[own]), " are the same setting"),
+                (
+                    " and ",
+                    Setting(ours, settings[ours]),
+                    " are the same setting",
+                ),
                 remedy="give one of them",
             )
     return {ALIASES.get(name, name): value for name, value in settings.items()}
@@ -77,10 +81,10 @@ def our_values(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def refuse_elsewhere(given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuse parameters of scikit-learn's that have no equal here, with the way.
+def refuse_elsewhere(given: Mapping[str, Any], parameters: Collection[str]) -> None:
+    """Refuse parameters of scikit-learn's that have no equal here, with a remedy.
 
-    ``known`` are the parameters that there are.
+    ``parameters`` are the parameters that there are.
 
     >>> refuse_elsewhere({"splitter": "random"}, ["max_depth"])
     Traceback (most recent call last):
@@ -89,7 +93,7 @@ alone: a tree takes the best split; for cuts that are drawn use a forest with \
 extra_random=True
     """
     for name, value in given.items():
-        if name in _ELSEWHERE and name not in known:
+        if name in _ELSEWHERE and name not in parameters:
             raise refusal(
                 Setting(name, value),
                 "is a parameter of scikit-learn's alone",

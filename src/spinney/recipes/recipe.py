@@ -1,4 +1,4 @@
-"""The Recipe: every choice of the learner as data."""
+"""The recipe: every choice of the learner as data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -42,17 +42,17 @@ from spinney.trees.criteria import CRITERIA, Criterion, criterion_named
 Named = str | Callable[[CountTable], Any]
 """The name of a criterion, or a user's own function."""
 
-# C4.5 asks for no more than 25 rows a side, however large the node is.
+# C4.5 requires no more than 25 rows a side, however large the node is.
 MAX_SIDE_WEIGHT = 25.0
 STEPS = 1000
-# What C4.5 takes for no gain at all, in bits.
-NOTHING = 1e-6
+# C4.5 takes a gain up to this for none, in bits.
+NO_GAIN = 1e-6
 
 # The most rows between two looks: a leaf holds as many before it has bins.
 MAX_GRACE_PERIOD = 100_000
 
 # The deepest trees of which all are searched.
-MAX_SEARCHED_DEPTH = 5
+MAX_OPTIMAL_DEPTH = 5
 
 # Pruning methods that need what growing is not given.
 _OF_A_GROWN_MODEL = {"manual": Setting("nodes", ...)}
@@ -312,16 +312,18 @@ class Recipe:
         """
         from spinney.recipes.named_recipes import RECIPES
 
-        base = RECIPES.get(self.name)
-        others = {each.name: each.default for each in fields(self) if each.repr}
-        if base is not None:
-            others = {name: getattr(base, name) for name in others}
+        named = RECIPES.get(self.name)
+        defaults = {
+            setting.name: setting.default for setting in fields(self) if setting.repr
+        }
+        if named is not None:
+            defaults = {name: getattr(named, name) for name in defaults}
         settings = ", ".join(
             f"{name}={getattr(self, name)!r}"
-            for name, other in others.items()
-            if getattr(self, name) != other
+            for name, default in defaults.items()
+            if getattr(self, name) != default
         )
-        if base is None:
+        if named is None:
             return f"Recipe({settings})"
         changed = f".changed({settings})" if settings else ""
         return f"Recipe.named({self.name!r}){changed}"
@@ -390,12 +392,12 @@ class Recipe:
 
     @property
     def grower(self) -> GrowerTraits:
-        """What its way to grow asks for."""
+        """The traits of its grower."""
         return GROWERS.get(self.search, GrowerTraits())
 
     @property
     def needs_rows(self) -> bool:
-        """Whether growing asks for more than count tables can tell."""
+        """Whether growing needs more than count tables."""
         by_rows = self.forest > 0 or self.pruning == "cost-complexity"
         return by_rows or self.grower.needs_rows
 
@@ -428,39 +430,40 @@ class Recipe:
         limits = self.min_samples_split, self.min_samples_leaf
         return self.min_weight_fraction_leaf > 0 or any(0 < x < 1 for x in limits)
 
-    def least_node(self, total: float) -> float:
+    def min_node_weight(self, total: float) -> float:
         """Return the least weight of a node to split, where all rows weigh ``total``.
 
-        It is 0 where two rows will do.
+        It is 0 if two rows suffice.
         """
         return _least_weight(self.min_samples_split, total, free=2)
 
-    def least_branch(self, total: float) -> float:
+    def min_branch_weight(self, total: float) -> float:
         """Return the least weight of a branch, where all rows weigh ``total``.
 
-        >>> recipe = Recipe.named("cart")
-        >>> [recipe.changed(min_samples_leaf=n).least_branch(200) for n in (1, 7, 0.1)]
+        >>> cart = Recipe.named("cart")
+        >>> limited = [cart.changed(min_samples_leaf=n) for n in (1, 7, 0.1)]
+        >>> [recipe.min_branch_weight(200) for recipe in limited]
         [0.0, 7.0, 20.0]
         """
         least = _least_weight(self.min_samples_leaf, total, free=1)
         return max(least, self.min_weight_fraction_leaf * total)
 
-    def least_side(self, known: Floats, n_classes: int) -> Floats:
+    def min_side_weight(self, known: Floats, n_classes: int) -> Floats:
         """Return the least weight of a threshold's side, of ``known`` weights.
 
         >>> from spinney.recipes.named_recipes import RECIPES
-        >>> RECIPES["c4.5"].least_side(np.array([150.0, 21.0]), 3)
+        >>> RECIPES["c4.5"].min_side_weight(np.array([150.0, 21.0]), 3)
         array([5. , 0.7])
         """
         return np.minimum(self.min_cut_share * known / n_classes, MAX_SIDE_WEIGHT)
 
-    def step_of(self, values: NDArray[Any] | None) -> float:
+    def min_step_of(self, values: NDArray[Any] | None) -> float:
         """Return the least step between numbers, where all of a column are these."""
         if values is None or not len(values):
             return self.min_step
         with np.errstate(over="ignore"):
-            few = values[-1] - values[0] < STEPS * self.min_step
-        return 0.0 if few else self.min_step
+            is_narrow = values[-1] - values[0] < STEPS * self.min_step
+        return 0.0 if is_narrow else self.min_step
 
     def measure(self, *, numeric: bool) -> Criterion:
         """Return the criterion for classes, or for a numeric target."""
@@ -469,27 +472,27 @@ class Recipe:
         )
         if criterion.suits(numeric=numeric):
             return criterion
-        wanted = "a number" if numeric else "classes"
+        kind = "a number" if numeric else "classes"
         fitting = [c.name for c in CRITERIA.values() if c.numeric == numeric]
         raise refusal(
             Setting("criterion", criterion.name),
-            f"does not suit a target that is {wanted}",
+            f"does not suit a target that is {kind}",
             f"use {', '.join(map(repr, fitting))}",
         )
 
     def in_unit(self, unit: float) -> "Recipe":
         """Return the recipe for a numeric target whose gains have this unit.
 
-        Nothing is nothing in any unit; any other least gain is in that of the gain.
+        Only the ``NO_GAIN`` of C4.5 is scaled; another minimum is in the gain's unit.
         """
-        if self.min_gain != NOTHING:
+        if self.min_gain != NO_GAIN:
             return self
-        return replace(self, min_gain=NOTHING * unit)
+        return replace(self, min_gain=NO_GAIN * unit)
 
     def refuse_target(self, *, numeric: bool) -> None:
         """Refuse settings that have no effect on a target that is, or is no, number."""
         if self.tries:
-            self._refuse_what_none_can_use(numeric)
+            self._refuse_if_no_candidate(numeric)
         else:
             refuse_unusable(self, self.given, numeric=numeric)
 
@@ -509,8 +512,8 @@ recipe 'id3' has probability='frequency': it is its weight; change that, or leav
 this setting out
         """
         settings = our_values(our_names(settings))
-        own = {"given", "tries"}
-        known = [field.name for field in fields(self) if field.name not in own]
+        not_settings = {"given", "tries"}
+        known = [field.name for field in fields(self) if field.name not in not_settings]
         for name in settings:
             if name not in known:
                 msg = f"a recipe has no {name!r}: {did_you_mean(name, known)}"
@@ -523,15 +526,15 @@ this setting out
             given.setdefault("numeric_criterion", given["criterion"])
         recipe = replace(self, **given, given=by_hand)
         if recipe.tries:
-            recipe._refuse_what_none_can_use(False, True)
+            recipe._refuse_if_no_candidate(False, True)
         else:
             refuse_unusable(recipe, by_hand)
         return recipe
 
-    def _refuse_what_none_can_use(self, *targets: bool) -> None:
+    def _refuse_if_no_candidate(self, *targets: bool) -> None:
         """Refuse settings that no candidate for any of the targets has a use for.
 
-        A target is a number where it says so, and has classes where not.
+        A target is true if it is a number.
         """
         from spinney.recipes.named_recipes import candidates_of
 
@@ -553,10 +556,10 @@ def _least_weight(limit: float, total: float, *, free: float) -> float:
 
 
 def _refuse_deep_search(max_depth: int | None) -> None:
-    if max_depth is None or max_depth > MAX_SEARCHED_DEPTH:
+    if max_depth is None or max_depth > MAX_OPTIMAL_DEPTH:
         raise refusal(
             Setting("max_depth", max_depth),
-            f"is too deep to search all trees: {MAX_SEARCHED_DEPTH} at most",
+            f"is too deep to search all trees: {MAX_OPTIMAL_DEPTH} at most",
             "lower it, or use a recipe that grows greedily, such as 'cart'",
         )
 

@@ -1,4 +1,4 @@
-"""What recipes and their settings are, in a line each.
+"""One-line descriptions of recipes and their settings.
 
 The lines of settings are those of :class:`spinney.Recipe`, where each is documented
 once.
@@ -25,7 +25,7 @@ RECIPE_TEXTS = {
 
 @cache
 def setting_texts() -> dict[str, str]:
-    """Return what each field of a recipe is: the first sentence of its description.
+    """Return the first sentence of the description of each field of a recipe.
 
     >>> setting_texts()["min_gain"]
     'Minimum gain of a split'

@@ -1,7 +1,7 @@
-"""The names that settings of a recipe take; what they mean stands where it is done.
+"""The values of settings of a recipe that are names.
 
-Branching methods are in ``search``, pruning methods in ``growth.prune``; a test
-wants their names to be these.
+Groupings are implemented in ``search``, pruning methods in ``growth.prune``; a test
+checks that their names are these.
 """
 
 from dataclasses import dataclass
@@ -27,23 +27,22 @@ MISSING_POLICIES = (
 BUCKETINGS = ("equal-width", "equal-frequency", "k-means", "entropy-mdl")
 MAX_BUCKETS = 100_000
 
-# Those that may be decided by rows which the tree is not grown on; the first two need
-# such rows.
+# Pruning methods that may use a validation set; the first two need one.
 BY_VALIDATION = ("reduced-error", "pre-pruning", "cost-complexity")
 
 
 @dataclass(frozen=True, slots=True)
 class GrowerTraits:
-    """What a grower needs; ``registry`` names its module.
+    """The needs of a grower; ``registry`` names its module.
 
     Parameters
     ----------
     needs_rows : bool
-        Whether it asks for rows in memory, and not for count tables.
+        Whether it needs rows in memory, and not count tables.
     streams : bool
         Whether it learns each row once, in their order, and keeps none.
     seeks_whole_trees : bool
-        Whether all splits are sought together, so that it takes a few levels only.
+        Whether all splits are searched together, so that it takes a few levels only.
     """
 
     needs_rows: bool = True
@@ -81,7 +80,7 @@ CHOICES = {
 
 
 def known_names(setting: str, value: object) -> tuple[str, ...]:
-    """Return what a setting may be called; other packages bring ways to search."""
+    """Return the names that a setting takes; other packages may add growers."""
     known: tuple[str, ...] = CHOICES[setting]
     if setting == "search" and value not in known:
         return (*known, *registry.names("grower"))
@@ -89,7 +88,7 @@ def known_names(setting: str, value: object) -> tuple[str, ...]:
 
 
 def check_alphas(merge: Any, resplit: Any) -> None:
-    """Refuse levels of merging and of taking apart that mean nothing.
+    """Refuse invalid levels of merging and of splitting again.
 
     >>> check_alphas(0.05, 0.06)
     Traceback (most recent call last):

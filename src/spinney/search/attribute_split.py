@@ -290,21 +290,20 @@ def choose_forms(
 
 def _allows_every_subset(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
     """Return for which tables every subset is allowed and counted as it is."""
-    recipe = search.recipe
-    is_limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
+    limits = (
+        search.recipe.min_branch_weight(search.total),
+        search.recipe.min_branch_share,
+    )
+    is_limited = max(limits) > 0
     is_moved = batch.has_missing & search.policy.tries_branches
     return ~is_moved & (search.criterion.ordered and not is_limited)
 
 
 def _has_bounds(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
     """Return in which tables partial subsets bound what they can come to."""
-    recipe, has_classes = search.recipe, ~has_two_classes(batch)
     is_moved = batch.has_missing & search.policy.tries_branches
-    return (
-        has_classes
-        & ~is_moved
-        & (search.criterion.concave and not recipe.min_branch_share)
-    )
+    bounds = search.criterion.concave and not search.recipe.min_branch_share
+    return ~has_two_classes(batch) & ~is_moved & bounds
 
 
 def _search_form(
@@ -389,20 +388,19 @@ def _bounds(
     The cost of a subset is the impurity of its sides times their weight. The gain is
     its decrease times the share of the rows whose value is known.
     """
-    short_of = (
-        np.asarray(candidates.max_shortfall)[split] / part.batch.known_weight[split]
-    )
-    bound = gain + np.asarray(table.known_share) * short_of
+    max_shortfall = np.asarray(candidates.max_shortfall)[split]
+    max_decrease = max_shortfall / part.batch.known_weight[split]
+    bound = gain + np.asarray(table.known_share) * max_decrease
     return np.where(candidates.exact[split], np.nan, bound)
 
 
 def _least(search: Search, part: FormTables) -> Floats:
     """Return the least weight of a branch of each table."""
     recipe, batch = search.recipe, part.batch
-    min_weight = np.full(len(batch), recipe.least_branch(search.total))
+    min_weight = np.full(len(batch), recipe.min_branch_weight(search.total))
     if batch.is_moments or not recipe.min_cut_share:
         return min_weight
-    min_side = recipe.least_side(part.known_weight, batch.weights.shape[1])
+    min_side = recipe.min_side_weight(part.known_weight, batch.weights.shape[1])
     return np.where(
         part.traits.kind == NOMINAL, min_weight, np.maximum(min_weight, min_side)
     )

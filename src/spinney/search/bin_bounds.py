@@ -81,28 +81,24 @@ def bins_to_open(
     inside = binned.low < binned.values
     best = np.full(len(binned), -np.inf)
     splits = best_splits(search, batch, schema)
-    keys = binned.node * (1 + batch.attribute.max(initial=0)) + binned.attribute
-    winners = splits.tables
-    winner_keys = (
-        winners.node * (1 + batch.attribute.max(initial=0)) + winners.attribute
-    )
+    n_attributes, winners = 1 + batch.attribute.max(initial=0), splits.tables
+    keys = binned.node * n_attributes + binned.attribute
+    winner_keys = winners.node * n_attributes + winners.attribute
     order = np.argsort(keys)
     position = np.searchsorted(keys[order], winner_keys).clip(max=len(keys) - 1)
     matches = keys[order[position]] == winner_keys
     best[order[position[matches]]] = splits.gain[matches]
     lines = np.flatnonzero(inside)
-    min_gains = _gains_to_beat(search, binned.node, best, splits, schema)
+    to_beat = _gains_to_beat(search, binned.node, best, splits, schema)
     bound = _bounds(search, binned.scaled(search.altered), lines)
     bound[~_may_hold_cut(search, binned, lines)] = -np.inf
     slack = 4 * search.criterion.tolerance
     opens = np.zeros(len(binned.values), dtype=bool)
-    opens[lines] = bound >= min_gains[binned.owner[lines]] - slack
+    opens[lines] = bound >= to_beat[binned.owner[lines]] - slack
     opens[lines[bound == -np.inf]] = False
     is_opened[batch.lines_of(tables)] = opens
-    is_closed = ~opens[lines]
-    np.maximum.at(
-        closed_bound, tables[binned.owner[lines[is_closed]]], bound[is_closed]
-    )
+    closed = ~opens[lines]
+    np.maximum.at(closed_bound, tables[binned.owner[lines[closed]]], bound[closed])
     return is_opened, closed_bound
 
 
@@ -140,7 +136,7 @@ def _may_hold_cut(
 
     Otherwise a table without any such cut would have all of its bins opened.
     """
-    min_weight = (1 - 1e-9) * search.recipe.least_branch(search.total)
+    min_weight = (1 - 1e-9) * search.recipe.min_branch_weight(search.total)
     sizes, owner = batch.sizes[:, None], batch.owner[lines]
     up_to = running_sums(sizes, batch.start)[lines, 0]
     missing_weight = batch.weight[owner] - batch.known_weight[owner]

@@ -175,11 +175,9 @@ class _BranchAndBound:
             weights[self.order],
             value_weights[self.order],
         )
-        self.impurity, self.min_weight, self.beam_width = (
-            impurity,
-            min_weight,
-            beam_width,
-        )
+        self.impurity = impurity
+        self.min_weight = min_weight
+        self.beam_width = beam_width
         self.value_costs = _costs(self.weights, impurity)
         self.open_costs = np.append(np.cumsum(self.value_costs[::-1])[::-1], 0.0)
         self.margin = TOLERANCE * float(total.sum())
@@ -189,7 +187,7 @@ class _BranchAndBound:
         n_values = len(self.weights)
         self.best = np.inf if first is None else first.cost
         self.left: Mask | None = None
-        dropped_bound = np.inf
+        dropped = np.inf  # the least bound of dropped subsets
         masks = np.zeros((1, n_values), dtype=bool)
         masks[0, 0] = True
         for step in range(1, n_values):
@@ -198,23 +196,19 @@ class _BranchAndBound:
             masks, bounds = self.keep_promising(masks, step + 1)
             if len(masks) > self.beam_width and step + 1 < n_values:
                 order = _rising(bounds)
-                dropped_bound = min(
-                    dropped_bound, float(bounds[order[self.beam_width]])
-                )
+                dropped = min(dropped, float(bounds[order[self.beam_width]]))
                 masks = masks[np.sort(order[: self.beam_width])]
             if not len(masks):
                 break
         if self.left is None:
             if first is None:
                 return None
-            bound = min(dropped_bound, first.cost)
+            bound = min(dropped, first.cost)
             return Subset(first.left, first.cost, max(bound, first.bound))
         mask = np.zeros(n_values, dtype=bool)
         mask[self.order] = self.left
         separate_cost = float(self.value_costs.sum())
-        return Subset(
-            mask, self.best, max(min(dropped_bound, self.best), separate_cost)
-        )
+        return Subset(mask, self.best, max(min(dropped, self.best), separate_cost))
 
     def keep_promising(self, masks: Mask, decided: int) -> tuple[Mask, Floats]:
         """Return the partial subsets that may be better, and the bound of each.
@@ -223,19 +217,13 @@ class _BranchAndBound:
         other value on its cheaper side; this may be the best so far.
         """
         decided_weights, open_weights = self.weights[:decided], self.weights[decided:]
-        left, right = (
-            masks[:, :decided] @ decided_weights,
-            ~masks[:, :decided] @ decided_weights,
-        )
+        left = masks[:, :decided] @ decided_weights
+        right = ~masks[:, :decided] @ decided_weights
         left_cost, right_cost = (_costs(side, self.impurity) for side in (left, right))
         bounds = left_cost + right_cost + self.open_costs[decided]
         promising = np.flatnonzero(bounds < self.best - self.margin)
-        masks, bounds, left, right = (
-            masks[promising],
-            bounds[promising],
-            left[promising],
-            right[promising],
-        )
+        masks, bounds = masks[promising], bounds[promising]
+        left, right = left[promising], right[promising]
         if not len(promising):
             return masks, bounds
         if decided == len(self.weights):
@@ -257,13 +245,9 @@ class _BranchAndBound:
     def complete(self, masks: Mask) -> None:
         """Record the best of some complete subsets, if it is the best so far."""
         value_weights = masks @ self.value_weights
-        lighter_side = np.minimum(
-            value_weights, self.value_weights.sum() - value_weights
-        )
-        allowed = (lighter_side >= self.min_weight * (1 - TOLERANCE)) & ~masks.all(
-            axis=1
-        )
-        masks = masks[allowed]
+        lighter = np.minimum(value_weights, self.value_weights.sum() - value_weights)
+        is_allowed = lighter >= self.min_weight * (1 - TOLERANCE)
+        masks = masks[is_allowed & ~masks.all(axis=1)]
         if not len(masks):
             return
         sides = np.stack([masks @ self.weights, ~masks @ self.weights], axis=1)

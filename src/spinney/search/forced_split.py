@@ -171,7 +171,7 @@ def _keep_allowed(
     search: Search, candidates: CandidateSplits, attribute: Attribute
 ) -> CandidateSplits:
     """Return the candidates that give both branches enough weight, or refuse."""
-    altered, min_weight = search.altered, search.recipe.least_branch(search.total)
+    altered, min_weight = search.altered, search.recipe.min_branch_weight(search.total)
     own_table = (
         candidates.table if altered is None else candidates.table.scaled(1 / altered)
     )

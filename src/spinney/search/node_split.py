@@ -317,12 +317,9 @@ def _has_corrected_gain(search: Search, splits: NodeSplits) -> NDArray[np.bool_]
 
 def _many_values(search: Search, schema: Schema) -> NDArray[np.bool_]:
     """Return which attributes have many values, unless all have."""
-    min_values = search.criterion.many_values * search.total * (1 - TOLERANCE)
+    limit = search.criterion.many_values * search.total * (1 - TOLERANCE)
     has_many = np.array(
-        [
-            a.kind == "nominal" and len(a.values) >= min_values
-            for a in schema.attributes
-        ],
+        [a.kind == "nominal" and len(a.values) >= limit for a in schema.attributes],
         dtype=bool,
     )
     return has_many & ~has_many.all()
@@ -354,13 +351,9 @@ def _first_best(
         lines = lines[np.lexsort((ranks, splits.node[lines]))]
     node, scores = splits.node[lines], splits.merit[lines]
     if any(attribute.cost for attribute in schema.attributes):
+        pairs = zip(splits.attribute[lines].tolist(), node.tolist(), strict=True)
         prices = [
-            test_cost(
-                int(splits.attribute[line]),
-                schema,
-                paid(int(splits.node[line])),
-            )
-            for line in lines
+            test_cost(attribute, schema, paid(number)) for attribute, number in pairs
         ]
         scores = scores / (1 + np.array(prices, dtype=np.float64))
     criterion = search.criterion

@@ -77,10 +77,7 @@ def random_cut_splits(
         sides = table.merged(cut.branches, 2)
         coarse[node][index] = replace(sides, values=table.values[ends])
     splits = best_splits(search, TableBatch.of(coarse), schema)
-    field_values = {
-        field_of_splits.name: getattr(splits, field_of_splits.name)
-        for field_of_splits in fields(splits)
-    }
+    field_values = {f.name: getattr(splits, f.name) for f in fields(splits)}
     return RandomCutSplits(**field_values, random_cuts=random_cuts)
 
 

@@ -132,7 +132,7 @@ class RootSummary:
                 traits.kind[index] = NOMINAL if is_multiway else ORDINAL
                 traits.n_codes[index] = len(cuts[index]) + 1
             elif numeric:
-                traits.step[index] = recipe.step_of(table.values)
+                traits.step[index] = recipe.min_step_of(table.values)
         return RootSummary(cuts, observed, statistics, traits)
 
     def is_equivalent(

@@ -253,10 +253,8 @@ class SurrogateSplits:
         batch, index = self.batch, int(self.batch.attribute[number])
         if self.schema.attributes[index].kind == "nominal":
             lines = slice(batch.start[number], batch.start[number + 1])
-            codes, line_branch = (
-                batch.values[lines].astype(np.int64),
-                self.line_branch[lines],
-            )
+            codes = batch.values[lines].astype(np.int64)
+            line_branch = self.line_branch[lines]
             groups = tuple(
                 tuple(codes[line_branch == side].tolist()) for side in (0, 1)
             )

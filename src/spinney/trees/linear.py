@@ -16,7 +16,7 @@ one of the codes.
 [4.0, 2.0]
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -180,17 +180,12 @@ def mixed(models: Iterable[tuple[float, LinearModel]]) -> LinearModel:
         intercept += share * model.intercept
         for term, coefficient in zip(model.terms, model.coefficients, strict=True):
             coefficients[term] = coefficients.get(term, 0.0) + share * coefficient
-    return _of(intercept, coefficients)
-
-
-def _of(intercept: float, coefficients: Mapping[Term, float]) -> LinearModel:
-    """Return a model whose terms are in the order of columns, larger sets first."""
+    # In the order of columns, larger sets first.
     order = sorted(
         coefficients, key=lambda term: (term.attribute, -len(term.codes or ()))
     )
-    return LinearModel(
-        intercept, tuple(order), tuple(coefficients[term] for term in order)
-    )
+    values = tuple(coefficients[term] for term in order)
+    return LinearModel(intercept, tuple(order), values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,10 +133,8 @@ def child_counts(
             weights[first[position] + split.missing] += table.missing
             rows[first[position] + split.missing] += table.missing_rows
             continue
-        children, shares = (
-            slice(first[position], first[position + 1]),
-            np.array(split.shares)[:, None],
-        )
+        children = slice(first[position], first[position + 1])
+        shares = np.array(split.shares)[:, None]
         weights[children] += shares * table.missing
         rows[children] += (shares > 0) * table.missing_rows
     return weights, rows, first

@@ -295,7 +295,7 @@ class TreeArrays(RoutingArrays):
             is_gone[node] = above >= 0 and (is_gone[above] or is_end[above])
         is_kept = ~np.array(is_gone)
         former = np.flatnonzero(is_kept)
-        new_number = np.append(np.cumsum(is_kept) - 1, -1)
+        renumbered = np.append(np.cumsum(is_kept) - 1, -1)
         is_split = self.inner[former] & ~is_cut[former]
 
         def of_inner(values: NDArray[Any], other: int) -> NDArray[Any]:
@@ -309,7 +309,7 @@ class TreeArrays(RoutingArrays):
         default = self.default_branch
         smaller = TreeArrays(
             **self.subset(former, is_split),
-            parent=new_number[self.parent[former]].astype(np.int32),
+            parent=renumbered[self.parent[former]].astype(np.int32),
             missing=of_inner(self.missing, -1),
             gain=of_inner(self.gain, 0),
             weights=self.weights[former],

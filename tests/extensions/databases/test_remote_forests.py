@@ -246,7 +246,7 @@ def test_the_shell_grows_them(tmp_path, monkeypatch, capfd, postgres):
             "3",
         ]
         assert run(asked) == 0
-        assert "out of bag: accuracy" in capfd.readouterr().out
+        assert "out-of-bag accuracy" in capfd.readouterr().out
         assert run([*asked, "--memory-limit", "0"]) != 0
         words = "give one (--shrinkage 0), or raise --memory-limit"
         assert words in capfd.readouterr().err

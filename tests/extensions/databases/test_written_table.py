@@ -244,9 +244,9 @@ def test_the_shell(tmp_path, capsys):
     assert "or set --overwrite" in capsys.readouterr().err
     assert run([*command, "--into", "p", "--overwrite"]) == 0
     assert run([*command, "--into", "q", "--leaf"]) == 2
-    assert "--leaf is for rows that are read" in capsys.readouterr().err
+    assert "--leaf cannot be used with --into" in capsys.readouterr().err
     assert run(command) == 2
-    assert "name it by --into" in capsys.readouterr().err
+    assert "needs --into" in capsys.readouterr().err
     assert run(["predict", str(model), "new.csv", "--into", "p"]) == 2
     assert "is a table of a database" in capsys.readouterr().err
     connection.close()

@@ -31,21 +31,23 @@ def size_of(tree):
     return 1 if tree is None else size_of(tree.left) + size_of(tree.right)
 
 
-def paid(tree, ranks, losses, rows, leaf_cost, path_cost):
+def tree_cost(tree, ranks, losses, rows, leaf_cost, path_cost):
     """Send rows down a tree of cuts, and add up what leaves and questions cost."""
     if tree is None:
         return losses[rows].sum(axis=0).min()
     left = ranks[tree.cut.column, rows] <= tree.cut.rank
     cost = leaf_cost + path_cost[rows].sum()
-    one = paid(tree.left, ranks, losses, rows[left], leaf_cost, path_cost)
+    one = tree_cost(tree.left, ranks, losses, rows[left], leaf_cost, path_cost)
     return (
-        cost + one + paid(tree.right, ranks, losses, rows[~left], leaf_cost, path_cost)
+        cost
+        + one
+        + tree_cost(tree.right, ranks, losses, rows[~left], leaf_cost, path_cost)
     )
 
 
 @given(st.data())
 @settings(max_examples=examples(200), deadline=None)
-def test_leaves_and_questions_equal_brute_force(data):
+def test_limits_of_leaves_and_path_costs_equal_brute_force(data):
     depth = data.draw(st.integers(0, 4))
     n_rows = data.draw(st.integers(2, 9 if depth < 4 else 7))
     n_columns = data.draw(st.integers(1, 3 if depth < 4 else 2))
@@ -77,7 +79,7 @@ def test_leaves_and_questions_equal_brute_force(data):
     assert found.loss == pytest.approx(wanted, abs=1e-9)
     assert found.bound == found.loss
     assert size_of(found.tree) <= most
-    own = paid(found.tree, ranks, losses, np.arange(n_rows), leaf_cost, path_cost)
+    own = tree_cost(found.tree, ranks, losses, np.arange(n_rows), leaf_cost, path_cost)
     assert own + leaf_cost == pytest.approx(wanted, abs=1e-9)
 
 
@@ -160,7 +162,7 @@ def test_a_search_that_ends_between_two_depths_proves_nothing():
         assert found.bound < found.loss
 
 
-def test_what_ends_in_time_is_no_worse_than_looking_two_questions_ahead():
+def test_an_interrupted_search_is_no_worse_than_a_lookahead_of_two_splits():
     random = np.random.default_rng(3)
     ranks = random.integers(0, 100, (6, 300))
     classes = sum((ranks[at] > 30).astype(int) << at for at in range(3))
@@ -179,7 +181,7 @@ def test_what_ends_in_time_is_no_worse_than_looking_two_questions_ahead():
 
 
 @pytest.mark.parametrize("most_leaves", [None, 31])
-def test_a_search_is_refused_by_all_the_memory_of_its_rooms(most_leaves, monkeypatch):
+def test_a_search_is_refused_by_the_memory_of_its_workspaces(most_leaves, monkeypatch):
     ranks = np.arange(200).reshape(2, 100)
     numbers = np.ones((100, 1))
     problem = make_problem(
@@ -195,7 +197,7 @@ def test_a_search_is_refused_by_all_the_memory_of_its_rooms(most_leaves, monkeyp
         refuse_size(problem, 5, 3)
 
 
-def test_a_function_of_three_flags_needs_four_leaves_and_two_questions_a_row():
+def test_a_function_of_three_flags_needs_four_leaves_and_two_splits_a_row():
     # (x1 and x2) or (not x1 and not x3): every row is asked two questions.
     rows = np.array(list(itertools.product([0, 1], repeat=3)))
     label = (rows[:, 0] & rows[:, 1]) | ((1 - rows[:, 0]) & (1 - rows[:, 2]))
@@ -205,7 +207,7 @@ def test_a_function_of_three_flags_needs_four_leaves_and_two_questions_a_row():
         assert certificate.loss == certificate.bound == least
 
 
-def test_questions_are_counted_by_what_rows_weigh_and_their_classes():
+def test_path_lengths_are_weighted_by_rows_and_classes():
     # a parts p from the rest, b parts q from r: rows of p are asked once, others twice.
     table = {"a": [0, 0, 1, 1, 1], "b": [0, 1, 0, 0, 1]}
     labels, weights = ["p", "p", "q", "q", "r"], [1.0, 2.0, 1.0, 1.0, 3.0]
@@ -217,7 +219,7 @@ def test_questions_are_counted_by_what_rows_weigh_and_their_classes():
 
 @given(st.data())
 @settings(max_examples=examples(200), deadline=None)
-def test_a_bound_on_questions_is_no_more_than_their_exact_sum(data):
+def test_a_bound_of_path_lengths_is_at_most_their_exact_sum(data):
     # Two questions of every row; a search that ended early has them as a bound.
     cells = st.floats(0.01, 9.0) if data.draw(st.booleans()) else st.integers(1, 9)
     weights = np.array(data.draw(st.lists(cells, min_size=2, max_size=30)), float)

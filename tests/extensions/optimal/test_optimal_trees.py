@@ -30,15 +30,15 @@ from spinney.output.file.strict_json import DamageError
 from spinney.trees import Certificate
 
 
-def loss_of(tree, ranks, rows, leaf):
+def tree_loss(tree, ranks, rows, leaf):
     """Send rows down a tree of cuts, and add up what its leaves lose."""
     if tree is None:
         return leaf(rows)
     left = ranks[tree.cut.column, rows] <= tree.cut.rank
     assert left.any()
     assert not left.all()
-    one = loss_of(tree.left, ranks, rows[left], leaf)
-    return one + loss_of(tree.right, ranks, rows[~left], leaf)
+    one = tree_loss(tree.left, ranks, rows[left], leaf)
+    return one + tree_loss(tree.right, ranks, rows[~left], leaf)
 
 
 @st.composite
@@ -83,7 +83,7 @@ def test_labels_equal_brute_force(problem, data):
     wanted = least_loss(ranks, losses, depth, leaf_cost)
     assert found.loss == pytest.approx(wanted, abs=1e-9)
     assert found.bound == found.loss
-    own = loss_of(
+    own = tree_loss(
         found.tree,
         ranks,
         np.arange(len(weights)),
@@ -208,7 +208,7 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
         labels = np.hstack([np.maximum(sums, 0), np.maximum(-sums, 0)])
         losses = labels if family == Family.PAIR else sums
         for ranks, best in ((flags, by_flags), (numbers, by_cuts)):
-            own = loss_of(
+            own = tree_loss(
                 best.tree,
                 ranks,
                 np.arange(n_rows),
@@ -218,7 +218,7 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
 
 
 @pytest.mark.parametrize("seed", [3, 9, 10, 18, 19, 48])
-def test_a_bound_that_joins_to_what_is_wanted_is_no_tree(seed):
+def test_a_bound_that_adds_up_to_the_goal_is_no_tree(seed):
     # Of weights that are not whole, a side that was not found, and its bound, make with
     # the other side a rounding less than the best tree: the tree would lack that side.
     random = np.random.default_rng(seed)
@@ -229,7 +229,7 @@ def test_a_bound_that_joins_to_what_is_wanted_is_no_tree(seed):
     problem = make_problem(flags, sums, weights, family=Family.PAIR, leaf_cost=1.0)
     found = search_trees(problem, 4)
     losses = np.hstack([np.maximum(sums, 0), np.maximum(-sums, 0)])
-    own = loss_of(
+    own = tree_loss(
         found.tree,
         flags,
         np.arange(120),
@@ -238,7 +238,7 @@ def test_a_bound_that_joins_to_what_is_wanted_is_no_tree(seed):
     assert own == pytest.approx(found.loss, abs=1e-9)
 
 
-def test_columns_that_part_rows_alike_are_searched_once():
+def test_columns_with_the_same_splits_are_searched_once():
     flag = np.array([0, 0, 1, 1, 0, 1])
     other = np.array([0, 1, 0, 1, 0, 1])
     table = {
@@ -338,7 +338,7 @@ def test_missing_cells_take_the_side_that_loses_least():
     assert errors_of(best, table, label) == 0
 
 
-def all_questions(table):
+def all_binary_splits(table):
     """Return every question of two answers as a column of 0 and 1, from the cells."""
     columns = []
     for cells in table.values():
@@ -379,7 +379,7 @@ def test_tables_with_names_and_gaps_equal_brute_force(data):
         {**table, "y": label}, "y", recipe="optimal", max_depth=depth, **kinds
     )
     losses = np.array([[float(one != other) for other in "pqr"] for one in label])
-    wanted = least_loss(all_questions(table), losses, depth)
+    wanted = least_loss(all_binary_splits(table), losses, depth)
     certificate = model.tree.certificate
     assert certificate.is_proven
     assert certificate.loss == wanted
@@ -439,7 +439,7 @@ def test_a_time_limit_leaves_a_bound():
     assert "not proven" in str(certificate)
 
 
-def test_no_time_at_all_leaves_a_tree_of_single_best_questions():
+def test_a_time_limit_of_zero_leaves_a_greedy_tree():
     # Each question loses less than a leaf, and all rows are told apart by three.
     table = {"a": [0, 1, 2, 3] * 4, "b": [0] * 8 + [1] * 8, "y": list("ppqr" * 4)}
     recipe = Recipe.named("optimal").changed(max_depth=3, time_limit=0)
@@ -448,7 +448,7 @@ def test_no_time_at_all_leaves_a_tree_of_single_best_questions():
     assert model.tree.certificate.loss == 0
 
 
-def test_no_time_at_all_leaves_the_best_question_where_leaves_are_limited():
+def test_a_time_limit_of_zero_leaves_a_stump_if_leaves_are_limited():
     table = {"a": [0, 1, 2, 3] * 4, "y": list("ppqq" * 4)}
     recipe = Recipe.named("optimal").changed(max_depth=3, max_leaves=3, time_limit=0)
     model = spinney.grow(table, "y", recipe=recipe, numeric=["a"])
@@ -466,9 +466,9 @@ def make_losses(*, is_exact=True, unavoidable_loss=0.0):
 
 def loss_and_bound(loss, bound, n_leaves, *, leaf_cost=0.0, **kinds):
     """Return both for trees of up to 8 leaves, as the search has them."""
-    paid = max(leaf_cost, TIE_BREAK)
-    objective = Objective("loss", paid, leaf_cost, np.zeros(20))
-    found = loss + paid * n_leaves, bound
+    cost_per_leaf = max(leaf_cost, TIE_BREAK)
+    objective = Objective("loss", cost_per_leaf, leaf_cost, np.zeros(20))
+    found = loss + cost_per_leaf * n_leaves, bound
     return objective.certify_loss(make_losses(**kinds), found, n_leaves, 8)
 
 

@@ -1,4 +1,4 @@
-"""How Python calls machine code: all that an entry is given as a row of words.
+"""Calls of machine code from Python: the arguments of an entry as words.
 
 ::
 
@@ -73,24 +73,24 @@ def flatten(value: Any, kinds: list[Kind], slots: list[Slot]) -> None:
 
     Arrays stand where they are: the caller holds the value until the loop is done.
     """
-    own = type(value)
+    value_type = type(value)
     if isinstance(value, np.ndarray):
         flags = value.flags.num & _FLAGS
         if flags & _BOTH_ORDERS == _BOTH_ORDERS:
             flags -= FORTRAN_ORDER
         kinds.append((value.dtype.str, value.ndim, flags))
         slots.append(id(value))
-    elif own in _KINDS:
-        kinds.append(_KINDS[own])
-        slots.append(value if own is not np.bool_ else bool(value))
+    elif value_type in _KINDS:
+        kinds.append(_KINDS[value_type])
+        slots.append(value if value_type is not np.bool_ else bool(value))
     elif isinstance(value, tuple):
-        kinds.append((TUPLE, len(value), 0) if own is tuple else own)
+        kinds.append((TUPLE, len(value), 0) if value_type is tuple else value_type)
         for part in value:
             flatten(part, kinds, slots)
     elif isinstance(value, (int, np.integer)):
         flatten(int(value), kinds, slots)
     else:
-        msg = f"loops take arrays, numbers and named tuples of them, not {own}"
+        msg = f"loops take arrays, numbers and named tuples of them, not {value_type}"
         raise TypeError(msg)
 
 

@@ -101,12 +101,12 @@ def code_files(folder: TrustedFolder, stem: str = "*") -> list[str]:
 
 
 class CachedCode:
-    """What is kept of one entry.
+    """The stored code of one entry.
 
     Parameters
     ----------
     file : path
-        Where the entry is written.
+        The source file of the entry.
     name : str
         The name of the entry.
     """
@@ -119,7 +119,9 @@ class CachedCode:
         """Return whether there is code for this machine, for whatever arguments."""
         if not self._file.is_file():
             return False
-        return any(code_files(each, self._stem()) for each in self.trusted_folders())
+        return any(
+            code_files(folder, self._stem()) for folder in self.trusted_folders()
+        )
 
     def load(self, kinds: tuple[Kind, ...]) -> Code | None:
         """Return the code for arguments of some kinds, None if there is none."""
@@ -165,8 +167,8 @@ class CachedCode:
                     folder.remove(probe)
         except OSError as error:
             where = error.filename
-            at = f": {where!r}" if where not in (None, str(path)) else ""
-            return f"{error.strerror or error}{at}"
+            place = f": {where!r}" if where not in (None, str(path)) else ""
+            return f"{error.strerror or error}{place}"
         return ""
 
     def _stem(self) -> str:

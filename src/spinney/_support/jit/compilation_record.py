@@ -1,7 +1,7 @@
-"""A record of what was compiled ahead, so that nobody does it again.
+"""The record of code that was compiled in advance, so that it is not compiled again.
 
-It stands beside the machine code, is called by a digest of all modules (which say what
-loops are called with) and by the machine, and lists the files of code that there were.
+It is stored with the machine code. Its name has a digest of all modules (which call the
+loops) and of the machine, and it lists the files of code.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _LARGEST = 1 << 20  # bytes of the record
 
 
 def is_all_compiled() -> bool:
-    """Return whether all that was compiled ahead by these modules is there still."""
+    """Return whether all code that these modules compiled in advance still exists."""
     for folder in _HOME.trusted_folders():
         with suppress(OSError, UnicodeDecodeError):
             record = folder.read(f"ahead.{_digest()}.{_suffix()}", limit=_LARGEST)
@@ -40,7 +40,7 @@ def is_all_compiled() -> bool:
 
 
 def check_code_storage() -> None:
-    """Refuse to compile what could be written nowhere, or would not be read again."""
+    """Refuse to compile if the code cannot be stored, or would not be read again."""
     if not OFF and not is_supported_numba():
         NumbaFallback.since(UNSUPPORTED)
     if OFF or NumbaFallback.now:  # Numba's code is elsewhere

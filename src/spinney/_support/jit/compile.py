@@ -1,4 +1,4 @@
-"""How loops are compiled: without the interpreter's lock, and kept on disk.
+"""The compilation of loops, without the interpreter's lock, to code stored on disk.
 
 Kernels allocate nothing, all arrays come from Python: so references are not counted.
 
@@ -6,12 +6,11 @@ A *kernel* is a loop that other kernels call; an *entry* is one that Python call
 Neither needs Numba before it is compiled: whoever finds machine code on disk never
 imports it.
 
-How ``translate`` compiles them takes private parts of Numba. Where these have changed,
-everything is left to Numba's own ``njit``: the same results, after a longer wait for
-the first of them. That is so for a version of Numba that nobody has tried, after
-anything that goes wrong in compiling or loading, and where SPINNEY_PLAIN_JIT is 1.
-Numba then stores machine code by the file of a loop only, not by those that it calls:
-who changes loops is to delete what it has stored.
+``translate`` uses private parts of Numba. If these have changed, Numba's own ``njit``
+compiles everything: the results are the same, the first takes longer. That is the case
+with an untested version of Numba, after any error in compiling or loading, and if
+SPINNEY_PLAIN_JIT is 1. Numba then stores machine code by the file of a loop only, not
+by those that it calls: after a change of loops, delete its cache.
 """
 
 import logging
@@ -99,14 +98,6 @@ def entry(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if OFF else Entry(function)
 
 
-def instruction(module: str, name: str, plain: Callable[..., Any]) -> Any:
-    """Return what is written for the compiler, as that of a name in a module.
-
-    The module is imported when a loop is compiled; ``plain`` does the same in Python.
-    """
-    return plain if OFF else Instruction(module, name, Kernel(plain))
-
-
 def _numba_folder() -> str | None:
     """Return where Numba may store code, as pickles; None where somebody else could.
 
@@ -115,14 +106,14 @@ def _numba_folder() -> str | None:
     if sys.platform == "win32":
         return str(users_folder() / "spinney-numba")
     base = Path(os.environ.get("NUMBA_CACHE_DIR") or users_folder())
-    own = base / "spinney-numba"
+    folder = base / "spinney-numba"
     with suppress(OSError, RuntimeError), trusted_folder(base, create=True):
         with suppress(FileExistsError):
-            own.mkdir(0o700)
-        with trusted_folder(own):
-            status = own.stat(follow_symlinks=False)
+            folder.mkdir(0o700)
+        with trusted_folder(folder):
+            status = folder.stat(follow_symlinks=False)
         if status.st_uid == os.geteuid() and not status.st_mode & 0o077:
-            return str(own)
+            return str(folder)
     return None
 
 
@@ -145,14 +136,17 @@ def _by_njit(function: Callable[..., Any]) -> Any:
 
 
 class Instruction:
-    """A function written for the compiler, out of which kernels can be made."""
+    """A function written for the compiler, for use in kernels.
+
+    Its module is imported when a loop is compiled; ``plain`` does the same in Python.
+    """
 
     def __init__(self, module: str, name: str, plain: "Kernel") -> None:
         self.module, self.name, self.plain = module, name, plain
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba asks of an object that a loop names."""
+        """The type of the object for Numba."""
         return self.plain._numba_type_ if NumbaFallback.now else self._kernel_type
 
     @cached_property
@@ -175,7 +169,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba asks of an object that a loop names."""
+        """The type of the object for Numba."""
         return self._numba_dispatcher_type if NumbaFallback.now else self._kernel_type
 
     @cached_property
@@ -214,7 +208,9 @@ class Entry(Kernel):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self.kept = CachedCode(Path(function.__code__.co_filename), function.__name__)
+        self.code_cache = CachedCode(
+            Path(function.__code__.co_filename), function.__name__
+        )
         self._callables: dict[tuple[Kind, ...], Callable[[list[Slot]], Any] | None] = {}
 
     def __call__(self, *values: Any) -> Any:
@@ -224,15 +220,17 @@ class Entry(Kernel):
         for value in values:
             flatten(value, kinds, slots)
         key = tuple(kinds)
-        ready = self._callables.get(key) or self._prepared(key)
-        return self._by_numba(*values) if ready is None else ready(slots)
+        call = self._callables.get(key) or self._get_callable(key)
+        return self._by_numba(*values) if call is None else call(slots)
 
     @property
     def is_loaded(self) -> bool:
         """Whether it has been called before."""
         return bool(self._callables)
 
-    def _prepared(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
+    def _get_callable(
+        self, key: tuple[Kind, ...]
+    ) -> Callable[[list[Slot]], Any] | None:
         """Return what runs the loop; None if it is left to Numba."""
         with _COMPILING:
             if key not in self._callables:
@@ -246,44 +244,44 @@ class Entry(Kernel):
         if NumbaFallback.now:
             return None
         try:
-            ready = self._loaded(key)
-            if ready is None and is_supported_numba():
-                ready = self._compiled(key)
+            call = self._loaded(key)
+            if call is None and is_supported_numba():
+                call = self._compiled(key)
             reason = UNSUPPORTED
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 # Numba does it if we cannot
-            ready = None
+            call = None
             reason = f"loops could not be compiled ({type(error).__name__}: {error})"
-        if ready is None:
+        if call is None:
             NumbaFallback.since(reason)
-        return ready
+        return call
 
     def _loaded(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
         """Return the code that is kept; None where there is none that can be called."""
-        code = self.kept.load(key)
+        code = self.code_cache.load(key)
         with suppress(MissingSymbolError):
             return None if code is None else call_of(code, key)
         return None
 
     def _compiled(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
         """Compile the loop, and store its code."""
-        _announce_compiling(self.kept)
+        _announce_compiling(self.code_cache)
         from spinney._support.jit.translate import machine_code
 
         code = machine_code(self.function, key)
-        self.kept.save(key, code)
+        self.code_cache.save(key, code)
         return call_of(code, key)
 
 
 _announced: list[str] = []
 
 
-def _announce_compiling(kept: CachedCode) -> None:
+def _announce_compiling(cache: CachedCode) -> None:
     """Say once per process why nothing seems to happen."""
     if _announced:
         return
-    if kept.can_save():
+    if cache.can_save():
         message = (
             "Compiling for this machine (up to 20 s, first run only). "
             "`spinney compile` compiles everything in advance."
@@ -306,5 +304,8 @@ def _nothing(_matrix: Any, _row: int, _column: int) -> None:
     """Do nothing where loops are not compiled."""
 
 
-prefetch = instruction("spinney._support.jit.numba_extensions", "hint", _nothing)
+prefetch: Any = _nothing
+if not OFF:
+    _EXTENSIONS = "spinney._support.jit.numba_extensions"
+    prefetch = Instruction(_EXTENSIONS, "hint", Kernel(_nothing))
 """A hint to the memory: this cell of a matrix will be read soon."""

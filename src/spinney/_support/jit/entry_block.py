@@ -1,8 +1,8 @@
-"""What an entry does first: read its arguments from the words that Python wrote.
+"""The first block of an entry, which reads its arguments from words of Python.
 
-``call_arguments`` says what is in them. A named tuple is written to the stack, and the
-loop is given where it stands (``numba_extensions``): Numba would hand on every array of
-it as nine words, and compiling calls of hundreds of arguments is most of the work.
+``call_arguments`` defines the words. A named tuple is written to the stack, and the
+loop gets its address (``numba_extensions``): Numba would pass every array of it as nine
+words, and compiling calls of hundreds of arguments is most of the work.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _type_of(kind: Any, remaining: Iterator[Kind]) -> Any:
     )
 
 
-def block_module(context: Any, about: Any, name: str) -> Any:
+def block_module(context: Any, description: Any, name: str) -> Any:
     """Return a function of a block of words, that calls a loop and writes its result.
 
     It returns whether the loop failed.
@@ -79,14 +79,16 @@ def block_module(context: Any, about: Any, name: str) -> Any:
     function = ir.Function(module, kind, name)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     words = _Words(context, builder, function.args[0])
-    values = [words.value(argument_type) for argument_type in about.argtypes]
-    kind = context.call_conv.get_function_type(about.restype, about.argtypes)
-    loop = ir.Function(module, kind, about.llvm_func_name)
-    status, result = context.call_conv.call_function(
-        builder, loop, about.restype, about.argtypes, values
+    values = [words.value(argument_type) for argument_type in description.argtypes]
+    kind = context.call_conv.get_function_type(
+        description.restype, description.argtypes
     )
-    if about.restype != types.none:
-        if about.restype == types.boolean:
+    loop = ir.Function(module, kind, description.llvm_func_name)
+    status, result = context.call_conv.call_function(
+        builder, loop, description.restype, description.argtypes, values
+    )
+    if description.restype != types.none:
+        if description.restype == types.boolean:
             result = builder.zext(result, _WORD)
         to = builder.bitcast(function.args[0], result.type.as_pointer())
         builder.store(result, to)
@@ -105,8 +107,8 @@ class _Words:
         """Return the next argument."""
         builder = self.builder
         if isinstance(kind, Reference):
-            room = self.context.get_value_type(kind.named)
-            pointer = cgutils.alloca_once(builder, room)
+            tuple_type = self.context.get_value_type(kind.named)
+            pointer = cgutils.alloca_once(builder, tuple_type)
             self._fill(kind.named, pointer)
             return pointer
         if isinstance(kind, (types.UniTuple, types.Tuple)):

@@ -1,14 +1,13 @@
-"""What it takes to load compiled kernels, and to do without.
+"""The choice between loading compiled kernels and working without them.
 
-Work of a known size is done without kernels where that takes no longer than to load
-them (``MIN_KERNEL_WORK``). Trees compete with kernels by an estimate in seconds
-(``worth_loading``): whoever grows one small tree never waits for loops. Whoever grows a
-second one will grow more: then loops are loaded, which takes as long as a few small
-trees without them. Where this machine never compiled them, it does when as much time
-was spent without.
+Work of a known size is done without kernels if that takes no longer than loading them
+(``MIN_KERNEL_WORK``). For trees an estimate in seconds decides (``worth_loading``): one
+small tree never waits for kernels. With a second one kernels are loaded, which takes as
+long as a few small trees without them. If this machine has never compiled them, it does
+after as much time was spent without.
 
-A process loads or compiles once, and whoever measures a recipe in it means what comes
-again: so there is a clock that stands still meanwhile.
+A process loads or compiles once, and measurements of a recipe must not include that: so
+there is a clock that stops meanwhile.
 """
 
 import sys

@@ -1,9 +1,8 @@
-"""What loops need beyond Numba, by its interface for extensions.
+"""Extensions of Numba that loops need: a prefetch instruction, and tuples by reference.
 
-That is a hint to the memory of what will be read soon, and named tuples by reference:
-a loop that is given where a tuple stands reads the same fields as one that is given the
-tuple. A field that is a named tuple itself comes back as a reference, too, so that one
-tuple may hold all that a loop works on.
+A loop that gets the address of a named tuple reads the same fields as one that gets the
+tuple. A field that is a named tuple itself is a reference too, so that one tuple may
+hold all arguments of a loop.
 """
 
 from typing import Any
@@ -22,7 +21,7 @@ from numba.extending import (
 
 
 class Reference(types.Type):
-    """Where a named tuple stands."""
+    """The type of the address of a named tuple."""
 
     def __init__(self, named: Any) -> None:
         self.named = named
@@ -34,8 +33,8 @@ class Reference(types.Type):
 
     def type_of(self, field: str) -> Any:
         """Return the type of a field: a reference to what is a named tuple itself."""
-        own = self.named.types[self.index_of(field)]
-        return Reference(own) if isinstance(own, types.BaseNamedTuple) else own
+        kind = self.named.types[self.index_of(field)]
+        return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
 @register_model(Reference)
@@ -61,11 +60,11 @@ class _Fields(AttributeTemplate):
 def _field(
     context: Any, builder: Any, reference: Reference, value: Any, field: str
 ) -> Any:
-    own = reference.type_of(field)
+    field_type = reference.type_of(field)
     pointer = cgutils.gep_inbounds(builder, value, 0, reference.index_of(field))
-    if isinstance(own, Reference):
+    if isinstance(field_type, Reference):
         return pointer
-    return impl_ret_borrowed(context, builder, own, builder.load(pointer))
+    return impl_ret_borrowed(context, builder, field_type, builder.load(pointer))
 
 
 def _emit_hint(context: Any, builder: Any, signature: Any, args: Any) -> Any:

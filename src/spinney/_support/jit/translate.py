@@ -76,7 +76,7 @@ def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Let nobody search for garbage meanwhile: there is little."""
+    """Pause garbage collection: there is little garbage."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -88,10 +88,10 @@ def _without_garbage_collection() -> Iterator[None]:
 
 @contextmanager
 def _memoised_types() -> Iterator[None]:
-    """Let the compiler remember what it works out anew wherever it is needed.
+    """Cache the sizes of types and the signatures of functions in the compiler.
 
-    That is how large a type is, for which it writes and reads a module each time, and
-    what its own functions, such as sums, return of some types.
+    Otherwise it writes and reads a module for each size, and resolves its own
+    functions, such as sums, at each call.
     """
     context, typing = cpu_target.target_context, cpu_target.typing_context
     size_of, resolve = context.get_abi_sizeof, typing.resolve_function_type
@@ -146,7 +146,7 @@ class _Program(JITCodeLibrary):
         )
 
 
-class _Untouched:
+class _WithoutEnvironment:
     """A code generator that sets no environment: a translated loop has no address."""
 
     def __init__(self, codegen: Any) -> None:
@@ -164,7 +164,7 @@ class _Translation(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        return _Untouched(self._codegen)
+        return _WithoutEnvironment(self._codegen)
 
     def finalize(self) -> None:
         """Leave it to the entry to link what this one calls, and to optimise."""
@@ -172,14 +172,14 @@ class _Translation(JITCodeLibrary):
 
     def parts(self) -> list[Any]:
         """Return this loop and all that it calls, each once."""
-        every, waiting = dict[int, Any](), [self]
-        while waiting:
-            library_part = waiting.pop()
-            if id(library_part) not in every:
-                every[id(library_part)] = library_part
+        parts, pending = dict[int, Any](), [self]
+        while pending:
+            library_part = pending.pop()
+            if id(library_part) not in parts:
+                parts[id(library_part)] = library_part
                 if isinstance(library_part, _Translation):
-                    waiting += library_part._linking_libraries
-        return list(every.values())
+                    pending += library_part._linking_libraries
+        return list(parts.values())
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
@@ -202,7 +202,7 @@ class _Translate(AnalysisPass):
 
 
 # Steps for what no loop has: closures, and expressions of whole arrays.
-_NEEDLESS = {"inline_closure_likes", "nopython_rewrites"}
+_UNUSED_STEPS = {"inline_closure_likes", "nopython_rewrites"}
 
 
 class _Translator(CompilerBase):
@@ -210,7 +210,9 @@ class _Translator(CompilerBase):
 
     def define_pipelines(self) -> list[Any]:
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        steps.passes = [each for each in steps.passes if each[0]._name not in _NEEDLESS]
+        steps.passes = [
+            step for step in steps.passes if step[0]._name not in _UNUSED_STEPS
+        ]
         steps.add_pass_after(_Translate, steps.passes[0][0])
         steps.finalize()
         return [steps]

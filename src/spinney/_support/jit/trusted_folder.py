@@ -188,7 +188,6 @@ def trusted_folder(
 
     Examples
     --------
-    >>> import os
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as mine:
     ...     with trusted_folder(Path(mine, "new"), create=True) as folder:
@@ -235,27 +234,25 @@ def _descend(path: Path, rights: _Rights, *, create: bool) -> int:
 
     A symbolic link on the way is followed if the user or the superuser made it.
     """
-    steps, path_so_far, here = [*reversed(path.absolute().parts)], Path(), -1
+    steps, path_so_far, current = [*reversed(path.absolute().parts)], Path(), -1
     try:
         for _ in range(_MAX_STEPS):
-            name, above = steps.pop(), None if here == -1 else here
+            name, above = steps.pop(), None if current == -1 else current
             if steps and (target := _link_target(name, above, rights)) is not None:
                 steps += reversed(target.parts)
                 continue
-            child, path_so_far = (
-                _open_folder(name, above, create=create),
-                path_so_far / name,
-            )
-            if here != -1:
-                os.close(here)
-            here = child
+            child = _open_folder(name, above, create=create)
+            path_so_far = path_so_far / name
+            if current != -1:
+                os.close(current)
+            current = child
             if not steps:
-                return here
-            rights.check(here, path_so_far, passed=True)
+                return current
+            rights.check(current, path_so_far, passed=True)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     except BaseException:
-        if here != -1:
-            os.close(here)
+        if current != -1:
+            os.close(current)
         raise
 
 
@@ -285,9 +282,9 @@ def _open_folder(name: str, above: int | None, *, create: bool) -> int:
         with suppress(FileExistsError):  # another process was faster
             # All users may look into it, and only this one may write.
             os.mkdir(name, 0o755, dir_fd=above)
-            made = os.open(name, _FOLDER, dir_fd=above)
-            os.fchmod(made, 0o755)
-            return made
+            descriptor = os.open(name, _FOLDER, dir_fd=above)
+            os.fchmod(descriptor, 0o755)
+            return descriptor
         return os.open(name, _FOLDER, dir_fd=above)
     except PermissionError:
         # A folder that may be passed and not listed, such as a /home of mode 711.
@@ -306,11 +303,11 @@ def _is_private_group(number: int, user: int) -> bool:
     import pwd
 
     try:
-        group, own = grp.getgrgid(number), pwd.getpwuid(user).pw_name
+        group, user_name = grp.getgrgid(number), pwd.getpwuid(user).pw_name
     except KeyError:
         return False
-    members = {each.pw_name for each in pwd.getpwall() if each.pw_gid == number}
-    return group.gr_name == own and {*group.gr_mem, *members} <= {own}
+    members = {entry.pw_name for entry in pwd.getpwall() if entry.pw_gid == number}
+    return group.gr_name == user_name and {*group.gr_mem, *members} <= {user_name}
 
 
 def _has_access_list(descriptor: int) -> bool:

@@ -1,1 +1,1 @@
-"""Compiled loops of hashes and orders of rows."""
+"""Compiled kernels for hashes of columns and rows."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.engine_options import engine_options, table_input, workers
+from spinney.cli.engine_options import dask_workers, engine_options, table_input
 from spinney.cli.rows_output import JSON, RowsOutput, rows_options, rows_output
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -14,7 +14,7 @@ from spinney.cli.shell_options import (
     in_group,
     jobs_option,
     reading_options,
-    refuse_given,
+    refuse_options,
     text_options,
     weight_option,
 )
@@ -151,8 +151,8 @@ def cluster(data: str, **options: Any) -> None:
     plan = _plan(options)
     table = table_input(data, options)
     if table.is_remote:
-        refuse_given(NEEDS_ROWS, "needs all rows in memory, but this table is remote")
-    with workers(options), progress_bar("clustering") as progress:
+        refuse_options(NEEDS_ROWS, "needs all rows in memory, but this table is remote")
+    with dask_workers(options), progress_bar("clustering") as progress:
         columns = options["columns"]
         clustered = cluster_table(table, plan, columns, progress=progress)
     report = ClusterReport(*clustered)

@@ -59,7 +59,7 @@ class CompiledNumericRows(NumericRows):
         """Process all blocks in threads, each thread with its own workspace."""
         n, jobs = self._n_blocks, self.n_jobs
         return run_blocks(
-            work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=workspace
+            work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, make_workspace=workspace
         )
 
     # Seeding

@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.engine_options import engine_options, opening_of, workers
+from spinney.cli.engine_options import dask_workers, engine_options, source_arguments
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_output,
     class_weight_option,
-    cost_matrix_of,
     costs_option,
     examples,
     in_group,
     load,
     output_options,
+    read_cost_matrix,
     reading_options,
-    refuse_given,
+    refuse_options,
     text_options,
     weight_option,
 )
@@ -159,7 +159,7 @@ def _evaluate_model(data: str, options: dict[str, Any]) -> None:
     """Score a grown model; refuse options of growing."""
     allowed = {param.name for param in score.params} | {"model", "target", "data"}
     why = "does not apply to --model: remove one of them"
-    refuse_given(options.keys() - allowed, why)
+    refuse_options(options.keys() - allowed, why)
     model = load(options["model"])
     target = options["target"]
     if target is not None and target != model.schema.target.name:
@@ -214,13 +214,13 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
         scalability,
     )
 
-    arguments = {**study_arguments(options), **opening_of(options)}
-    arguments["cost_matrix"] = cost_matrix_of(options["cost_matrix"])
+    arguments = {**study_arguments(options), **source_arguments(options)}
+    arguments["cost_matrix"] = read_cost_matrix(options["cost_matrix"])
     # Without --recipe, the defaults of the functions.
     named = [candidate_from_text(text) for text in options["recipes"]]
     recipes = [named] if named else []
     curves = options["learning_curve"] or options["scalability"]
-    with workers(options), progress_bar("growing") as progress:
+    with dask_workers(options), progress_bar("growing") as progress:
         arguments["progress"] = progress
         if curves:
             if options["sizes"]:

@@ -15,7 +15,7 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import text_width, working, write_result
+from spinney.cli.shell_output import show_status, text_width, write_result
 
 
 @click.command(
@@ -48,7 +48,7 @@ def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
     from spinney.extensions.evaluation import score as score_rows
 
     check_output(options["output"], overwrite=options["overwrite"])
-    with working("measuring"):
+    with show_status("measuring"):
         result = score_rows(
             model, data, weight=options["weight"], **file_arguments(options)
         )

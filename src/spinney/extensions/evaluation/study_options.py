@@ -4,8 +4,12 @@ from typing import Any
 
 import click
 
-from spinney.cli.shell_options import all_of, class_weight_of, text_format_of
-from spinney.cli.shell_settings import pairs_of, plain_value, setting_of
+from spinney.cli.shell_options import (
+    build_text_format,
+    combined_options,
+    parse_class_weight,
+)
+from spinney.cli.shell_settings import parse_pairs, parse_setting, parse_value
 from spinney.errors import ParameterError
 
 RATE = click.FloatRange(0, 1)
@@ -20,7 +24,7 @@ recipes_option = click.option(
     "--learning-curve auto]",
 )
 
-fold_options = all_of(
+fold_options = combined_options(
     click.option(
         "--folds",
         metavar="NUMBER|loo",
@@ -52,14 +56,14 @@ def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
     kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     arguments = {name: options[name] for name in (*names, *kinds) if name in options}
     if options.get("folds") is not None:
-        arguments["folds"] = plain_value(options["folds"])
+        arguments["folds"] = parse_value(options["folds"])
     if options.get("repeats") is not None:
         arguments["repeats"] = options["repeats"]
     arguments["random_state"] = options["random_state"]
     arguments["format"] = options["format_"]
-    arguments["text_format"] = text_format_of(options)
+    arguments["text_format"] = build_text_format(options)
     arguments["missing_values"] = options["missing_values"]
-    class_weight = class_weight_of(options.get("class_weight", ()))
+    class_weight = parse_class_weight(options.get("class_weight", ()))
     if class_weight is not None:
         arguments["class_weight"] = class_weight
     return arguments
@@ -79,7 +83,7 @@ def candidate_from_text(text: str) -> Any:
         return name
     label = f"--recipe {text!r}"
     example = "SETTING=VALUE, as in cart:max_depth=3,min_gain=0.01"
-    settings = pairs_of(rest.split(","), label, example)
+    settings = parse_pairs(rest.split(","), label, example)
     if "recipe" in settings:
         msg = f"{label} names a recipe twice: keep {name!r} before the colon"
         raise ParameterError(msg)
@@ -96,7 +100,7 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
 
     arguments = {
-        name: setting_of(name, text) if name in SETTINGS else plain_value(text)
+        name: parse_setting(name, text) if name in SETTINGS else parse_value(text)
         for name, text in texts.items()
     }
     changes = {name: arguments[name] for name in SETTINGS if name in arguments}
@@ -111,7 +115,7 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
 
 def parse_size(text: str) -> float:
     """Return a size of a learning curve: a number or a fraction of rows."""
-    number = plain_value(text)
+    number = parse_value(text)
     if isinstance(number, (str, bool)):
         msg = f"--size {text!r} must be a number of rows, or a fraction such as 0.5"
         raise ParameterError(msg)

@@ -10,10 +10,10 @@ from spinney.cli.shell_options import (
     file_arguments,
     file_options,
     load,
-    names_in,
-    refuse_given,
+    parameter_names,
+    refuse_options,
 )
-from spinney.cli.shell_output import working
+from spinney.cli.shell_output import show_status
 from spinney.errors import ParameterError
 from spinney.extensions.pictures.page_output import page_options, page_path, write_page
 
@@ -51,7 +51,7 @@ def explore(model: str, other: str | None, **options: Any) -> None:
     """
     path = page_path(Path(model).stem, options)
     models = [load(path) for path in (model, other) if path is not None]
-    with working("preparing the page"):
+    with show_status("preparing the page"):
         page = models[0].explore(
             **_table_argument(models, options), beside=models[1] if other else None
         )
@@ -63,7 +63,7 @@ def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any
     named = [name for name in ("rows", "data") if options[name] is not None]
     if not named:
         why = "has no effect without --rows DATA or --data DATA"
-        refuse_given(names_in(file_options), why)
+        refuse_options(parameter_names(file_options), why)
         return {}
     if len(named) > 1:
         msg = "--rows and --data exclude each other: --data is for a page without rows"

@@ -54,7 +54,7 @@ def portable(model: Any) -> Portable:
     >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     >>> form = portable(spinney.grow(shop, "sold", recipe="id3"))
     >>> form.columns[0].name, form.nodes[0].splits[0]
-    ('size', FormQuestion(cell=0, cuts=(2.5,), nodes=(1, 2), texts=None))
+    ('size', FormSplit(cell=0, cuts=(2.5,), nodes=(1, 2), texts=None))
     >>> form.nodes[2].outputs
     (0.0, 1.0)
     """

@@ -10,32 +10,32 @@ from spinney import registry
 from spinney.cli.engine_options import table_input
 from spinney.cli.shell_options import (
     GroupedCommand,
-    all_of,
+    combined_options,
     examples,
     file_arguments,
     in_group,
     limit_options,
-    names_in,
+    parameter_names,
     reading_options,
     recipe_options,
-    refuse_given,
+    refuse_options,
 )
-from spinney.cli.shell_output import working
-from spinney.cli.shell_settings import recipe_of
+from spinney.cli.shell_output import show_status
+from spinney.cli.shell_settings import chosen_recipe
 from spinney.errors import ParameterError, SpinneyNote
 from spinney.extensions.pictures.page_output import page_options, page_path, write_page
 
 RECIPE = "id3"  # the first of the textbooks
 ROWS_TRACED = 40
 
-tree_options = all_of(
+tree_options = combined_options(
     click.option(
         "--recipe", help=f"id3, c4.5, cart, chaid or m5.  [default: {RECIPE}]"
     ),
     recipe_options,
     limit_options,
 )
-pruning_options = all_of(
+pruning_options = combined_options(
     click.option(
         "--pruning", metavar="METHOD", help="Pruning method, such as reduced-error."
     ),
@@ -43,7 +43,7 @@ pruning_options = all_of(
         "--validation", metavar="DATA", help="The validation set for pruning."
     ),
 )
-cluster_options = all_of(
+cluster_options = combined_options(
     click.option("--columns", multiple=True, metavar="A,B", help="Only these columns."),
     click.option("--init", metavar="FILE", help="Initial centroids, one row each."),
     click.option("--random-state", type=int, default=0, show_default=True),
@@ -83,15 +83,15 @@ cluster_options = all_of(
 def lesson(data: str, **options: Any) -> None:
     """Write a page that steps through the growth of a tree on the rows of DATA.
 
-    One step is one slide: the training set, the candidate splits with their arithmetic,
-    the best split and the reason, its branches; then pruning and the rules. With -k
+    One slide is one step: the training set, the candidate splits with their arithmetic,
+    the best split and the reason. Pruning and the rules come last. With -k
     instead of --target, the slides show k-means. Arrow keys change slides.
     """
     if (options["target"] is None) == (options["n_clusters"] is None):
         msg = "a lesson needs --target COLUMN for a tree, or -k NUMBER for clusters"
         raise ParameterError(msg)
     path = page_path(f"{Path(data).stem}_lesson", options)
-    with working("preparing the lesson"):
+    with show_status("preparing the lesson"):
         page = (
             _cluster_lesson(data, options)
             if options["n_clusters"]
@@ -106,13 +106,13 @@ def _tree_lesson(data: str, options: dict[str, Any]) -> Any:
     from spinney.models import FittedTree, grow_from
     from spinney.recipes import Recipe
 
-    refuse_given(
-        names_in(cluster_options),
+    refuse_options(
+        parameter_names(cluster_options),
         "needs -k NUMBER, the number of clusters",
     )
     # The tree is pruned afterwards, to show it before and after.
     recipe_options = {**options, "pruning": None}
-    recipe, settings = recipe_of(recipe_options, Recipe.named(RECIPE))
+    recipe, settings = chosen_recipe(recipe_options, Recipe.named(RECIPE))
     recipe = RECIPE if recipe is None else recipe
     grown = grow_from(table_input(data, options), recipe=recipe, settings=settings)
     model = FittedTree(grown)
@@ -130,8 +130,8 @@ def _cluster_lesson(data: str, options: dict[str, Any]) -> Any:
 
     clustering = registry.load("operation", "cluster")
     cluster_slides = registry.load("operation", "cluster lesson")
-    refuse_given(
-        names_in(all_of(tree_options, pruning_options)),
+    refuse_options(
+        parameter_names(combined_options(tree_options, pruning_options)),
         "needs --target COLUMN, the column to predict",
     )
     start = options["init"]

@@ -148,6 +148,6 @@ def _refuse_options(options: Options) -> None:
 
 def compile_kernels() -> None:
     """Compile and cache the kernels, for ``spinney compile``."""
-    from spinney.cli.compile_jobs import grow_trees
+    from spinney.cli.compile_jobs import grow_example_tree
 
-    grow_trees(np.float64, "optimal")
+    grow_example_tree(np.float64, "optimal")

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from spinney.cli.shell_options import all_of, check_output, output_options
+from spinney.cli.shell_options import check_output, combined_options, output_options
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 from spinney.errors import ParameterError
 
-page_options = all_of(
+page_options = combined_options(
     click.option("--open", "open_", is_flag=True, help="Show the page in a browser."),
     output_options,
 )

@@ -8,22 +8,22 @@ import click
 from spinney import registry
 from spinney._support.atomic_file import write_whole
 from spinney.cli.engine_options import table_input
-from spinney.cli.picture_options import look_options, tree_look
+from spinney.cli.picture_options import style_options, tree_style
 from spinney.cli.shell_options import (
-    all_of,
     check_output,
+    combined_options,
     declarations,
     examples,
     file_arguments,
     load,
-    member_of,
     reading_options,
     rows_options,
+    select_tree,
     table_options,
     tree_option,
     weight_option,
 )
-from spinney.cli.shell_output import PATIENCE, STANDARD_OUTPUT, progress_bar, say
+from spinney.cli.shell_output import STANDARD_OUTPUT, STATUS_DELAY, progress_bar, say
 from spinney.errors import ParameterError
 from spinney.extensions.evaluation.study_options import (
     RATE,
@@ -84,7 +84,7 @@ class _Kinds(click.Group):
                 say(f"drawn to {path}")
 
             run.__doc__ = function.__doc__
-            decorated = all_of(*decorators, _output(name), _overwrite)(run)
+            decorated = combined_options(*decorators, _output(name), _overwrite)(run)
             epilog = examples(f"spinney plot {example}")
             return self.command(name, epilog=epilog)(decorated)
 
@@ -125,7 +125,7 @@ def plot() -> None:
 
 _model = click.argument("model")
 _data = click.argument("data")
-_on_table = all_of(_model, _data, rows_options)
+_on_table = combined_options(_model, _data, rows_options)
 
 
 # Plots of a model
@@ -135,15 +135,15 @@ _on_table = all_of(_model, _data, rows_options)
     "tree",
     _model,
     tree_option,
-    look_options,
+    style_options,
     click.option("--max-depth", type=click.IntRange(min=0), help="Hide deeper nodes."),
     example="tree melons.spinney --style teaching -o melons.pdf",
     check_paths=_check_drawn,
 )
 def _tree(model: str, **options: Any) -> Drawing:
     """Draw the tree of MODEL; for a forest, importances and a typical tree."""
-    fitted = member_of(load(model, "tree", "forest"), model, options["tree"])
-    picture: Picture = fitted.plot(**tree_look(options, options["max_depth"]))
+    fitted = select_tree(load(model, "tree", "forest"), model, options["tree"])
+    picture: Picture = fitted.plot(**tree_style(options, options["max_depth"]))
     return picture.content
 
 
@@ -180,7 +180,7 @@ def _pruning(
         msg = "--folds and --weight need --data, the training table: give it"
         raise ParameterError(msg)
     if data is not None:
-        with progress_bar("growing", after=PATIENCE) as progress:
+        with progress_bar("growing", after=STATUS_DELAY) as progress:
             fitted = fitted.prune(
                 "cost-complexity",
                 data=data,
@@ -210,11 +210,11 @@ def _pruning(
 )
 def _regions(model: str, data: str, x: str, y: str, fixed: tuple[str, ...]) -> Drawing:
     """Draw decision regions of MODEL over two numeric columns, and DATA's rows."""
-    from spinney.cli.shell_settings import pairs_of
+    from spinney.cli.shell_settings import parse_pairs
     from spinney.extensions.plots import regions
 
     fitted = load(model, "tree", "forest")
-    values = pairs_of(list(fixed), "--fixed", "COLUMN=VALUE, as in color=green")
+    values = parse_pairs(list(fixed), "--fixed", "COLUMN=VALUE, as in color=green")
     return drawing(lambda axes: regions(fitted, data, axes, x=x, y=y, fixed=values))
 
 
@@ -243,7 +243,7 @@ _add_table_plot(
 # Plots of a table
 
 
-_study = all_of(
+_study = combined_options(
     table_options,
     reading_options,
     recipes_option,
@@ -344,7 +344,7 @@ def _buckets(
     )
 
 
-_rows = all_of(
+_rows = combined_options(
     _data,
     click.option("--columns", multiple=True, metavar="A,B", help="Only these columns."),
     click.option("--standardise", is_flag=True, help="Scale columns to equal spread."),

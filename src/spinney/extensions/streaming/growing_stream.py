@@ -186,6 +186,6 @@ def grow_tree(rows: TrainingSet, recipe: Recipe, options: Options) -> Tree:
 
 def compile_kernels() -> None:
     """Compile and cache the kernels, for ``spinney compile``."""
-    from spinney.cli.compile_jobs import grow_trees
+    from spinney.cli.compile_jobs import grow_example_tree
 
-    grow_trees(np.float64, "hoeffding")
+    grow_example_tree(np.float64, "hoeffding")

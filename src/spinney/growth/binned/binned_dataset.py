@@ -318,8 +318,8 @@ def binned_dataset(
         max_depth=MAX_DEPTH
         if recipe.max_depth is None
         else min(MAX_DEPTH, recipe.max_depth),
-        min_node_weight=recipe.least_node(total_weight) * (1 - TOLERANCE),
-        min_branch_weight=recipe.least_branch(total_weight) * (1 - TOLERANCE),
+        min_node_weight=recipe.min_node_weight(total_weight) * (1 - TOLERANCE),
+        min_branch_weight=recipe.min_branch_weight(total_weight) * (1 - TOLERANCE),
         min_gain=float(recipe.min_gain),
         n_drawn=len(schema.attributes) if n_drawn is None else n_drawn,
         small_node_rows=SMALL_NODE_ROWS

@@ -73,7 +73,7 @@ def best_shrinkage(
 
     # Runs of trees do not depend on the threads, and so neither does the sum.
     parts = run_each(
-        [partial(vote, numbers) for numbers in _runs(forest)], at_once=threads
+        [partial(vote, numbers) for numbers in _runs(forest)], max_threads=threads
     )
     n_trees = np.sum([n_voters for _, n_voters in parts], axis=0)
     has_votes = n_trees > 0

@@ -113,7 +113,7 @@ def grow_forest(
     with TIME_WITHOUT_KERNELS.running() if without_kernels else nullcontext():
         parts = run_each(
             [partial(grow, grower, numbers) for grower, numbers in runs],
-            at_once=threads,
+            max_threads=threads,
             done=report,
         )
     by_number = [numbers for _, numbers in runs]

@@ -151,7 +151,7 @@ def permutation_importances(
     require_bootstrap(forest)
     lines = run_each(
         [partial(_by_permutation, forest, bags, number) for number in forest.numbers],
-        at_once=threads_of(n_jobs),
+        max_threads=threads_of(n_jobs),
         done=done,
     )
     return Importances(forest.schema.names, np.array(lines))

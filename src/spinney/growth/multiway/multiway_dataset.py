@@ -71,7 +71,7 @@ def rank_rows(
     total = float(weights.sum())
     numeric = [a for a, x in enumerate(schema.attributes) if x.kind == "numeric"]
     steps = np.zeros(len(schema.attributes))
-    steps[numeric] = [recipe.step_of(values[a]) for a in numeric]
+    steps[numeric] = [recipe.min_step_of(values[a]) for a in numeric]
     columns = RankedColumns(
         codes,
         _facts(schema, recipe, n_codes, total),
@@ -103,8 +103,8 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
         criterion.average,
         float(criterion.slack),
         MAX_DEPTH if recipe.max_depth is None else min(MAX_DEPTH, recipe.max_depth),
-        recipe.least_node(total),
-        recipe.least_branch(total),
+        recipe.min_node_weight(total),
+        recipe.min_branch_weight(total),
         float(recipe.min_cut_share),
         float(recipe.min_branch_share),
         float(recipe.min_gain),

@@ -177,7 +177,7 @@ class _Learner:
         weights = np.array([node.totals.weights for node in nodes])
         rows = np.array([node.totals.rows for node in nodes])
         n_rows, pure = rows.sum(axis=1), are_pure(weights, rows)
-        min_weight = self.recipe.least_node(self.search.total) * (1 - TOLERANCE)
+        min_weight = self.recipe.min_node_weight(self.search.total) * (1 - TOLERANCE)
         weight = sizes(weights, rows)
         alike = np.zeros(len(nodes), dtype=bool)
         if self.min_deviation:

@@ -32,7 +32,6 @@ def cuts_of(table: CountTable, method: str, n_buckets: int) -> Floats:
 
     The method "entropy-mdl" finds its own number of buckets.
 
-    >>> from spinney.trees.counts import CountTable
     >>> cuts_of(CountTable.of([[1], [1], [1], [1]]), "equal-frequency", 2)
     array([1.5])
     """
@@ -57,7 +56,6 @@ def codes_of(values: Floats, cuts: Floats) -> Integers:
 def bucketed(table: CountTable, cuts: Floats) -> CountTable:
     """Return the table by buckets, numbered from 0; missing rows stay missing.
 
-    >>> from spinney.trees.counts import CountTable
     >>> bucketed(CountTable.of([[1, 0], [2, 1], [0, 3]]), np.array([0.5])).weights
     array([[1., 0.],
            [2., 4.]])

@@ -28,7 +28,6 @@ def entropy_mdl(table: CountTable) -> Floats:
     one and the same class (their theorem 1), so these are merged first. Weights
     count as rows; log₂(N − 1), the bits that name a cut, is never taken below 0.
 
-    >>> from spinney.trees.counts import CountTable
     >>> entropy_mdl(CountTable.of([[4, 0], [4, 0], [0, 4], [0, 4]]))
     array([1.5])
     """

@@ -28,7 +28,6 @@ def equal_width(table: CountTable, n: int) -> Floats:
     that moves them by less than a billionth of the width. Of edges with no value
     between, the lowest stays: no bucket is empty.
 
-    >>> from spinney.trees.counts import CountTable
     >>> table = CountTable.of([[1], [1], [1], [1], [0], [0], [0], [0], [1]])
     >>> equal_width(table, 4)                # 0, 1, 2, 3 and 8; nothing in (4, 6]
     array([2., 4.])
@@ -62,7 +61,6 @@ def equal_frequency(table: CountTable, n: int) -> Floats:
     are n buckets, or one for each value if there are fewer. As nothing but weights
     by value is looked at, the order of rows does not matter.
 
-    >>> from spinney.trees.counts import CountTable
     >>> equal_frequency(CountTable.of([[1], [1], [4], [1], [1]]), 3)
     array([1.5, 2.5])
     """

@@ -4,8 +4,8 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.kmeans_1d import (
-    VALUES,
-    WORK,
+    MAX_VALUES,
+    MAX_WORK,
     best_starts,
     merged_runs,
     single_runs,
@@ -17,28 +17,26 @@ from spinney.search.buckets.equal_buckets import (
 )
 from spinney.trees import CountTable
 
-# Beyond VALUES and WORK, values are first merged into this many cells of one weight.
+# Beyond MAX_VALUES and MAX_WORK, values are merged into so many cells of one weight.
 CELLS = 4096
 
 
 def k_means_is_exact(table: CountTable, n: int) -> bool:
     """Return whether :func:`k_means` gives the best of all partitions of a table."""
     d = int((table.sizes > 0).sum())
-    return n >= d or (d <= VALUES and n * d <= WORK)
+    return n >= d or (d <= MAX_VALUES and n * d <= MAX_WORK)
 
 
 def k_means(table: CountTable, n: int) -> Floats:
     """Return the cuts between the n clusters of least weighted sum of squares.
 
-    The partition is the best there is, up to 100,000 values (``VALUES``) and up to
-    10 million values times n (``WORK``). Beyond, the values are first merged into
+    The partition is the best there is, up to 100,000 values (``MAX_VALUES``) and up to
+    10 million values times n (``MAX_WORK``). Beyond, the values are first merged into
     4096 cells of about one weight (``CELLS``, or n if that is more), and it is the
     best of those that keep the cells whole; :func:`k_means_is_exact` tells. Of
     partitions that are equal within 1e-12, it is the one whose last cut is lowest,
     then the one before, and so on.
 
-    >>> from spinney.trees.counts import CountTable
-    >>> import numpy as np
     >>> from dataclasses import replace
     >>> table = CountTable.of([[1]] * 6)
     >>> k_means(replace(table, values=np.array([1, 2, 3, 10, 11, 30])), 3)

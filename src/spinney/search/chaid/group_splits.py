@@ -105,10 +105,8 @@ def _first_best(
     sides: Floats, max_log_p: float, test: Significance
 ) -> tuple[Integers, Floats]:
     """Return the first of each group's best divisions, and its log p."""
-    best, log_p = (
-        np.zeros(len(sides), dtype=np.int64),
-        np.zeros(len(sides)),
-    )
+    best = np.zeros(len(sides), dtype=np.int64)
+    log_p = np.zeros(len(sides))
     possible, logs = _log_p_below(sides, max_log_p, test)
     best[possible] = np.argmax(equal_to_best(-logs), axis=1)
     log_p[possible] = logs[np.arange(len(possible)), best[possible]]

@@ -52,7 +52,6 @@ from spinney.search.chaid.groups import Merger, RecordStep
 from spinney.trees import TableBatch
 from spinney.trees.criteria import (
     Criterion,
-    Significance,
     chi_square_test,
     f_test,
     g_test,
@@ -173,7 +172,8 @@ def merge_batch(
     branch = np.zeros(len(batch.values), dtype=np.int64)
     n_groups = np.ones(len(batch), dtype=np.int64)
     missing = np.where(categories.missing >= 0, 0, -1)
-    exact, test = categories.exact.copy(), _test_of(batch, settings)
+    exact = categories.exact.copy()
+    test = f_test if batch.is_moments else STATISTICS[settings.statistic]
     least = np.broadcast_to(np.float64(settings.least), len(batch))
     for tables, portions in categories.parts():
         merger = Merger(portions, test, _step_recorder(categories, steps))
@@ -212,10 +212,6 @@ def _step_recorder(
         steps.append(MergeStep(action, values_of(first), values_of(second), exp(log_p)))
 
     return record
-
-
-def _test_of(batch: TableBatch, settings: Merging) -> Significance:
-    return f_test if batch.is_moments else STATISTICS[settings.statistic]
 
 
 def _numbers(group: Integers, owner: Integers, portion: Integers) -> Integers:

@@ -188,18 +188,10 @@ def rounded(
     used = np.flatnonzero(weight > 10.0**-DIGITS)
     if len(used) < 2:
         return None
-    coefficients_in_units = direction / spread
-    coefficients_in_units = coefficients_in_units / abs(
-        coefficients_in_units[int(np.argmax(weight))]
-    )
-    coefficients_in_units = (
-        coefficients_in_units
-        if coefficients_in_units[used[0]] > 0
-        else -coefficients_in_units
-    )
-    coefficients = tuple(
-        _digits(float(coefficients_in_units[term]), DIGITS) for term in used
-    )
+    scaled = direction / spread
+    scaled = scaled / abs(scaled[int(np.argmax(weight))])
+    scaled = scaled if scaled[used[0]] > 0 else -scaled
+    coefficients = tuple(_digits(float(scaled[term]), DIGITS) for term in used)
     if not all(np.isfinite(coefficients)) or 0 in coefficients:
         return None
     return Linear(tuple(indices[term] for term in used), coefficients)

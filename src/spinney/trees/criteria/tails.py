@@ -42,10 +42,8 @@ def log_chi_square_tail(statistic: Floats, degrees: Floats) -> Floats:
     [-5.0, -10000.0]
     """
     tested = (degrees > 0) & (statistic > 0)
-    shape, point = (
-        np.where(tested, degrees, 2.0) / 2,
-        np.where(tested, statistic, 0) / 2,
-    )
+    shape = np.where(tested, degrees, 2.0) / 2
+    point = np.where(tested, statistic, 0) / 2
     logs = _log(
         _gamma_tail(shape, point, upper=True),
         lambda is_large: _gamma_tail(shape[is_large], point[is_large], upper=False),

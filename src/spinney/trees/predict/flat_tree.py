@@ -184,11 +184,11 @@ class FlatTree:
             order = np.lexsort((entries.nodes, -rounded, entries.rows))
             rows, first = np.unique(entries.rows[order], return_index=True)
             nodes, weights = entries.nodes[order][first], entries.weights[order][first]
-            is_better = weights > heaviest[rows] + TOLERANCE
-            is_better |= (weights > heaviest[rows] - TOLERANCE) & (nodes < leaf[rows])
-            leaf[rows[is_better]], heaviest[rows[is_better]] = (
-                nodes[is_better],
-                weights[is_better],
+            better = weights > heaviest[rows] + TOLERANCE
+            better |= (weights > heaviest[rows] - TOLERANCE) & (nodes < leaf[rows])
+            leaf[rows[better]], heaviest[rows[better]] = (
+                nodes[better],
+                weights[better],
             )
         return leaf
 
@@ -270,15 +270,11 @@ class FlatTree:
         branch = self.arrays.branches_of(nodes, value)
         self._apply_surrogates(branch, entries, values, column_of)
         branch = np.where(branch < 0, self._missing[nodes], branch)
-        has_branch = branch >= 0
-        moved = self.links.children[
-            self.links.first[nodes[has_branch]] + branch[has_branch]
-        ]
-        if has_branch.all():
+        sent = branch >= 0
+        moved = self.links.children[self.links.first[nodes[sent]] + branch[sent]]
+        if sent.all():
             return Entries(entries.rows, moved, entries.weights)
-        return self._divided(
-            _subset(entries, ~has_branch), _subset(entries, has_branch), moved
-        )
+        return self._divided(_subset(entries, ~sent), _subset(entries, sent), moved)
 
     def _apply_surrogates(
         self, branch: Integers, entries: Entries, values: Floats, column_of: Integers

@@ -100,10 +100,10 @@ def test_refusals_of_mixed_tables(refused, mixed, code, arguments, words):
 def test_files_that_are_there_stay(refused, write):
     write("labels.csv", "mine")
     write("model", "mine")
-    assert "it exists" in refused(
+    assert "file exists" in refused(
         2, "cluster", FIVE, "--n-clusters", 2, "--model", "new", "-o", "labels.csv"
     )
-    assert "--model 'model': it exists" in refused(
+    assert "--model 'model': file exists" in refused(
         2, "cluster", FIVE, "--n-clusters", 2, "--model", "model", "-o", "new.csv"
     )
 
@@ -141,7 +141,7 @@ def test_options_of_trees_are_refused(works, refused, folder):
         ("predict", "m", FIVE, "--leaf"),
         ("predict", "m", FIVE, "--probabilities"),
     ):
-        assert "is of trees, and this file holds clusters" in refused(2, *arguments)
+        assert "needs a tree, but this file holds clusters" in refused(2, *arguments)
     for command in (("rules", "m"), ("explain", "m"), ("prune", "m", "-o", "p")):
         assert "it holds clusters" in refused(4, *command)
     data = json.loads(works("show", "m", "--json"))

@@ -174,7 +174,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
     assert "accuracy" in (folder / "out.txt").read_text("utf-8")
     assert works(*given, "--json", "-o", "out.json") == ""
     assert json.loads((folder / "out.json").read_text("utf-8"))["target"] == "ripe"
-    assert "it exists" in refused(2, *given, "-o", "out.txt")
+    assert "file exists" in refused(2, *given, "-o", "out.txt")
 
 
 @pytest.mark.parametrize(

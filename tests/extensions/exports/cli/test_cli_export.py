@@ -49,14 +49,20 @@ def test_a_query_is_of_a_table(model, capsys):
     assert run([*command, "--keep", "id,day", "--keep", "leaf"]) == 0
     assert "SELECT t.`id`, t.`day`, t.`leaf`, t." in capsys.readouterr().out
     assert run([*command, "--keep", "p(true)"]) == 2
-    assert "--keep 'p(true)' is what the query calls" in capsys.readouterr().err
+    assert "--keep 'p(true)' is the name of a prediction" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--format", "pyhton"], "--to 'pyhton' is unknown: did you mean 'python'?"),
-        (["--format", "c", "--table", "t"], "--table 't' says nothing with --to 'c'"),
+        (
+            ["--format", "pyhton"],
+            "--format 'pyhton' is unknown: did you mean 'python'?",
+        ),
+        (
+            ["--format", "c", "--table", "t"],
+            "--table 't' has no effect with --format 'c'",
+        ),
         (["--format", "sql", "--dialect", "mysql"], "--dialect 'mysql' is unknown"),
     ],
 )

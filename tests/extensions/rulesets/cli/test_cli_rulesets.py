@@ -67,14 +67,14 @@ def test_another_table_is_told(tool, model, melons, write):
 @pytest.mark.parametrize(
     ("code", "words", "arguments"),
     [
-        (2, "--confidence 0.3 says nothing without", ["--confidence", "0.3"]),
-        (2, "--weight w says nothing without", ["--weight", "w"]),
-        (2, "--dates dayfirst says nothing without", ["--dates", "dayfirst"]),
+        (2, "--confidence 0.3 needs", ["--confidence", "0.3"]),
+        (2, "--weight w needs", ["--weight", "w"]),
+        (2, "--dates dayfirst needs", ["--dates", "dayfirst"]),
         (2, "--confidence 2.0 must be", ["--simplify", "t.csv", "--confidence", "2"]),
         (3, "no-such.csv", ["--simplify", "no-such.csv"]),
         (3, "the model needs the columns", ["--simplify", "t.csv"]),
         (2, "there is no folder", ["--simplify", "t.csv", "-o", "none/rules.txt"]),
-        (2, "it exists", ["--simplify", "t.csv", "-o", "t.csv"]),
+        (2, "file exists", ["--simplify", "t.csv", "-o", "t.csv"]),
     ],
 )
 def test_what_is_refused(refused, model, write, code, words, arguments):

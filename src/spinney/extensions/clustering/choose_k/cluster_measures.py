@@ -95,7 +95,7 @@ def mean_silhouette_widths(
 
     with one_blas_thread():
         pieces = [partial(fill, start) for start in range(0, n_rows, step)]
-        run_each(pieces, at_once=n_jobs)
+        run_each(pieces, max_threads=n_jobs)
     means = widths @ weights / weights.sum()
     return [
         float(mean) if len(clusters) > 1 else None

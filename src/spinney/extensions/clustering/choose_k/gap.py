@@ -85,7 +85,7 @@ def gap_statistics(
 
     pieces = [partial(references, number) for number in range(n_tables)]
     with one_blas_thread():
-        tables = np.array(run_each(pieces, at_once=n_jobs))
+        tables = np.array(run_each(pieces, max_threads=n_jobs))
     gaps: list[float | None] = []
     errors: list[float | None] = []
     for index, k in enumerate(ks):

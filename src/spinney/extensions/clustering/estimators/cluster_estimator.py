@@ -27,7 +27,7 @@ from spinney.estimators.table_estimator import (
     collected,
     has_names_only,
     is_framed,
-    learning_anew,
+    transactional_fit,
     validated,
 )
 from spinney.extensions.clustering.choose_k.choice import Choice
@@ -118,7 +118,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 only gets a label.
         """
-        with limited_threads(self.n_jobs), learning_anew(self) as new:
+        with limited_threads(self.n_jobs), transactional_fit(self) as new:
             new._fit(X, sample_weight)
         return self
 

@@ -15,7 +15,7 @@ from spinney.data import Fingerprint
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
 from spinney.errors import DataError, Setting
-from spinney.estimators.table_estimator import learning_anew
+from spinney.estimators.table_estimator import transactional_fit
 from spinney.extensions.clustering.clusters import BATCHES, Clusters, cluster_schema
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
@@ -244,7 +244,7 @@ class MiniBatchKMeans(Centroids):
         >>> MiniBatchKMeans(2, random_state=0).fit_batches(batches).n_steps_
         2
         """
-        with learning_anew(self) as new:
+        with transactional_fit(self) as new:
             new._fit_batches(batches)
         return self
 

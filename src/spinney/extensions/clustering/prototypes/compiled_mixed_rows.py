@@ -65,7 +65,7 @@ class CompiledMixedRows(MixedRows):
 
         n, jobs = len(self.cells), self.n_jobs
         for sums, counts, _ in run_blocks(
-            work, n, step=BLOCK, n_jobs=jobs, room=workspace
+            work, n, step=BLOCK, n_jobs=jobs, make_workspace=workspace
         ):
             self._tallies.sums[...] += sums
             self._tallies.counts[...] += counts

@@ -58,12 +58,8 @@ class TreeLayout(NamedTuple):
     def needed(self) -> Integers:
         """The attributes that some node splits on."""
         inner = self.nodes[:, CHILDREN] != np.arange(len(self.nodes))
-        attributes = self.nodes[inner, ROUTE] >> 2
-        return (
-            np.flatnonzero(np.bincount(attributes))
-            if len(attributes)
-            else np.zeros(0, int)
-        )
+        used = self.nodes[inner, ROUTE] >> 2
+        return np.flatnonzero(np.bincount(used)) if len(used) else np.zeros(0, int)
 
     @property
     def has_tables(self) -> bool:
