@@ -13,14 +13,11 @@ from spinney.data.cells import (
     warn_of_large_integers,
 )
 from spinney.data.column_issues import (
-    MIN_IDENTIFIER_FRACTION,
     REMOTE_ISSUES,
     X_ISSUES,
-    IntegerSummary,
     IssueFacts,
     column_warnings,
     exclude_identifiers,
-    is_row_numbering,
     table_warnings,
     without_identifiers,
 )
@@ -35,6 +32,11 @@ from spinney.data.declarations import (
 )
 from spinney.data.declared_values import MAX_UNUSED_VALUES, unused_values_note
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
+from spinney.data.row_numbers import (
+    MIN_IDENTIFIER_FRACTION,
+    IntegerSummary,
+    is_row_numbering,
+)
 from spinney.data.schema import (
     Attribute,
     Fingerprint,
