@@ -34,6 +34,8 @@ class TextFormat:
         The order of dates such as ``3/4/2026``.
     skip : int, optional
         The number of lines above the header.
+    sheet : str or int, optional
+        The sheet of an Excel workbook, by its name or its number from 1.
     units : tuple of pairs, optional
         The units of columns, as in ``82 kg``, which a model stores: names and units.
 
@@ -50,6 +52,7 @@ class TextFormat:
     thousands: str | None = None
     dates: str | None = None
     skip: int | None = None
+    sheet: str | int | None = None
     units: tuple[tuple[str, str], ...] | None = None
 
     def __post_init__(self) -> None:
@@ -69,6 +72,8 @@ class TextFormat:
         if skip is not None and (type(skip) is not int or not 0 <= skip <= 10_000):
             problem = "must be a whole number from 0 to 10000"
             raise refusal(Setting("skip", skip), problem)
+        if not isinstance(self.sheet, str | int | None) or self.sheet in (True, False):
+            raise refusal(Setting("sheet", self.sheet), "must be a name or a number")
         for pair in self.units or ():
             if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
                 raise refusal(Setting("units", pair), "must be a column and its unit")
@@ -100,8 +105,8 @@ class TextFormat:
         return self == TextFormat()
 
     def without_skip(self) -> "TextFormat":
-        """Return what holds for later tables too, which may have other headers."""
-        return replace(self, skip=None)
+        """Return what holds for later tables too, with other headers and sheets."""
+        return replace(self, skip=None, sheet=None)
 
     def unit(self, column: str) -> str | None:
         """Return the unit of a column, None if it is not known to have one."""
@@ -112,7 +117,8 @@ class TextFormat:
 
         >>> declared = TextFormat(dates="dayfirst")
         >>> declared.with_defaults(TextFormat(",", None, "monthfirst"))
-        TextFormat(decimal=',', thousands=None, dates='dayfirst', skip=None, units=None)
+        TextFormat(decimal=',', thousands=None, dates='dayfirst', skip=None, \
+sheet=None, units=None)
         """
         declared = {name: v for name, v in asdict(self).items() if v is not None}
         return replace(other, **declared)

@@ -212,8 +212,8 @@ class Recipe:
         For "hoeffding": once Hoeffding's bound is below this, in the unit of the gain,
         the best split so far is taken.
     max_active_leaves : int
-        For "hoeffding": maximum number of leaves that count, which bounds the memory.
-        Those with the most errors count.
+        For "hoeffding": maximum number of leaves that collect counts, which bounds the
+        memory. Leaves with the most errors collect them.
     drift : bool
         For "hoeffding": whether nodes monitor the errors below them and start again if
         these rise; see :mod:`spinney.extensions.streaming.kernels.detect_drift`.

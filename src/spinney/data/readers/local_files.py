@@ -105,16 +105,16 @@ def refuse_text_format(declarations: Declarations, format: str | None) -> None:
     """
     if declarations.only is not None:
         return
-    unused = {"jsonl": ("skip",), **dict.fromkeys(("csv", "tsv", "xlsx"), ())}
-    everything = ("decimal", "thousands", "dates", "skip")
+    unused = {"jsonl": ("skip", "sheet"), "xlsx": ()}
+    unused |= dict.fromkeys(("csv", "tsv"), ("sheet",))
+    everything = ("decimal", "thousands", "dates", "skip", "sheet")
     for name in unused.get(format or "", everything):
         value = getattr(declarations.text_format, name)
         if value is not None:
             where = "data in memory" if format is None else f"{format} files"
             remedy = f"leave it out for {where}"
-            raise refusal(
-                Setting(name, value), "is for text as people write it", remedy
-            )
+            what = "text as people write it" if name != "sheet" else "Excel workbooks"
+            raise refusal(Setting(name, value), f"is for {what}", remedy)
 
 
 @dataclass(frozen=True, slots=True)

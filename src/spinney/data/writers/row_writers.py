@@ -1,4 +1,4 @@
-"""Rows written to files: CSV, TSV, JSON lines and Parquet, in UTF-8.
+"""Rows written to files: CSV, TSV, JSON lines, Excel and Parquet, in UTF-8.
 
 The format is that of the suffix, or a named one. Parquet is written by DuckDB from CSV
 in a temporary folder, so that only a batch and DuckDB's own buffers are in memory.
@@ -19,6 +19,7 @@ from spinney._support.json_text import json_text
 from spinney._support.text import shown, value_text
 from spinney.data.duckdb.columns import first_line
 from spinney.data.duckdb.sql_text import quote_identifier, quote_text
+from spinney.data.writers.workbook_writer import write_workbook
 from spinney.errors import ParameterError, refuse_unknown
 
 # Every delimiter that a reader may assume, so that none splits a cell.
@@ -251,8 +252,11 @@ _SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".xlsx": "xlsx",
     ".json": "json",
 }
+# Formats of files that are written whole, and no text.
+WHOLE_FILES = {"parquet": write_parquet, "xlsx": write_workbook}
 OUTPUT_FORMATS = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 
@@ -280,8 +284,8 @@ def output_format_of(path: str | None, *, declared: str | None = None) -> str:
         msg = f"{path!r} has the suffix of {by_suffix} and would hold {declared}"
         raise ParameterError(msg, remedy="name the file by its format")
     format_ = declared or by_suffix or ""
-    if format_ == "parquet" and lower.endswith(".gz"):
-        msg = f"{path!r}: Parquet is compressed inside: leave .gz out"
+    if format_ in WHOLE_FILES and lower.endswith(".gz"):
+        msg = f"{path!r}: {format_} is compressed inside: leave .gz out"
         raise ParameterError(msg)
     return format_
 
@@ -306,9 +310,9 @@ def write_rows(
     ...     out.read_bytes()
     b'x\na\nb\n'
     """
-    if format == "parquet":
+    if format in WHOLE_FILES:
         with whole_file(path, overwrite=overwrite) as temporary:
-            write_parquet(rows, temporary)
+            WHOLE_FILES[format](rows, temporary)
         return
     parts = text_rows(rows, format, cell_text=cell_text)
     write_parts(path, parts, overwrite=overwrite)

@@ -141,7 +141,7 @@ def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
 def schema_header(schema: Schema) -> dict[str, Any]:
     """Return a schema as data that :func:`read_schema` reads back."""
     written, costs = asdict(schema.text_format), schema.target.costs
-    units = written.pop("units")
+    units, _ = written.pop("units"), written.pop("sheet")
     if units:
         written[UNITS] = [[*pair] for pair in units]
     text_format = {NOTATION: written} if any(written.values()) else {}
