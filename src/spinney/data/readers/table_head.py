@@ -59,9 +59,9 @@ def find_header(
     ``above`` is the number of records above it, if that is known.
 
     >>> find_header([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
-    Head(above=2, names=('size', 'price'), fits=True, is_first=False)
+    Head(above=2, names=('size', 'price'), fits=True, is_first=False, n_lines=1)
     >>> find_header([["size"], ["a", "1"], ["b", "2"]])
-    Head(above=0, names=('', 'size'), fits=True, is_first=False)
+    Head(above=0, names=('', 'size'), fits=True, is_first=False, n_lines=1)
     """
     widths = Counter(len(cells) for cells in records if cells)
     if not widths:

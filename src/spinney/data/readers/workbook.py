@@ -23,7 +23,7 @@ from spinney.data.readers.table_head import (
 )
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
-from spinney.errors import DataError, Setting, phrase, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
@@ -59,7 +59,8 @@ def read_workbook(
     body = [row for row in rows[head.above + 1 :] if any(map(_text, row))]
     if not body:
         remedy = phrase("give it one, or name another sheet ({})", _ANOTHER)
-        raise DataError(f"{what} has no rows", remedy=remedy)
+        msg = f"{what} has no rows"
+        raise DataError(msg, remedy=remedy)
     columns = [list(cells) for cells in zip(*body, strict=True)]
     counts = {
         index: _cell_counts(columns[index]) for index in unclear_names(head.names)
@@ -88,8 +89,7 @@ def _sheet(
         book = CalamineWorkbook.from_path(str(path))
         names = book.sheet_names
         if wanted is not None:
-            name = _named_sheet(wanted, names, origin)
-            return name, _rows(book, name)
+            names = [_named_sheet(wanted, names, origin)]
         sheets = ((name, _rows(book, name)) for name in names)
         first: tuple[str, list[Row]] | None = None
         for name, rows in sheets:
@@ -98,6 +98,8 @@ def _sheet(
             first = first or ((name, rows) if rows else None)
         else:
             name, rows = first or (names[0], [])
+    except ParameterError:
+        raise
     except (CalamineError, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         msg = f"{origin!r} is no Excel workbook ({reason}): save it again as .xlsx"

@@ -60,7 +60,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 def write_workbook(rows: "RowStream", path: Path) -> None:
     """Write rows to a workbook with a line of names above them."""
     if len(rows.names) > MAX_COLUMNS:
-        raise _too_large(f"{len(rows.names)} columns", MAX_COLUMNS)
+        raise _too_large(len(rows.names), "columns", MAX_COLUMNS)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in _PARTS.items():
             archive.writestr(zipfile.ZipInfo(name), _HEAD + text)
@@ -79,7 +79,7 @@ def _sheet(rows: "RowStream") -> Iterator[str]:
     for batch in rows.batches:
         n_rows += len(batch[0]) if batch else 0
         if n_rows > MAX_ROWS:
-            raise _too_large("more rows", MAX_ROWS - 1)
+            raise _too_large(n_rows, "rows", MAX_ROWS)
         yield _rows(batch, types)
     yield "</sheetData></worksheet>"
 
@@ -121,6 +121,6 @@ def _days(text: str) -> float | None:
     return (instant - EPOCH) / datetime.timedelta(days=1) if instant > EPOCH else None
 
 
-def _too_large(what: str, most: int) -> ParameterError:
-    msg = f"a sheet of Excel has at most {most}, and the result has {what}"
+def _too_large(n: int, what: str, most: int) -> ParameterError:
+    msg = f"a sheet of Excel has at most {most} {what}, and the result has {n}"
     return ParameterError(msg, remedy="write CSV or Parquet instead (-o out.csv)")
