@@ -113,7 +113,7 @@ def test_as_c45_prunes(works, refused, full):
             "--data has 7 rows of weight 7",
         ),
         (2, ["--pruning", "mdl", "-o", "full.spinney"], "file exists: name another"),
-        (2, ["--pruning", "mdl", "-o", "-"], "a model does not go to standard output"),
+        (2, ["--pruning", "mdl", "-o", "-"], "standard output takes no model"),
     ],
 )
 def test_refusals(refused, full, code, arguments, message):
@@ -185,7 +185,7 @@ def test_refusals_name_options_and_no_parameters(refused, full, arguments, messa
     assert message in line
     assert "=" not in line
     line = refused(2, "prune", full, "--pruning", "cost-complexity")
-    assert "an alpha (--alpha ALPHA), the training table to choose it by folds" in line
+    assert "an alpha (--alpha ALPHA), or the training table (--data TABLE)" in line
     assert "=" not in line
 
 

@@ -59,7 +59,7 @@ NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
         (
             "--recipe chaid --set exhaustive=true --set alpha_merge=0.1",
             "--set alpha_merge=0.1 needs merging that is not exhaustive, and recipe "
-            "'chaid' has --set exhaustive=true: it is the level",
+            "'chaid' has --set exhaustive=true: --set alpha_merge is the",
         ),
         (
             "--recipe c4.5 --set m=3",
@@ -95,8 +95,8 @@ def test_growing_refuses_what_has_no_effect(refused, melons, options, said):
         (
             "--set buckets=entropy-mdl",
             "--set buckets=entropy-mdl needs a target of classes, and this one is a "
-            "number: it parts values of different classes; declare the target "
-            "nominal, or take --set buckets=equal-frequency",
+            "number: the method separates values of different classes; declare the "
+            "target nominal, or use --set buckets=equal-frequency",
         ),
     ],
 )

@@ -323,7 +323,7 @@ def test_extra_random_trees_are_as_accurate_as_scikit_learn():
 
 
 REFUSALS = [
-    ({"recipe": "auto"}, "does not go into a forest"),
+    ({"recipe": "auto"}, "cannot be used in a forest"),
     ({"recipe": RECIPES["cart"].changed(pruning="cost-complexity")}, "in folds"),
     ({"recipe": RECIPES["cart"].changed(linear_terms=2)}, "make no attributes"),
     ({"missing_policy": "surrogate"}, "keep no surrogates"),

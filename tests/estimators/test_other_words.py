@@ -88,9 +88,9 @@ def test_friedman_chooses_as_the_squared_error_does():
         (TreeClassifier, "min_impurity_decrease", "use that, or ccp_alpha to prune"),
         (ForestRegressor, "min_impurity_decrease", "min_gain is the gain at the node"),
         (TreeRegressor, "splitter", "extra_random=True"),
-        (TreeClassifier, "max_features", "draw them in a forest"),
-        (ForestClassifier, "ccp_alpha", "vote best unpruned"),
-        (ForestClassifier, "monotonic_cst", "leave it out"),
+        (TreeClassifier, "max_features", "a forest samples them"),
+        (ForestClassifier, "ccp_alpha", "unpruned trees vote best"),
+        (ForestClassifier, "monotonic_cst", "remove it"),
     ],
 )
 def test_what_has_no_equal_is_refused_with_words(estimator, name, way):

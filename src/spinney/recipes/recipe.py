@@ -508,8 +508,8 @@ class Recipe:
         >>> RECIPES["id3"].changed(m=3)
         Traceback (most recent call last):
         spinney.errors.ParameterError: m=3 needs probability='m-estimate', and \
-recipe 'id3' has probability='frequency': it is its weight; change that, or leave \
-this setting out
+recipe 'id3' has probability='frequency': m is the weight of the prior; use \
+probability='m-estimate', or remove m
         """
         settings = our_values(our_names(settings))
         not_settings = {"given", "tries"}

@@ -276,7 +276,7 @@ def weighted_sum(distances: Floats, weights: Floats | None) -> float:
         return float(np.sum(distances if weights is None else distances * weights))
 
 
-def refuse_no_rows(table: Table) -> None:
+def require_rows(table: Table) -> None:
     """Refuse a table without rows."""
     if not table.n_rows:
         msg = "the table has no rows (0 samples)"
@@ -360,7 +360,7 @@ def numeric_input(estimator: Any, X: Any) -> ClusterInput:
         unnamed = [f"x{index}" for index in range(cells.shape[1])]
         return ClusterInput(numeric_attributes(unnamed), cells, named=False)
     table = read_table(X)
-    refuse_no_rows(table)
+    require_rows(table)
     cells = numeric_cells(table, type(estimator).__name__)
     if _by_names_only(X):
         estimator.n_features_in_ = len(table.columns)
@@ -394,7 +394,7 @@ def encode_later_rows(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
         )
         return encode_numbers(schema, later)
     table = read_table(X)
-    refuse_no_rows(table)
+    require_rows(table)
     cells = numeric_cells(table, type(estimator).__name__)
     _validated(estimator, X, skip_check_array=True, reset=False)
     return cells

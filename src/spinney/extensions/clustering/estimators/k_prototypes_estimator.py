@@ -24,7 +24,7 @@ from spinney.estimators.table_estimator import (
 from spinney.extensions.clustering.clusters import cluster_schema
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     ClusterEstimator,
-    refuse_no_rows,
+    require_rows,
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.fit_clusters import ClusterInput
@@ -150,7 +150,7 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
             rows = read_table(X) if is_relation(X) else X
             with our_errors():
                 table = validated_table(self, rows, reset=reset)
-        refuse_no_rows(table)
+        require_rows(table)
         return table
 
     def __sklearn_tags__(self) -> Any:
