@@ -243,7 +243,10 @@ file_options = combined_options(
 )
 
 reading_options = combined_options(
-    _repeatable("--nominal", "Treat a column as categorical. Repeatable."),
+    _repeatable(
+        "--nominal",
+        "Treat a column, or all of a pattern such as Q7_*, as categorical. Repeatable.",
+    ),
     _repeatable(
         "--ordinal",
         'Ordered column and its levels, low to high: "size:small<medium<large".',

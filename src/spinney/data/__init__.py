@@ -44,6 +44,7 @@ from spinney.data.schema import (
     Target,
     missing_columns,
 )
+from spinney.data.survey_answers import survey_note
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_leakage import (

@@ -321,7 +321,7 @@ def column_from_values(
         return _time_column(name, cells, families, declarations)
     if kind == "numeric" or (kind is None and families <= {"number"}):
         return _number_column(name, cells, declarations)
-    levels = declarations.ordinal[name] if kind == "ordinal" else None
+    levels = declarations.levels(name) if kind == "ordinal" else None
     return coded_column(name, cells, missing=declarations.missing, levels=levels)
 
 
@@ -464,7 +464,7 @@ def _time_column(
         raise DataError(msg, remedy=remedy)
     kind = declarations.kind(name)
     if kind in ("nominal", "ordinal"):
-        levels = declarations.ordinal.get(name)
+        levels = declarations.levels(name) if kind == "ordinal" else None
         texts = [None if cell is None else time_text(cell) for cell in cells]
         return coded_column(name, texts, missing=declarations.missing, levels=levels)
     family = "instant" if "instant" in families else next(iter(families))

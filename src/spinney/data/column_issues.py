@@ -224,7 +224,7 @@ class Issue:
 
 
 def _has_unparsable(facts: IssueFacts) -> str:
-    if not facts.unparsable or facts.name in facts.declared.nominal:
+    if not facts.unparsable or facts.declared.kind(facts.name) == "nominal":
         return ""
     return f"reads as text because of {facts.unparsable_in_words}"
 

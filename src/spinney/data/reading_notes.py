@@ -66,6 +66,12 @@ class ReadingNotes:
         )
         self.add(f"{n_lines} {was} skipped (", Setting("skip", n_lines), ")")
 
+    def add_descriptions(self, n_lines: int) -> None:
+        """Note that lines below the header were skipped, which describe columns."""
+        if n_lines:
+            lines = "1 line" if n_lines == 1 else f"{n_lines} lines"
+            self.add(f"{lines} of descriptions below the header skipped")
+
     def add_padded(self, name: str, example: str | None) -> None:
         """Note that numbers of a column have leading zeros, as codes have.
 

@@ -22,6 +22,7 @@ from spinney._support.text import (
 from spinney._support.text_table import aligned
 from spinney.data.column_issues import facts_of, look_warnings, table_warnings
 from spinney.data.declarations import Declarations
+from spinney.data.survey_answers import survey_warnings
 from spinney.data.table import Column, Table, Value
 from spinney.data.target_leakage import describe_target, training_warnings
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
@@ -162,6 +163,7 @@ def summary_of(
         warnings = training_warnings(attributes, column, declarations)
         notes += (describe_target(column, declarations),)
     warnings = [*warnings, *look_warnings(facts_of(attributes, declarations))]
+    warnings += survey_warnings(table, declarations)
     texts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
     columns = tuple(_with_unit(_column_summary(c), table) for c in table.columns)
     return TableSummary(table.n_rows, columns, notes, tuple(texts))

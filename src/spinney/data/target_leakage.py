@@ -69,7 +69,11 @@ def target_note(column: Column, declared: Declarations) -> Text:
 declare it (numeric=['stars'])
     """
     name = column.name
-    if column.kind != "numeric" or column.unit is not None or name in declared.numeric:
+    if (
+        column.kind != "numeric"
+        or column.unit is not None
+        or declared.kind(name) == "numeric"
+    ):
         return ""
     numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
@@ -93,7 +97,7 @@ def describe_target(column: Column, declared: Declarations) -> Text:
     if reading := target_note(column, declared):
         return reading
     name = shown(column.name)
-    if not holds_classes(column, numeric=column.name in declared.numeric):
+    if not holds_classes(column, numeric=declared.kind(column.name) == "numeric"):
         return f"target {name!r} is read as a number to predict"
     classes: list[Value] = _different_numbers(column).tolist()
     if column.kind != "numeric":
@@ -161,7 +165,7 @@ exclude it if it is not known beforehand (ignore=['cured'])
         for column in attributes.columns
         if declared.kind(column.name) is None
     ]
-    if holds_classes(target, numeric=target.name in declared.numeric):
+    if holds_classes(target, numeric=declared.kind(target.name) == "numeric"):
         sampled = "rows" if len(rows) == len(known) else f"{len(rows)} sampled rows"
         leaks = {
             name: f" in {np.floor(100 * fraction):.0f} % of {sampled}"

@@ -255,7 +255,7 @@ def _check_texts(
     """
     tests, texts = {}, {}
     for raw in raw_columns:
-        if raw.family == "text" and raw.name in declarations.numeric:
+        if raw.family == "text" and declarations.kind(raw.name) == "numeric":
             text = text_expression(raw.quoted, "text", declarations.missing)
             number = f"TRY_CAST({text} AS DOUBLE) IS NOT NULL"
             test = f"{number} AND NOT contains({text}, '_')"

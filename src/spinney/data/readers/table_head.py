@@ -4,6 +4,7 @@ Titles may stand above it. R writes a header that lacks a name for the names of 
 and pandas an empty name for its index. Each correction is noted.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -110,6 +111,26 @@ def joined_header(
             notes.add(f"the two lines of the header are joined, as in {example!r}")
             return Head(upper + 1, tuple(joined), head.fits, False, 2)
     return head
+
+
+# What a line of a survey's export holds for programs, two lines below its names.
+_IMPORT_ID = re.compile(r"""\{.?["']ImportId["']""")
+MAX_DESCRIPTIONS = 3
+
+
+def n_descriptions(below: Sequence[Sequence[str]]) -> int:
+    """Return how many lines below a header describe its columns, as in surveys.
+
+    >>> ids = ['{"ImportId":"QID1"}', '{"ImportId":"QID2"}']
+    >>> n_descriptions([["How old?", "Why?"], ids, ["18-24", "So"]])
+    2
+    >>> n_descriptions([["18-24", "So"], ["25-34", "So"]])
+    0
+    """
+    for number, cells in enumerate(below[:MAX_DESCRIPTIONS]):
+        if cells and all(map(_IMPORT_ID.match, cells)):
+            return number + 1
+    return 0
 
 
 def _are_two_lines(

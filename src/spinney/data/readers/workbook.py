@@ -18,6 +18,7 @@ from spinney.data.readers.table_head import (
     find_header,
     header_warning,
     joined_header,
+    n_descriptions,
     resolve_names,
     unclear_names,
 )
@@ -56,7 +57,9 @@ def read_workbook(
     )
     if warning and not notes.quiet:
         notes.add(warning)
-    body = [row for row in rows[head.above + 1 :] if any(map(_text, row))]
+    n_more = n_descriptions(texts[head.above + 1 :])
+    notes.add_descriptions(n_more)
+    body = [row for row in rows[head.above + 1 + n_more :] if any(map(_text, row))]
     if not body:
         remedy = phrase("give it one, or name another sheet ({})", _ANOTHER)
         msg = f"{what} has no rows"

@@ -133,7 +133,7 @@ def _check_texts(
 ) -> None:
     """Raise for a text that is no number where the column was declared numeric."""
     for raw in raws:
-        if raw.family != "text" or raw.name not in declarations.numeric:
+        if raw.family != "text" or declarations.kind(raw.name) != "numeric":
             continue
         cell = sql.alias(_text(engine, raw, declarations.missing), "c0")
 
