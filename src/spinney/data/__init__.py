@@ -35,6 +35,7 @@ from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linea
 from spinney.data.row_numbers import (
     MIN_IDENTIFIER_FRACTION,
     IntegerSummary,
+    is_identifier_name,
     is_row_numbering,
 )
 from spinney.data.schema import (
