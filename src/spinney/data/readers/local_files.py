@@ -103,12 +103,12 @@ def refuse_text_format(declarations: Declarations, format: str | None) -> None:
     ``format`` is that of a file, None for a table in memory. The format of a model
     holds for every table.
     """
-    if declarations.only is not None:
-        return
+    names: tuple[str, ...] = ("sheet",)  # the other settings may be those of a model
+    if declarations.only is None:
+        names = ("decimal", "thousands", "dates", "skip", "sheet")
     unused = {"jsonl": ("skip", "sheet"), "xlsx": ()}
     unused |= dict.fromkeys(("csv", "tsv"), ("sheet",))
-    everything = ("decimal", "thousands", "dates", "skip", "sheet")
-    for name in unused.get(format or "", everything):
+    for name in filter(unused.get(format or "", names).__contains__, names):
         value = getattr(declarations.text_format, name)
         if value is not None:
             where = "data in memory" if format is None else f"{format} files"
