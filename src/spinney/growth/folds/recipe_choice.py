@@ -51,6 +51,14 @@ class RecipeChoice(NamedTuple):
     growth: FoldGrowth | None = None
 
     @property
+    def compared_all(self) -> bool:
+        """Whether candidates were compared on all rows, and not on a sample."""
+        if self.growth is None:
+            return False
+        copies = self.growth.copies
+        return len(copies.classes) <= _max_compared(copies)
+
+    @property
     def risk(self) -> float:
         """The held-out error of the chosen candidate; 0 if nothing was tried."""
         return next((score.risk or 0.0 for score in self.scores if score.chosen), 0.0)
@@ -76,8 +84,8 @@ def choose_recipe(
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
                 return RecipeChoice(recipe, (RecipeScore(name, chosen=True),))
-    numeric, copies = training.schema.target.is_numeric, RowCopies(training)
-    rows = copies.sample(MAX_COMPARED_NUMBERS if numeric else MAX_COMPARED)
+    copies = RowCopies(training)
+    rows = copies.sample(_max_compared(training))
     n_trees = len(candidates) * (first.folds + 1)
     scores, growths = list[RecipeScore](), list[FoldGrowth]()
     with prediction_only(n_trees), warnings.catch_warnings():
@@ -95,6 +103,10 @@ def choose_recipe(
         growth, rows=copies, max_held_out=MAX_HELD_OUT, grown_folds=grown_folds
     )
     return RecipeChoice(growth.recipe, tuple(scores), growth)
+
+
+def _max_compared(rows: TrainingSet) -> int:
+    return MAX_COMPARED_NUMBERS if rows.schema.target.is_numeric else MAX_COMPARED
 
 
 def _is_small(training: TrainingSet) -> bool:
@@ -123,19 +135,24 @@ def _score(name: str, growth: FoldGrowth) -> RecipeScore:
     losses = np.zeros(len(rows.targets))
     for mask in growth.held_out(growth.folds):
         losses[mask] = _losses(growth.finished(~mask), growth.copies, mask, costs)
-    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
-    weights = rows.weights / rows.weights.sum()
-    # Squares of squares of large numbers would be beyond floats, but not in this unit.
-    unit = float(losses.max()) or 1.0
-    error = float(weights @ (losses / unit))
-    variance = weights @ (losses / unit - error) ** 2
-    # As in cost complexity, weights are frequencies, but no row is less than one.
-    n_rows = max(float(rows.weights.sum()), np.count_nonzero(rows.weights))
+    error, deviation = mean_loss(losses, rows.weights)
     arrays = growth.finished(np.ones(len(losses), bool)).arrays
     # Only leaves with rows count: declared values must not choose the recipe.
     n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
-    deviation = float(np.sqrt(variance / n_rows))
-    return RecipeScore(name, error * unit, deviation * unit, n_leaves)
+    return RecipeScore(name, error, deviation, n_leaves)
+
+
+def mean_loss(losses: Floats, weights: Floats) -> tuple[float, float]:
+    """Return the mean of the losses of rows, and its standard error."""
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
+    fractions = weights / weights.sum()
+    # Squares of squares of large numbers would be beyond floats, but not in this unit.
+    unit = float(losses.max()) or 1.0
+    mean = float(fractions @ (losses / unit))
+    variance = fractions @ (losses / unit - mean) ** 2
+    # As in cost complexity, weights are frequencies, but no row is less than one.
+    n_rows = max(float(weights.sum()), np.count_nonzero(weights))
+    return mean * unit, float(np.sqrt(variance / n_rows)) * unit
 
 
 def _score_subtree(name: str, growth: FoldGrowth) -> RecipeScore:
@@ -162,14 +179,19 @@ def _losses(
     tree: Tree, copies: TrainingSet, mask: Mask, costs: Floats | None
 ) -> Floats:
     """Return the loss of each held-out row: 1, a cost or a square."""
-    columns = [cells[mask] for cells in copies.columns]
-    columns = tree.schema.completed(columns, flatten(tree).gathered)
-    true_classes = copies.classes[mask]
-    predicted = outputs(flatten(tree), columns, len(true_classes))
-    if copies.schema.target.is_numeric:
-        return np.asarray((predicted[:, 0] - true_classes) ** 2)
+    rows = copies.take(mask)
+    predicted = outputs_of(tree, rows)
+    if rows.schema.target.is_numeric:
+        return np.asarray((predicted[:, 0] - rows.classes) ** 2)
     matrix = costs_of(tree.schema.target, costs)
     labels = labels_of(predicted, matrix)
     if matrix is None:
-        return np.asarray(labels != true_classes, dtype=np.float64)
-    return np.asarray(matrix[labels, true_classes])
+        return np.asarray(labels != rows.classes, dtype=np.float64)
+    return np.asarray(matrix[labels, rows.classes])
+
+
+def outputs_of(tree: Tree, rows: TrainingSet) -> Floats:
+    """Return what a tree predicts for rows of its schema."""
+    flat = flatten(tree)
+    columns = tree.schema.completed(list(rows.columns), flat.gathered)
+    return outputs(flat, columns, len(rows.classes))
