@@ -36,6 +36,7 @@ from spinney.data.times import (
 from spinney.errors import CellError, DataError, Setting, Step, Text, phrase, warn
 
 LARGEST_EXACT_INTEGER = 2**53
+MAX_SAMPLED = 200  # texts by which the format of most is found
 _TIMES = (datetime.date, datetime.time)
 
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
@@ -111,13 +112,18 @@ def text_cell_error(
 
 
 def first_unparsable(texts: Sequence[str], formats: Iterable[CellFormat]) -> str:
-    """Return the first text that no format parses, else the first text.
+    """Return the first text that no format parses, or not that of most; else the first.
 
     >>> first_unparsable(["1,5", "x"], NUMBER_FORMATS)
     'x'
+    >>> first_unparsable(["11/17/26", "12/31/26", "17.11.26"], DATE_AND_TIME_FORMATS)
+    '17.11.26'
     """
+    formats, sample = tuple(formats), texts[:MAX_SAMPLED]
+    likely = max(formats, key=lambda format: sum(map(format.can_parse, sample)))
     unparsable = (t for t in texts if not any(f.can_parse(t) for f in formats))
-    return next(unparsable, texts[0])
+    unlike = (text for text in texts if not likely.can_parse(text))
+    return next(unparsable, None) or next(unlike, texts[0])
 
 
 def model_text_error(

@@ -45,6 +45,9 @@ WRITING_STATEMENTS = (
 )
 
 
+_CATALOGUES = ("pg_catalog", "information_schema")
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseTable:
     """A table, or a query, of a database, and which engine that is."""
@@ -135,7 +138,9 @@ def _table_or_query(
     requested: str | None, dialect: str, tables: list[tuple[str, str]]
 ) -> exp.Table | exp.Subquery:
     """Return a table by its name, or by schema and name, or a query as a table."""
-    by_name = {name[-1]: name for name in reversed(tables)}
+    by_name: dict[str, tuple[str, str]] = {}
+    for name in tables:  # those of the user come first
+        by_name.setdefault(name[-1], name)
     by_name |= {".".join(name): name for name in tables}
     if requested is None:
         raise ParameterError(
@@ -153,7 +158,8 @@ def _table_or_query(
     if re.match(r"\s*(select|with|values|\()\b", requested, re.IGNORECASE):
         return _query(requested, dialect)
     msg = f"there is no table {requested!r} in the database"
-    raise DataError(msg, remedy=did_you_mean(requested, list(by_name)))
+    known = [name for name, (schema, _) in by_name.items() if schema not in _CATALOGUES]
+    raise DataError(msg, remedy=did_you_mean(requested, known))
 
 
 def _query(words: str, dialect: str) -> exp.Subquery:
@@ -250,7 +256,9 @@ def _postgres(address: str) -> Iterator[Any]:
         ) from None
     shown = without_password(address)
     try:
-        connection = psycopg.connect(address, connect_timeout=20)
+        # The driver, as SQLAlchemy names it, is no part of the address.
+        plain = re.sub(r"^(postgres(?:ql)?)\+\w+://", r"\1://", address)
+        connection = psycopg.connect(plain, connect_timeout=20)
     except psycopg.Error as error:
         reason = " ".join(str(error).split()).replace(address, shown)
         msg = f"cannot connect to {shown} ({reason})"

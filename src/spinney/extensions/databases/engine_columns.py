@@ -25,9 +25,9 @@ from spinney.data.duckdb import (
     RawColumn,
     SqlColumn,
     column_of,
-    column_type_error,
     described_column,
     invalid_cell_error,
+    with_families,
 )
 from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
@@ -43,12 +43,10 @@ def engine_columns(
     """Return the columns of an engine's rows and their cells, after checking these."""
     all_columns = engine.columns()
     check_names([raw.name for raw in all_columns], declarations)
-    raws = [raw for raw in all_columns if not declarations.ignores(raw.name)]
+    used = [raw for raw in all_columns if not declarations.ignores(raw.name)]
+    raws = with_families(used, declarations)
     if not raws:
         raise no_columns_error(declarations, [raw.name for raw in all_columns])
-    for raw in raws:
-        if raw.family is None:
-            raise column_type_error(raw.name, raw.type)
     columns = [_described(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
