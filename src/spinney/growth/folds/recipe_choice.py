@@ -19,6 +19,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
+from spinney.growth.folds.nested_error import FoldErrors
 from spinney.growth.growers import prediction_only
 from spinney.growth.growth_options import Options
 from spinney.growth.model import RecipeScore
@@ -44,19 +45,15 @@ MAX_LOSS = 1e280
 
 
 class RecipeChoice(NamedTuple):
-    """A recipe, the scores of all candidates, and the growth if folds chose it."""
+    """A recipe, the scores of all candidates, and the growth if folds chose it.
+
+    If candidates were compared on all rows, it has their errors by fold, too.
+    """
 
     recipe: Recipe
     scores: tuple[RecipeScore, ...] = ()
     growth: FoldGrowth | None = None
-
-    @property
-    def compared_all(self) -> bool:
-        """Whether candidates were compared on all rows, and not on a sample."""
-        if self.growth is None:
-            return False
-        copies = self.growth.copies
-        return len(copies.classes) <= _max_compared(copies)
+    fold_errors: tuple[FoldErrors, ...] = ()
 
     @property
     def risk(self) -> float:
@@ -84,17 +81,19 @@ def choose_recipe(
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
                 return RecipeChoice(recipe, (RecipeScore(name, chosen=True),))
-    copies = RowCopies(training)
-    rows = copies.sample(_max_compared(training))
+    numeric, copies = training.schema.target.is_numeric, RowCopies(training)
+    rows = copies.sample(MAX_COMPARED_NUMBERS if numeric else MAX_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
-    scores, growths = list[RecipeScore](), list[FoldGrowth]()
+    scores, growths, errors = list[RecipeScore](), list[FoldGrowth](), []
     with prediction_only(n_trees), warnings.catch_warnings():
         # Warnings about a recipe come when the tree of all rows grows.
         warnings.simplefilter("ignore", SpinneyWarning)
         for name, recipe in candidates.items():
             growths.append(FoldGrowth(rows, recipe, options, on_tree=on_tree))
-            scores.append(_score(name, growths[-1]))
-    chosen = _smallest_of_best(scores)
+            score, fold_errors = _score(name, growths[-1])
+            scores.append(score)
+            errors.append(fold_errors)
+    chosen = smallest_of_best(scores)
     scores[chosen] = replace(scores[chosen], chosen=True)
     growth, grown_folds = growths[chosen], None
     if rows is copies and growth.recipe.pruning == "cost-complexity":
@@ -102,11 +101,8 @@ def choose_recipe(
     growth = replace(
         growth, rows=copies, max_held_out=MAX_HELD_OUT, grown_folds=grown_folds
     )
-    return RecipeChoice(growth.recipe, tuple(scores), growth)
-
-
-def _max_compared(rows: TrainingSet) -> int:
-    return MAX_COMPARED_NUMBERS if rows.schema.target.is_numeric else MAX_COMPARED
+    compared = tuple(errors) if rows is copies else ()
+    return RecipeChoice(growth.recipe, tuple(scores), growth, compared)
 
 
 def _is_small(training: TrainingSet) -> bool:
@@ -117,7 +113,7 @@ def _is_small(training: TrainingSet) -> bool:
     return n_rows < MIN_ROWS_FOR_FOLDS
 
 
-def _smallest_of_best(scores: Sequence[RecipeScore]) -> int:
+def smallest_of_best(scores: Sequence[RecipeScore]) -> int:
     """Return the index of the fewest leaves among candidates of nearly least error."""
     errors = np.array([score.risk for score in scores], np.float64)
     deviations = np.array([score.deviation for score in scores], np.float64)
@@ -127,7 +123,7 @@ def _smallest_of_best(scores: Sequence[RecipeScore]) -> int:
     return int(np.argmin(np.where(nearly_least, leaves, leaves.max() + 1)))
 
 
-def _score(name: str, growth: FoldGrowth) -> RecipeScore:
+def _score(name: str, growth: FoldGrowth) -> tuple[RecipeScore, FoldErrors]:
     """Return the cross-validated error of a growth's recipe."""
     if growth.recipe.pruning == "cost-complexity":
         return _score_subtree(name, growth)
@@ -139,7 +135,9 @@ def _score(name: str, growth: FoldGrowth) -> RecipeScore:
     arrays = growth.finished(np.ones(len(losses), bool)).arrays
     # Only leaves with rows count: declared values must not choose the recipe.
     n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
-    return RecipeScore(name, error, deviation, n_leaves)
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
+    errors = FoldErrors.of_folds(losses, rows.weights, growth.folds, n_leaves)
+    return RecipeScore(name, error, deviation, n_leaves), errors
 
 
 def mean_loss(losses: Floats, weights: Floats) -> tuple[float, float]:
@@ -155,7 +153,7 @@ def mean_loss(losses: Floats, weights: Floats) -> tuple[float, float]:
     return mean * unit, float(np.sqrt(variance / n_rows)) * unit
 
 
-def _score_subtree(name: str, growth: FoldGrowth) -> RecipeScore:
+def _score_subtree(name: str, growth: FoldGrowth) -> tuple[RecipeScore, FoldErrors]:
     """Return the cross-validated error of the subtree that cost complexity chooses."""
     rows, costs = growth.cross_validation_rows(growth.folds), growth.options.costs
     rows = replace(rows, fold_trees=growth.fold_trees)
@@ -167,12 +165,13 @@ def _score_subtree(name: str, growth: FoldGrowth) -> RecipeScore:
     assert subtree.deviation is not None
     # They are fractions of the root's risk, or risks if that is 0.
     unit = (sequence.root_risk if sequence.root_risk > 0 else 1.0) / rows.weights.sum()
-    return RecipeScore(
+    score = RecipeScore(
         name,
         float(subtree.error * unit),
         float(subtree.deviation * unit),
         subtree.leaves,
     )
+    return score, FoldErrors.of_sequence(sequence, growth.recipe.rule)
 
 
 def _losses(
