@@ -105,7 +105,7 @@ def _sheet(
         raise
     except (CalamineError, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
-        msg = f"{origin!r} is no Excel workbook ({reason}): save it again as .xlsx"
+        msg = f"{origin!r} is not an Excel workbook ({reason}): save it again as .xlsx"
         raise DataError(msg) from None
     if len(names) > 1:
         listed = first_of([repr(n) for n in names if n != name], _MAX_NAMED)
