@@ -167,7 +167,9 @@ def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path,
     """
     has_long_names = any("\n" in name or "\r" in name for name in layout.names)
     has_long_names |= layout.n_descriptions > 0  # which may have several lines, too
-    if not has_long_names and (_has_one_line_end(path) or _can_scan(path, layout)):
+    if not has_long_names and (
+        _has_uniform_line_endings(path) or _can_scan(path, layout)
+    ):
         yield path, layout.n_lines
         return
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:

@@ -286,7 +286,7 @@ def output_format_of(path: str | None, *, declared: str | None = None) -> str:
         raise ParameterError(msg, remedy="name the file by its format")
     format_ = declared or by_suffix or ""
     if format_ in WHOLE_FILES and lower.endswith(".gz"):
-        msg = f"{path!r}: {format_} is compressed inside: leave .gz out"
+        msg = f"{path!r}: {format_} is already compressed: remove .gz"
         raise ParameterError(msg)
     return format_
 

@@ -47,7 +47,7 @@ def engine_columns(
     raws = with_families(used, declarations)
     if not raws:
         raise no_columns_error(declarations, [raw.name for raw in all_columns])
-    columns = [_described(raw, declarations) for raw in raws]
+    columns = [_column_of(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
         raw.name: _cell(engine, raw, described, declarations.missing)
