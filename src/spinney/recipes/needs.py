@@ -296,6 +296,12 @@ NEEDS = (
     ),
     # Settings of numbers.
     Need("min_deviation", (NUMBER,), "it is a standard deviation", idle=(0,)),
+    Need(
+        "max_terms",
+        (_has("leaves", "linear"),),
+        "it limits the terms of linear models",
+        idle=(None,),
+    ),
     Need("smoothing", (NUMBER,), "it averages the numbers of nodes", idle=(0,)),
     Need(
         "leaves",
