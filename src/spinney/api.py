@@ -22,7 +22,7 @@ from spinney.models import (
     ALL_KINDS,
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
-    forest_from,
+    grow_forest_from,
     grow_from,
     load_model,
     refuse_forest_arguments,
@@ -255,7 +255,7 @@ engine, connection, table, memory_limit, format, encoding, text_format
     table_input = TableInput.of(locals())
     settings = our_names(settings)
     refuse_forest_arguments({"trees": recipe, **settings})
-    forest, _ = forest_from(
+    forest, _ = grow_forest_from(
         table_input,
         n_trees=n_estimators,
         recipe=recipe,

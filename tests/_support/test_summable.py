@@ -13,7 +13,7 @@ from spinney._support.summable import (
     MIN_BITS,
     add_up_exactly,
     least_bit,
-    summable,
+    round_to_exact_sums,
 )
 
 SIZES = st.sampled_from([1e-200, 1e-3, 0.1, 1.0, 7.0, 1e9, 1e120])
@@ -28,14 +28,14 @@ SIZES = st.sampled_from([1e-200, 1e-3, 0.1, 1.0, 7.0, 1e9, 1e120])
 def test_sums_of_any_of_them_in_any_order_are_exact(numbers, size, factors):
     given_numbers = np.array(numbers) * size
     times = np.array(factors[: len(numbers)], float)
-    rounded = summable(given_numbers, [times, times**2])
+    rounded = round_to_exact_sums(given_numbers, [times, times**2])
     assert add_up_exactly(rounded, [times, times**2])
     for each in (rounded, rounded * times, rounded * times**2):
         exact = [Fraction(x) for x in each.tolist()]
         for order in (slice(None), slice(None, None, -1), slice(None, None, 2)):
             assert Fraction(float(np.cumsum(each[order])[-1])) == sum(exact[order])
     assert np.all(np.abs(rounded / given_numbers - 1) <= 2.0 ** -(MIN_BITS + 1))
-    assert np.array_equal(summable(rounded, [times, times**2]), rounded)
+    assert np.array_equal(round_to_exact_sums(rounded, [times, times**2]), rounded)
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def test_sums_of_any_of_them_in_any_order_are_exact(numbers, size, factors):
     ids=["whole", "large", "halves", "range", "subnormal", "many"],
 )
 def test_numbers_that_add_up_or_cannot_are_left_alone(numbers):
-    assert summable(numbers) is numbers
+    assert round_to_exact_sums(numbers) is numbers
 
 
 def test_few_numbers_of_one_size_are_moved_by_less_than_a_tie():
     numbers = np.random.default_rng(0).uniform(0.5, 2, MAX_NUMBERS)
-    assert np.abs(summable(numbers) / numbers - 1).max() < 2e-12
+    assert np.abs(round_to_exact_sums(numbers) / numbers - 1).max() < 2e-12
 
 
 def test_equal_numbers_stay_equal_and_twice_as_much_is_twice():
-    one = summable(np.full(100, 0.1))
+    one = round_to_exact_sums(np.full(100, 0.1))
     assert np.all(one == one[0])
-    assert np.array_equal(summable(np.full(100, 0.2)), 2 * one)
+    assert np.array_equal(round_to_exact_sums(np.full(100, 0.2)), 2 * one)
 
 
 def test_the_least_bit_of_numbers_is_that_of_fractions():

@@ -94,7 +94,7 @@ def test_a_column_of_infinities(refuse, infinity):
 def test_a_class_label_with_a_line_break(refuse, label):
     line = refuse(f'size,sort\n1,"{label}"\n2,b\n')
     assert f"target 'sort': the class {label!r} holds a line break" in line
-    assert "mend the label" in line
+    assert "fix the label" in line
 
 
 def test_a_file_of_no_known_suffix(refuse):

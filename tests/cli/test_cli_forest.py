@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("--n-estimators", "0"), "--n-estimators 0 must be a whole number"),
         (("--max-features", "2.5"), "--max-features 2.5"),
         (("--max-samples", "0"), "--max-samples 0"),
-        (("--recipe", "auto"), "does not go into a forest"),
+        (("--recipe", "auto"), "cannot be used in a forest"),
         (("--voting", "loud"), "voting"),
         (("-o", "-"), "standard output"),
         (("--quiet", "--json"), "cannot be used with"),
@@ -244,7 +244,7 @@ def test_evaluate_beside_trees(works, tool):
     results = json.loads(out)
     assert {"cart", small} <= {fold["recipe"] for fold in results["folds"]}
     for recipe, words in (
-        ("forest:trees=auto", "does not go into a forest"),
+        ("forest:trees=auto", "cannot be used in a forest"),
         ("forest:leaves=linear", "leaves='linear' needs a target that is a number"),
         ("forest:tie_break_order=x", "a forest has no 'tie_break_order'"),
         ("forest:n_estimators=0", "n_estimators=0"),

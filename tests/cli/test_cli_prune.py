@@ -81,7 +81,7 @@ def test_as_c45_prunes(works, refused, full):
     assert {step["action"] for step in found["steps"]} >= {"replaced"}
     works(*arguments, "--no-raising")
     line = refused(2, *arguments, "--raising")
-    assert "--raising: it needs the rows, and a model keeps none" in line
+    assert "--raising needs the training rows, which the model does not store" in line
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_as_c45_prunes(works, refused, full):
         (
             3,
             ["--pruning", "cost-complexity", "--data", VALID],
-            "--data: 7 rows of weight 7",
+            "--data has 7 rows of weight 7",
         ),
         (2, ["--pruning", "mdl", "-o", "full.spinney"], "file exists: name another"),
-        (2, ["--pruning", "mdl", "-o", "-"], "a model does not go to standard output"),
+        (2, ["--pruning", "mdl", "-o", "-"], "standard output takes no model"),
     ],
 )
 def test_refusals(refused, full, code, arguments, message):
@@ -175,9 +175,9 @@ def test_an_alpha_that_no_tree_pays(works, full):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--no-raising", "--data", TRAIN], "--data: it serves to raise branches"),
-        (["--raising"], "it was grown on (--data TABLE), or leave this out"),
-        (["--weight", "w"], "--weight: it is a column of data"),
+        (["--no-raising", "--data", TRAIN], "--data is only needed to raise branches"),
+        (["--raising"], "pass them (--data TABLE), or remove it"),
+        (["--weight", "w"], "--weight needs --data"),
     ],
 )
 def test_refusals_name_options_and_no_parameters(refused, full, arguments, message):
@@ -185,7 +185,7 @@ def test_refusals_name_options_and_no_parameters(refused, full, arguments, messa
     assert message in line
     assert "=" not in line
     line = refused(2, "prune", full, "--pruning", "cost-complexity")
-    assert "an alpha (--alpha ALPHA), the training table to choose it by folds" in line
+    assert "an alpha (--alpha ALPHA), or the training table (--data TABLE)" in line
     assert "=" not in line
 
 

@@ -14,7 +14,7 @@ import pytest
             "cart:missing_policy=branch,missing-policy=branch",
             "missing_policy is set twice",
         ),
-        ("cart:recipe=id3", "the recipe is 'cart', before the colon"),
+        ("cart:recipe=id3", "names a recipe twice: keep 'cart' before the colon"),
     ],
 )
 def test_settings_of_a_recipe_are_set_once(folder, tool, recipe, remedy):
@@ -59,7 +59,7 @@ NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
         (
             "--recipe chaid --set exhaustive=true --set alpha_merge=0.1",
             "--set alpha_merge=0.1 needs merging that is not exhaustive, and recipe "
-            "'chaid' has --set exhaustive=true: it is the level",
+            "'chaid' has --set exhaustive=true: --set alpha_merge is the",
         ),
         (
             "--recipe c4.5 --set m=3",
@@ -95,8 +95,8 @@ def test_growing_refuses_what_has_no_effect(refused, melons, options, said):
         (
             "--set buckets=entropy-mdl",
             "--set buckets=entropy-mdl needs a target of classes, and this one is a "
-            "number: it parts values of different classes; declare the target "
-            "nominal, or take --set buckets=equal-frequency",
+            "number: the method separates values of different classes; declare the "
+            "target nominal, or use --set buckets=equal-frequency",
         ),
     ],
 )

@@ -46,9 +46,9 @@ def test_settings_and_options_are_taken_together(works, growing):
     [
         (
             "min_stp=3",
-            "--set min_stp=3: a recipe has no 'min_stp': did you mean 'min_step'? See ",
+            "a recipe has no setting 'min_stp': did you mean 'min_step'? See ",
         ),
-        ("name=x", "a recipe has no 'name'"),
+        ("name=x", "a recipe has no setting 'name'"),
         ("min_step=x", "min_step='x' must be a number; see spinney recipes NAME"),
         ("folds=2.5", "folds='2.5' must be a whole number;"),
         ("max_depth=deep", "max_depth='deep' must be a whole number, or none;"),
@@ -201,7 +201,7 @@ def test_a_recipe_with_every_setting(works, name):
 
 def test_names_that_a_setting_may_have(works):
     (line,) = (s for s in works("recipes", "cart").splitlines() if s[:5] == "rule ")
-    assert line.endswith("a smaller tree may be (1-se, half-se or minimum)")
+    assert line.endswith(" (1-se, half-se or minimum)")
     settings = json.loads(works("recipes", "cart", "--json"))["settings"]
     choices = {s["name"]: s["choices"] for s in settings if "choices" in s}
     assert choices["leaves"] == ["mean", "linear", "adaptive"]

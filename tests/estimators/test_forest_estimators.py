@@ -245,7 +245,7 @@ def test_trees_are_readable(melons):
     tree = model.trees[-1].tree
     assert tree.n_leaves == model.forest_.members[-1].n_leaves
     assert tree.height == model.forest_.members[-1].depth.max()
-    assert "2 classes, told by 5 trees" in str(model)
+    assert "2 classes, predicted by 5 trees" in str(model)
     assert sum(len(one.tree) for one in model.trees) == model.forest_.n_nodes
     shares = [node.distribution for node in tree.leaves]
     assert all(share.sum() == pytest.approx(1) for share in shares)
@@ -262,7 +262,7 @@ def test_importances_with_their_spread(iris):
     permuted = model.permutation_importances(X, y)
     assert set(np.argsort(permuted.mean)[-2:]) == {2, 3}
     assert "x2" in str(permuted)
-    with pytest.raises(DataError, match="not the rows"):
+    with pytest.raises(DataError, match="not the training rows"):
         model.permutation_importances(X[::-1], y[::-1])
 
 
@@ -323,7 +323,7 @@ def test_extra_random_trees_are_as_accurate_as_scikit_learn():
 
 
 REFUSALS = [
-    ({"recipe": "auto"}, "does not go into a forest"),
+    ({"recipe": "auto"}, "cannot be used in a forest"),
     ({"recipe": RECIPES["cart"].changed(pruning="cost-complexity")}, "in folds"),
     ({"recipe": RECIPES["cart"].changed(linear_terms=2)}, "make no attributes"),
     ({"missing_policy": "surrogate"}, "keep no surrogates"),

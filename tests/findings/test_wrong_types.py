@@ -71,12 +71,12 @@ def test_an_address_without_an_end(address):
 def test_a_lesson_of_what_is_no_tree():
     model = spinney.grow(SHOP, "y", recipe="id3")
     for pruned in (3, "model.spinney", model.tree):
-        with pytest.raises(ParameterError, match="is no tree: give what"):
+        with pytest.raises(ParameterError, match="is not a tree: pass what"):
             model.lesson(SHOP, pruned=pruned)
 
 
 @pytest.mark.parametrize("model", [3, "model.spinney", None])
 def test_a_score_of_what_is_no_model(model):
-    with pytest.raises(ParameterError, match=r"model=.* has no truth") as error:
+    with pytest.raises(ParameterError, match=r"model=.* has no target") as error:
         spinney.score(model, SHOP)
     assert error.value.parameter == "model"

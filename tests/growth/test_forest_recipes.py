@@ -138,7 +138,7 @@ def test_what_is_measured_of_a_forest():
         (
             ["cart", "auto"],
             {},
-            "recipe 'auto' of the forest: .* goes? into a forest|auto",
+            "recipe 'auto' of the forest: .* cannot be used in a forest|auto",
         ),
         (["cart", "m5"], {}, "recipe 'm5' of the forest: "),
         (["c4.5", "id3"], {"n_estimators": 1}, "less than the 2 recipes"),

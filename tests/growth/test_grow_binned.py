@@ -33,7 +33,7 @@ from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
-from spinney.recipes.recipe import NOTHING
+from spinney.recipes.recipe import NO_GAIN
 from spinney.sources.rows.training_rows import TrainingSet
 
 
@@ -83,7 +83,7 @@ settings_of_recipes = st.fixed_dictionaries(
         "max_depth": st.sampled_from([None, 1, 3, 8]),
         "min_samples_leaf": st.sampled_from([1, 2, 5, 0.07]),
         "min_samples_split": st.sampled_from([2, 10, 0.31]),
-        "min_gain": st.sampled_from([0.0, NOTHING, 0.01]),
+        "min_gain": st.sampled_from([0.0, NO_GAIN, 0.01]),
         "min_branch_share": st.sampled_from([0.0, 0.2]),
         "buckets": st.sampled_from([None, None, "equal-frequency", "equal-width"]),
     }

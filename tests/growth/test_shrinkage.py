@@ -169,5 +169,5 @@ def test_trees_side_by_side_are_the_trees():
     for one, other in zip(some, list(members)[2:5], strict=True):
         assert one.parent.tolist() == other.parent.tolist()
         assert one.cut.tolist() == other.cut.tolist()
-    flat = model.forest_.flat
+    flat = model.forest_.full_layout
     assert flat.trees[:, 1].tolist() == [int(m.depth.max()) for m in members]

@@ -68,7 +68,9 @@ def test_a_format_says_a_kind_or_refuses_it_by_name(models, kind, format, tmp_pa
         written = content if isinstance(content, bytes) else content.encode()
         assert (tmp_path / "out").read_bytes() == written
         return
-    with pytest.raises(ParameterError, match=f"format='{format}' cannot say .*{kind}"):
+    with pytest.raises(
+        ParameterError, match=f"format='{format}' cannot express .*{kind}"
+    ):
         models[kind].export(format, path=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

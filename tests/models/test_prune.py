@@ -139,7 +139,9 @@ def test_a_forced_split_that_a_fold_cannot_make_is_left_out():
 
 def test_weights_of_rows(model):
     weighted = spinney.grow(KYPHOSIS, "Kyphosis", recipe="cart", weight="Number")
-    with pytest.raises(DataError, match="data: 81 rows of weight 81, but the model"):
+    with pytest.raises(
+        DataError, match="data has 81 rows of weight 81, but the training"
+    ):
         weighted.prune("cost-complexity", data=KYPHOSIS)
     found = weighted.prune("cost-complexity", data=KYPHOSIS, weight="Number")
     assert found.sequence_.root_risk == 88
@@ -150,7 +152,9 @@ def test_weights_of_rows(model):
 
 def test_a_table_that_is_another(model):
     table = spinney.read_table(KYPHOSIS)
-    with pytest.raises(DataError, match="data: 80 rows of weight 80, but the model"):
+    with pytest.raises(
+        DataError, match="data has 80 rows of weight 80, but the training"
+    ):
         model.prune("cost-complexity", data=table.take(slice(1, None)))
     with pytest.raises(DataError, match="the model needs the column"):
         model.prune("cost-complexity", data=table.without(("Age",)))
@@ -216,11 +220,11 @@ def test_an_option_is_used_or_refused(method, used):
         ({"pruning": 3}, "pruning=3 is unknown"),
         (
             {"pruning": "cost-complexity", "alpha": 1, "random_state": 3},
-            "random_state: it serves to choose an alpha, and one is given",
+            "random_state chooses an alpha, but one is given",
         ),
         (
             {"pruning": "cost-complexity", "validation": KYPHOSIS, "folds": 5},
-            "folds: it is of folds of the training rows, and validation gives other",
+            "folds needs folds, which validation replaces",
         ),
         (
             {"pruning": "cost-complexity", "validation": KYPHOSIS, "rule": "best"},
@@ -228,7 +232,7 @@ def test_an_option_is_used_or_refused(method, used):
         ),
         (
             {"pruning": "cost-complexity", "alpha": 1, "data": KYPHOSIS},
-            "data: it serves to choose an alpha",
+            "data chooses an alpha",
         ),
         (
             {"pruning": "cost-complexity", "alpha": -1},
@@ -256,22 +260,22 @@ def test_an_option_is_used_or_refused(method, used):
         ({"pruning": "simplify", "cost_matrix": [[1]]}, "cost_matrix of shape"),
         (
             {"pruning": "error-based", "raising": True},
-            "raising: it needs the rows, and a model keeps none: give the table",
+            "raising needs the training rows, which the model does not store",
         ),
         (
             {"pruning": "error-based", "raising": False, "data": KYPHOSIS},
-            "data: it serves to raise branches, and none shall be",
+            "data is only needed to raise branches",
         ),
         (
             {"pruning": "error-based", "raising": np.False_, "data": KYPHOSIS},
-            "data: it serves to raise branches, and none shall be",
+            "data is only needed to raise branches",
         ),
-        ({"pruning": "error-based", "weight": "Age"}, "weight: it is a column of data"),
+        ({"pruning": "error-based", "weight": "Age"}, "weight needs data"),
         ({"pruning": "error-based", "raising": "yes"}, "raising='yes' must be True"),
         ({"pruning": "error-based", "confidence": 0.6}, "confidence=0.6 must be"),
         ({"pruning": "error-based", "confidence": 0}, "confidence=0 must be above 0"),
         ({"seed": 3}, "seed=3 has become random_state=3"),
-        ({"aplha": 3}, "prune has no 'aplha': did you mean 'alpha'"),
+        ({"aplha": 3}, "prune has no parameter 'aplha': did you mean 'alpha'"),
         ({"pruning": "mdl", "n_jobs": 0}, "n_jobs=0 must be"),
     ],
 )

@@ -56,7 +56,9 @@ def test_raising_was_tried():
 def test_weighted_rows_are_raised_by_their_weights():
     said = {"recipe": "c4.5", "weight": "Number"}
     whole = spinney.grow(KYPHOSIS, "Kyphosis", **by_recipe(pruning="none", **said))
-    with pytest.raises(DataError, match="data: 81 rows of weight 81, but the model"):
+    with pytest.raises(
+        DataError, match="data has 81 rows of weight 81, but the training"
+    ):
         whole.prune("error-based", data=KYPHOSIS)
     expected = spinney.grow(KYPHOSIS, "Kyphosis", **by_recipe(**said))
     found = whole.prune("error-based", data=KYPHOSIS, weight="Number")
@@ -69,7 +71,7 @@ def test_other_recipes_are_pruned_so_too(model):
     assert strict.tree.n_leaves < mild.tree.n_leaves <= model.tree.n_leaves
     numbers = spinney.grow(TABLES / "cpu_prp.csv", "class", recipe="cart")
     for name in ("error-based", "collapse"):
-        with pytest.raises(ParameterError, match=f"method='{name}' counts errors"):
+        with pytest.raises(ParameterError, match=f"pruning='{name}' counts errors"):
             numbers.prune(name)
     with pytest.raises(ParameterError, match="'class' is"):
         numbers.prune("error-based", data=TABLES / "cpu_prp.csv")

@@ -228,7 +228,7 @@ def test_numbers_have_no_shares():
         {"x": [1, 2, 3, 4], "y": [0.5, 0.7, 2.5, 2.7]}, "y", recipe="cart"
     ).predictor()
     assert predictor([1]) == pytest.approx(0.5)
-    with pytest.raises(ParameterError, match="no class shares"):
+    with pytest.raises(ParameterError, match="no class probabilities"):
         predictor.probabilities([1])
 
 

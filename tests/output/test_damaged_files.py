@@ -174,7 +174,7 @@ def test_a_run_goes_on_where_it_was_ended(tmp_path, monkeypatch, capsys):
     assert main(["--count", "9", *options]) == 1
     facts = json.loads(record.read_text("utf-8"))
     assert facts["mended"] == {"forest-0.spinney": "slow"}  # it is not kept: no harm
-    assert main(["--count", "3", "--random-state", "1", *options]) == 1
+    assert main(["--count", "3", "--seed", "1", *options]) == 1
     assert begun == [0, 3, 6, 0]
 
 

@@ -11,7 +11,7 @@ from spinney.output.file.update_state_file import (
     KEPT,
     TARGET,
     WEIGHTS,
-    read_kept,
+    read_stored_rows,
 )
 
 SHOP = {
@@ -77,7 +77,7 @@ def test_rows_that_are_none_are_refused(name, change, what):
     header, arrays = TREE.parts(model)
     damaged = {**arrays, name: change(arrays[name])}
     with pytest.raises(DamageError, match=what):
-        read_kept(header, damaged, model.schema)
+        read_stored_rows(header, damaged, model.schema)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_what_is_said_of_rows_is_checked(key, value):
     header, arrays = TREE.parts(model)
     damaged = {KEPT: {**header[KEPT], key: value}}
     with pytest.raises(DamageError):
-        read_kept(damaged, arrays, model.schema)
+        read_stored_rows(damaged, arrays, model.schema)

@@ -203,9 +203,9 @@ REFUSALS = [
         CLASSES,
         {"buckets": "k-means", "thresholds": "observed"},
         "thresholds",
-        "numbers that are in no buckets",
+        "numbers without buckets",
     ),
-    (CLASSES, {"recipe": "chaid", "min_step": 0.1}, "min_step", "numbers that are in"),
+    (CLASSES, {"recipe": "chaid", "min_step": 0.1}, "min_step", "numbers without"),
     (
         CLASSES,
         {"recipe": "cart", "mdl_correction": True},
@@ -515,6 +515,6 @@ def test_what_a_recipe_brings_is_told_as_the_recipe():
         RECIPES["m5"].refuse_target(numeric=False)
     assert (refused.value.parameter, refused.value.value) == ("recipe", "m5")
     given = RECIPES["cart"].changed(pruning="adjusted-error")
-    said = "^pruning='adjusted-error' needs .* or leave this setting out$"
+    said = "^pruning='adjusted-error' needs .* or remove pruning$"
     with pytest.raises(ParameterError, match=said):
         given.refuse_target(numeric=False)

@@ -1,9 +1,9 @@
-"""Numbers whose sums are exact, so that no order of adding changes them.
+"""Numbers rounded so that their sums are exact in any order.
 
-A float is a whole number times a power of two. Where all of some numbers are multiples
-of 2^u, and together they are at most 2^(u + 53), the sum of any of them is a float:
-nothing is rounded, whoever adds them up and in whatever order. Whole numbers are such,
-and others can be rounded, once, to the multiples of 2^u for the least u that will do.
+A float is the product of an integer and a power of two. If all numbers are multiples of
+2^u, and their sum is at most 2^(u + 53), the sum of any of them is a float: nothing is
+rounded. Integers have this property. Other numbers can be rounded once, to multiples of
+2^u for the smallest possible u.
 """
 
 from collections.abc import Sequence
@@ -21,25 +21,27 @@ MIN_BITS = 29
 MAX_NUMBERS = 8192
 
 
-def summable(numbers: Floats, times: Sequence[Floats] = ()) -> Floats:
+def round_to_exact_sums(
+    numbers: Floats, factor_arrays: Sequence[Floats] = ()
+) -> Floats:
     """Return numbers above 0, rounded so that they add up exactly.
 
-    So do their products with each of ``times``, which have a factor for each number.
-    Numbers that add up exactly are returned as they are, and so are those that differ
-    too much in size, or are too many, for rounding to go unseen.
+    So do their products with each array in ``factor_arrays``, which has a factor for
+    each number. Numbers that add up exactly are returned unchanged. So are numbers of
+    very different size, or too many numbers, since rounding would change them visibly.
 
-    >>> tenths = summable(np.array([0.1, 0.2, 0.3]))
+    >>> tenths = round_to_exact_sums(np.array([0.1, 0.2, 0.3]))
     >>> bool(tenths.sum() - tenths[0] - tenths[1] == tenths[2])
     True
     >>> bool(abs(tenths - [0.1, 0.2, 0.3]).max() < 1e-15)
     True
-    >>> summable(np.array([3.0, 0.5]))
+    >>> round_to_exact_sums(np.array([3.0, 0.5]))
     array([3. , 0.5])
     """
-    if add_up_exactly(numbers, times):
+    if add_up_exactly(numbers, factor_arrays):
         return numbers
     # A little more than they are: rounding may raise each by half of a multiple.
-    power = _power_for(numbers * (1 + 2.0**-24), times)
+    power = _power_for(numbers * (1 + 2.0**-24), factor_arrays)
     light = float(numbers.min()) < np.ldexp(1.0, power + MIN_BITS)
     if light or power < MIN_POWER or len(numbers) > MAX_NUMBERS:
         return numbers
@@ -47,23 +49,25 @@ def summable(numbers: Floats, times: Sequence[Floats] = ()) -> Floats:
 
 
 def add_up_exactly(
-    numbers: Floats, times: Sequence[Floats] = (), repeats: int = 1
+    numbers: Floats, factor_arrays: Sequence[Floats] = (), repeats: int = 1
 ) -> bool:
     """Return whether all sums of numbers, and of their products, are exact.
 
-    Each of them may be added up to so many times as ``often`` says.
+    ``repeats`` is the greatest multiplicity of a number in a sum.
 
     >>> numbers = np.array([2.0**52, 1.0])
-    >>> add_up_exactly(numbers), add_up_exactly(numbers, often=2)
+    >>> add_up_exactly(numbers), add_up_exactly(numbers, repeats=2)
     (True, False)
     """
-    return least_bit(numbers) >= _power_for(numbers, times, repeats)
+    return least_bit(numbers) >= _power_for(numbers, factor_arrays, repeats)
 
 
-def _power_for(numbers: Floats, times: Sequence[Floats], repeats: int = 1) -> int:
-    """Return the least power of two whose multiples, and products, add up exactly."""
+def _power_for(
+    numbers: Floats, factor_arrays: Sequence[Floats], repeats: int = 1
+) -> int:
+    """Return the smallest power of two whose multiples add up exactly."""
     powers = [-ZERO_POWER]
-    for factors in (np.ones(len(numbers)), *times):
+    for factors in (np.ones(len(numbers)), *factor_arrays):
         if total := repeats * float(numbers @ np.abs(factors)):
             power = int(np.frexp(total)[1]) - MANTISSA
             powers.append(power - min(0, least_bit(factors)))
@@ -71,7 +75,7 @@ def _power_for(numbers: Floats, times: Sequence[Floats], repeats: int = 1) -> in
 
 
 def least_bit(numbers: Floats) -> int:
-    """Return the greatest power of two that all numbers are multiples of.
+    """Return the exponent of the greatest power of two that divides all numbers.
 
     >>> least_bit(np.array([1.5, 12.0])), least_bit(np.array([0.0]))
     (-1, 1024)

@@ -1,8 +1,8 @@
 """Work in threads; kernels run without the interpreter's lock.
 
-Python raises an interrupt in the main thread only. If that one waits for others, it
-sets a :class:`_StopFlag`, which they read between two steps
-(:func:`stop_if_requested`), and waits until they have stopped.
+Python raises an interrupt in the main thread only. If the main thread waits for others,
+it sets a :class:`_StopFlag` and waits until they stop. They read the flag between two
+steps (:func:`stop_if_requested`).
 """
 
 import os
@@ -30,26 +30,26 @@ _LIMIT: ContextVar[int | None] = ContextVar("most threads", default=None)
 
 
 class _StopFlag:
-    """Whether work is to stop; that of threads within threads stops with theirs."""
+    """A request to stop work; it also stops threads started by that work."""
 
     def __init__(self, parent: "_StopFlag | None") -> None:
         self.raised, self.parent = False, parent
 
     @property
     def is_set(self) -> bool:
-        """Whether this flag is raised, or one above it."""
+        """Whether this flag or one of its parents is set."""
         return self.raised or (self.parent is not None and self.parent.is_set)
 
 
 class Stopped(BaseException):
-    """Ends the work of a thread that was requested to stop."""
+    """Ends the work of a thread that was asked to stop."""
 
 
 _FLAG: ContextVar[_StopFlag | None] = ContextVar("the flag of this work", default=None)
 
 
 def stop_if_requested() -> None:
-    """End the work of this thread here, if another has requested it."""
+    """Raise ``Stopped`` if this thread was asked to stop."""
     flag = _FLAG.get()
     if flag is not None and flag.is_set:
         raise Stopped
@@ -57,7 +57,7 @@ def stop_if_requested() -> None:
 
 @contextmanager
 def _stopping(futures: "list[Future[Any]]") -> Iterator[_StopFlag]:
-    """Give the flag of some work; if waiting for it fails, the work is stopped."""
+    """Yield the stop flag of some work; set the flag if waiting fails."""
     flag = _StopFlag(_FLAG.get())
     try:
         yield flag
@@ -72,7 +72,7 @@ def _stopping(futures: "list[Future[Any]]") -> Iterator[_StopFlag]:
 
 
 def _with_flag(flag: _StopFlag, piece: Callable[[], Result]) -> Callable[[], Result]:
-    """Return a function that runs with a flag, in its caller's context."""
+    """Return a function that runs with a stop flag, in its caller's context."""
     context = copy_context()
     context.run(_FLAG.set, flag)
 
@@ -84,10 +84,10 @@ def _with_flag(flag: _StopFlag, piece: Callable[[], Result]) -> Callable[[], Res
 
 
 class Pace:
-    """The size of the work of one kernel call, so that it returns often enough.
+    """The number of items in one kernel call, chosen so that calls stay short.
 
-    A kernel cannot be interrupted. It gets so many items that it returns in about
-    ``SECONDS``: few at first, and then more or fewer by the time that they took.
+    A kernel cannot be interrupted. Its number of items is adapted to calls of about
+    ``SECONDS``: few at first, then by the time of the previous call.
 
     >>> pace = Pace(first=64)
     >>> with pace:
@@ -115,9 +115,9 @@ class Pace:
 
 
 def n_threads() -> int:
-    """Return how many threads there are to use: one per core that we may use.
+    """Return the number of threads to use: one per available core.
 
-    Within :func:`limited_threads` there are no more than it says.
+    Inside :func:`limited_threads` its limit holds.
     """
     cores = (
         len(os.sched_getaffinity(0))
@@ -129,9 +129,9 @@ def n_threads() -> int:
 
 @contextmanager
 def limited_threads(n_jobs: int | None) -> Iterator[None]:
-    """Let the work that is done meanwhile use no more than ``n_jobs`` threads.
+    """Limit the work inside this block to ``n_jobs`` threads.
 
-    After an interrupt no thread of ours is left, not even one that waits for work.
+    After an interrupt no thread of ours is left, not even an idle one.
 
     >>> with limited_threads(1):
     ...     n_threads()
@@ -167,7 +167,7 @@ def run_blocks(
 ) -> list[Any]:
     """Run a function on ranges of ``step`` of n items, each in any free thread.
 
-    Each thread has a workspace, which is passed to the function; return them all.
+    Each thread passes its own workspace to the function. Return the workspaces.
     """
     numbers, workspaces = count(), list[Any]()
 
@@ -190,8 +190,8 @@ def run_all(
 ) -> list[Result]:
     """Run functions, in threads if there are several; return their results.
 
-    Those of a few microseconds take less time than waking a thread: ``in_threads`` is
-    false for them.
+    ``in_threads`` is false for functions of a few microseconds: waking a thread takes
+    longer.
     """
     work = list(pieces)
     if len(work) == 1 or n_threads() == 1 or not in_threads:
@@ -205,7 +205,7 @@ def run_all(
 def run_streamed(
     function: Callable[[Item], Result], items: Iterable[Item]
 ) -> list[Result]:
-    """Return the results of a function for items, in threads while the next ones come.
+    """Return the results of a function for items, while more items are produced.
 
     A single item is processed in this thread, and so are all items in a thread of this
     pool. No more items wait than there are threads.
@@ -234,7 +234,7 @@ def run_each(
 ) -> list[Result]:
     """Run functions in at most ``max_threads`` threads; ``done`` gets the number done.
 
-    If one fails, or the user interrupts, those not yet begun are never begun.
+    If a function fails, or the user interrupts, no further one is started.
     """
     remaining = list(pieces)
     size = min(max_threads or n_threads(), len(remaining))
@@ -256,7 +256,7 @@ def run_each(
 
 
 class _Pools:
-    """The pools of a process, by size."""
+    """The thread pools of a process, by size."""
 
     of_size: dict[int, "ThreadPoolExecutor"]
     lock: Any  # no pool is dismissed while it is given work
@@ -265,11 +265,11 @@ class _Pools:
         self.begin()
 
     def begin(self) -> None:
-        """Have no pools: at first, and in a forked child, which has no threads."""
+        """Start without pools: at first, and in a forked child, which lacks threads."""
         self.of_size, self.lock = {}, Lock()
 
     def submit(self, piece: Callable[[], Result]) -> "Future[Result]":
-        """Give a piece of work to as many threads as there may be."""
+        """Submit a piece of work to the pool of the current number of threads."""
         size = n_threads()
         with self.lock:
             if size not in self.of_size:
@@ -277,7 +277,7 @@ class _Pools:
             return self.of_size[size].submit(piece)
 
     def release(self) -> None:
-        """Let all threads go that wait for work; others go when theirs is done."""
+        """Release idle threads; others end after their work."""
         with self.lock:
             pools, self.of_size = self.of_size, {}
         for pool in pools.values():
@@ -297,7 +297,7 @@ def _new_pool(size: int) -> "ThreadPoolExecutor":
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` means: None is all, -1 too, -2 all but one."""
+    """Return how many threads ``n_jobs`` means: None or -1 is all, -2 all but one."""
     if n_jobs is None:
         return n_threads()
     if not is_whole(n_jobs) or n_jobs == 0:

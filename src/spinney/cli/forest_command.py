@@ -133,7 +133,7 @@ IMPORTANCES = ("permutation_importances", "grouped_importances")
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, a database, or - for standard input)."""
     from spinney.growth.forest import find_typical_tree
-    from spinney.models import FittedForest, forest_from
+    from spinney.models import FittedForest, grow_forest_from
 
     output = options["output"]
     _check_options(options)
@@ -147,7 +147,7 @@ def forest(data: str, target: str, **options: Any) -> None:
         msg = f"--set seed={seed} applies to single trees: use --random-state"
         raise ParameterError(msg)
     with dask_workers(options), progress_bar("growing") as progress:
-        grown, bags = forest_from(
+        grown, bags = grow_forest_from(
             table_input(data, {**options, "target": target}),
             n_trees=options["n_estimators"],
             recipe=recipes,

@@ -31,12 +31,7 @@ from spinney.cli.shell_options import (
     tree_choice_text,
     tree_option,
 )
-from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
-    as_json,
-    write_data,
-    write_text,
-)
+from spinney.cli.shell_output import STANDARD_OUTPUT, as_json, write_data, write_text
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:

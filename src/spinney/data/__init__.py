@@ -20,6 +20,7 @@ from spinney.data.column_issues import (
     IssueFacts,
     column_warnings,
     exclude_identifiers,
+    is_identifier_name,
     is_row_numbering,
     table_warnings,
     without_identifiers,

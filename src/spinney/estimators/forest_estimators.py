@@ -49,7 +49,7 @@ from spinney.sources.rows import TrainingSet
 
 @dataclass(eq=False, repr=False)
 class ForestEstimator(TableEstimator):
-    """What a forest for classes and one for numbers share."""
+    """The base of forests for classes and for numbers."""
 
     n_estimators: int = 100
     recipe: Recipes = "cart"
@@ -66,7 +66,7 @@ class ForestEstimator(TableEstimator):
 
     _grown_as = "forest_"
     _model_class = FittedForest
-    # What each of its trees is by itself.
+    # The estimator of one of its trees.
     _tree_class: ClassVar[type[TreeEstimator]]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
@@ -85,7 +85,7 @@ class ForestEstimator(TableEstimator):
             raise refusal(
                 Setting("oob_score", True),
                 ("needs ", Setting("bootstrap", True)),
-                "without it every tree has seen every row; leave one of them out",
+                "without it no row is out-of-bag; remove one",
             )
         forest = grow_forest(
             training,
@@ -109,7 +109,7 @@ class ForestEstimator(TableEstimator):
     def _forest_settings(
         self, training: TrainingSet, before: Forest | None
     ) -> ForestSettings:
-        """Return the settings; a warm start keeps the seed that was drawn."""
+        """Return the settings; a warm start reuses a random seed."""
         given = {name: getattr(self, name) for name in FOREST_PARAMETERS}
         drawn = before is not None and not isinstance(
             self.random_state, (int, np.integer)
@@ -118,25 +118,25 @@ class ForestEstimator(TableEstimator):
         return ForestSettings(**given, **self._votes(training.schema.target), seed=seed)
 
     def _votes(self, target: Target) -> dict[str, Any]:
-        """Return the settings that are about classes."""
+        """Return the settings for classes."""
         return {}
 
     def _keep_out_of_bag(self, votes: Floats) -> None:
-        """Keep the votes for each row out of the bag."""
+        """Store the out-of-bag votes for each row."""
         raise NotImplementedError
 
     @property
     def estimators_(self) -> list[Any]:
-        """The trees as estimators that predict, made when they are asked for.
+        """The trees as estimators, made on access: those of :attr:`trees`.
 
-        They predict classes, not codes of them, and each by its own leaves: the forest
-        shrinks these by ``forest_.shrinkage``. They are those of :attr:`trees`.
+        They predict classes, not class codes, by unshrunk leaves: the forest shrinks
+        these by ``forest_.shrinkage``.
         """
         return list(self.trees)
 
     @property
     def trees(self) -> Trees[Any]:
-        """The trees, each an estimator by itself, made when it is asked for."""
+        """The trees, each an estimator by itself, made on access."""
         return Trees(self._fitted().forest_, self._member)
 
     def _member(self, number: int) -> TreeEstimator:
@@ -156,7 +156,7 @@ class ForestEstimator(TableEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """What each column gained, as shares; :meth:`importances` has the spread."""
+        """The importance of each column, normalised; :meth:`importances` has the SD."""
         return self.importances().mean
 
     @wraps(FittedForest.typical)
@@ -181,7 +181,7 @@ class ForestEstimator(TableEstimator):
 
 
 def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:
-    """Return the votes, NaN for rows that weigh nothing and were left out."""
+    """Return the votes of all rows, NaN for rows of weight 0."""
     if sample_weight is None:
         return votes
     weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
@@ -193,7 +193,7 @@ def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:
 
 
 def _reporter(verbose: int) -> Callable[[int, int], None] | None:
-    """Return what says on stderr how many trees are grown: each, or each tenth."""
+    """Return a function that reports the grown trees on stderr, for verbose > 0."""
     if not verbose:
         return None
 
@@ -210,74 +210,73 @@ def _reporter(verbose: int) -> Callable[[int, int], None] | None:
 class ForestClassifier(ClassTarget, ForestEstimator):
     """A random forest for classes, over tables as they are.
 
-    Many trees, each grown on rows drawn for it and looking at few attributes in a
-    node, vote (Breiman 2001). Nominal, ordinal, numeric and missing values are taken as
-    they are, as by :class:`TreeClassifier`. The same ``random_state`` gives the same
-    forest, whatever the threads or the order of the rows.
+    Many trees vote, each grown on a bootstrap sample with few random attributes per
+    node (Breiman 2001). Nominal, ordinal, numeric and missing values are used without
+    encoding, as in :class:`TreeClassifier`. The same ``random_state`` gives the same
+    forest, whatever the number of threads or the order of the rows.
 
     Parameters
     ----------
     n_estimators : int
-        How many trees; at most 100,000.
+        The number of trees, at most 100,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
-        That of the trees; of several each tree takes one, in turn:
-        ``recipe=["id3", "c4.5", "cart"]``. Where one has surrogates ("cart"), missing
-        values go to the branch where they gain most instead.
+        The recipe of the trees; trees take several recipes in turn:
+        ``recipe=["id3", "c4.5", "cart"]``. Instead of surrogates ("cart"), missing
+        values go to the branch with the highest gain.
     criterion, grouping, missing_policy, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
         further ones: ``recipe=Recipe.named("cart").changed(buckets="k-means")``.
-        Scikit-learn's words are taken too, as by :class:`TreeClassifier`.
+        Scikit-learn's names are accepted too, as in :class:`TreeClassifier`.
     nominal, ordinal, numeric, values, missing_values
-        What is declared of columns; see :class:`TreeClassifier`.
+        Declarations of columns; see :class:`TreeClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
-        How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
-        share of all, or all (None).
+        The number of non-constant attributes tried per node: √p, log₂ p, an integer, a
+        fraction, or all (None).
     bootstrap : bool or "hash"
-        Whether each tree is grown on rows drawn for it, or on all. "hash" draws each
-        row by what is in it, as of tables in engines.
+        Whether each tree is grown on a sample of the rows. "hash" samples each row by
+        its contents, as for tables in engines.
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int or float, optional
-        How many rows are drawn, or which share; all if not given, or 63.2 % without
+        The number or fraction of rows to draw; all if not given, or 63.2 % without
         replacement.
     extra_random : bool
-        Whether one cut is drawn for each attribute and node, not sought: extremely
-        randomised trees (Geurts, Ernst and Wehenkel 2006).
+        Whether thresholds are drawn at random: extremely randomised trees (Geurts,
+        Ernst and Wehenkel 2006).
     shrinkage : float, optional
-        How much what a leaf says is shrunk towards the nodes above it, in rows' weight
-        (hierarchical shrinkage); 0 is not at all. If not given, 0, 3, 10, 30 and 100
-        are tried on rows out of the bag, at most 5,000, and the best is kept as
-        ``forest_.shrinkage``.
+        The weight of the nodes above a leaf in its prediction, in rows (hierarchical
+        shrinkage); 0 is none. If not given, ``forest_.shrinkage`` is the best of 0, 3,
+        10, 30 and 100 on at most 5,000 out-of-bag rows.
     voting : {"probability", "majority"}
-        Whether a tree votes with the class shares of a leaf, or with one class.
+        Whether a tree votes with the class probabilities of a leaf, or for one class.
     class_weight : dict, "balanced" or "balanced_subsample", optional
-        What each class's weight is multiplied by; "balanced" makes all equal, the other
-        in the rows of each tree.
+        The factor of each class's weight; "balanced" makes class weights equal, the
+        other one in the sample of each tree.
     oob_score : bool
-        Whether to tell each training row by the trees that have not seen it.
+        Whether to compute out-of-bag predictions of the training rows.
     random_state : int, RandomState or None
-        The seed.
+        The random seed.
     n_jobs : int, optional
-        How many trees grow at once; as many as there are cores if not given, or -1.
+        The number of trees that grow at once; one per core if not given, or -1.
     warm_start : bool
-        Whether ``fit`` adds trees to those that there are.
+        Whether ``fit`` adds trees to the fitted forest.
     verbose : int
-        1 says on stderr when a tenth of the trees is grown, 2 says it of each.
+        1 reports every tenth of the trees on stderr, 2 every tree.
 
     Attributes
     ----------
     classes_ : array
         The classes.
     forest_ : Forest
-        The trees as arrays, with recipes, schema and origin. :attr:`trees` makes each
+        The trees as arrays, with recipes, schema and origin. :attr:`trees` has each as
         a model by itself: ``print(model.trees[3])``.
     oob_score_ : float
-        The accuracy out of the bag; None where every tree has seen every row.
+        The out-of-bag accuracy; None if no row is out-of-bag.
     oob_decision_function_ : array, rows × classes
-        The votes out of the bag; NaN where every tree has seen a row.
+        The out-of-bag votes; NaN for rows in every bag.
     feature_importances_ : array
-        What each column gained, as shares.
+        The importance of each column, normalised.
 
     Examples
     --------
@@ -307,10 +306,10 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
 @reject_unknown_parameters
 @dataclass(eq=False, repr=False)
 class ForestRegressor(NumberTarget, ForestEstimator):
-    """A random forest for numbers: the mean of what its trees say.
+    """A random forest for numbers: the mean of the predictions of its trees.
 
-    It takes tables and parameters as :class:`ForestClassifier` does; what is about
-    classes it has not.
+    It takes tables and parameters as :class:`ForestClassifier` does, except those for
+    classes.
 
     Parameters
     ----------
@@ -321,16 +320,16 @@ replace, max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, 
 warm_start, verbose
         As for :class:`ForestClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
-        How many attributes that vary are looked at in a node; two thirds if not given.
+        The number of attributes tried per node; two thirds if not given.
 
     Attributes
     ----------
     forest_ : Forest
         As for :class:`ForestClassifier`.
     oob_score_ : float
-        R² out of the bag.
+        The out-of-bag R².
     oob_prediction_ : array
-        The votes for each row out of the bag; NaN where every tree has seen it.
+        The out-of-bag prediction of each row; NaN for rows in every bag.
 
     Examples
     --------

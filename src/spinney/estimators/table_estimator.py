@@ -1,4 +1,4 @@
-"""What all scikit-learn classes share: fitting, and reading tables."""
+"""The base of the scikit-learn estimators: fitting, and reading tables."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,12 +28,7 @@ from spinney.data import (
     table_warnings,
 )
 from spinney.data.readers import read_table
-from spinney.errors import (
-    CellError,
-    DataError,
-    SpinneyError,
-    warn,
-)
+from spinney.errors import CellError, DataError, SpinneyError, warn
 from spinney.models import FittedTable
 from spinney.recipes import Named, Recipe, our_names, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
@@ -45,7 +40,7 @@ Method = Callable[Concatenate[Any, Options], Result]
 
 
 def delegated(method: Method[Options, Result]) -> Method[Options, Result]:
-    """Return a method of fitted models as one of an estimator that holds a model."""
+    """Return a method of an estimator that calls the method of its fitted model."""
     name = method.__name__
 
     @wraps(method)
@@ -59,18 +54,18 @@ def delegated(method: Method[Options, Result]) -> Method[Options, Result]:
     return delegating
 
 
-# The parameters that declare what columns are.
+# The parameters that declare columns.
 DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
-MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
+MAX_DENSE_CELLS = 1 << 28  # 2 GB of floats
 
 
 @dataclass(eq=False, repr=False)
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """A tree or a forest over tables as they are, by scikit-learn's conventions.
 
-    It holds a fitted model, a ``FittedTree`` or ``FittedForest``, and delegates to it.
-    Parameters are fields, of which the signature of ``__init__`` is made that
-    scikit-learn reads. Here are those that trees and forests have alike.
+    It has a fitted model, a ``FittedTree`` or ``FittedForest``, and delegates to it.
+    Parameters are dataclass fields, so that ``__init__`` has the signature that
+    scikit-learn reads.
     """
 
     _: KW_ONLY
@@ -92,7 +87,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     random_state: Any = None
     n_jobs: int | None = None
 
-    # The name of the attribute that has what was grown, and the class of the model.
+    # The attribute of the grown tree or forest, and the class of the fitted model.
     _grown_as: ClassVar[str]
     _model_class: ClassVar[Any]
     _by_name = False  # whether later tables are read by the names of columns
@@ -109,17 +104,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         y : array
             The class of each row, or its number.
         sample_weight : array, optional
-            The weight of each row; a row of weight 0 is as good as absent.
+            The weight of each row; rows of weight 0 are ignored.
         """
-        with limited_threads(self.n_jobs), learning_anew(self) as new:
+        with limited_threads(self.n_jobs), transactional_fit(self) as new:
             new._fit(X, y, sample_weight, self)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
-        """Learn, as a new estimator that nobody else knows yet.
-
-        ``old`` is the one whose ``fit`` was called, as it was before.
-        """
+        """Fit this new estimator; ``old`` is the one whose ``fit`` was called."""
         raise NotImplementedError
 
     def _rows(
@@ -131,10 +123,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         *,
         first: bool = False,
     ) -> TrainingSet:
-        """Return the rows to grow on by a recipe, or several.
-
-        ``first`` says that others will come.
-        """
+        """Return the rows to grow on; after the ``first`` batch others will follow."""
         name = getattr(y, "name", None)
         if y is None:
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
@@ -166,28 +155,28 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:
-        """Return y as one column, refused where a cell is no class, or no number."""
+        """Return y as one column; refuse cells that are no classes, or no numbers."""
         raise NotImplementedError
 
     def _target(
         self, cells: NDArray[Any], name: str, n_rows: int
     ) -> tuple[Target, Any]:
-        """Return the target of these cells, and each row's class or number."""
+        """Return the target, and the class code or number of each row."""
         raise NotImplementedError
 
     def _adopt(self, grown: Any) -> None:
-        """Take what was grown as this estimator's model."""
+        """Set the grown tree or forest, and its fitted model."""
         setattr(self, self._grown_as, grown)
         self._fitted_model: Any = self._model_class(grown)
 
     def _adopt_by_name(self, grown: Any) -> Self:
-        """Take what was grown as a model that reads tables by the names of columns."""
+        """Set a grown tree or forest that finds columns of tables by name."""
         self._by_name = True
         self._adopt(grown)
         return self
 
     def _fitted(self) -> Any:
-        """Return the fitted model, which reads tables by this estimator."""
+        """Return the fitted model, which reads tables with this estimator."""
         if self._grown_as not in vars(self):
             check_is_fitted(self, self._grown_as)  # raises, in its own words
         model = copy(self._fitted_model)
@@ -215,34 +204,34 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _rows_with_target(
         self, X: Any, sample_weight: Any
     ) -> tuple[Table, Any, Floats]:
-        """Return the rows whose target the table holds, that target, their weights."""
+        """Return the rows of a table with a target, their targets, and weights."""
         table = self.read(X)
         target = self.schema.target
         column = check_target(table, target.name)
-        known = ~column.missing
-        weights = given_weights(sample_weight, table.n_rows)[known]
-        return table.take(known), target.encode(column)[known], weights
+        present = ~column.missing
+        weights = given_weights(sample_weight, table.n_rows)[present]
+        return table.take(present), target.encode(column)[present], weights
 
     def __str__(self) -> str:
         fitted = self._grown_as in vars(self)
         return str(self._fitted()) if fitted else repr(self)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Return what a notebook shows: the model, or before fit the parameters."""
+        """Return the display in notebooks: the model, or before fit the parameters."""
         shown: Any = self._fitted() if hasattr(self, self._grown_as) else super()
         bundle: dict[str, str] = shown._repr_mimebundle_(**options)
         return bundle
 
     @property
     def _repr_html_(self) -> Any:
-        """Scikit-learn's page of the parameters, before there is a model to show."""
+        """Scikit-learn's display of the parameters, before fit."""
         if hasattr(self, self._grown_as):
-            msg = "a fitted model is shown by its own page, not by its parameters"
+            msg = "a fitted model has its own display"
             raise AttributeError(msg)
         return super()._repr_html_
 
     def _declarations(self, named: bool) -> Declarations:  # noqa: FBT001
-        """Return what is declared of columns, which have names or are x0, x1, x2."""
+        """Return the declarations of columns, which are named or are x0, x1, x2."""
 
         def name_of(column: Any) -> Any:
             if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
@@ -266,7 +255,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; a setting that only recipes have is refused, with the way."""
+        """Set parameters; settings that only recipes have are refused with a remedy."""
         params = our_names(params)
         refuse_uncommon(params, self.get_params(deep=False), self.recipe)
         super().set_params(**params)
@@ -314,7 +303,7 @@ def validated_table(
 ) -> Table:
     """Return X as a table, by scikit-learn's conventions; ``reset`` in fit.
 
-    ``declare`` says what is declared of columns that have names, or that have none.
+    ``declare`` returns the declarations, given whether the columns have names.
     """
     if has_names_only(X):
         declared = declare(True)
@@ -333,7 +322,7 @@ def validated_table(
         cells = _validated_array(estimator, X, y, reset=reset)
         table = read_table(cells, declarations=declare(False))
     names: Any = getattr(estimator, "feature_names_in_", None)
-    if names is None:  # there are none, or another program has put them aside
+    if names is None:  # X has none, or another program has removed them
         names = table.names
         if not reset:
             names = getattr(estimator, "_fit_names", names)
@@ -370,14 +359,14 @@ def mixed_input(tags: Any) -> Any:
 
 
 def validated(estimator: Any, X: Any, **settings: Any) -> Any:
-    """Return what scikit-learn makes of X; what it refuses is our error."""
+    """Return X validated by scikit-learn; its errors become ours."""
     with our_errors():
         return validate_data(estimator, X, **settings)
 
 
 @contextmanager
 def our_errors() -> Iterator[None]:
-    """Make errors of ours, in the same words, of those that scikit-learn raises."""
+    """Turn errors of scikit-learn into ours, with the same words."""
     try:
         yield
     except SpinneyError:
@@ -389,9 +378,9 @@ def our_errors() -> Iterator[None]:
 
 
 def reject_unknown_parameters(estimator: type[Estimator]) -> type[Estimator]:
-    """Let a constructor refuse settings that only recipes have, and name the way.
+    """Let a constructor refuse settings that only recipes have, with a remedy.
 
-    It takes the aliases of parameters, too. The signature, which scikit-learn reads,
+    It accepts aliases of parameters, too. The signature, which scikit-learn reads,
     stays that of the parameters.
     """
     construct = estimator.__init__
@@ -402,46 +391,43 @@ def reject_unknown_parameters(estimator: type[Estimator]) -> type[Estimator]:
         in_order = dict(zip(names, arguments, strict=False))
         given = our_names({**in_order, **parameters})
         refuse_uncommon(given, names, given.get("recipe", type(self).recipe))
-        own = {name: given[name] for name in our_names(parameters)}
-        construct(self, *arguments, **own)
+        named = {name: given[name] for name in our_names(parameters)}
+        construct(self, *arguments, **named)
 
     estimator.__init__ = checked
     return estimator
 
 
 def refuse_other_kinds(table: Table, declared: Declarations) -> None:
-    """Refuse kinds that are declared of a table that has been read otherwise."""
+    """Refuse declared kinds that differ from those of a table already read."""
     for column in table.columns:
         kind = declared.kind(column.name)
         if kind not in (None, column.kind):
             msg = (
-                f"column {column.name!r} is declared {kind}, and the table has it "
-                f"{column.kind}: declare it where the table is read, by read_table"
+                f"column {column.name!r} is declared {kind}, but {column.kind} in the "
+                "table: declare it in read_table"
             )
             raise DataError(msg)
 
 
 def dense_cells(cells: Any) -> Floats:
-    """Return a sparse matrix of numbers as an array, if that is not absurdly large."""
+    """Return a sparse matrix as a dense array; refuse one that is too large."""
     n_cells = cells.shape[0] * cells.shape[1]
-    if n_cells > MOST_DENSE_CELLS:
+    if n_cells > MAX_DENSE_CELLS:
         msg = (
-            f"X is sparse, {cells.shape[0]:,} × {cells.shape[1]:,}, and would be read "
-            f"as {n_cells:,} cells, which take {n_cells * 8 / 2**30:.0f} GB"
+            f"sparse X of shape {cells.shape[0]:,} × {cells.shape[1]:,} would take "
+            f"{n_cells * 8 / 2**30:.0f} GB as a dense array"
         )
-        remedy = (
-            "take fewer columns, such as those that feature_selection.SelectKBest "
-            "keeps, or fewer rows at a time"
-        )
+        remedy = "use fewer columns (feature_selection.SelectKBest), or fewer rows"
         raise DataError(msg, remedy=remedy)
     return np.asarray(cells.astype(np.float64).toarray())
 
 
 @contextmanager
-def learning_anew(estimator: Estimator) -> Iterator[Estimator]:
-    """Give a new estimator that learns; then the old one is as it is.
+def transactional_fit(estimator: Estimator) -> Iterator[Estimator]:
+    """Give a new estimator to fit, then move its state to the old one.
 
-    One which fails, or is interrupted, leaves the old estimator as it was.
+    If fitting fails or is interrupted, the old estimator is unchanged.
     """
     kind: Any = type(estimator)
     parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
@@ -458,25 +444,25 @@ def learning_anew(estimator: Estimator) -> Iterator[Estimator]:
 
 @cache
 def _parameter_names(kind: Any) -> list[str]:
-    """Return the parameters of an estimator; scikit-learn finds them anew each time."""
+    """Return the parameters of an estimator, cached as scikit-learn does not."""
     names: list[str] = kind._get_param_names()
     return names
 
 
 def is_framed(X: Any) -> bool:
-    """Return whether X is a frame, or a stream of one.
+    """Return whether X is a data frame, or an Arrow stream.
 
-    Its type says so: some frames run a query when they are asked for their columns.
+    The type is checked, as some frames run a query to list their columns.
     """
     return hasattr(type(X), "columns") or hasattr(type(X), "__arrow_c_stream__")
 
 
 def collected(X: Any) -> Any:
-    """Return X, but the rows of a lazy frame, which is resolved this once."""
+    """Return X; a lazy frame is collected."""
     lazy = hasattr(type(X), "collect") and hasattr(type(X), "collect_schema")
     return X.collect() if lazy else X
 
 
 def has_names_only(X: Any) -> bool:
-    """Return whether X is a table that scikit-learn knows nothing of."""
+    """Return whether X is a table that scikit-learn does not know."""
     return isinstance(X, (Mapping, Table, str, os.PathLike))

@@ -1,4 +1,4 @@
-"""What y is, classes or numbers, refused by row where it is neither; predicting."""
+"""Mixins of estimators for classes and for numbers: reading y, and predicting."""
 
 from decimal import Decimal
 from numbers import Real
@@ -17,7 +17,7 @@ from spinney.errors import CellError, DataError, Setting
 from spinney.estimators.table_estimator import our_errors
 from spinney.trees import labels_of
 
-CLOSE = 1 << 16  # whole numbers that are counted, not sorted
+CLOSE = 1 << 16  # the range of integers that are counted, not sorted
 SMALLEST, LARGEST = -(2**63), 2**63 - 1  # whole numbers that are classes
 
 
@@ -47,7 +47,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         super()._adopt_update(model)
 
     def _target_column(self, y: Any, name: str, n_rows: int) -> Column:
-        """Return the classes of rows that come later, as a column."""
+        """Return the classes of a later batch as a column."""
         cells = class_cells(y)
         check_length(cells, n_rows)
         classes, codes = _distinct(cells)
@@ -55,7 +55,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
 
     @property
     def n_classes_(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.classes_)
 
     def predict_proba(self, X: Any) -> Any:
@@ -63,7 +63,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         return self.outputs(X)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Return the natural logarithm of the share of each class; −∞ of none."""
+        """Return the natural logarithm of the probability of each class."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -102,7 +102,7 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
         return Target(name, origin=0.0), cells
 
     def _target_column(self, y: Any, name: str, n_rows: int) -> Column:
-        """Return the numbers of rows that come later, as a column."""
+        """Return the numbers of a later batch as a column."""
         cells = self._cells_of_target(y)
         check_length(cells, n_rows)
         return Column(name, "numeric", np.asarray(cells, dtype=np.float64))
@@ -115,8 +115,8 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
 
     @property
     def predict_proba(self) -> Any:
-        """Refuse, as if it were not there: numbers have no classes."""
-        msg = "a model of numbers has no class shares: use predict"
+        """Raise AttributeError: numbers have no classes."""
+        msg = "a regression model has no class probabilities: use predict"
         raise AttributeError(msg)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -132,9 +132,9 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the distinct labels, rising, and which of them each is.
+    """Return the distinct labels, sorted, and the code of each label.
 
-    Whole numbers close to each other are counted, which is sooner done than sorted.
+    Integers in a small range are counted, which is faster than sorting.
 
     >>> _distinct(np.array([7, 5, 7]))
     (array([5, 7]), array([1, 0, 1]))
@@ -152,7 +152,7 @@ def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def class_cells(y: Any) -> NDArray[Any]:
-    """Return y as one array of text, truths or numbers; every row has a class.
+    """Return y as an array of text, booleans or numbers; every row has a class.
 
     >>> class_cells(np.array([True, False], dtype=object))
     array([ True, False])
@@ -171,9 +171,7 @@ def class_cells(y: Any) -> NDArray[Any]:
 
 
 def number_cells(y: Any, remedy: str) -> NDArray[Any]:
-    """Return y as one array of finite numbers; every row has one.
-
-    ``remedy`` says what to do where y is text.
+    """Return y as an array of finite numbers; ``remedy`` is for y with text.
 
     >>> number_cells([1, 2.5], "use TreeClassifier")
     array([1. , 2.5])
@@ -198,17 +196,17 @@ def check_length(cells: NDArray[Any], n_rows: int) -> None:
         raise DataError(msg)
 
 
-def _column(y: Any, wanted: str) -> NDArray[Any]:
-    """Return y as one column; ``wanted`` is what every row must have."""
+def _column(y: Any, noun: str) -> NDArray[Any]:
+    """Return y as one column; every row must have the ``noun``, class or number."""
     cells: NDArray[Any]
     try:
         if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf":
-            cells = y  # as scikit-learn finds, too, after a while
+            cells = y  # a fast path for the usual case
         else:
             with our_errors():
                 cells = column_or_1d(y, warn=True)
     except DataError:
-        if _is_one_column(y):  # then it is a cell that scikit-learn has no use for
+        if _is_one_column(y):  # then a cell is to blame
             for row, cell in enumerate(y, 1):
                 _check_class(cell, row)
         raise
@@ -218,12 +216,12 @@ def _column(y: Any, wanted: str) -> NDArray[Any]:
     if cells.dtype.kind == "S" and len(cells):
         _refuse(cells[0], 1)
     if cells.dtype.kind == "f":
-        _check_finite(cells, wanted)
+        _check_finite(cells, noun)
     if cells.dtype.kind == "O":
         for row, cell in enumerate(cells, 1):
             if _is_missing(cell):
                 msg = f"Input y contains NaN or None in row {row}: every row needs a "
-                raise DataError(msg + wanted, remedy="leave out rows that have none")
+                raise DataError(msg + noun, remedy="leave out rows that have none")
     return cells
 
 
@@ -234,17 +232,17 @@ def _is_one_column(y: Any) -> bool:
         return True
 
 
-def _check_finite(cells: NDArray[Any], wanted: str) -> None:
+def _check_finite(cells: NDArray[Any], noun: str) -> None:
     finite = np.isfinite(cells)
     if not finite.all():
         row = int(np.argmin(finite))
         number = "NaN" if np.isnan(cells[row]) else "infinity"
-        msg = f"Input y contains {number} in row {row + 1}: every row needs a {wanted}"
+        msg = f"Input y contains {number} in row {row + 1}: every row needs a {noun}"
         raise DataError(msg, remedy="leave out rows that have none")
 
 
 def _check_class(cell: object, row: int) -> None:
-    """Refuse a cell that is neither text, a truth nor a number of the machine's."""
+    """Refuse a cell that is neither text, a boolean nor a machine number."""
     if isinstance(cell, int) and not SMALLEST <= cell <= LARGEST:
         msg = f"y holds {_short(cell)} in row {row}, beyond whole numbers of 64 bits"
         raise DataError(msg, remedy="make it text to take it as a class")
@@ -280,7 +278,7 @@ def _is_missing(cell: object) -> bool:
 
 
 def _short(cell: object) -> str:
-    """Return a cell as Python writes it, in few signs."""
+    """Return a shortened ``repr`` of a cell."""
     try:
         return shortened(cell)
     except Exception:  # noqa: BLE001 - a number of thousands of digits, a strange class

@@ -1,4 +1,4 @@
-"""What the scikit-learn classes of one tree share."""
+"""The scikit-learn estimators of single trees."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -20,18 +20,14 @@ from spinney.estimators.table_estimator import (
     TableEstimator,
     delegated,
     has_names_only,
-    learning_anew,
     reject_unknown_parameters,
+    transactional_fit,
     validated_table,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
 from spinney.growth import Model, RecipeScore, UpdateState
 from spinney.growth.prune import impurity_sequence
-from spinney.models import (
-    FittedTree,
-    grow_model,
-    warn_of_high_cardinality,
-)
+from spinney.models import FittedTree, grow_model, warn_of_high_cardinality
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
 from spinney.sources.training_data import TrainingData
@@ -44,11 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class TreeEstimator(TableEstimator):
-    """What a tree for classes and one for numbers share.
-
-    A subclass adds the parameters of its own, says what its target is and predicts;
-    what is about classes only is no parameter of a tree for numbers.
-    """
+    """The base of trees for classes and for numbers."""
 
     recipe: str | Recipe = DEFAULT_RECIPE
     _: KW_ONLY
@@ -82,13 +74,16 @@ class TreeEstimator(TableEstimator):
     def _fit_part(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
     ) -> Self:
-        """Learn from some rows beside those of earlier calls."""
+        """Learn from a batch and the rows of earlier calls."""
         with limited_threads(self.n_jobs):
             is_fitted = self._grown_as in vars(self)
             if is_fitted and self.model_.update_state is None:
-                warn("fit keeps no rows: partial_fit begins anew, with these alone")
+                warn(
+                    "fit() does not store its rows, so partial_fit() starts a new tree "
+                    "from this batch"
+                )
             if not is_fitted or self.model_.update_state is None:
-                with learning_anew(self) as new:
+                with transactional_fit(self) as new:
                     new._fit_first(X, y, sample_weight, classes)
                 return self
             if classes is not None:
@@ -111,24 +106,24 @@ class TreeEstimator(TableEstimator):
         return self
 
     def _kept_rows(self) -> UpdateState:
-        """Return the rows of earlier calls, whose settings must be those of now."""
+        """Return the rows of earlier calls; refuse changed settings."""
         kept: UpdateState = self.model_.update_state
         before, now = self._settings_of_first, self._settings()
         for name, value in now.items():
             if before is not None and repr(value) != repr(before[name]):
                 raise refusal(
                     Setting(name, value),
-                    "is another than at the first call of partial_fit",
-                    "set it back, or begin anew with a clone",
+                    "differs from the first call of partial_fit",
+                    "set it back, or use a clone",
                 )
         return kept
 
     def _settings(self) -> dict[str, Any]:
-        """Return all parameters but that which makes no difference to the tree."""
+        """Return all parameters that influence the tree."""
         return {n: v for n, v in self.get_params(deep=False).items() if n != "n_jobs"}
 
     def _fit_first(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
-        """Learn from a first batch, as a new estimator that nobody else knows yet."""
+        """Learn from a first batch, as a new estimator."""
         recipe = self._recipe()
         rows = self._rows(X, y, sample_weight, (recipe,), first=True)
         if classes is not None:
@@ -138,7 +133,7 @@ class TreeEstimator(TableEstimator):
         self._settings_of_first = self._settings()
 
     def _options(self) -> dict[str, Any]:
-        """Return the options beside the recipe, for ``grow_model``."""
+        """Return the options of ``grow_model`` other than the recipe."""
         return {
             "tie_break_order": self.tie_break_order,
             "forced_splits": self.forced_splits,
@@ -166,8 +161,8 @@ class TreeEstimator(TableEstimator):
         Returns
         -------
         Bunch
-            ``ccp_alphas``, rising from 0, each of which is one for ``ccp_alpha``, and
-            ``impurities``, the mean impurity at the leaves of the tree that it gives.
+            ``ccp_alphas``, increasing from 0, for ``ccp_alpha``, and ``impurities``,
+            the mean impurity at the leaves of each tree.
         """
         whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
         sequence = impurity_sequence(whole.tree, whole.model_.recipe)
@@ -180,10 +175,10 @@ class TreeEstimator(TableEstimator):
 
     @property
     def tree_(self) -> Any:
-        """Refuse, as if it were not there: the arrays of scikit-learn are not ours."""
+        """Raise AttributeError: trees are not arrays as in scikit-learn."""
         msg = (
-            "a tree here has branches, groups of values and missing ones that "
-            "scikit-learn's arrays do not know: see tree, rules(), export and print"
+            "scikit-learn's arrays cannot hold multiway splits, groups of values and "
+            "missing values: use tree, rules(), export or print"
         )
         raise AttributeError(msg)
 
@@ -197,16 +192,15 @@ class TreeEstimator(TableEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """What each column gained, as shares: ``tree.importances``.
+        """The importance of each column, normalised: ``tree.importances``.
 
-        What an attribute with a formula gained is divided equally among the columns
-        behind it.
+        The importance of a constructed attribute is divided equally among its columns.
         """
-        schema, gained = self.tree.schema, self.tree.importances
-        columns = gained[: schema.n_columns].copy()
-        for attribute in range(schema.n_columns, len(gained)):
+        schema, importances = self.tree.schema, self.tree.importances
+        columns = importances[: schema.n_columns].copy()
+        for attribute in range(schema.n_columns, len(importances)):
             behind = schema.input_columns([attribute])
-            columns[behind] += gained[attribute] / len(behind)
+            columns[behind] += importances[attribute] / len(behind)
         return columns
 
     # The model
@@ -222,7 +216,7 @@ class TreeEstimator(TableEstimator):
 
     @property
     def pruning_(self) -> "pruning.Steps | None":
-        """The steps of pruning, in order; None of a model that was loaded."""
+        """The steps of pruning, in order; None if the model was loaded."""
         return self._fitted().pruning_
 
     @property
@@ -232,12 +226,12 @@ class TreeEstimator(TableEstimator):
 
     @property
     def recipe_scores_(self) -> tuple[RecipeScore, ...]:
-        """How each recipe did that was tried."""
+        """The cross-validated score of each candidate recipe."""
         return self._fitted().recipe_scores_
 
     @property
     def stream_stats_(self) -> "StreamStats | None":
-        """How many rows a stream learned, and how many it predicted right before."""
+        """The number of rows of a stream, and of those first predicted correctly."""
         return self._fitted().stream_stats_
 
     @property
@@ -264,7 +258,7 @@ class TreeEstimator(TableEstimator):
         return new
 
     def _growing_options(self) -> dict[str, Any]:
-        """Return what the tree was grown with beside its recipe, if it was given."""
+        """Return the options that the tree was grown with, if given."""
         given = {
             "tie_break_order": self.tie_break_order,
             "forced_splits": self.forced_splits,
@@ -278,7 +272,7 @@ class TreeEstimator(TableEstimator):
         return new
 
     def _adopt_update(self, model: Model) -> None:
-        """Take a model that has other rows, and perhaps other classes."""
+        """Set a model with other rows, and perhaps other classes."""
         self._adopt(model)
 
 
@@ -287,14 +281,13 @@ class TreeEstimator(TableEstimator):
 class TreeClassifier(ClassTarget, TreeEstimator):
     """A decision tree for classes, over tables as they are.
 
-    Nominal, ordinal, numeric and missing values are taken as they are: text,
-    booleans and categoricals in a data frame are nominal, ordered categoricals of
-    pandas and Arrow ordinal, numbers and dates numeric. Parameters left None come
-    from the recipe.
+    Nominal, ordinal, numeric and missing values need no encoding: text, booleans and
+    categoricals in a data frame are nominal, ordered categoricals of pandas and Arrow
+    ordinal, numbers and dates numeric. Parameters left None come from the recipe.
 
-    A model that was fitted reads later tables by scikit-learn's conventions: the
-    same columns in the same order. One from :func:`spinney.grow` or
-    :func:`spinney.load` finds its columns by name.
+    After ``fit``, tables are read by scikit-learn's conventions: the same columns in
+    the same order. Models of :func:`spinney.grow` and :func:`spinney.load` find
+    columns by name.
 
     Parameters
     ----------
@@ -303,74 +296,71 @@ class TreeClassifier(ClassTarget, TreeEstimator):
     criterion, grouping, missing_policy, buckets, n_buckets, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
 confidence, probability, linear_terms : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`, which has
-        further ones: ``recipe=Recipe.named("c4.5").changed(min_step=0)``. One that has
-        no effect is refused by ``fit``. Scikit-learn's words are taken too:
-        ``max_leaf_nodes`` for ``max_leaves``, of which one is given, and the criteria
-        "entropy" and "log_loss" for "gain".
+        Settings of the recipe to change; :class:`spinney.Recipe` has more:
+        ``recipe=Recipe.named("c4.5").changed(min_step=0)``. Settings without effect are
+        refused by ``fit``. Scikit-learn's names are accepted too: ``max_leaf_nodes``
+        for ``max_leaves``, and the criteria "entropy" and "log_loss" for "gain".
     ccp_alpha : float, optional
-        Instead of ``pruning``: the tree is grown whole and pruned where a leaf costs
-        this, in the mean impurity of all rows, as scikit-learn counts it; 0 leaves it
-        whole. See :meth:`cost_complexity_pruning_path`.
+        Instead of ``pruning``: cost-complexity pruning at this cost of a leaf, in the
+        mean impurity of all rows, as in scikit-learn; 0 does not prune. See
+        :meth:`cost_complexity_pruning_path`.
     validation_share : float, optional
-        The share of the rows that is reserved to prune by, such as 0.3: the tree is
-        grown on the others. For ``pruning="reduced-error"``, which it means if nothing
-        is said, ``"pre-pruning"`` and ``"cost-complexity"``. They are drawn by what is
-        in them, of each class alike (of numbers by their quantiles).
+        The fraction of the rows to reserve as a validation set, such as 0.3, stratified
+        by class or quantile. For ``pruning="reduced-error"`` (the default with it),
+        ``"pre-pruning"`` and ``"cost-complexity"``.
     nominal, numeric : sequences of str or int
-        Columns whose kind is declared, by name; those of an array are x0, x1 …, and
-        their positions will do. A number such as a code of a region is nominal.
+        Columns whose kind is declared, by name or position; those of an array are
+        named x0, x1 …. A number such as a region code is nominal.
     ordinal : mapping of columns to levels
         Ordered columns with their levels, low to high; or texts such as
         ``"size:small<medium<large"``.
     values : mapping of columns to values
-        All that nominal columns may hold, whether a row does or not; or texts such as
-        ``"sky:sunny,rainy,cloudy"``. Categories of data frames say so by themselves.
+        All values of nominal columns, also those without rows; or texts such as
+        ``"sky:sunny,rainy,cloudy"``. Categoricals of data frames need no declaration.
     missing_values : sequence of str
-        Texts, or numbers as text, that stand for a missing cell, such as ``"?"``.
+        Texts, or numbers as text, that mean a missing value, such as ``"?"``.
     class_weight : dict or "balanced", optional
-        What each class's weight is multiplied by; "balanced" makes all equal.
+        The factor of each class's weight; "balanced" makes class weights equal.
     priors : dict, optional
-        The share of all weight that each class is to have, in its place.
+        The prior probability of each class, instead of ``class_weight``.
     cost_matrix : mapping of mappings or square array, optional
-        ``cost_matrix[label][true]``: what a label costs where the class is another.
-        Splits heed it by altered priors, and labels are those of least expected
-        cost; the class shares stay as they are. See :mod:`spinney.trees.costs`.
+        ``cost_matrix[label][true]``: misclassification costs. Splits use altered
+        priors, and labels have the least expected cost; class probabilities do not
+        change. See :mod:`spinney.trees.costs`.
     test_costs : dict, optional
-        What it costs to ask for an attribute, by name: merits are divided by 1 plus
-        the cost, unless the attribute was asked for above.
+        The cost of measuring an attribute, by name: merits are divided by 1 plus the
+        cost, unless a node above has split on the attribute.
     tie_break_order : sequence of str, optional
         Attributes that win ties, first to last; the others follow in column order.
     forced_splits : mapping, optional
-        What a node is to ask: an attribute, or a whole question such as ``"width >
-        6.5"`` or ``"color in {red, green}"``. A node is named by its path: ``()`` is
-        the root, ``("texture = clear",)`` the branch that is printed so.
+        The split of a node: an attribute, or a condition such as ``"width > 6.5"`` or
+        ``"color in {red, green}"``. Keys are paths of nodes: ``()`` is the root,
+        ``("texture = clear",)`` the branch printed so.
     random_state : int, RandomState, Generator or None
-        What folds and the forest of "auto" are drawn by. None is the recipe's own
-        seed: without one too, the same rows give the same tree.
+        The random seed of folds, and of the forest of "auto". None is the recipe's
+        seed: the same rows give the same tree.
     n_jobs : int, optional
-        The most threads that grow and predict; all cores if not given, or -1.
+        The maximum number of threads; one per core if not given, or -1.
 
     Attributes
     ----------
     classes_ : array
         The classes.
     model_ : Model
-        The tree with its recipe and origin; :attr:`tree` is short for its tree.
+        The tree with its recipe and origin; :attr:`tree` is its tree.
     pruning_ : Steps
-        What pruning did, in the order in which it was done, while growing or later;
-        None of a model that was loaded, for a file does not keep it.
+        The steps of pruning, while growing or later; None if the model was loaded.
     recipe_scores_ : tuple of RecipeScore
-        How each of the recipes did on rows held out that ``recipe="auto"`` chose
-        among; empty where nothing was tried.
+        The cross-validated score of each candidate recipe of ``recipe="auto"``; empty
+        for other recipes.
     sequence_ : PruningSequence
-        The subtrees that pruning by cost complexity chose among; None without it.
+        The subtrees of cost-complexity pruning; None without it.
     validation_rows_ : array of int
-        The places of the rows that were reserved to prune by; None if none were, and
-        of a model that was loaded.
+        The positions of the rows of the validation set; None without one, and if the
+        model was loaded.
     stream_stats_ : StreamStats
-        By "hoeffding": how many rows came, and how many were predicted right before
-        they were learned; None by other recipes, and of a model that was loaded.
+        With "hoeffding": the number of rows, and of those predicted correctly before
+        they were learned; None with other recipes, and if the model was loaded.
 
     Examples
     --------
@@ -403,21 +393,19 @@ confidence, probability, linear_terms : optional
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn from some rows beside those of earlier calls, which are kept.
+        """Learn from a batch and the stored rows of earlier calls.
 
-        By the recipe "hoeffding" none is kept: see ``docs/streams.md``. The tree is the
-        one that :meth:`fit` would grow on all rows. What a later call
-        counts are its own rows, and those of nodes that ask something else now; see
-        ``docs/incremental.md``, also for recipes grown from scratch each time: the
-        default, which folds of all rows choose, is one of them.
+        The tree is the one that :meth:`fit` would grow on all rows. A later call counts
+        its batch, and all rows of nodes whose split changes. Some recipes, such as the
+        default, are grown from scratch each time: see ``docs/incremental.md``. The
+        recipe "hoeffding" stores no rows: see ``docs/streams.md``.
 
         Parameters
         ----------
         X, y, sample_weight
             As for :meth:`fit`. Later rows may have new values and classes.
         classes : array, optional
-            In the first call: all classes that there will be. Then further ones are
-            refused, and ``classes_`` are these from the start.
+            All classes, in the first call. Later batches must have no others.
 
         Examples
         --------
@@ -435,24 +423,24 @@ confidence, probability, linear_terms : optional
         return self._fit_part(X, y, sample_weight, classes)
 
     def _with_classes(self, rows: TrainingSet, classes: Any) -> TrainingSet:
-        """Return rows whose target has these classes, whether a row does or not."""
+        """Return rows whose target has these classes, also those without rows."""
         if np.ndim(classes) != 1 or not len(classes):
             raise refusal(
                 Setting("classes", classes),
-                "is no list of classes",
-                "name each of them",
+                "is not a list of classes",
+                "name each class",
             )
         column = self._target_column(classes, rows.schema.target.name, len(classes))
         return with_classes(rows, column.levels)
 
     def _refuse_other_classes(self, classes: Any) -> None:
-        """Refuse classes in a later call that are not those of the first."""
-        given = [*np.unique(class_cells(classes)).tolist()]
-        if given != [*self.classes_.tolist()]:
+        """Refuse classes in a later call that differ from those of the first."""
+        named, first = np.unique(class_cells(classes)).tolist(), self.classes_.tolist()
+        if named != first:
             raise refusal(
-                Setting("classes", given),
-                f"are not those so far, {[*self.classes_.tolist()]}",
-                "name all of them in the first call, or none",
+                Setting("classes", named),
+                f"differs from the first call, {first}",
+                "name all classes in the first call, or none",
             )
 
 
@@ -470,10 +458,10 @@ class TreeRegressor(NumberTarget, TreeEstimator):
     criterion, grouping, missing_policy, buckets, n_buckets, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
 leaves, linear_terms : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`, which has
-        further ones: ``recipe=Recipe.named("m5").changed(smoothing=0)``. One that has
-        no effect is refused by ``fit``. Scikit-learn's words are taken too:
-        ``max_leaf_nodes``, and "friedman_mse" for "squared_error", as which it chooses.
+        Settings of the recipe to change; :class:`spinney.Recipe` has more:
+        ``recipe=Recipe.named("m5").changed(smoothing=0)``. Settings without effect are
+        refused by ``fit``. Scikit-learn's names are accepted too: ``max_leaf_nodes``,
+        and "friedman_mse" for "squared_error", which chooses the same splits.
     ccp_alpha, validation_share, nominal, ordinal, numeric, values, missing_values, \
 test_costs, tie_break_order, forced_splits, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
@@ -495,7 +483,7 @@ test_costs, tie_break_order, forced_splits, random_state, n_jobs : optional
     leaves: str | None = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from some rows beside those of earlier calls, which are kept.
+        """Learn from a batch and the stored rows of earlier calls.
 
         The tree is the one that :meth:`fit` would grow on all rows; see
         :meth:`TreeClassifier.partial_fit`.

@@ -50,7 +50,7 @@ def _grow_plain(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
 
 
 def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
-    """Refuse a recipe that needs more than a source can count."""
+    """Refuse a recipe that needs more than the source can count."""
     numeric = source.schema.target.is_numeric
     surrogates = policy_named(recipe.missing_policy).surrogates
     needs = (
@@ -96,7 +96,7 @@ def _grow_and_prune_multiway(
 
 
 def _extension_grower(search: str) -> "Grower":
-    """Return the grower of a search that an extension has."""
+    """Return an extension's grower for a value of ``search``."""
     grow = registry.load("grower", search)
     return Grower(
         search, lambda rows, recipe, options: grow(rows.in_memory_rows, recipe, options)
@@ -113,15 +113,15 @@ class Grower:
         "plain", "binned" (two branches, numbers in bins) or "multiway" (a branch per
         value, values by rank); or the search of an extension's grower.
     grows : function
-        From rows, a recipe and options to the unpruned tree.
+        The function from rows, a recipe and options to the unpruned tree.
     grows_and_prunes : function, optional
-        From the same to the tree after error-based pruning.
+        The function from the same arguments to the tree after error-based pruning.
     replays : bool
-        Whether the plain learner might as well have grown the tree: it finds the
-        splits that lost, when somebody asks, and trees of forests have its gains.
+        Whether the plain learner grows the same tree: it finds the competitors on
+        request, and trees of forests have its gains.
     recounts : bool
-        Whether the choice of the grower depends on what is loaded, and growers round
-        sums differently: then nodes are counted again, in the order of the rows.
+        Whether nodes are counted again, in row order: the choice of the grower depends
+        on the loaded kernels, and growers round sums differently.
     """
 
     name: str
@@ -142,7 +142,7 @@ class Grower:
     def grow_and_prune(
         self, rows: TrainingData, recipe: Recipe, options: Options
     ) -> Pruned:
-        """Return the tree, pruned as the recipe says if that takes no folds."""
+        """Return the tree, pruned by the recipe's method unless it needs folds."""
         rows = _with_summable_weights(rows)
         if recipe.pruning == "error-based" and self.grows_and_prunes is not None:
             result = self.grows_and_prunes(rows, recipe, options)
@@ -174,7 +174,7 @@ class Grower:
         recipe: Recipe,
         class_weights: Floats | None,
     ) -> Tree:
-        """Return a tree that this grower grew, counted again on other labels."""
+        """Return a tree of this grower, counted again on other labels."""
         rows = _with_summable_weights(rows)
         options = Options(class_weights=class_weights)
         agree = not self.recounts or growers_agree(rows.in_memory_rows, options)
@@ -186,7 +186,7 @@ class Grower:
     def _recounted(
         self, tree: Tree, rows: TrainingData, recipe: Recipe, options: Options
     ) -> Tree:
-        """Return the tree, counted in the order of the rows if it must be."""
+        """Return the tree; recompute its node weights in row order if ``recounts``."""
         if not self.recounts:
             return tree
         return counted_in_order(
@@ -215,7 +215,7 @@ _PREDICTION_ONLY: ContextVar[int | None] = ContextVar("only to predict", default
 
 @contextmanager
 def prediction_only(n_trees: int) -> Iterator[None]:
-    """Grow so many trees inside this block to predict, and not to look at.
+    """Grow ``n_trees`` trees inside this block that will only predict.
 
     They store no competitors, and kernels are loaded once for all of them.
     """
@@ -235,9 +235,9 @@ def choose_grower(
 ) -> Grower:
     """Return the fastest grower for the tree of these rows.
 
-    Remote rows, with a ``training`` of None, are for the plain learner.
-    ``competitors`` says that somebody may look at competitors of splits. Kernels do not
-    store all of these exactly; a plain learner that is fast finds them later.
+    Remote rows, with a ``training`` of None, need the plain learner. With
+    ``competitors`` competitors of splits may be read later. Kernels do not store all of
+    them exactly; a plain learner that is fast finds them on request.
     """
     if recipe.grower.needs_rows:
         return _extension_grower(recipe.search)
@@ -273,8 +273,7 @@ def choose_grower(
 def _agree_in_bits(grower: Grower, training: TrainingSet, options: Options) -> bool:
     """Return whether kernels and plain learner agree in every bit of a node.
 
-    Parts of divided rows are multiplied by class weights before, or after, they are
-    added up.
+    The two multiply the fractions of divided rows by class weights in another order.
     """
     scaled = options.class_weights is not None
     if grower is MULTIWAY and scaled and has_missing_cells(training):
@@ -290,11 +289,11 @@ def choose_forest_grower(
     n_trees: int,
     is_exact: Callable[[], bool],
 ) -> Grower:
-    """Return the fastest grower for so many trees of a forest.
+    """Return the fastest grower for ``n_trees`` trees of a forest.
 
     Kernels grow trees that take the plain learner long, and all trees if sums over bags
-    are not exact. So the same rows give the same forest in every process, however many
-    trees are added to it later.
+    are not exact. So the same rows give the same forest in every process, also if trees
+    are added later.
     """
     if not can_grow_binned(training, recipe, Options()):
         return PLAIN
@@ -329,7 +328,7 @@ def plain_seconds(
 
 
 def _with_summable_weights(rows: TrainingData) -> TrainingData:
-    """Return rows with weights that all growers add up to the same bits, if any do."""
+    """Return rows whose weights add up exactly in any order, if rounding allows."""
     if rows.training is None or rows.training.weights is None:
         return rows
     summable = with_summable_weights(rows.training)

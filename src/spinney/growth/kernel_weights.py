@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.summable import add_up_exactly, summable
+from spinney._support.summable import add_up_exactly, round_to_exact_sums
 from spinney.growth.growth_options import Options
 from spinney.sources.rows import TrainingSet
 
@@ -41,7 +41,7 @@ def with_summable_weights(training: TrainingSet) -> TrainingSet:
     """
     if training.weights is None or not len(training.weights):
         return training
-    weights = summable(training.weights, _moments(training))
+    weights = round_to_exact_sums(training.weights, _moments(training))
     unchanged = weights is training.weights
     return training if unchanged else replace(training, weights=weights)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
-from spinney._support.summable import MAX_NUMBERS, summable
+from spinney._support.summable import MAX_NUMBERS, round_to_exact_sums
 from spinney._support.text import signs_from_ascii, value_text
 from spinney.data import Column, Costs, Schema, Target, Value, cost_array
 from spinney.errors import (
@@ -51,7 +51,9 @@ def options_of(
         if priors is not None:
             scale = _factors_from_priors(priors, schema, root.weights, class_weight)
         if scale is not None and root.rows.sum() <= MAX_NUMBERS:
-            scale = summable(scale, [root.weights])  # as ``growth/kernel_weights.py``
+            scale = round_to_exact_sums(
+                scale, [root.weights]
+            )  # as ``growth/kernel_weights.py``
     return Options(
         class_weights=scale,
         preference=()
@@ -65,7 +67,7 @@ def options_of(
 
 
 def refuse_without_classes(parameter: str, target: Target) -> None:
-    """Refuse settings of classes where the target is a number."""
+    """Refuse class settings if the target is numeric."""
     if target.is_numeric:
         raise ParameterError(
             Setting(parameter),
@@ -75,7 +77,7 @@ def refuse_without_classes(parameter: str, target: Target) -> None:
 
 
 def _cost_array(cost_matrix: Costs, schema: Schema) -> Floats:
-    """Return the costs in the order of the classes.
+    """Return the cost matrix in the order of the classes.
 
     Each class needs an error with a cost, unless it is the only class.
     """
@@ -121,7 +123,7 @@ def _test_costs(test_costs: Mapping[str, float], schema: Schema) -> dict[int, fl
 def _factors_from_priors(
     priors: Mapping[Value, float], schema: Schema, totals: Floats, class_weight: Any
 ) -> Floats:
-    """Return class weights that give the classes these prior probabilities."""
+    """Return class weights that give the classes the prior probabilities."""
     refuse_without_classes("priors", schema.target)
     if class_weight is not None:
         raise ParameterError(
@@ -147,7 +149,7 @@ def _factors_from_priors(
 
 
 def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
-    """Warn where limits, which count weight, forbid what the rows would allow."""
+    """Warn if light rows make limits on weight stricter than limits on rows."""
     limits = {
         "min_samples_leaf": recipe.min_branch_weight(weight),
         "min_samples_split": recipe.min_node_weight(weight),
@@ -163,7 +165,7 @@ def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
 
 
 def _attribute_indices(names: Sequence[str], schema: Schema) -> list[int]:
-    """Return the indices of the attributes that win ties."""
+    """Return the indices of named attributes, which win ties in this order."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise refusal(
             Setting("tie_break_order", names),
@@ -200,7 +202,7 @@ def _index(name: Any, schema: Schema, parameter: str) -> int:
 
 
 def _path(path: Any) -> tuple[str, ...]:
-    """Return a path as the learner writes it: branches as they are printed."""
+    """Return a path in the learner's form: branches as they are printed."""
     if not isinstance(path, (str, tuple, list)):
         raise ParameterError(
             Setting("forced_splits"),
@@ -216,7 +218,7 @@ def _path(path: Any) -> tuple[str, ...]:
 def _class_weights(
     class_weight: Mapping[Value, float] | str | None, schema: Schema, totals: Floats
 ) -> Floats | None:
-    """Return what each class's weight is multiplied by."""
+    """Return the factors of class weights in the order of the classes, or None."""
     if class_weight is None:
         return None
     refuse_without_classes("class_weight", schema.target)
@@ -233,7 +235,7 @@ def _class_weights(
 def class_weights_of(
     class_weight: Mapping[Value, float] | str | None, target: Target
 ) -> dict[int, float] | str | None:
-    """Return class weights by code, 1 where none is given; a name, or None, as it is.
+    """Return class weights by code, 1 by default. "balanced" and None stay unchanged.
 
     >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
     {0: 3.0, 1: 1.0}
@@ -253,7 +255,7 @@ def _no_class_weights(class_weight: object) -> ParameterError:
 
 
 def balanced_weights(totals: Floats) -> Floats:
-    """Return factors that make the occurring classes equal in weight; 1 for others."""
+    """Return factors that give the classes equal weight; 1 for classes without rows."""
     present = totals > 0
     with np.errstate(over="ignore"):
         balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
@@ -275,7 +277,7 @@ def checked_class_weights(factors: Floats, totals: Floats, parameter: str) -> Fl
 
 
 def _by_class(numbers: Mapping[Value, float], target: Target, parameter: str) -> Floats:
-    """Return one number above 0 for each class; 1 where none is given."""
+    """Return one number above 0 for each class, 1 by default."""
     labels = tuple(x.item() if isinstance(x, np.generic) else x for x in numbers)
     column = Column(target.name, "nominal", np.arange(len(labels)), labels)
     weights = np.ones(len(target.classes))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         FOREST_PARAMETERS,
         RECIPE_PARAMETERS,
         FittedForest,
-        forest_from,
+        grow_forest_from,
         refuse_forest_arguments,
     )
     from spinney.models.grow import grow_from, grow_model
@@ -36,7 +36,7 @@ __getattr__ = lazy_names(
             "RECIPE_PARAMETERS",
             "FittedBase",
             "FittedForest",
-            "forest_from",
+            "grow_forest_from",
             "refuse_forest_arguments",
         ),
         "grow": ("grow_from", "grow_model"),

@@ -1,4 +1,4 @@
-"""How strongly the columns of a table go together, from any table."""
+"""``spinney.association``: associations between the columns of a table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,10 +21,11 @@ def association(
     text_format: TextFormat | Mapping[str, Any] | None = None,
     table: str | None = None,
 ) -> Association:
-    """Return how strongly each two columns of a table go together.
+    """Return the association of each pair of columns of a table.
 
-    Numbers by Pearson's r, names by Cramér's V, a number and names by the correlation
-    ratio, ordered columns by their ranks; see :mod:`spinney.data.association`.
+    Two numeric columns: Pearson's r; two nominal ones: Cramér's V; one of each: the
+    correlation ratio; ordered columns: by their ranks. See
+    :mod:`spinney.data.association`.
 
     Parameters
     ----------
@@ -37,8 +38,8 @@ text_format, table
     Returns
     -------
     Association
-        ``names``, ``values``, a matrix, and ``rows``, how many had both cells. It
-        prints as a table; ``groups(0.7)`` are columns that say nearly the same.
+        ``names``, ``values`` (a matrix) and ``rows``, the number with both cells. It
+        prints as a table; ``groups(0.7)`` are groups of associated columns.
 
     Examples
     --------
@@ -60,7 +61,7 @@ text_format, table
 
 
 def associated(table: TableInput) -> Association:
-    """Return the associations of a table, by what was declared of it."""
+    """Return the associations of a table, by its declarations."""
     from spinney.sources.rows import row_weights
 
     rows = table_of_rows(table)

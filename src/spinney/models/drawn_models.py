@@ -1,4 +1,4 @@
-"""Models of some rows of a remote table, drawn by their hashes."""
+"""Models grown on sampled rows of a remote table, drawn by row hashes."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from spinney.growth.forest import Forest, recipes_of
 from spinney.models.fitted_forest import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
-    forest_on,
+    grow_forest_on,
 )
 from spinney.models.grow import grow_model
 from spinney.models.validation_split import encoded_rows, remote_validation_share
@@ -26,15 +26,15 @@ from spinney.sources.training_data import TrainingData
 
 
 def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
-    """Grow a tree on rows by arguments of ``spinney.grow``; ``recipe`` is one of them.
+    """Grow a tree on rows by arguments of ``spinney.grow``, ``recipe`` among them.
 
-    What is reserved to prune by is drawn by the numbers of the rows, too.
+    A validation set is drawn by row hashes, too.
     """
     settings = {name: arguments.get(name) for name in COMMON_SETTINGS}
     settings["seed"] = recipe_seed(arguments.get("random_state"))
     recipe = Recipe.named(arguments["recipe"]).changed(**settings)
-    beside = (*COMMON_SETTINGS, "recipe", "random_state", "n_jobs")
-    options = {name: v for name, v in arguments.items() if name not in beside}
+    used = (*COMMON_SETTINGS, "recipe", "random_state", "n_jobs")
+    options = {name: v for name, v in arguments.items() if name not in used}
     if options.get("ccp_alpha") is None:
         given = options.pop("validation_share", None)
         share = remote_validation_share(recipe, given)(
@@ -71,4 +71,4 @@ def grow_drawn_forest(rows: SampleableRows, arguments: Mapping[str, Any]) -> For
     settings["seed"] = seed_of(arguments.get("random_state", 0))
     growing = {"n_trees": arguments.get("n_estimators", 100)}
     growing["n_jobs"] = arguments.get("n_jobs")
-    return forest_on(rows, recipes, settings, **growing)[0]
+    return grow_forest_on(rows, recipes, settings, **growing)[0]

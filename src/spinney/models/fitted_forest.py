@@ -1,4 +1,4 @@
-"""Fitted forests: predict, explain, save.
+"""Fitted forests: predict, explain, save; growing one on a table.
 
 Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
 add its conventions.
@@ -15,6 +15,7 @@ from spinney import registry
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress, check_progress
 from spinney._support.text import shown
+from spinney.data import Schema
 from spinney.data.readers import RowReader
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import forest as forests
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class FittedForest(FittedTable):
-    """A grown forest and what can be done with it.
+    """A grown forest: a model that predicts, and is explained and saved.
 
     Parameters
     ----------
@@ -70,33 +71,26 @@ class FittedForest(FittedTable):
     forest_: Forest
 
     def __init__(self, forest: Forest) -> None:
-        self._adopt(forest)
+        self.forest_ = forest
 
-    def _adopt(self, model: Forest) -> None:
-        """Take a forest as one's own."""
-        self.forest_ = model
-
-    def _grown(self) -> Forest:
-        """Return the forest, or say that there is none yet."""
-        return self.forest_
+    @property
+    def schema(self) -> Schema:
+        """The attributes and the target: how the model reads tables."""
+        return self.forest_.schema
 
     @property
     def trees(self) -> Trees[Any]:
-        """The trees, each a model by itself, made when it is asked for.
+        """The trees, each a model by itself, made on access.
 
-        ``trees[3]`` is printed, ruled, explained, predicted by, exported, drawn and
-        saved as any tree is. Its leaves are as they were grown; the forest shrinks them
-        by ``forest_.shrinkage`` when they vote. Of each split it knows what won, and
-        not what lost.
+        ``trees[3]`` has all methods of a tree. Its leaves are not shrunk; the forest
+        shrinks them by ``forest_.shrinkage`` when they vote. Its splits have no
+        competitors.
         """
-        return Trees(self._grown(), self._member)
-
-    def _member(self, number: int) -> FittedTree:
-        """Return a tree by itself."""
-        return FittedTree(self._grown().model(number))
+        forest = self.forest_
+        return Trees(forest, lambda number: FittedTree(forest.model(number)))
 
     def __str__(self) -> str:
-        forest = self._grown()
+        forest = self.forest_
         target = forest.schema.target
         what = "numbers" if target.is_numeric else f"{len(target.classes)} classes"
         leaves = sum(member.n_leaves for member in forest.members) / len(forest)
@@ -105,27 +99,27 @@ class FittedForest(FittedTable):
             f"recipes {names} in turn" if len(forest.recipes) > 1 else f"recipe {names}"
         )
         return (
-            f"{shown(target.name)}: {what}, told by {len(forest)} trees of "
+            f"{shown(target.name)}: {what}, predicted by {len(forest)} trees of "
             f"{leaves:.1f} leaves on average ({by})"
         )
 
     @property
     def _needed(self) -> Any:
         """The attributes that the trees split on."""
-        return self._grown().needed
+        return self.forest_.needed
 
     def facts(self) -> dict[str, Any]:
-        """Return what the forest is and what it was grown on, as plain data."""
-        return forest_facts(self._grown())
+        """Return its size, recipes and training set as plain data."""
+        return forest_facts(self.forest_)
 
     # Predicting
 
     def outputs(self, X: Any) -> Floats:
         """Return the prediction for each row: class probabilities, or one number."""
-        return forest_outputs(self._grown(), *self._columns(X))
+        return forest_outputs(self.forest_, *self._columns(X))
 
     def _row_predictor(self, reader: RowReader) -> RowPredictor:
-        forest = self._grown()
+        forest = self.forest_
         trees, roots = forest.voting_trees(forest.numbers)
         walk = row_walk_of(trees, reader.columns, roots=roots)
         votes = votes_of(trees.distribution, forest)
@@ -133,31 +127,30 @@ class FittedForest(FittedTable):
 
     def apply(self, X: Any) -> Any:
         """Return the leaf of each row in each tree, rows × trees."""
-        return forest_leaves(self._grown(), *self._columns(X))
+        return forest_leaves(self.forest_, *self._columns(X))
 
     def decision_path(self, X: Any) -> "tuple[csr_matrix, Integers]":
-        """Return what comes to which node, as a sparse matrix, rows × nodes of all.
+        """Return a sparse matrix, rows × nodes of all trees: the weights at nodes.
 
-        The second array says where the nodes of each tree begin, and where the last
-        ones end. An entry is the weight that a row has at a node, 1 unless a missing
-        value has divided it.
+        A weight is 1 unless a missing value has divided the row. The second array has
+        the first node of each tree, and the number of nodes.
         """
         from scipy.sparse import hstack
 
-        forest, (columns, n_rows) = self._grown(), self._columns(X)
+        forest, (columns, n_rows) = self.forest_, self._columns(X)
         trees = map(forest.flat_tree, forest.numbers)
         paths = [tree.paths(columns, n_rows) for tree in trees]
         ends = np.cumsum([0, *(path.shape[1] for path in paths)])
         return hstack(paths, format="csr"), ends
 
-    # Questioning
+    # Explaining
 
     def typical(self, X: Any) -> TypicalTree:
-        """Return which tree agrees most with the forest on some rows, and how far.
+        """Return the tree that agrees most with the forest on some rows.
 
-        Of classes ``agreement`` is the share of rows of which both say the same, of
-        numbers R². The forest keeps the answer, and so does a file that it is saved to
-        afterwards: ``spinney show`` shows that tree.
+        ``agreement`` is the fraction of rows with the same class, for numeric targets
+        R². The forest stores the result, and its files do: ``spinney show`` shows the
+        tree.
 
         Examples
         --------
@@ -171,14 +164,12 @@ class FittedForest(FittedTable):
         ├── size ≤ 3.5 → no  (3: no 3 (100 %))
         └── size > 3.5 → yes  (3: yes 3 (100 %))
         """
-        forest, (columns, n_rows) = self._grown(), self._columns(X)
+        forest, (columns, n_rows) = self.forest_, self._columns(X)
         if not n_rows:
             msg = "X has no rows: give it at least one"
             raise DataError(msg)
-        return self._keep_typical(forests.find_typical_tree(forest, columns, n_rows))
-
-    def _keep_typical(self, typical: TypicalTree) -> TypicalTree:
-        self.forest_ = replace(self._grown(), typical=typical)
+        typical = forests.find_typical_tree(forest, columns, n_rows)
+        self.forest_ = replace(forest, typical=typical)
         return typical
 
     def plot(
@@ -191,18 +182,18 @@ class FittedForest(FittedTable):
     ) -> "Picture":
         """Return a picture of the forest: its importances, and its most typical tree.
 
-        Where no tree is known to be typical (:meth:`typical`), it is one whose
-        importances are nearest to those of all. ``trees[3].plot()`` draws another.
+        Without a stored typical tree (:meth:`typical`), it is the one whose importances
+        are nearest to the forest's. ``trees[3].plot()`` draws another.
 
         Parameters
         ----------
         style, horizontal, max_depth, bars
-            How the tree is drawn, as of one that was grown by itself.
+            The style of the tree, as for a single tree.
 
         Returns
         -------
         Picture
-            ``save(path)`` keeps it as .svg, .html, .png or .pdf.
+            ``save(path)`` writes it as .svg, .html, .png or .pdf.
 
         Examples
         --------
@@ -212,7 +203,7 @@ class FittedForest(FittedTable):
         >>> "5 trees of 2.0 leaves on average" in picture.svg
         True
         """
-        forest, importances = self._grown(), self.importances()
+        forest, importances = self.forest_, self.importances()
         typical = forest.typical
         number = int(forests.trees_by_similarity(importances)[0])
         pictures = registry.load("operation", "picture")
@@ -232,11 +223,11 @@ class FittedForest(FittedTable):
         return self.plot().svg
 
     def importances(self) -> "Importances":
-        """Return what each attribute gained, as shares, with its spread over trees.
+        """Return the mean decrease in impurity of each attribute, normalised, with SD.
 
         See :mod:`spinney.growth.forest.importances`.
         """
-        return forests.impurity_importances(self._grown())
+        return forests.impurity_importances(self.forest_)
 
     def grouped_importances(
         self,
@@ -245,23 +236,23 @@ class FittedForest(FittedTable):
         threshold: float = 0.7,
         importances: "Importances | None" = None,
     ) -> "GroupedImportances":
-        """Return what attributes that say nearly the same are worth together.
+        """Return the importances of groups of associated attributes.
 
-        A forest asks now about one and now about the other of two such attributes, so
-        that each looks less important than what they both say. Attributes are in one
-        group where each two of them are associated at least so (complete linkage).
+        A forest splits on any of several associated attributes, so that each looks less
+        important than all together. All pairs of a group are associated by at least
+        the threshold (complete linkage).
 
         Parameters
         ----------
         X : table
-            Rows to measure associations on, such as those that the forest was grown
-            on; all attributes must be there.
+            Rows to measure associations on, such as the training rows, with all
+            attributes.
         threshold : float
-            The least association within a group, from 0 to 1.
+            The minimum association within a group, from 0 to 1.
         importances : Importances, optional
-            Which ones are added up: those of :meth:`importances` if not given.
+            The importances to add up; those of :meth:`importances` if not given.
         """
-        forest = self._grown()
+        forest = self.forest_
         if importances is None:
             importances = self.importances()
         cells = forest.schema.encode(self._whole_table(X))
@@ -272,48 +263,47 @@ class FittedForest(FittedTable):
     def permutation_importances(
         self, X: Any, y: Any = None, *, sample_weight: Any = None
     ) -> "Importances":
-        """Return by how much out-of-bag errors grow without an attribute.
+        """Return the increase of the out-of-bag error if an attribute is permuted.
 
         Parameters
         ----------
         X, y, sample_weight
-            The rows that the forest was grown on; other rows are refused, as nobody
-            knows which of them a tree has not seen. Without y the table must hold
-            the target column.
+            The training rows; other rows are refused, as they are in no bag. Without y
+            the table must have the target column.
         """
-        forest = self._grown()
+        forest = self.forest_
         require_bootstrap(forest)
         return forests.permutation_importances(forest, self._bags(X, y, sample_weight))
 
     def interactions(self) -> "Interactions":
-        """Return how often, and with what gain, attributes are below others."""
-        return forests.interactions_of(self._grown())
+        """Return the number and importance of splits below each other attribute."""
+        return forests.interactions_of(self.forest_)
 
     def proximities(self, X: Any, *, k: int = 20) -> "csr_matrix":
-        """Return how near each row is to its ``k`` nearest others, as a sparse matrix.
+        """Return the proximities of each row to its ``k`` nearest, as a sparse matrix.
 
-        See :mod:`spinney.growth.forest.proximities`; :meth:`proximity_blocks` has them
-        all.
+        See :mod:`spinney.growth.forest.proximities`; :meth:`proximity_blocks` has all
+        proximities.
         """
         return forests.nearest(self.apply(X), k)
 
     def proximity_blocks(
         self, X: Any, *, rows: int | None = None
     ) -> Iterator[tuple[int, "csr_matrix"]]:
-        """Yield all proximities, a block of rows at a time: its first row, and it."""
+        """Yield all proximities, as pairs of the first row and its block of rows."""
         return forests.proximity_blocks(self.apply(X), rows=rows)
 
     def outliers(self, X: Any, y: Any = None) -> Floats:
-        """Return how far each row is from the others of its class.
+        """Return the outlier score of each row within its class.
 
-        Scores above 10 deserve a look (Breiman and Cutler). Of numbers all rows are
-        one class.
+        Scores above 10 are suspicious (Breiman and Cutler). With a numeric target all
+        rows are one class.
         """
         leaves = self.apply(X)
-        if self._grown().schema.target.is_numeric:
+        if self.forest_.schema.target.is_numeric:
             return forests.outlier_scores(leaves, np.zeros(len(leaves), np.int64))
         if y is None:
-            target = self._grown().schema.target
+            target = self.forest_.schema.target
             y = target.encode(self.read(X)[target.name])
         labels = np.asarray(y)
         if len(labels) != len(leaves):
@@ -322,10 +312,10 @@ class FittedForest(FittedTable):
         return forests.outlier_scores(leaves, np.unique(labels, return_inverse=True)[1])
 
     def _bags(self, X: Any, y: Any, sample_weight: Any) -> "ForestBags":
-        """Return the bags of the rows that the forest was grown on."""
+        """Return the bags of the training rows."""
         from spinney.models.training_match import recode_training_rows
 
-        forest = self._grown()
+        forest = self.forest_
         training, _ = recode_training_rows(
             forest.schema,
             forest.recipes[0],
@@ -335,8 +325,8 @@ class FittedForest(FittedTable):
         )
         if training.fingerprint().digest != forest.fingerprint.digest:
             msg = (
-                "these are not the rows that the forest was grown on, in their order: "
-                "only those are known to be in or out of each bag"
+                "these rows are not the training rows in their order, and out-of-bag "
+                "results need these: pass the training table"
             )
             raise DataError(msg)
         training = forests.with_ordered_categories(
@@ -344,19 +334,19 @@ class FittedForest(FittedTable):
         )
         return forests.ForestBags(training, forest.settings)
 
-    # Keeping
+    # Saving
 
     def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save the forest to a file; :func:`spinney.load` reads it back.
 
-        ``overwrite`` says whether a file that is there may be replaced.
+        ``overwrite`` says whether an existing file may be replaced.
         """
-        save_model(self._grown(), path, overwrite=overwrite)
+        save_model(self.forest_, path, overwrite=overwrite)
 
 
 # Parameters of the estimators that change the recipe, and those of the forest.
-_OF_TREES = ("buckets", "n_buckets", "confidence", "linear_terms", "leaves")
-RECIPE_PARAMETERS = tuple(n for n in COMMON_SETTINGS if n not in _OF_TREES)
+_TREE_ONLY = ("buckets", "n_buckets", "confidence", "linear_terms", "leaves")
+RECIPE_PARAMETERS = tuple(n for n in COMMON_SETTINGS if n not in _TREE_ONLY)
 FOREST_PARAMETERS = (
     "max_features",
     "bootstrap",
@@ -365,13 +355,13 @@ FOREST_PARAMETERS = (
     "extra_random",
     "shrinkage",
 )
-OF_CLASSES = ("voting", "class_weight", "probability")
+CLASS_PARAMETERS = ("voting", "class_weight", "probability")
 
 # The defaults where the target is a number.
-FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
+NUMERIC_DEFAULTS: Mapping[str, Any] = {"max_features": 2 / 3}
 
 
-def forest_from(
+def grow_forest_from(
     table: "TableInput",
     *,
     n_trees: int = 100,
@@ -406,14 +396,14 @@ def forest_from(
         complete=any(recipe.drops_rows for recipe in recipes),
     ) as opened:
         if opened.schema.target.is_numeric:
-            _refuse_of_classes({**given, **changes})
+            _refuse_class_parameters({**given, **changes})
         rows: Any = opened.sampleable
         if rows is None:
             hashed = given.get("bootstrap") == HASH
             rows = forests.with_ordered_categories(
                 opened.in_memory_rows, recipes, hashed=hashed
             )
-        return forest_on(
+        return grow_forest_on(
             rows,
             recipes,
             given,
@@ -424,7 +414,7 @@ def forest_from(
         )
 
 
-def forest_on(
+def grow_forest_on(
     rows: "TrainingSet | SampleableRows",
     recipes: Sequence[Recipe],
     given: Mapping[str, Any],
@@ -442,7 +432,7 @@ def forest_on(
 
     target, given = rows.schema.target, dict(given)
     if target.is_numeric:
-        given = {**FOR_NUMBERS, **given}
+        given = {**NUMERIC_DEFAULTS, **given}
     scale = class_weights_of(given.pop("class_weight", None), target)
     settings = ForestSettings(**given, class_weight=scale)
     if isinstance(rows, TrainingSet):
@@ -472,7 +462,7 @@ def refuse_forest_arguments(
             msg = f"a forest has no {name!r}: {did_you_mean(name, known)}"
             raise ParameterError(msg)
     if numeric:
-        _refuse_of_classes(arguments)
+        _refuse_class_parameters(arguments)
     changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
     recipes = recipes_of(trees, changes)
     given = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
@@ -482,9 +472,9 @@ def refuse_forest_arguments(
         forest_recipes(recipes, numeric=numeric, extra_random=settings.extra_random)
 
 
-def _refuse_of_classes(given: Mapping[str, Any]) -> None:
+def _refuse_class_parameters(given: Mapping[str, Any]) -> None:
     """Refuse what is about classes, for a target that is a number."""
-    for name in OF_CLASSES:
+    for name in CLASS_PARAMETERS:
         if name in given:
             raise refusal(
                 Setting(name, given[name]),

@@ -1,7 +1,7 @@
 """Fitted models of every kind, and the base of trees and forests.
 
-The shell, evaluation and exporters ask a :class:`FittedModel` and need not know which
-of trees, forests, clusters and rule sets it is.
+The shell, evaluation and exporters use a :class:`FittedModel`, whether it is a tree, a
+forest, clusters or a rule set.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class FittedModel(Protocol):
         """Return the prediction for each row: probabilities, a number, a cluster."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what it is and where it comes from, as plain data."""
+        """Return its size, recipe and origin as plain data."""
 
     def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save it to a file; ``overwrite`` says whether an old one may be replaced."""
@@ -68,10 +68,7 @@ class FittedModel(Protocol):
 
 
 class FittedBase:
-    """The base of every fitted model: reads tables of any size, opens the explorer.
-
-    A subclass says which attributes it needs.
-    """
+    """The base of every fitted model: reads tables of any size, opens the explorer."""
 
     @property
     def schema(self) -> Schema:
@@ -80,17 +77,17 @@ class FittedBase:
 
     @property
     def _may_be_empty(self) -> bool:
-        """Whether empty cells are of use."""
+        """Whether cells of its columns may be missing."""
         return True
 
     @property
     def _needed(self) -> Sequence[int]:
-        """The attributes that are read to predict."""
+        """The attributes that predictions need."""
         raise NotImplementedError
 
     @property
     def _optional(self) -> Sequence[int]:
-        """Those of them that a table may lack."""
+        """The needed attributes that a table may lack."""
         return ()
 
     @property
@@ -114,9 +111,9 @@ class FittedBase:
         encoding: str | None = None,
         text_format: TextFormat | None = None,
     ) -> AbstractContextManager[ModelBatches]:
-        """Give a table of any size to predict, as :meth:`read` reads it, in parts.
+        """Give the batches of a table of any size to predict, as :meth:`read` reads it.
 
-        ``keep`` names columns, or is "all": their cells come beside, as written.
+        ``keep`` names columns, or is "all": their cells are given too, as written.
         """
         return read_batches_with_schema(
             self.schema,
@@ -132,30 +129,29 @@ class FittedBase:
             text_format=text_format,
         )
 
-    # Looking
+    # Displays
 
     def explore(
         self, *, rows: Any = None, data: Any = None, beside: Any = None
     ) -> "ExplorerPage":
-        """Return a page of its own in which the model is walked and questioned.
+        """Return an interactive HTML page of the model, which notebooks show.
 
-        It holds counts and no rows, needs no network, and is shown by a notebook.
+        It contains counts and no rows, and needs no network.
 
         Parameters
         ----------
         rows : table, optional
-            Whose rows are to be in the page, to be looked at behind the nodes that
-            they come to. They are readable by whoever has the page.
+            Rows to show at their nodes. Everybody who has the page can read them.
         data : table, optional
-            In the place of ``rows``: a table of which the page shows histograms at
-            nodes and the error by pruning, and no row.
+            Instead of ``rows``: a table for histograms at nodes and the error by
+            pruning. The page does not contain its rows.
         beside : fitted model, optional
-            Another tree, forest or clustering, to be compared with this one.
+            Another tree, forest or clustering to compare with this one.
 
         Returns
         -------
         ExplorerPage
-            ``save(path)`` keeps it as .html; ``html`` is its text.
+            ``save(path)`` writes it as .html; ``html`` is its text.
 
         Examples
         --------
@@ -172,7 +168,7 @@ class FittedBase:
         return page
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Return what a notebook shows: the page, or where it shows none, less."""
+        """Return the displays for notebooks: page, picture and text, as installed."""
         bundle: dict[str, str | None] = {"text/plain": self._in_words()}
         with suppress(MissingExtraError):
             bundle["image/svg+xml"] = self._picture()
@@ -181,7 +177,7 @@ class FittedBase:
         return {form: shown for form, shown in bundle.items() if shown is not None}
 
     def _in_words(self) -> str:
-        """Return the model as a notebook without pictures shows it."""
+        """Return the model as text for notebooks."""
         return str(self)
 
     def _picture(self) -> str | None:
@@ -190,24 +186,11 @@ class FittedBase:
 
 
 class FittedTable(FittedBase):
-    """The base of fitted trees and forests: reads tables, predicts, exports.
-
-    A subclass says what was grown, which attributes it needs, and predicts.
-    """
+    """The base of fitted trees and forests: reads tables, predicts, exports."""
 
     kind: ClassVar[str]
-    n_jobs: int | None = None  # the most threads
-    _estimator: Any = None  # whose conventions tables to predict are read by, if any
-
-    def _grown(self) -> Any:
-        """Return what was grown, which has a schema, or say that nothing was yet."""
-        raise NotImplementedError
-
-    @property
-    def schema(self) -> Schema:
-        """The attributes and the target: how the model reads tables."""
-        schema: Schema = self._grown().schema
-        return schema
+    n_jobs: int | None = None  # the maximum number of threads
+    _estimator: Any = None  # the estimator that reads tables to predict, if any
 
     # Reading tables
 
@@ -222,21 +205,21 @@ class FittedTable(FittedBase):
         target: bool = True,
         weight: str | None = None,
     ) -> Table:
-        """Read a table as the model understands it: kinds, names, missing cells.
+        """Read a table by the schema of the model.
 
         Parameters
         ----------
         data : anything that ``read_table`` takes
             The table.
         format, encoding : str
-            Those of a file, where its suffix does not tell.
+            Those of a file, if its suffix does not show them.
         text_format : TextFormat, optional
-            How it is written, where that is not how the training table was.
+            The format of numbers and dates, if it differs from the training table's.
         whole : bool
-            Whether all attributes of the model must be there, and not only those
-            that are asked about.
+            Whether all attributes of the model are needed, or only those that
+            predictions need.
         target : bool
-            Whether the target is read too, if it is there; not to predict.
+            Whether to read the target too, if the table has it.
         weight : str, optional
             A column of weights to read too.
         """
@@ -268,13 +251,12 @@ class FittedTable(FittedBase):
         return self.read(data, whole=True)
 
     def _columns(self, X: Any) -> tuple[list[Any], int]:
-        """Return the coded columns of a table to predict, and its number of rows."""
-        self._grown()
+        """Return the encoded columns of a table to predict, and its number of rows."""
         table = self._table(X)
         return self._encoded(table), table.n_rows
 
     def _encoded(self, table: Table) -> list[Any]:
-        """Return the coded columns of a table to predict."""
+        """Return the encoded columns of a table to predict."""
         return self.schema.encode(table, self._needed, optional=self._optional)
 
     def unseen(self, table: Table) -> dict[str, list[Value]]:
@@ -282,7 +264,7 @@ class FittedTable(FittedBase):
 
         They are treated as missing.
         """
-        # What is asked about may have to be found out first, which takes longer.
+        # The split attributes may have to be computed first, which takes longer.
         if not unseen_values(self.schema, self._needed, table):
             return {}
         return unseen_values(self.schema, self._asked, table)
@@ -298,18 +280,17 @@ class FittedTable(FittedBase):
         return self.outputs(X)
 
     def predictor(self) -> RowPredictor:
-        """Return what predicts one row at a time, in microseconds.
+        """Return a predictor for single rows, which takes microseconds per row.
 
-        It keeps what a table is read and predicted by, so it is for many single rows,
-        one after the other: those of a service, a form, a stream. Many rows that are
-        there together are predicted sooner by ``predict``.
+        It prepares the model once, for rows that come one by one: from a service, a
+        form or a stream. For many rows at once ``predict`` is faster.
 
         Returns
         -------
         RowPredictor
             Called with a row, a mapping of values by the names of columns or a
             sequence of values in the columns' order, it returns the class or the
-            number; ``probabilities(row)`` returns the share of each class.
+            number; ``probabilities(row)`` returns the probability of each class.
 
         Examples
         --------
@@ -319,22 +300,21 @@ class FittedTable(FittedBase):
         >>> [predictor({"size": size}) for size in (2, 3.5, 7)]
         ['no', 'yes', 'yes']
         """
-        self._grown()
         reader = RowReader(self.schema, self._needed, self._optional)
         return self._row_predictor(reader)
 
     def _row_predictor(self, reader: RowReader) -> RowPredictor:
-        """Return what predicts one row at a time, of cells that the reader gives."""
+        """Return a predictor of the rows that a reader encodes."""
         raise NotImplementedError
 
     def _values(self, X: Any) -> Floats:
-        """Return the number that is predicted of each row."""
+        """Return the predicted number of each row."""
         return np.asarray(self.outputs(X)[:, 0])
 
-    # Keeping
+    # Saving
 
-    def _tell_what_stays(self) -> None:
-        """Warn of what a model does that no file of it can do."""
+    def _warn_before_saving(self) -> None:
+        """Warn about behaviour of the model that files do not have."""
 
     def export(
         self,
@@ -349,12 +329,12 @@ class FittedTable(FittedBase):
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
-        "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
-        that answer as the model does, "python", "javascript", "c", "sql", "pmml" and
-        "onnx", which is bytes (``docs/exports.md``); "json", which :func:`spinney.load`
-        reads back; of trees "numbered-text", in which each line begins with the number
-        of its node, "rules", "lesson", and "dot", for Graphviz.
+        Every model: "text", "html" (the page of :meth:`explore`) and "json", which
+        :func:`spinney.load` reads back. Pictures: "svg", "png" and "pdf"; the last two
+        are bytes and need Matplotlib. Programs that predict as the model does:
+        "python", "javascript", "c", "sql", "pmml" and "onnx", which is bytes; see
+        ``docs/exports.md``. Trees only: "numbered-text" (lines begin with node
+        numbers), "rules", "lesson" and "dot" (Graphviz).
 
         Parameters
         ----------
@@ -363,15 +343,15 @@ class FittedTable(FittedBase):
         path : str or path, optional
             The file to write to.
         dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery"}, optional
-            Of "sql": in whose words, DuckDB's if not given.
+            The dialect of "sql"; DuckDB's if not given.
         table : str, optional
-            Of "sql": the table to select rows from, "data" if not given.
+            The table in "sql"; "data" if not given.
         keep : sequence of str, optional
-            Of "sql": columns of that table to list before those that the model reads.
+            Columns that "sql" selects before those of the model.
         data : table with the target column, optional
-            Of pictures of trees, as of ``plot``, and of "html", as of ``explore``.
+            For pictures of trees as in ``plot``, for "html" as in ``explore``.
         bars : bool, optional
-            Of pictures of trees and forests, as of ``plot``.
+            For pictures of trees and forests, as in ``plot``.
 
         Examples
         --------
@@ -385,8 +365,7 @@ class FittedTable(FittedBase):
         """
         from spinney.output import exported
 
-        self._grown()
-        self._tell_what_stays()
+        self._warn_before_saving()
         return exported(
             self,
             format,

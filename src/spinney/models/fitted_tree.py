@@ -1,11 +1,10 @@
-"""Fitted trees: predict, read, explain, prune, save.
+"""Fitted trees: predict, explain, prune, save.
 
-Nothing here needs scikit-learn, so that the shell tool starts quickly; the
-estimators add its conventions. It is one file, because it is one class, and half of it
-is what users read of its methods.
+Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
+add its conventions. It is one file, because it is one class.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,16 +15,9 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress
 from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
-from spinney.data import Costs
+from spinney.data import Costs, Schema
 from spinney.data.readers import RowReader
-from spinney.errors import (
-    ParameterError,
-    Setting,
-    did_you_mean,
-    phrase,
-    refusal,
-    warn,
-)
+from spinney.errors import ParameterError, Setting, did_you_mean, refusal, warn
 from spinney.growth import Model, RecipeScore
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
@@ -56,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class FittedTree(TreeDisplay):
-    """A grown tree and what can be done with it.
+    """A grown tree: a model that predicts, and is explained, pruned and saved.
 
     Parameters
     ----------
@@ -71,48 +63,47 @@ class FittedTree(TreeDisplay):
         self._adopt(model)
 
     def _adopt(self, model: Model) -> None:
-        """Take a model as one's own."""
         self.model_ = model
-        self._laid_out = LazyFlatTree(model.tree)
+        self._flat_tree = LazyFlatTree(model.tree)
 
-    def _grown(self) -> Model:
-        """Return the model, or say that there is none yet."""
-        return self.model_
+    @property
+    def schema(self) -> Schema:
+        """The attributes and the target: how the model reads tables."""
+        return self.model_.schema
 
     @property
     def pruning_(self) -> "Steps | None":
-        """The steps of pruning, in order; None of a model that was loaded."""
-        return self._grown().steps
+        """The steps of pruning, in order; None if the model was loaded."""
+        return self.model_.steps
 
     @property
     def sequence_(self) -> "PruningSequence | None":
         """The subtrees that cost-complexity pruning chose among."""
-        return self._grown().sequence
+        return self.model_.sequence
 
     @property
     def recipe_scores_(self) -> tuple[RecipeScore, ...]:
-        """How each recipe did that was tried."""
-        return self._grown().recipe_scores
+        """The cross-validated score of each candidate recipe."""
+        return self.model_.recipe_scores
 
     @property
     def stream_stats_(self) -> "StreamStats | None":
-        """How many rows a stream learned, and how many it predicted right before."""
-        return self._grown().stream_stats
+        """The number of rows of a stream, and of those first predicted correctly."""
+        return self.model_.stream_stats
 
     @property
     def validation_rows_(self) -> Integers | None:
         """The positions of the rows that were reserved to prune by."""
-        return self._grown().validation_rows
+        return self.model_.validation_rows
 
     @property
     def _flat(self) -> FlatTree:
-        self._grown()
-        return self._laid_out.arrays
+        return self._flat_tree.arrays
 
     @property
     def _stream(self) -> "GrowingStream | None":
-        """The stream whose leaves predict by more than counts, if there is one."""
-        model = self._grown()
+        """The stream whose leaves also predict by naive Bayes, if there is one."""
+        model = self.model_
         if model.recipe.leaves != "adaptive" or model.update_state is None:
             return None
         stream: GrowingStream = registry.load("operation", "stream").stream_of(model)
@@ -120,14 +111,14 @@ class FittedTree(TreeDisplay):
 
     @property
     def _needed(self) -> Any:
-        """The attributes that splits, or predictions of leaves, read."""
+        """The attributes that splits and leaves read."""
         if self._stream is not None:
             return range(len(self.schema.attributes))
         return self._flat.gathered
 
     @property
     def _optional(self) -> Any:
-        """Those of them that only surrogates use."""
+        """The attributes that only surrogates use."""
         return self._flat.gathered_optional
 
     @property
@@ -136,8 +127,8 @@ class FittedTree(TreeDisplay):
         return self._flat.needed
 
     def facts(self) -> dict[str, Any]:
-        """Return what the tree is and what it was grown on, as plain data."""
-        return tree_facts(self._grown())
+        """Return its size, recipe and training set as plain data."""
+        return tree_facts(self.model_)
 
     # Predicting
 
@@ -151,15 +142,15 @@ class FittedTree(TreeDisplay):
         if self._stream is not None:
             raise refusal(
                 Setting("leaves", "adaptive"),
-                "tells many rows at a time",
-                "use predict, or save the model: one that is loaded goes by counts",
+                "cannot predict single rows",
+                "use predict, or save and load the model, which then uses counts",
             )
         tree = self._flat
         walk = row_walk_of(tree, reader.columns)
         return RowPredictor(reader, walk, tree.distribution, tree.outputs)
 
     def apply(self, X: Any) -> Any:
-        """Return the number of each row's leaf, the heaviest if it comes to several."""
+        """Return the leaf number of each row; with several leaves, the heaviest one."""
         return leaf_numbers(self._flat, *self._columns(X))
 
     def decision_path(self, X: Any) -> "csr_matrix":
@@ -167,20 +158,22 @@ class FittedTree(TreeDisplay):
         return self._flat.paths(*self._columns(X))
 
     def test_costs_of(self, X: Any) -> Floats:
-        """Return what the questions cost that are asked of each row.
+        """Return the total test cost of each row.
 
-        Each attribute is paid for once; where a missing value divides a row, the
+        Each attribute on the path costs once; if a missing value divides a row, the
         parts count by their weights.
         """
-        tree = self._grown().tree
+        tree = self.model_.tree
         costs = np.zeros(len(tree))
         for node in tree.leaves:
-            asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
-            columns = tree.schema.input_columns(asked)
+            path = tree.path(node.number)[:-1]
+            columns = tree.schema.input_columns(
+                {step.candidate.attribute for step in path}
+            )
             costs[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
         return np.asarray(self.decision_path(X) @ costs)
 
-    # Questioning
+    # Explaining
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""
@@ -199,8 +192,8 @@ class FittedTree(TreeDisplay):
     ) -> "RuleSet":
         """Return C4.5's rule set of the tree: fewer, shorter rules in order.
 
-        A model keeps no rows, so it needs those that it was grown on; it warns
-        where they are others. See :mod:`spinney.extensions.rulesets` for what is done.
+        A model stores no rows, so this needs the training table; another table gives a
+        warning. See :mod:`spinney.extensions.rulesets` for the algorithm.
 
         Parameters
         ----------
@@ -226,11 +219,11 @@ class FittedTree(TreeDisplay):
         IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
         OTHERWISE sold = yes  (support 0)
         """
-        model = self._grown()
+        model = self.model_
         if model.schema.target.is_numeric:
             msg = (
-                f"target {model.schema.target.name!r} is a number: a rule set is of "
-                "classes; rules() has one rule per leaf of any tree"
+                f"target {model.schema.target.name!r} is numeric, but a rule set needs "
+                "classes: use rules(), which has one rule per leaf"
             )
             raise ParameterError(msg)
         rulesets = registry.load("operation", "ruleset")
@@ -257,30 +250,29 @@ class FittedTree(TreeDisplay):
     ) -> "NodeExplanation | AttributeExplanation | RowExplanation":
         """Return the arithmetic of a node, of one attribute there, or a row's path.
 
-        A model keeps counts and no rows. What they do not tell is counted on rows that
-        are given: all competitors of a split, exactly, also where compiled kernels kept
-        the runner-up alone; the cuts of a number; which rows are at the node and at its
-        children.
+        A model stores counts and no rows. The training table gives what counts do not
+        show: all competitors of a split, even if compiled kernels stored only one; all
+        thresholds of a number; the rows at the node and its children.
 
         Parameters
         ----------
         node : int, optional
             The number of the node; 0 is the root.
         row : table of one row, optional
-            Instead of ``node``: the row whose path is wanted.
+            Instead of ``node``: the row whose path is explained.
         attribute : str, optional
-            At the node: the attribute whose ways to split are all listed, each with its
-            counts and its merit. Those of a number need ``data``.
+            The attribute whose candidate splits at the node are all listed, with counts
+            and merit. Numeric attributes need ``data``.
         data : table, optional
-            The training table, with the target column unless y is given. Another table
-            is taken, too, and said to be another.
+            The training table, with the target column unless y is given. With another
+            table, the explanation says so.
         y : array, optional
             The class of each row of ``data``, or its number.
         sample_weight : array, optional
             The weight of each row of ``data``, where the tree was grown with weights.
         limit : int, optional
-            How many ways to split on ``attribute`` are listed, at most: those that gain
-            most; 100 if not given.
+            The maximum number of candidate splits on ``attribute``: those with the
+            highest gain; 100 if not given.
 
         Returns
         -------
@@ -306,15 +298,17 @@ class FittedTree(TreeDisplay):
             explain_row,
         )
 
-        model = self._grown()
+        model = self.model_
         if (node is None) == (row is None):
-            msg = "explain takes either node=, the number of a node, or row=, one row"
+            msg = "explain needs either node= (a node number) or row= (one row)"
             raise ParameterError(msg)
         _refuse_unread(attribute, data, y, sample_weight, row=row, limit=limit)
         if node is None:
             table = self._table(row)
             if table.n_rows != 1:
-                msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
+                msg = (
+                    f"row= must have one row, not {table.n_rows}: slice it, as in [3:4]"
+                )
                 raise ParameterError(msg)
             return explain_row(model, self._encoded(table), table.row(0))
         rows: dict[str, Any] = {}
@@ -330,24 +324,24 @@ class FittedTree(TreeDisplay):
             )
         if attribute is None:
             return explain_node(model, node, **rows)
-        most = LIMIT if limit is None else limit
-        return explain_attribute(model, node, attribute, limit=most, **rows)
+        limit = LIMIT if limit is None else limit
+        return explain_attribute(model, node, attribute, limit=limit, **rows)
 
-    def _tell_what_stays(self) -> None:
+    def _warn_before_saving(self) -> None:
         if self._stream is not None:
             warn(
                 Setting("leaves", "adaptive"),
-                " stays with the stream: what is written goes by the counts of leaves",
+                " is not saved: the saved model predicts by the counts of its leaves",
             )
 
     # Pruning and keeping
 
     def _growing_options(self) -> dict[str, Any]:
-        """Return what the tree was grown with beside its recipe, as far as known."""
+        """Return the options that the tree was grown with, as far as known."""
         from spinney.models.prune import forced_paths
 
-        given = {} if self._estimator is None else self._estimator._growing_options()
-        return {"forced_splits": forced_paths(self.tree), **given}
+        options = {} if self._estimator is None else self._estimator._growing_options()
+        return {"forced_splits": forced_paths(self.tree), **options}
 
     def prune(
         self,
@@ -380,54 +374,50 @@ class FittedTree(TreeDisplay):
             ``"cost-complexity"``, by weakest links, at an alpha or at the one that
             folds or validation rows choose; ``"error-based"``, as C4.5 does;
             ``"pessimistic"``, ``"mdl"`` and ``"collapse"``, by the training counts
-            alone; ``"manual"``, the nodes that are named; ``"simplify"``, sibling
-            leaves that say the same. See :mod:`spinney.growth.prune`.
+            alone; ``"manual"``, the named nodes; ``"simplify"``, sibling leaves with
+            the same prediction. See :mod:`spinney.growth.prune`.
         validation : table with the target column, optional
-            The rows whose accuracy, cost or squared error decides: which nodes stay,
-            or which subtree of ``"cost-complexity"`` is taken.
+            The validation set. Its accuracy, cost or squared error decides which nodes
+            or which subtree of ``"cost-complexity"`` to keep.
         data : table with the target column, optional
-            The table that the model was grown on. For ``"cost-complexity"`` without
-            an alpha, to be grown on in folds; for ``"error-based"``, to raise
-            branches.
+            The training table. For ``"cost-complexity"`` without an alpha, to grow on
+            in folds; for ``"error-based"``, to raise branches.
         weight : str, optional
             The column of row weights of ``validation`` or ``data``.
         nodes : list of int, optional
             For ``"manual"``, which is then the default: the nodes to cut.
         alpha : float, optional
-            What a leaf costs, in the unit of the training risk. rpart's cp times the
+            The cost of a leaf, in the unit of the training risk: rpart's cp times the
             risk of the root.
         folds : int, optional
-            How many folds; 10 if not given.
+            The number of folds; 10 if not given.
         rule : {"1-se", "half-se", "minimum"}, optional
-            The smallest subtree within one standard error of the least error
-            (default by folds), within half of one, or that of the least (default by
-            validation rows).
+            The smallest subtree within one standard error of the minimum error
+            (default with folds), within half a standard error, or the one of the
+            minimum (default with a validation set).
         confidence : float, optional
-            For ``"error-based"``: at most 0.5, and less prunes more; that of the
-            recipe if not given.
+            For ``"error-based"``: at most 0.5; lower prunes more. The recipe's if not
+            given.
         raising : bool, optional
-            For ``"error-based"``: whether a node's largest branch may take its place.
-            It needs the rows, so it is done where ``data`` is given, and refused
-            where it is not.
+            For ``"error-based"``: whether a node's largest branch may replace it. This
+            needs ``data``.
         cost_matrix : mapping of mappings or square array, optional
-            ``cost_matrix[label][true]``: what errors cost. That of the model, if it
-            was grown under one and none is given.
+            ``cost_matrix[label][true]``: misclassification costs; the model's if not
+            given.
         random_state : int, RandomState or Generator, optional
-            What the folds are drawn by; 0 if not given.
+            The random seed of the folds; 0 if not given.
         n_jobs : int, optional
-            The most threads that trees of folds grow in; those of the estimator if
-            not given, and one per core if it has none either.
+            The maximum number of threads; the estimator's if not given, else one per
+            core.
         progress : function of two numbers, optional
-            Called with how many trees of folds have been grown, and how many there
-            will be.
+            Called with the number of trees of folds grown so far, and in total.
 
         Returns
         -------
         model
-            Its ``pruning_`` lists what each step did to the error, and prints as a
-            table. ``sequence_`` is the table of the subtrees of
-            ``"cost-complexity"``, None for other methods. A file keeps neither: of a
-            loaded model both are None.
+            Its ``pruning_`` lists the error before and after each step, and prints as a
+            table. ``sequence_`` is the table of the subtrees of ``"cost-complexity"``,
+            None for other methods. Files store neither.
 
         Examples
         --------
@@ -460,10 +450,14 @@ class FittedTree(TreeDisplay):
             "cost_matrix": cost_matrix,
             "random_state": random_state,
         }
-        _refuse_unknown_options(unknown, (*options, "pruning", "n_jobs", "progress"))
+        refuse_seed(unknown)
+        for name in unknown:
+            known = (*options, "pruning", "n_jobs", "progress")
+            msg = f"prune has no parameter {name!r}: {did_you_mean(name, known)}"
+            raise ParameterError(msg)
         with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
             pruned = prune_model(
-                self._grown(),
+                self.model_,
                 self.read,
                 pruning=pruning,
                 options=options,
@@ -486,24 +480,24 @@ class FittedTree(TreeDisplay):
     ) -> Self:
         """Return a new model, with rows added or removed; this one stays as it is.
 
-        The tree is the one that all rows at once would give. The model must keep its
+        The tree is the one that all rows at once would give. The model must store its
         rows: grown with ``keep_rows=True``, or fitted by ``partial_fit``. The first
-        update counts them all; those after it count the rows that came or left, at the
-        nodes on their way, and all rows of a node where it asks something else now. See
-        ``docs/incremental.md`` for the recipes that are grown from scratch each time.
+        update counts all rows. Later ones count the added and removed rows on their
+        paths, and all rows of nodes whose split changes. Some recipes are grown from
+        scratch each time: see ``docs/incremental.md``.
 
         Parameters
         ----------
         data : table with the target column, optional
             Rows to add. They may bring new values and classes.
         remove : table with the target column, optional
-            Rows to remove: each must equal one of the rows that the model keeps.
+            Rows to remove: each must equal one of the stored rows.
         format, encoding : str, optional
-            Those of files, where their suffix does not tell.
+            Those of files, if their suffix does not show them.
         n_jobs : int, optional
-            The most threads, if the tree is grown whole.
+            The maximum number of threads, if the tree is grown from scratch.
         progress : function of two numbers, optional
-            Called with how many trees have been grown, and how many there will be.
+            Called with the number of trees grown so far, and in total.
 
         Examples
         --------
@@ -518,28 +512,28 @@ class FittedTree(TreeDisplay):
             └── size > 4.5 → late  (2: late 2 (100 %))
         """
         update = registry.load("operation", "update")
-        model = self._grown()
-        kept = update.require_update_state(model)
-        batch, gone = (
+        model = self.model_
+        state = update.require_update_state(model)
+        batch, removed = (
             None
             if rows is None
             else update.update_batch(
                 self.read(
                     rows,
                     whole=True,
-                    weight=kept.weight,
+                    weight=state.weight,
                     format=format,
                     encoding=encoding,
                 ),
-                kept,
+                state,
             )
             for rows in (data, remove)
         )
-        if batch is None and gone is None:
-            msg = "updated takes rows to add (data=), to remove (remove=), or both"
+        if batch is None and removed is None:
+            msg = "updated needs rows to add (data=), to remove (remove=), or both"
             raise ParameterError(msg)
         with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
-            new_model = update.update_model(model, batch, gone, progress=progress)
+            new_model = update.update_model(model, batch, removed, progress=progress)
         new = copy(self)
         new._adopt(new_model)
         return new
@@ -547,19 +541,11 @@ class FittedTree(TreeDisplay):
     def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save the model to a file; :func:`spinney.load` reads it back.
 
-        ``overwrite`` says whether a file that is there may be replaced. A model that
-        keeps its rows saves them too; what a stream has counted is not saved.
+        ``overwrite`` says whether an existing file may be replaced. Stored rows are
+        saved too; the statistics of a stream are not.
         """
-        self._tell_what_stays()
-        save_model(self._grown(), path, overwrite=overwrite)
-
-
-def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuse options that pruning does not have."""
-    refuse_seed(unknown)
-    for name in unknown:
-        msg = f"prune has no {name!r}: {did_you_mean(name, known)}"
-        raise ParameterError(msg)
+        self._warn_before_saving()
+        save_model(self.model_, path, overwrite=overwrite)
 
 
 def _refuse_unread(
@@ -571,26 +557,21 @@ def _refuse_unread(
     row: object,
     limit: object,
 ) -> None:
-    """Refuse arguments of ``explain`` that say nothing beside the others."""
+    """Refuse arguments of ``explain`` that have no effect with the others."""
     for name, value in (("attribute", attribute), ("data", data)):
         if row is not None and value is not None:
             raise ParameterError(
                 Setting(name),
-                phrase(": it is about a node, and {} asks for a path", Setting("row")),
-                remedy="leave one of them out",
+                (" cannot be used with ", Setting("row")),
+                remedy="remove one",
             )
     for name, value in (("y", y), ("sample_weight", sample_weight)):
         if data is None and value is not None:
             raise ParameterError(
                 Setting(name),
-                phrase(
-                    ": it is about rows, and none are given ({})", Setting("data", ...)
-                ),
+                (" needs ", Setting("data", ...)),
             )
     if attribute is None and limit is not None:
         raise ParameterError(
-            Setting("limit", limit),
-            phrase(
-                " says nothing without an attribute ({})", Setting("attribute", ...)
-            ),
+            Setting("limit", limit), (" needs ", Setting("attribute", ...))
         )

@@ -45,13 +45,7 @@ from spinney.models.validation_split import (
     remote_validation_share,
     split_validation,
 )
-from spinney.recipes import (
-    RECIPES,
-    Recipe,
-    candidates_of,
-    default_recipe,
-    in_bins,
-)
+from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe, in_bins
 from spinney.search.oblique import without_unused_formulas
 from spinney.sources.training_data import TableInput, TrainingData, open_source
 

@@ -6,9 +6,9 @@ from spinney.errors import Setting, Text, phrase, warn
 from spinney.growth import Model
 from spinney.trees.predict import flatten
 
-FEWEST_VALUES = 20
-ROWS_A_VALUE = 20
-MOST_NAMED = 3
+MAX_VALUES = 20
+MAX_ROWS_PER_VALUE = 20
+MAX_NAMED = 3
 
 
 def high_cardinality_columns(schema: Schema, n_rows: int) -> dict[str, int]:
@@ -21,8 +21,8 @@ def high_cardinality_columns(schema: Schema, n_rows: int) -> dict[str, int]:
         attribute.name: len(attribute.values)
         for attribute in schema.attributes[: schema.n_columns]
         if attribute.kind == "nominal"
-        and len(attribute.values) > FEWEST_VALUES
-        and n_rows <= ROWS_A_VALUE * len(attribute.values)
+        and len(attribute.values) > MAX_VALUES
+        and n_rows <= MAX_ROWS_PER_VALUE * len(attribute.values)
     }
 
 
@@ -45,11 +45,11 @@ def warn_of_high_cardinality(
     names = [name for name, n in found.items() if name in columns and n < most]
     if not names:
         return
-    some = first_of([f"{name!r} ({found[name]} values)" for name in names], MOST_NAMED)
-    listed = Setting("ignore", names if len(names) <= MOST_NAMED else ...)
+    listed = first_of([f"{n!r} ({found[n]} values)" for n in names], MAX_NAMED)
+    ignore = Setting("ignore", names if len(names) <= MAX_NAMED else ...)
     remedy: Text = "leave them out of X"
     if in_table:
-        remedy = phrase("leave them out ({})", listed)
+        remedy = phrase("leave them out ({})", ignore)
     if in_memory:
         remedy = phrase("{}, or take {}", remedy, Setting("recipe", "auto"))
-    warn(f"splits on high-cardinality columns overfit: {some}", remedy=remedy)
+    warn(f"splits on high-cardinality columns overfit: {listed}", remedy=remedy)

@@ -1,7 +1,7 @@
-"""Any model file as the fitted model that it holds."""
+"""Loads the fitted model of any model file."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spinney import registry
 from spinney.growth import Model
@@ -20,19 +20,24 @@ ALL_KINDS = (*KINDS, "rules")
 def load_model(
     path: "str | os.PathLike[str]", *, kinds: Sequence[str] = KINDS
 ) -> FittedModel:
-    """Load the model of a file, by what it says that it holds, one of ``kinds``.
+    """Load the model of a file, which must be one of ``kinds``.
 
-    Another is refused in words, as one of the first of them. The file is one that was
-    saved, or an export to JSON; "rules" are the latter only, and "others" the kinds of
-    other packages.
+    The file is a saved model or an export to JSON; "rules" are JSON only, and "others"
+    the kinds of other packages.
     """
-    content = _content(path, kinds)
+    if file.is_json(path):
+        from spinney.output import load_json
+
+        content = load_json(path, kinds)
+    else:
+        files = [kind for kind in kinds if kind in KINDS]
+        content = file.load_model(path, kinds=files)
     if getattr(content, "kind", None) == "rules":
         rules: FittedModel = content
         return rules
     if isinstance(content, Model):
         return FittedTree(content)
-    # Who has a tree does not wait for what forests and clusters need.
+    # A tree loads without the modules of forests and clusters.
     from spinney.growth.forest import Forest
 
     if isinstance(content, Forest):
@@ -41,12 +46,3 @@ def load_model(
         return FittedForest(content)
     fitted: FittedModel = registry.load("model", file.kind_name(content))(content)
     return fitted
-
-
-def _content(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
-    """Return what a file holds."""
-    if not file.is_json(path):
-        return file.load_model(path, kinds=[kind for kind in kinds if kind in KINDS])
-    from spinney.output import load_json
-
-    return load_json(path, kinds)

@@ -1,4 +1,4 @@
-"""Pruning as users ask for it: tables are read, options checked, a method called."""
+"""Pruning of fitted models: checks options, reads tables, calls a method."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import Progress, check_named, check_number, check_whole
 from spinney._support.grown_trees import GrownTrees
 from spinney._support.keyed_random import seed_of
-from spinney.data import Table, Target, Value, cost_array
+from spinney.data import Table, Target, cost_array
 from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
 from spinney.growth.folds import FoldGrowth, RowCopies, warn_of_squared_error_pruning
@@ -34,10 +34,10 @@ from spinney.trees import Groups, SplitCondition, Threshold, Tree
 Reader = Callable[..., Table]
 
 FOLDS = 10
-# What chooses an alpha, and so says nothing beside a given one.
-CHOOSING = ("data", "validation", "folds", "rule", "random_state", "weight")
-# What makes folds of the training rows, and has nothing to do with other rows.
-FOLDING = ("data", "folds", "random_state")
+# The options that choose an alpha, of no use with a given one.
+ALPHA_OPTIONS = ("data", "validation", "folds", "rule", "random_state", "weight")
+# The options of folds of the training rows, of no use with validation rows.
+FOLD_OPTIONS = ("data", "folds", "random_state")
 
 
 def prune_model(
@@ -49,7 +49,7 @@ def prune_model(
     grown_with: Mapping[str, Any],
     progress: Progress | None = None,
 ) -> Model:
-    """Return a pruned model, which carries the record of how it came about.
+    """Return a pruned model with the record of its pruning.
 
     Parameters
     ----------
@@ -58,18 +58,18 @@ def prune_model(
     read : callable
         Reads a table as the model understands it.
     pruning : str, optional
-        One of ``METHODS``; None is "manual" where nodes are named, "reduced-error"
-        otherwise.
+        One of ``METHODS``; by default "manual" with nodes, else "reduced-error".
     options : mapping
-        Those of the methods; None stands for one that is not given.
+        The options of the methods, None if not given.
     grown_with : mapping
-        The ties and forced splits of the model, to grow like it on folds.
+        The tie-break order and forced splits of the model, for the trees of folds.
     progress : function of two numbers, optional
-        Told how many trees of folds have been grown, and how many there will be.
+        Called with the number of trees of folds grown so far, and in total.
     """
     counted = GrownTrees(progress)
     given = {name: value for name, value in options.items() if value is not None}
-    chosen = method_named(_default(given) if pruning is None else pruning)
+    default = "manual" if "nodes" in given else "reduced-error"
+    chosen = method_named(default if pruning is None else pruning)
     _check_options(chosen, given)
     arguments = dict(given)
     weight = arguments.pop("weight", None)
@@ -86,12 +86,12 @@ def prune_model(
     if chosen.name == "cost-complexity":
         warn_of_squared_error_pruning(model.recipe, model.schema.target)
     if chosen.name == "error-based":
-        _raising(model, read, arguments, weight)
+        _prepare_raising(model, read, arguments, weight)
     elif "data" in arguments:
-        _choosing(model, read, arguments, weight, grown_with, counted)
+        _prepare_folds(model, read, arguments, weight, grown_with, counted)
     result = pruned(model.tree, chosen.name, **arguments)
     tree = without_unused_formulas(result.tree)
-    # An update would grow the tree anew, and whole: who cuts a tree has done with rows.
+    # An update would grow the tree again, unpruned: a pruned model stores no rows.
     return replace(
         model,
         tree=tree,
@@ -101,12 +101,8 @@ def prune_model(
     )
 
 
-def _default(given: Mapping[str, Any]) -> str:
-    return "manual" if "nodes" in given else "reduced-error"
-
-
 def _check_options(method: Method, given: Mapping[str, Any]) -> None:
-    """Refuse options that the method does not use, and the lack of those it needs."""
+    """Refuse options that the method does not use, and missing ones."""
     for name in given:
         if name not in method.options:
             fitting = [m.name for m in METHODS.values() if name in m.options]
@@ -117,32 +113,32 @@ def _check_options(method: Method, given: Mapping[str, Any]) -> None:
             )
     for names in method.needs:
         if not any(name in given for name in names.split("|")):
-            raise refusal(Setting("pruning", method.name), ("needs ", NEEDED[names]))
+            raise refusal(Setting("pruning", method.name), ("needs ", REMEDIES[names]))
     if "alpha" in given:
-        for name in CHOOSING:
+        for name in ALPHA_OPTIONS:
             if name in given:
-                msg = ": it serves to choose an alpha, and one is given"
+                msg = " chooses an alpha, but one is given: remove one"
                 raise ParameterError(Setting(name), msg)
     if method.name == "cost-complexity" and "validation" in given:
-        for name in FOLDING:
+        for name in FOLD_OPTIONS:
             if name in given:
                 raise ParameterError(
                     Setting(name),
-                    ": it is of folds of the training rows, and ",
+                    " needs folds, which ",
                     Setting("validation"),
-                    " gives other rows to choose by",
-                    remedy="leave one out",
+                    " replaces",
+                    remedy="remove one",
                 )
         check_named("rule", given.get("rule", "minimum"), RULES)
 
 
-NEEDED: dict[str, Text] = {
+REMEDIES: dict[str, Text] = {
     "validation": phrase(
         "a table with the target column ({})", Setting("validation", ...)
     ),
     "alpha|data|validation": phrase(
-        "an alpha ({}), the training table to choose it by folds ({}), or other rows "
-        "to choose it by ({})",
+        "an alpha ({}), or the training table ({}) or a validation set ({}) to choose "
+        "one",
         Setting("alpha", ...),
         Setting("data", ...),
         Setting("validation", ...),
@@ -152,44 +148,38 @@ NEEDED: dict[str, Text] = {
 
 
 def given_costs(cost_matrix: Any, target: Target) -> Floats:
-    """Return what errors cost, in the order of the classes."""
+    """Return misclassification costs in the order of the classes."""
     refuse_without_classes("cost_matrix", target)
     return cost_array(cost_matrix, target.classes)
 
 
-def _raising(
+def _prepare_raising(
     model: Model, read: Reader, arguments: dict[str, Any], weight: str | None
 ) -> None:
-    """Replace the training table by rows that branches are raised with."""
+    """Replace the training table by its rows, to raise branches."""
     data, raising = arguments.pop("data", None), arguments.pop("raising", None)
     settings = {"confidence": arguments.get("confidence"), "raising": raising}
     given = {name: value for name, value in settings.items() if value is not None}
-    # They are settings of this pruning: what the recipe itself ends with is no matter.
+    # These settings are of this pruning, not of the recipe.
     recipe = replace(model.recipe, **given, given=frozenset())
     arguments["confidence"] = recipe.confidence
     if data is None:
         if raising:
             raise ParameterError(
                 Setting("raising"),
-                ": it needs the rows, and a model keeps none",
-                remedy=phrase(
-                    "give the table that it was grown on ({}), or leave this out",
-                    Setting("data", ...),
-                ),
+                " needs the training rows, which the model does not store",
+                remedy=phrase("pass them ({}), or remove it", Setting("data", ...)),
             )
         if weight is not None:
             raise ParameterError(
                 Setting("weight"),
-                phrase(
-                    ": it is a column of data, and none is given ({})",
-                    Setting("data", ...),
-                ),
+                (" needs ", Setting("data", ...)),
             )
         return
     if raising is not None and not raising:
         raise ParameterError(
             Setting("data"),
-            ": it serves to raise branches, and none shall be: leave it out",
+            " is only needed to raise branches: remove it",
         )
     refuse_without_classes("data", model.schema.target)
     rows = _training(model, read(data, whole=True, weight=weight), weight)
@@ -200,7 +190,7 @@ def _raising(
     )
 
 
-def _choosing(
+def _prepare_folds(
     model: Model,
     read: Reader,
     arguments: dict[str, Any],
@@ -208,7 +198,7 @@ def _choosing(
     grown_with: Mapping[str, Any],
     counted: GrownTrees,
 ) -> None:
-    """Replace the training table and folds by its rows and the trees of folds."""
+    """Replace the training table and folds by its rows and trees of folds."""
     rule = arguments.setdefault("rule", "1-se")
     check_named("rule", rule, RULES)
     n_folds = arguments.pop("folds", FOLDS)
@@ -227,7 +217,7 @@ def _choosing(
 
 
 def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
-    """Code the training table again, as it was when the model was grown."""
+    """Return the training rows of a table, encoded as when the model was grown."""
     origin = model.fingerprint
     weights = None if weight is None else row_weights(data[weight])
     schema = model.schema.of_columns()
@@ -236,30 +226,25 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     if len(rows.classes) != origin.n_rows or not same_weight:
         raise DataError(
             Setting("data"),
-            f": {len(rows.classes)} rows of weight {rows.weight:.6g}, but the model "
-            f"was grown on {origin.n_rows} of weight {origin.weight:.6g}: give that "
-            "table, and name its column of weights, if it has one",
+            f" has {len(rows.classes)} rows of weight {rows.weight:.6g}, but the "
+            f"training table {origin.n_rows} of weight {origin.weight:.6g}: pass that "
+            "one, and its weight column",
         )
     return rows
 
 
 def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
-    """Return the options beside the recipe, as far as a finished tree shows them."""
+    """Return the options of growing, as far as a finished tree shows them."""
     schema = tree.schema
     prices = {a.name: a.cost for a in schema.attributes if a.cost > 0}
+    scale, weights = class_scale(tree, rows), None
+    if scale is not None:
+        weights = dict(zip(schema.target.classes, scale.tolist(), strict=True))
     return {
-        "class_weight": _class_weights(tree, rows),
+        "class_weight": weights,
         "cost_matrix": schema.target.costs,
         "test_costs": prices or None,
     }
-
-
-def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
-    """Return the class weights or priors that the root of a tree shows, by class."""
-    scale = class_scale(tree, rows)
-    if scale is None:
-        return None
-    return dict(zip(tree.schema.target.classes, scale.tolist(), strict=True))
 
 
 def growth_on(
@@ -268,7 +253,7 @@ def growth_on(
     grown_with: Mapping[str, Any],
     counted: GrownTrees,
 ) -> FoldGrowth:
-    """Return rows with the way to grow on some of them, for cross-validation."""
+    """Return the growth of trees on folds of rows, for cross-validation."""
     options = options_of(TrainingData(rows), recipe=recipe, **grown_with)
     return FoldGrowth(RowCopies(rows), recipe, options, on_tree=counted.grown)
 
@@ -280,10 +265,10 @@ def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | SplitCondition]:
         if node.forced and not node.is_leaf:
             above = tree.path(node.number)[1:]
             split = node.candidate.split
-            asked: str | SplitCondition = tree.schema.attributes[split.attribute].name
+            forced: str | SplitCondition = tree.schema.attributes[split.attribute].name
             if node.candidate.given:
                 cut = split.threshold if isinstance(split, Threshold) else None
                 codes = split.groups[0] if isinstance(split, Groups) else ()
-                asked = SplitCondition(split.attribute, cut, codes)
-            paths[tuple(tree.condition(step) for step in above)] = asked
+                forced = SplitCondition(split.attribute, cut, codes)
+            paths[tuple(tree.condition(step) for step in above)] = forced
     return paths

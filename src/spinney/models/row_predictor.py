@@ -1,8 +1,8 @@
 """Fast predictions for single rows.
 
-A table of one row is read, checked and sent down the trees like one of a million, which
-takes some hundred steps of NumPy. Here what does not depend on the row is kept: the
-codes of values (:class:`spinney.data.readers.RowReader`) and the trees as lists
+A table of one row takes some hundred steps of NumPy, as one of a million rows does.
+Here everything that does not depend on the row is prepared once: the codes
+of values (:class:`spinney.data.readers.RowReader`) and the trees as lists
 (:class:`spinney.trees.predict.RowWalk`).
 """
 
@@ -22,14 +22,12 @@ from spinney.trees.predict import RowWalk
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowPredictor:
-    """A model to be called with one row: ``predictor(row)`` is what it predicts.
+    """A model for single rows: ``predictor(row)`` is its prediction.
 
-    A row is a mapping of values by the names of columns, or a sequence of values in the
-    order that the columns had in the table that the model was grown on. What is
-    predicted of it is what ``predict`` says of the table of that row, read by the names
-    of its columns: None and NaN are missing, a value never seen is treated as such,
-    and what a table would be refused for, a row is. Only columns that the model asks
-    about are looked at.
+    A row is a mapping of column names to values, or a sequence of values in the order
+    of the training table. The prediction is that of ``predict`` on a table of this
+    row: None, NaN and unseen values are missing, and the same errors are raised. Only
+    columns that the model splits on are read.
 
     Parameters
     ----------
@@ -38,10 +36,10 @@ class RowPredictor:
     walk : RowWalk
         The trees as lists.
     votes : nodes × outputs
-        What each node of the trees says.
+        The prediction of each node.
     plain_outputs : function of coded columns and a number of rows
-        What the model predicts of a table: for rows that a missing value divides or
-        that are sent by surrogates or formulas.
+        The prediction for a table: for rows that a missing value divides, or that
+        surrogates or formulas route.
 
     Examples
     --------
@@ -71,9 +69,7 @@ class RowPredictor:
         """Return the probability of each class, of the leaves or the trees' vote."""
         target = self.reader.schema.target
         if target.is_numeric:
-            msg = (
-                "a model of numbers has no class probabilities: call it for the number"
-            )
+            msg = "a regression model has no class probabilities: call the predictor"
             raise ParameterError(msg)
         return dict(zip(target.classes, self.outputs(row).tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""A look at a table: how it is read, before anything is done with it."""
+"""``spinney.look``: how a table is read, before anything is grown on it."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ def look(
     text_format: TextFormat | Mapping[str, Any] | None = None,
     table: str | None = None,
 ) -> TableSummary:
-    """Return how a table is read: kinds, missing cells, values, and what is doubtful.
+    """Return how a table is read: kinds, missing values, values, possible problems.
 
     Parameters
     ----------
     target : str, optional
-        What is to be predicted: how it would be read, and which columns give it away.
+        The column to predict: shows how it is read, and target leakage.
     data, nominal, ordinal, numeric, ignore, values, missing_values, format, encoding, \
 text_format, table
         As for :func:`spinney.grow`; a table of a database is read whole.
@@ -53,12 +53,11 @@ text_format, table
     possible problems
       column 'colour' has the same value in every cell: exclude it (ignore=['colour'])
     """
-    given = TableInput.of({**locals(), "target": NO_TARGET})
-    return look_at(given, target=target)
+    return look_at(TableInput.of({**locals(), "target": NO_TARGET}), target=target)
 
 
 def look_at(table: TableInput, *, target: str | None = None) -> TableSummary:
-    """Return how a table is read, by what was declared of it."""
+    """Return how a table is read, by its declarations."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyNote)  # the summary has the notes
         rows = table_of_rows(table)

@@ -1,4 +1,4 @@
-"""Rows of a table matched with a model: its training rows or not, and their nodes."""
+"""Matches the rows of a table with a model: training rows or not, and their nodes."""
 
 from typing import Any
 
@@ -28,33 +28,33 @@ def recode_training_rows(
 ) -> tuple[TrainingSet, Integers]:
     """Return the rows of a table that a model of this recipe would be grown on.
 
-    They are coded by its schema; their positions in the table come with them. Of a
-    forest all recipes leave out the same rows, so that any of them will do.
+    The rows are encoded by its schema, and come with their positions in the table. All
+    recipes of a forest leave out the same rows, so any of them can be given.
     """
     training, positions = rows_with_positions(
         schema, table, y=y, sample_weight=sample_weight
     )
     if not recipe.drops_rows:
         return training, positions
-    kept = are_complete(training)
-    return training.take(kept), positions[kept]
+    complete = are_complete(training)
+    return training.take(complete), positions[complete]
 
 
 def is_grown_on(model: Model, training: TrainingSet) -> bool:
-    """Return whether a model was grown on these rows, as far as it can tell.
+    """Return whether a model was grown on these rows, as far as it knows.
 
-    One that was grown in a database knows the number of its rows and their weight.
+    A model grown in a database knows only the number of its rows and their weight.
     """
-    grown, here = model.fingerprint, training.fingerprint()
+    grown, rows = model.fingerprint, training.fingerprint()
     if grown.digest:
-        return grown.digest == here.digest
-    return grown.n_rows == here.n_rows and bool(np.isclose(grown.weight, here.weight))
+        return grown.digest == rows.digest
+    return grown.n_rows == rows.n_rows and bool(np.isclose(grown.weight, rows.weight))
 
 
 def class_scale(tree: Tree, rows: TrainingSet) -> Floats | None:
-    """Return what class weights or priors have made of the classes at the root.
+    """Return the factors of class weights or priors at the root; None without any.
 
-    ``rows`` are those that the tree was grown on; None where they count as they are.
+    ``rows`` are the training rows.
     """
     target = tree.schema.target
     if target.is_numeric:
@@ -68,10 +68,10 @@ def class_scale(tree: Tree, rows: TrainingSet) -> Floats | None:
 def rows_at_node(
     model: Model, table: Table, number: int, *, y: Any = None, sample_weight: Any = None
 ) -> tuple[CountedNode | None, GivenRows]:
-    """Return a node over the rows of a table, and which of them are where.
+    """Return a node counted on the rows of a table, and the rows at its branches.
 
-    Class weights are known from the rows that the tree was grown on; other rows count
-    as they are. A leaf to which no row came when it was grown needs none.
+    Class weights follow from the training rows; other rows count unweighted. A leaf
+    that had no training rows needs none.
     """
     tree, schema = model.tree, model.schema
     node = checked_node(tree, number)
@@ -85,7 +85,7 @@ def rows_at_node(
         raise DataError(
             Setting("data"),
             f": none of its {len(positions)} rows comes to node {number}",
-            remedy="name another node, or give the table that the tree was grown on",
+            remedy="name another node, or give the training table",
         )
     if not node.is_leaf:
         send_down(source, tree, node)
@@ -94,8 +94,8 @@ def rows_at_node(
         _numbers(text, *source.members(at), positions, training)
         for text, at in zip(names, (number, *node.children), strict=True)
     )
-    here = node if counted is None else counted.node
-    remark = _remark(model, node, here, same=same)
+    recounted = node if counted is None else counted.node
+    remark = _remark(model, node, recounted, same=same)
     return counted, GivenRows(len(positions), same, remark, rows)
 
 
@@ -106,7 +106,7 @@ def _numbers(
     positions: Integers,
     training: TrainingSet,
 ) -> RowNumbers:
-    """Return the numbers of some rows in the table that was given."""
+    """Return the numbers, from 1, of rows in the given table."""
     parts = weights / training.sample_weights[rows]
     whole = bool((parts > 1 - CLOSE).all())
     return RowNumbers(
@@ -116,17 +116,17 @@ def _numbers(
     )
 
 
-def _remark(model: Model, node: Node, here: Node, *, same: bool) -> str:
-    """Return what is not as it was when the tree was grown; empty if nothing is."""
-    if np.allclose(node.weights, here.weights, rtol=CLOSE, atol=CLOSE):
+def _remark(model: Model, node: Node, recounted: Node, *, same: bool) -> str:
+    """Return how the counts differ from those of the model; empty if equal."""
+    if np.allclose(node.weights, recounted.weights, rtol=CLOSE, atol=CLOSE):
         return ""
     target = model.schema.target
-    kept = f"{node.n_rows} rows of weight {weight_text(node.weight)}"
+    stored = f"{node.n_rows} rows of weight {weight_text(node.weight)}"
     if not target.is_numeric:
         pairs = zip(target.classes, node.weights.tolist(), strict=True)
-        kept = ", ".join(f"{label} {weight_text(weight)}" for label, weight in pairs)
+        stored = ", ".join(f"{label} {weight_text(weight)}" for label, weight in pairs)
     if model.member is not None:
-        return f"tree of a forest: its bag drew {kept} at this node"
+        return f"tree of a forest: its bag drew {stored} at this node"
     if same:
-        return f"the model counts {kept}, as branches were raised or rows smoothed"
-    return f"counts of the training rows: {kept}"
+        return f"the model counts {stored}, as branches were raised or rows smoothed"
+    return f"counts of the training rows: {stored}"

@@ -19,16 +19,14 @@ DEPTH_IN_NOTEBOOKS = 6
 
 
 class TreeDisplay(FittedTable):
-    """The part of a fitted tree that people look at."""
+    """The displays of a fitted tree."""
 
-    def _grown(self) -> Model:
-        """Return the model, or say that there is none yet."""
-        raise NotImplementedError
+    model_: Model
 
     @property
     def tree(self) -> Tree:
         """The tree: walkable nodes and measures of size."""
-        return self._grown().tree
+        return self.model_.tree
 
     def __str__(self) -> str:
         from spinney.output import to_text
@@ -43,26 +41,25 @@ class TreeDisplay(FittedTable):
         cost_matrix: Costs | None = None,
         name: str | None = None,
     ) -> "NodeErrors":
-        """Return how each node does on a table: as a leaf, and by its branches.
+        """Return the errors of the nodes on a table: as a leaf, and as a subtree.
 
         Parameters
         ----------
         data : table with the target column
-            Rows, which the tree may have been grown on or not. One that a missing value
-            divides counts at each node with its part.
+            Any rows. Parts of a row that a missing value divides count by weight.
         weight : str, optional
             The column of row weights.
         cost_matrix : mapping of mappings or square array, optional
-            ``cost_matrix[label][true]``: what errors cost; the model's own if not
+            ``cost_matrix[label][true]``: misclassification costs; the model's if not
             given.
         name : str, optional
-            What to call the table; that of a file if not given.
+            The name of the table; its file name if not given.
 
         Returns
         -------
         NodeErrors
-            By the numbers of nodes, how many rows come to each and how many are right;
-            under costs what they cost, of numbers the mean squared error. ``print``
+            For each node number, the number of rows and of correct predictions; with
+            costs the total cost, for numeric targets the mean squared error. ``print``
             shows a table.
 
         Examples
@@ -111,25 +108,24 @@ class TreeDisplay(FittedTable):
         Parameters
         ----------
         style : {"compact", "rules", "teaching"}
-            What is said of each node: what it asks or predicts, and of how many rows;
-            what it would predict, with the questions on the branches; all that a
-            textbook draws, with impurities and the merits of all attributes.
+            "compact": the split or prediction and number of rows of each node; "rules":
+            predictions, with conditions on the branches; "teaching": everything in
+            textbooks, with impurities and the merits of all attributes.
         horizontal : bool
-            Whether the root is at the left, and not at the top.
+            Whether the root is at the left instead of at the top.
         max_depth : int, optional
-            How many questions deep nodes are drawn; as many as fit, if not given.
+            The depth to draw; as much as fits, if not given.
         data : table with the target column, or NodeErrors, optional
-            What each node says last: how it does on these rows; see
-            :meth:`node_errors`.
+            Rows whose errors are shown at each node; see :meth:`node_errors`.
         bars : bool
-            Whether a question shows how its rows answer it: a bar for each value, or
-            for each side of a cut, with the classes, or with means. With ``data``, a
-            number has a histogram of those rows, with the cut marked.
+            Whether splits show the distribution of their rows: a bar for each value or
+            each side of a threshold, with classes or means. With ``data``, numbers have
+            histograms of those rows, with the threshold marked.
 
         Returns
         -------
         Picture
-            ``save(path)`` keeps it as .svg, .html, .png or .pdf; ``svg`` is it as text.
+            ``save(path)`` writes .svg, .html, .png or .pdf; ``svg`` is the text.
         """
         from spinney.output import NodeErrors
 
@@ -138,7 +134,7 @@ class TreeDisplay(FittedTable):
             errors = self.node_errors(data)
         pictures = registry.load("operation", "picture")
         svg = pictures.to_svg(
-            self._grown(),
+            self.model_,
             style=style,
             horizontal=horizontal,
             max_depth=max_depth,
@@ -159,24 +155,24 @@ class TreeDisplay(FittedTable):
     def lesson(
         self, data: Any = None, *, pruned: "TreeDisplay | None" = None
     ) -> "LessonPage":
-        """Return a page that steps through the making of the tree, for teaching.
+        """Return slides that show step by step how the tree is grown, for teaching.
 
-        Each question has its candidates with their counts and arithmetic, then the
-        choice, its reason, and the tree so far; pruning and rules come at the end.
+        Each split has its candidates with counts and arithmetic, the best one with the
+        reason, and the tree so far. Pruning and rules come at the end.
 
         Parameters
         ----------
         data : table, optional
-            The table that the tree was grown on: its rows are shown, and where they
-            go, by their numbers in it; those without a target are left out. Without it
-            the lesson has counts only.
+            The training table: the lesson shows its rows and their paths, by row
+            number; rows without a target are left out. Without it the lesson has
+            counts only.
         pruned : fitted tree, optional
-            What :meth:`prune` made of this tree: how, comes at the end.
+            The result of :meth:`prune` on this tree; its steps come at the end.
 
         Returns
         -------
         LessonPage
-            ``save(path)`` keeps it as .html; it needs no network.
+            ``save(path)`` writes it as .html; it needs no network.
 
         Examples
         --------
@@ -187,13 +183,15 @@ class TreeDisplay(FittedTable):
         """
         if pruned is not None and getattr(pruned, "kind", "") != "tree":
             raise refusal(
-                Setting("pruned", pruned), "is no tree", "give what model.prune returns"
+                Setting("pruned", pruned),
+                "is not a tree",
+                "pass what model.prune returns",
             )
         rows, positions = None, None
         if data is not None:
             from spinney.models.training_match import recode_training_rows
 
-            rows, model = self._whole_table(data), self._grown()
+            rows, model = self._whole_table(data), self.model_
             if model.schema.target.name in rows.names:
                 _, positions = recode_training_rows(model.schema, model.recipe, rows)
                 rows = rows.take(positions)

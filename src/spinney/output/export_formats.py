@@ -25,13 +25,13 @@ class Format:
     Parameters
     ----------
     name : str
-        What the user types.
+        Its name for users.
     kinds : tuple of str
-        The kinds of fitted models that it can say; any if it names none.
-    write : function of a fitted model of such a kind, and of the options
-        Returns the text, or the bytes of a picture.
+        The kinds of fitted models that it can express; all if empty.
+    write : function of a fitted model and of the options
+        Returns the text or bytes of the export.
     options : tuple of str
-        What else can be said of it.
+        The options of ``write``.
     """
 
     name: str
@@ -72,30 +72,30 @@ def exported(
 ) -> Any:
     """Return a fitted model in a format; write it to a path too, if one is given.
 
-    Formats are texts, but for "png", "pdf" and "onnx", which are bytes. Options that
-    are None have not been given.
+    Formats are texts, except "png", "pdf" and "onnx", which are bytes. Options that are
+    None are ignored.
     """
     if format not in FORMATS:
         check_named("format", format, (*FORMATS, *registry.names("export")))
-    own: Format = FORMATS.get(format) or registry.load("export", format)
-    if own.kinds and model.kind not in own.kinds:
-        others = [
-            repr(f.name) for f in _formats() if model.kind in (f.kinds or [model.kind])
-        ]
+    chosen: Format = FORMATS.get(format) or registry.load("export", format)
+    if chosen.kinds and model.kind not in chosen.kinds:
+        fitting = [f.name for f in _formats() if not f.kinds or model.kind in f.kinds]
         problem = (
-            f"cannot say a model of the kind {model.kind!r}, but "
-            f"{' and '.join(map(repr, own.kinds))}"
+            f"cannot express a model of the kind {model.kind!r}, only "
+            f"{' and '.join(map(repr, chosen.kinds))}"
         )
-        remedy = f"take {' or '.join(others)}"
+        remedy = f"use {' or '.join(map(repr, fitting))}"
         raise refusal(Setting("format", format), problem, remedy)
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if name not in own.options:
-            of = next(row.name for row in _formats() if name in row.options)
-            beside = ("says nothing with ", Setting("format", format))
-            other = ("leave it out, or take ", Setting("format", of))
-            raise refusal(Setting(name, value), beside, other)
-    content = own.write(model, **given)
+    options = {name: value for name, value in options.items() if value is not None}
+    for name, value in options.items():
+        if name not in chosen.options:
+            fitting = [f.name for f in _formats() if name in f.options]
+            raise refusal(
+                Setting(name, value),
+                ("has no effect with ", Setting("format", format)),
+                ("remove it, or use ", Setting("format", fitting[0])),
+            )
+    content = chosen.write(model, **options)
     if path is not None:
         write_whole(path, [content.encode() if isinstance(content, str) else content])
     return content

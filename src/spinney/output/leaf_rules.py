@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.in_notebooks import InNotebooks
-from spinney._support.text import (
-    costs_text,
-    label_text,
-    percent_text,
-    shown,
-)
+from spinney._support.text import costs_text, label_text, percent_text, shown
 from spinney.data import Attribute, Schema, Value
 from spinney.trees import Groups, Node, Tree, range_text, values_text
 from spinney.trees.criteria import variance
@@ -56,19 +51,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """IF all conditions hold THEN the class, with what training rows say of it.
+    """IF all conditions hold THEN the class, with its support and confidence.
 
-    Of a numeric target the label is the number, and in the place of a confidence
-    stands the standard deviation of its training rows. Where the leaf has a linear
-    model, ``model`` is its name, and the label is the mean.
+    With a numeric target the label is the number, and ``deviation`` the standard
+    deviation of the training rows. If the leaf has a linear model, ``model`` is its
+    name, and the label is the mean.
 
-    ``confidence`` is what the tree predicts for the label, ``share`` the share of the
-    training rows that are of it: the same, unless ``probability`` smooths them. Of a
-    leaf without rows both are those of the rows one question earlier, or of the first
-    node above that has any.
-
-    Where errors have costs, ``costs`` are those that each label is expected to have
-    over the rows of the leaf, or over one row if it has none.
+    ``confidence`` is the predicted probability of the label, ``share`` its proportion
+    in the training rows: equal unless ``probability`` smooths them. A leaf without rows
+    has those of the nearest node above with rows. ``costs`` are the expected cost of
+    each label over the rows of the leaf.
     """
 
     leaf: int
@@ -98,17 +90,14 @@ class Rule:
         return f"{self.claim(ascii_only=ascii_only)}  ({known})"
 
     def claim(self, *, ascii_only: bool = False) -> str:
-        """Return what the rule says, without what training rows say of it."""
-        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
-        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
+        """Return the rule without its support and confidence."""
+        conditions = [part.text(ascii_only=ascii_only) for part in self.conditions]
+        head = f"IF {' AND '.join(conditions)} THEN " if conditions else "ALWAYS "
         then = self.model or label_text(self.label)
         return f"{head}{shown(self.target)} = {then}"
 
     def _confidence_text(self) -> str:
-        """Return the confidence; where it is smoothed, the share it comes from too.
-
-        The text of a tree shows shares, so both are found again.
-        """
+        """Return the confidence, and the proportion if it was smoothed."""
         assert self.confidence is not None
         share = percent_text(self.confidence, 1)
         if self.share is None or isclose(self.share, self.confidence, abs_tol=1e-9):
@@ -180,11 +169,7 @@ class Rules(InNotebooks, Sequence[Rule]):
 
 
 def condition_dict(condition: Condition) -> dict[str, Any]:
-    """Return a condition as plain data.
-
-    Where only what is missing satisfies it, it has values, and there are none: of a
-    number too, for without bounds any number would do.
-    """
+    """Return a condition as plain data; "is missing" has no values."""
     attribute = condition.attribute
     facts: dict[str, Any] = {"attribute": attribute.name, "text": condition.text()}
     if condition.low == np.inf:
@@ -248,10 +233,7 @@ def model_lines(
     room: float = MODEL_WIDTH,
     width: Callable[[str], float] = len,
 ) -> dict[int, str]:
-    """Return how the linear models of leaves, or of some, read, by leaf.
-
-    Lines break before a term where they would be wider than their room.
-    """
+    """Return the linear models of leaves as text, by leaf, broken into lines."""
     target, texts = shown(tree.schema.target.name), {}
     for number, name in tree.model_names.items():
         if leaves is not None and number not in leaves:
@@ -281,11 +263,11 @@ def _narrowed(
 
 
 def branch_condition(parent: Node, node: Node, schema: Schema) -> Condition:
-    """Return what the branch from a node to one of its children asks."""
+    """Return the condition of the branch from a node to a child."""
     assert parent.route is not None
     split, branch = parent.route.described, node.branch
     attribute = schema.attributes[split.attribute]
-    # Where missing values go matters only where some were seen.
+    # The branch of missing values matters only if the node has some.
     missing = None
     if split.missing is not None and parent.candidate.table.missing_rows.any():
         missing = split.missing == branch
@@ -296,7 +278,7 @@ def branch_condition(parent: Node, node: Node, schema: Schema) -> Condition:
 
 
 def both(one: Condition, other: Condition, *, missing: bool | None) -> Condition:
-    """Return what holds where two conditions on one attribute do."""
+    """Return the conjunction of two conditions on one attribute."""
     values = one.values if other.values is None else other.values
     if one.values is not None and values is not None:
         allowed = set(one.values)

@@ -31,13 +31,13 @@ class Requirement:
     obstacle : function of a Recipe and a target
         What the recipe has instead; None if the condition holds, or may yet. A target
         is "classes" or "a number", and None as long as it is unknown.
-    remedy : str
+    remedy : Text
         How to make it hold.
     """
 
     text: Text
     obstacle: Callable[["Recipe", str | None], Text | None]
-    remedy: str = "change that"
+    remedy: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Need:
     conditions : Requirements
         All of them must hold.
     why : str
-        The role of the setting, which explains the need.
+        The role of the setting, with braces for its name.
     only : collection
         The values that need it; all, if there are none.
     idle : collection
@@ -82,7 +82,8 @@ def _has(setting: str, *values: Any) -> Requirement:
 
     first, *alternatives = values
     or_alternatives = "".join(f" or {value!r}" for value in alternatives)
-    return Requirement((Setting(setting, first), or_alternatives), obstacle)
+    text = (Setting(setting, first), or_alternatives)
+    return Requirement(text, obstacle, ("use ", text))
 
 
 def _has_instead(recipe: "Recipe", setting: str, value: object) -> Text:
@@ -146,27 +147,42 @@ NUMBER = Requirement(
     lambda _, target: "this one is classes" if target == "classes" else None,
     "declare the target numeric",
 )
-TEST = Requirement("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
-BITS = Requirement((Setting("criterion", "gain"), " or 'gain_ratio'"), _no_bits)
+TEST = Requirement(
+    "a criterion that is a test, 'chi_square', 'g' or 'f'",
+    _no_test,
+    "use such a criterion",
+)
+BITS = Requirement(
+    (Setting("criterion", "gain"), " or 'gain_ratio'"),
+    _no_bits,
+    ("use ", Setting("criterion", "gain")),
+)
 BUCKETS = Requirement(
     (Setting("buckets", "equal-width"), ", 'equal-frequency' or 'k-means'"),
     _uncounted_buckets,
+    ("use ", Setting("buckets", "equal-frequency")),
 )
-NO_BUCKETS = Requirement("numbers that are in no buckets", _in_buckets)
+NO_BUCKETS = Requirement(
+    "numbers without buckets", _in_buckets, "use a recipe without buckets"
+)
 SEVERAL_TERMS = Requirement(
     phrase(
         "{} or more, or {} or more", Setting("linear_terms", 2), Setting("construct", 1)
     ),
     _single_attributes,
+    ("use ", Setting("linear_terms", 2)),
 )
 MODELS_USED = Requirement(
     phrase(
         "{} or {} above 0", Setting("pruning", "adjusted-error"), Setting("smoothing")
     ),
     _means_alone,
+    ("use ", Setting("pruning", "adjusted-error")),
 )
 MERGED = _has("grouping", "merge")
-NOT_EXHAUSTIVE = Requirement("merging that is not exhaustive", _no_level)
+NOT_EXHAUSTIVE = Requirement(
+    "merging that is not exhaustive", _no_level, ("use ", Setting("exhaustive", False))
+)
 ERROR_BASED = _has("pruning", "error-based")
 COST_COMPLEXITY = _has("pruning", "cost-complexity")
 GREEDY = _has("search", "greedy")
@@ -176,71 +192,90 @@ ANOTHER_RECIPE = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
 
 NEEDS = (
     # Settings that qualify another one.
-    Need("n_buckets", (BUCKETS,), "it is their number"),
+    Need("n_buckets", (BUCKETS,), "{} is the number of buckets"),
     Need(
-        "alpha_merge", (MERGED, NOT_EXHAUSTIVE), "it is the level that values merge by"
+        "alpha_merge",
+        (MERGED, NOT_EXHAUSTIVE),
+        "{} is the significance level for merging",
     ),
     Need(
         "alpha_resplit",
         (MERGED, NOT_EXHAUSTIVE),
-        "it is the level that groups part by",
+        "{} is the significance level for splitting groups",
         idle=(0,),
     ),
-    Need("exhaustive", (MERGED,), "it is a way to merge values", idle=(False,)),
-    Need("alpha_split", (TEST,), "it is the largest p of a split"),
-    Need("folds", (COST_COMPLEXITY,), "they choose among its trees"),
-    Need("rule", (COST_COMPLEXITY,), "it chooses among its trees"),
-    Need("confidence", (ERROR_BASED, CLASSES), "it is the level of its estimates"),
-    Need("raising", (ERROR_BASED, CLASSES), "it is a step of it", idle=(False,)),
-    Need("m", (_has("probability", "m-estimate"), CLASSES), "it is its weight"),
-    Need("linear_penalty", (SEVERAL_TERMS,), "it is the price of further attributes"),
+    Need("exhaustive", (MERGED,), "{} is a way to merge values", idle=(False,)),
+    Need("alpha_split", (TEST,), "{} is the largest p-value of a split"),
+    Need("folds", (COST_COMPLEXITY,), "{} choose among the pruned subtrees"),
+    Need("rule", (COST_COMPLEXITY,), "{} chooses among the pruned subtrees"),
+    Need(
+        "confidence", (ERROR_BASED, CLASSES), "{} is the level of the error estimates"
+    ),
+    Need(
+        "raising",
+        (ERROR_BASED, CLASSES),
+        "{} is a step of error-based pruning",
+        idle=(False,),
+    ),
+    Need(
+        "m",
+        (_has("probability", "m-estimate"), CLASSES),
+        "{} is the weight of the prior",
+    ),
+    Need(
+        "linear_penalty", (SEVERAL_TERMS,), "{} is the penalty for further attributes"
+    ),
     Need(
         "surrogates",
         (_has("missing_policy", "surrogate"),),
-        "it is how many a node keeps",
+        "{} is the number of surrogates per node",
         idle=(0,),
     ),
     Need(
         "thresholds",
         (NO_BUCKETS,),
-        "between buckets a threshold is the cut that parts them",
+        "a threshold between two buckets is the cut between them",
     ),
     Need(
         "min_step",
         (NO_BUCKETS,),
-        "between buckets a threshold is the cut that parts them",
+        "a threshold between two buckets is the cut between them",
         idle=(0,),
     ),
     Need(
         "mdl_correction",
         (BITS, _has("grouping", "multiway", "binary"), CLASSES),
-        "it takes bits off the gain of a threshold",
+        "{} subtracts bits from the gain of a threshold",
         idle=(False,),
     ),
     # Settings of a search over all trees, and of one split after the other.
     Need(
         "leaf_price",
         (OPTIMAL, _has("objective", "loss")),
-        "it is weighed against errors",
+        "{} is compared with errors",
         idle=(0,),
     ),
-    Need("objective", (OPTIMAL, CLASSES), "it compares all trees", idle=("loss",)),
-    Need("time_limit", (OPTIMAL,), "it is the longest search"),
+    Need("objective", (OPTIMAL, CLASSES), "{} compares whole trees", idle=("loss",)),
+    Need("time_limit", (OPTIMAL,), "{} limits the search for the optimal tree"),
     # Settings of rows that are seen once.
-    Need("delta", (HOEFFDING,), "it is how sure a leaf is to be"),
-    Need("grace_period", (HOEFFDING,), "it is the time between two looks at a leaf"),
-    Need("tie_threshold", (HOEFFDING,), "it is when a leaf waits no longer"),
-    Need("max_active_leaves", (HOEFFDING,), "it is how many leaves count"),
+    Need("delta", (HOEFFDING,), "{} is the error probability of a split"),
+    Need("grace_period", (HOEFFDING,), "{} is the number of rows between two checks"),
+    Need("tie_threshold", (HOEFFDING,), "{} says when near ties are split"),
+    Need(
+        "max_active_leaves",
+        (HOEFFDING,),
+        "{} is the number of leaves that collect counts",
+    ),
     Need(
         "leaves",
         (HOEFFDING,),
-        "it is what leaves tell that count every attribute",
+        "naive Bayes needs leaves that count every attribute",
         only=("adaptive",),
-        instead=("take ", Setting("leaves", "mean")),
+        instead=("use ", Setting("leaves", "mean")),
     ),
-    Need("drift", (HOEFFDING,), "it is what the order of rows tells", idle=(False,)),
+    Need("drift", (HOEFFDING,), "{} is a change over the order of rows", idle=(False,)),
     *(
-        Need(name, (GREEDY,), "it limits single splits", idle=idle)
+        Need(name, (GREEDY,), "{} applies to greedy growing", idle=idle)
         for name, idle in (
             ("min_samples_split", (2,)),
             ("min_samples_leaf", (1,)),
@@ -262,9 +297,9 @@ NEEDS = (
     Need(
         "search",
         (_has("grouping", "binary"), _has("missing_policy", "branch", "drop")),
-        "questions of two answers are searched, missing values going to either side",
+        "the search takes binary splits, with missing values on either side",
         only=("optimal",),
-        instead="take another recipe, such as 'cart'",
+        instead="use another recipe, such as 'cart'",
     ),
     Need(
         "search",
@@ -274,35 +309,37 @@ NEEDS = (
             _has("grouping", "multiway"),
             _has("missing_policy", "branch", "drop"),
         ),
-        "leaves count classes, and a bound is known for these gains",
+        "leaves count classes, and Hoeffding's bound holds for these criteria",
         only=("hoeffding",),
         instead=ANOTHER_RECIPE,
     ),
     # Settings of classes.
-    Need("probability", (CLASSES,), "it is the probability of each class"),
-    Need("min_cut_share", (CLASSES,), "it is a share of a class's weight", idle=(0,)),
+    Need("probability", (CLASSES,), "{} is the estimate of class probabilities"),
+    Need(
+        "min_cut_share", (CLASSES,), "{} is a fraction of a class's weight", idle=(0,)
+    ),
     Need(
         "pruning",
         (CLASSES,),
-        "it counts wrong labels",
+        "the method counts misclassified rows",
         only=("collapse", "error-based", "pessimistic", "mdl"),
     ),
     Need(
         "buckets",
         (CLASSES,),
-        "it parts values of different classes",
+        "the method separates values of different classes",
         only=("entropy-mdl",),
-        instead=("take ", Setting("buckets", "equal-frequency")),
+        instead=("use ", Setting("buckets", "equal-frequency")),
     ),
     # Settings of numbers.
-    Need("min_deviation", (NUMBER,), "it is a standard deviation", idle=(0,)),
+    Need("min_deviation", (NUMBER,), "{} is a standard deviation", idle=(0,)),
     Need(
         "max_terms",
         (_has("leaves", "linear"),),
-        "it limits the terms of linear models",
+        "{} limits the terms of linear models",
         idle=(None,),
     ),
-    Need("smoothing", (NUMBER,), "it averages the numbers of nodes", idle=(0,)),
+    Need("smoothing", (NUMBER,), "{} averages the predictions of nodes", idle=(0,)),
     Need(
         "leaves",
         (NUMBER,),
@@ -313,20 +350,20 @@ NEEDS = (
     Need(
         "leaves",
         (MODELS_USED,),
-        "a leaf of an unpruned tree has no attribute left to model",
+        "the model of an unpruned leaf is its mean",
         only=("linear",),
     ),
     Need(
         "grouping",
         (NUMBER,),
-        "values are ordered by their means",
+        "values are ordered by the mean of the target",
         only=("ordered",),
         instead=ANOTHER_RECIPE,
     ),
     Need(
         "pruning",
         (NUMBER,),
-        "errors are those of numbers",
+        "the method compares root mean squared errors",
         only=("adjusted-error",),
         instead=ANOTHER_RECIPE,
     ),
@@ -334,23 +371,26 @@ NEEDS = (
     Need(
         "missing_policy",
         (_has("grouping", "binary", "ordered"),),
-        "surrogates stand in for splits of two branches",
+        "surrogates replace binary splits",
         only=("surrogate",),
-        instead=("take another, such as ", Setting("missing_policy", "fractional")),
+        instead=(
+            "use another policy, such as ",
+            Setting("missing_policy", "fractional"),
+        ),
     ),
     Need(
         "missing_policy",
         (_has("grouping", "multiway", "binary", "merge"),),
-        "the order of values by their means has no place for missing ones",
+        "missing values have no place in the order of values by their means",
         only=("own-category",),
-        instead=("take another, such as ", Setting("missing_policy", "mean")),
+        instead=("use another policy, such as ", Setting("missing_policy", "mean")),
     ),
     Need(
         "pruning",
         (_has("leaves", "mean"),),
-        "it judges leaves by their means",
+        "the method judges leaves by their means",
         only=("cost-complexity", "simplify", "reduced-error", "pre-pruning"),
-        instead=("take ", Setting("pruning", "adjusted-error")),
+        instead=("use ", Setting("pruning", "adjusted-error")),
     ),
 )
 
@@ -358,7 +398,7 @@ NEEDS = (
 def refuse_unusable(
     recipe: "Recipe", given: Collection[str] = (), *, numeric: bool | None = None
 ) -> None:
-    """Refuse settings that the recipe, or its target, has no use for.
+    """Refuse settings that have no effect with the recipe or its target.
 
     Parameters
     ----------
@@ -376,8 +416,8 @@ def refuse_unusable(
     >>> refuse_unusable(RECIPES["id3"], ["confidence"])
     Traceback (most recent call last):
     spinney.errors.ParameterError: confidence=0.25 needs pruning='error-based', and \
-recipe 'id3' has pruning='none': it is the level of its estimates; change that, or \
-leave this setting out
+recipe 'id3' has pruning='none': confidence is the level of the error estimates; use \
+pruning='error-based', or remove confidence
     """
     target = {None: None, False: "classes", True: "a number"}[numeric]
     for need in NEEDS:
@@ -394,11 +434,12 @@ leave this setting out
             if condition is NUMBER and inherited:
                 lack = ("(", setting, ") ", lack)
                 setting = Setting("recipe", recipe.name)
-            other: Text = "leave this setting out"
+            name = Setting(need.setting)
+            other: Text = ("remove ", name)
             if inherited or need.instead not in ("", ANOTHER_RECIPE):
                 other = need.instead
-            remedy = f"{need.why}; {condition.remedy}, or "
-            raise refusal(setting, lack, (remedy, other))
+            why = phrase(need.why, *[name] * need.why.count("{}"))
+            raise refusal(setting, lack, (why, "; ", condition.remedy, ", or ", other))
 
 
 def check_branches(criterion: Criterion, grouping: str) -> None:
@@ -415,7 +456,7 @@ def check_branches(criterion: Criterion, grouping: str) -> None:
                 Setting("grouping", grouping),
             ),
             phrase(
-                'set {} (the recipe "cart" has it), or take another criterion',
+                "use {} (as recipe 'cart' has), or use another criterion",
                 Setting("grouping", "binary"),
             ),
         )

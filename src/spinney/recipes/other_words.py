@@ -31,15 +31,15 @@ _ELSEWHERE: Mapping[str, Text] = {
         Setting("ccp_alpha"),
     ),
     "splitter": phrase(
-        "a tree takes the best split; for cuts that are drawn use a forest with {}",
+        "a tree takes the best split; for random thresholds use a forest with {}",
         Setting("extra_random", True),
     ),
-    "monotonic_cst": "no tree here is held to be monotonic; leave it out",
+    "monotonic_cst": "Spinney has no monotonicity constraints; remove it",
     "ccp_alpha": phrase(
-        "a forest's trees vote best unpruned; leave it out, or limit them by {}",
+        "unpruned trees vote best; remove it, or limit the trees by {}",
         Setting("min_samples_leaf"),
     ),
-    "max_features": "a tree looks at all attributes; draw them in a forest",
+    "max_features": "a tree searches all attributes; a forest samples them",
 }
 
 
@@ -82,20 +82,20 @@ def our_values(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_elsewhere(given: Mapping[str, Any], parameters: Collection[str]) -> None:
-    """Refuse parameters of scikit-learn's that have no equal here, with a remedy.
+    """Refuse parameters of scikit-learn that Spinney does not have, with a remedy.
 
-    ``parameters`` are the parameters that there are.
+    ``parameters`` are those that Spinney has.
 
     >>> refuse_elsewhere({"splitter": "random"}, ["max_depth"])
     Traceback (most recent call last):
-    spinney.errors.ParameterError: splitter='random' is a parameter of scikit-learn's \
-alone: a tree takes the best split; for cuts that are drawn use a forest with \
-extra_random=True
+    spinney.errors.ParameterError: splitter='random' is a scikit-learn parameter \
+that Spinney does not have: a tree takes the best split; for random thresholds use a \
+forest with extra_random=True
     """
     for name, value in given.items():
         if name in _ELSEWHERE and name not in parameters:
             raise refusal(
                 Setting(name, value),
-                "is a parameter of scikit-learn's alone",
+                "is a scikit-learn parameter that Spinney does not have",
                 _ELSEWHERE[name],
             )

@@ -215,8 +215,8 @@ class Recipe:
         For "hoeffding": once Hoeffding's bound is below this, in the unit of the gain,
         the best split so far is taken.
     max_active_leaves : int
-        For "hoeffding": maximum number of leaves that count, which bounds the memory.
-        Those with the most errors count.
+        For "hoeffding": maximum number of leaves that collect counts, which bounds the
+        memory. Leaves with the most errors collect them.
     drift : bool
         For "hoeffding": whether nodes monitor the errors below them and start again if
         these rise; see :mod:`spinney.extensions.streaming.kernels.detect_drift`.
@@ -513,8 +513,8 @@ class Recipe:
         >>> RECIPES["id3"].changed(m=3)
         Traceback (most recent call last):
         spinney.errors.ParameterError: m=3 needs probability='m-estimate', and \
-recipe 'id3' has probability='frequency': it is its weight; change that, or leave \
-this setting out
+recipe 'id3' has probability='frequency': m is the weight of the prior; use \
+probability='m-estimate', or remove m
         """
         settings = our_values(our_names(settings))
         not_settings = {"given", "tries"}

@@ -6,9 +6,9 @@ fractional
 most-common
     a missing value is the commonest one at the node, the first on a tie.
 own-category
-    missing is one more value: a branch of its own in a multiway split, a value
-    on either side of a subset, either side of a threshold or alone against all
-    that is known.
+    missing is one more value: a branch of its own in a multiway split, or a member of
+    either subset. With a threshold it goes to either side, or alone against all known
+    values.
 branch
     the missing rows go as a whole to the branch where they gain most.
 mean
@@ -20,10 +20,10 @@ surrogate
     whose value they have, else to the heaviest branch (CART, for two branches; see
     :mod:`spinney.search.surrogate_search`).
 drop
-    rows that lack a cell of any attribute are left out before growing, and counted in a
-    note; so no row of training is missing anywhere.
+    rows with a missing cell in any attribute are dropped before growing, and a note
+    counts them; so no training value is missing.
 
-At prediction a category that the node has not seen is treated as missing. Where
+In prediction, a category without training rows at the node is treated as missing. Where
 no training row was missing at a node, ``most-common``, ``own-category``, ``branch`` and
 ``drop`` send missing values to the heaviest branch, the first of equals.
 """
@@ -53,20 +53,19 @@ class Policy:
     Parameters
     ----------
     name : str
-        What the user types.
-    divides : bool
+        The name of the policy.
+    divides_rows : bool
         Whether a row with a missing value goes to every branch.
-    moves : bool
-        Whether missing rows are placed after the values are grouped.
-    tells : bool
-        Whether missing is one more category.
-    commonest : bool
-        Whether a missing value is the commonest one of the node.
-    by_root : bool
-        Whether a missing value is the typical one of all rows, wherever it is
-        missing.
+    tries_branches : bool
+        Whether a split tries each branch for its missing rows.
+    is_category : bool
+        Whether a missing value is one more category.
+    imputes_mode : bool
+        Whether to replace a missing value by the mode of the node.
+    imputes_typical : bool
+        Whether to replace a missing value by the mean or mode of all rows.
     surrogates : bool
-        Whether other attributes say where a row with a missing value goes.
+        Whether surrogate splits choose the branch of a row with a missing value.
     """
 
     name: str
@@ -79,7 +78,7 @@ class Policy:
 
     @property
     def needs_default(self) -> bool:
-        """Whether a split must say where a missing value goes, if no row had one."""
+        """Whether splits need a default branch if no training value was missing."""
         return not (self.divides_rows or self.surrogates)
 
 
@@ -106,16 +105,16 @@ def policy_named(name: str) -> Policy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilledBatch:
-    """A batch whose missing rows are counted at a value, if the policy says so.
+    """A batch whose missing rows are counted at a value, if the policy imputes.
 
     Parameters
     ----------
     batch : TableBatch
-        The tables, with one more line if none had that value.
+        The tables; a table that lacked the imputed value has a line more.
     line : array of shape (tables,)
-        The line that counts a table's missing rows; -1 if none does.
+        The line that counts a table's missing rows, or -1.
     is_original : array of shape (lines,)
-        Which lines are not added ones.
+        Whether a line was in the original table.
     """
 
     batch: TableBatch
@@ -126,7 +125,7 @@ class FilledBatch:
 def fill_missing(
     batch: TableBatch, policy: Policy, traits: AttributeTraits
 ) -> FilledBatch:
-    """Return a batch with its missing rows counted at a value, if the policy says so.
+    """Return a batch whose missing rows are counted at a value, if the policy imputes.
 
     Missing as a category has the code after all others.
     """
@@ -149,7 +148,7 @@ def fill_missing(
 
 
 def _counted_at(batch: TableBatch, line: Integers) -> FilledBatch:
-    """Return the batch with the missing rows of tables counted at a line, if any."""
+    """Return the batch with missing rows counted at a line of their table, or none."""
     tables = np.flatnonzero(line >= 0)
     weights, rows = batch.weights.copy(), batch.rows.copy()
     weights[line[tables]] += batch.missing[tables]
@@ -190,7 +189,7 @@ def _with_line(
 ) -> FilledBatch:
     """Return the batch with the missing rows of some tables as one more line each.
 
-    It has the ``value``, and stands ``before`` a line.
+    The new line has the ``value``, and stands ``before`` another line.
     """
     position = before[tables]
     extended = replace(
@@ -210,7 +209,7 @@ def _with_line(
 def place_missing(
     candidates: CandidateSplits, batch: TableBatch, policy: Policy
 ) -> CandidateSplits:
-    """Return candidates with missing rows in each branch, if the policy tries these.
+    """Return candidates with missing rows in each branch, if the policy tries branches.
 
     If missing is a category, there is one more candidate: known against missing.
     """
@@ -260,9 +259,9 @@ def _arrays(table: CountTable) -> tuple[NDArray[Any], ...]:
 
 
 def known_or_missing(batch: TableBatch) -> CandidateSplits:
-    """Return the split into known and missing values, of tables that have missing ones.
+    """Return the split of tables with missing values into known and missing values.
 
-    It is the threshold ∞: all known values are on the left.
+    The split is the threshold ∞: all known values are on the left.
     """
     left = np.zeros(len(batch.values), dtype=np.int64)
     weights, rows = batch.by_branch(left, 2)

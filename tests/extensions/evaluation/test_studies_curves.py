@@ -171,14 +171,18 @@ def test_the_seed_decides():
 def test_rates_that_mean_nothing(rate):
     with pytest.raises(ParameterError, match=r"noise: the rate .* must be a number"):
         spinney.robustness(TABLE, "class", noise=[rate])
-    with pytest.raises(ParameterError, match=r"missing: the rate .* must be a number"):
+    with pytest.raises(
+        ParameterError, match=r"missing_rate: the rate .* must be a number"
+    ):
         spinney.robustness(TABLE, "class", missing_rate=[rate])
     with pytest.raises(ParameterError, match=r"outliers: the rate .* must be a numb"):
         spinney.robustness(TABLE, "class", outliers=[rate])
 
 
 def test_nothing_to_inject():
-    with pytest.raises(ParameterError, match="noise, missing and outliers are all em"):
+    with pytest.raises(
+        ParameterError, match="noise, missing_rate and outliers are all"
+    ):
         spinney.robustness(TABLE, "class", noise=[], missing_rate=[], outliers=[])
 
 

@@ -48,7 +48,7 @@ def test_settings_hold_for_all_unless_a_variant_says_otherwise():
         (["id3", "id3"], {}, "'id3' is there twice"),
         (["cart", RECIPES["cart"].changed(max_depth=1)], {}, "'cart' is there twice"),
         ([("a", {"nominal": ["x"]})], {}, "nominal cannot be set for one recipe"),
-        ("id3", {"engine": "duckdb"}, "source cannot be set"),
+        ("id3", {"engine": "duckdb"}, "engine cannot be set"),
         ("id3", {"recipe": "cart"}, "use recipes="),
     ],
 )

@@ -274,7 +274,7 @@ def test_what_a_format_has_no_words_for_is_refused():
         model.export("sql", dialect="mysql")
     with pytest.raises(ParameterError, match=r"table='a\.\.b' is no name of a table"):
         model.export("sql", table="a..b")
-    with pytest.raises(ParameterError, match="table='t' says nothing with format='c'"):
+    with pytest.raises(ParameterError, match="table='t' has no effect with format='c'"):
         model.export("c", table="t")
     large = {"x": [1, 2, 3, 4], "y": [2**60, 2**60, 2**60 + 1, 2**60 + 1]}
     with pytest.raises(

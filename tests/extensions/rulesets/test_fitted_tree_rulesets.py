@@ -113,7 +113,9 @@ def test_plain_data_and_texts():
 def test_a_tree_of_numbers_has_no_rule_set():
     table = {"x": [1.0, 2.0, 3.0, 4.0], "y": [0.5, 1.5, 2.5, 9.5]}
     model = spinney.TreeRegressor().fit([[x] for x in table["x"]], table["y"])
-    with pytest.raises(ParameterError, match="is a number: a rule set is of classes"):
+    with pytest.raises(
+        ParameterError, match="is numeric, but a rule set needs classes"
+    ):
         model.ruleset(table)
 
 

@@ -292,9 +292,9 @@ def test_adaptive_leaves_tell_more_than_counts(tmp_path):
     assert model.stream_stats_.accuracy > 0.9 > plain.stream_stats_.accuracy
     assert model.score(cells, classes) > 0.9
     assert np.allclose(model.predict_proba(cells).sum(axis=1), 1)
-    with pytest.warns(SpinneyWarning, match="goes by the counts of leaves"):
+    with pytest.warns(SpinneyWarning, match="predicts by the counts of its leaves"):
         model.save(tmp_path / "m.spinney")
-    with pytest.raises(ParameterError, match="many rows at a time"):
+    with pytest.raises(ParameterError, match="cannot predict single rows"):
         model.predictor()
 
 

@@ -1,10 +1,11 @@
 """Loops that are optimised once, with the entry that Python calls.
 
-Left to itself, Numba optimises a function again within each function that calls it, and
-those within theirs. Here a loop is translated only, and everything below an entry is
-optimised once, with it: half the time for the same machine code.
+Numba alone optimises a function again inside each of its callers, and their callers.
+Here a kernel is only translated, and optimised once together with its entry: half the
+time for the same machine code.
 
-This takes private parts of Numba; ``compile`` does without where they have changed.
+This uses private parts of Numba. If they have changed, ``compile`` uses ``njit``
+instead.
 """
 
 import gc
@@ -37,17 +38,17 @@ _C_NAMES = {"numba_nextafter": "nextafter"}
 
 
 def translated(loop: Callable[..., Any]) -> Any:
-    """Return a loop that becomes a part of the entries that call it."""
+    """Return a kernel that is optimised together with the entry points that call it."""
     return numba.njit(**_OPTIONS, pipeline_class=_Translator)(loop)
 
 
 def type_of_kernel(loop: Any) -> Any:
-    """Return what a translated loop is to those that call it."""
+    """Return the Numba type of a translated kernel."""
     return types.Dispatcher(loop)
 
 
 def type_of_intrinsic(intrinsic: Any) -> Any:
-    """Return what a function written for the compiler is to loops that call it."""
+    """Return the Numba type of an intrinsic function for the kernels that call it."""
     context = cpu_target.typing_context
     context.refresh()  # it may have been written since the compiler began
     cpu_target.target_context.refresh()
@@ -56,7 +57,7 @@ def type_of_intrinsic(intrinsic: Any) -> Any:
 
 @global_compiler_lock
 def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
-    """Return an entry, with all that it calls, as machine code."""
+    """Return the machine code of an entry with all kernels that it calls."""
     with _without_garbage_collection(), _memoised_types():
         dispatcher = translated(loop)
         dispatcher.compile(types_of(kinds))
@@ -90,8 +91,8 @@ def _without_garbage_collection() -> Iterator[None]:
 def _memoised_types() -> Iterator[None]:
     """Cache the sizes of types and the signatures of functions in the compiler.
 
-    Otherwise it writes and reads a module for each size, and resolves its own
-    functions, such as sums, at each call.
+    Without the cache the compiler writes and reads a module for each size, and resolves
+    its own functions, such as sums, at each call.
     """
     context, typing = cpu_target.target_context, cpu_target.typing_context
     size_of, resolve = context.get_abi_sizeof, typing.resolve_function_type
@@ -121,7 +122,7 @@ def _memoised_types() -> Iterator[None]:
 
 
 class _Program(JITCodeLibrary):
-    """An entry with all that it calls, which is kept and loaded by others."""
+    """An entry with all kernels that it calls, stored for other processes."""
 
     binary = b""
 
@@ -138,7 +139,7 @@ class _Program(JITCodeLibrary):
         self._finalized = True
 
     def needs(self) -> tuple[str, ...]:
-        """Return the functions of other libraries that it calls."""
+        """Return the functions of other libraries that the machine code calls."""
         return tuple(
             function.name
             for function in self._final_module.functions
@@ -147,7 +148,7 @@ class _Program(JITCodeLibrary):
 
 
 class _WithoutEnvironment:
-    """A code generator that sets no environment: a translated loop has no address."""
+    """A code generator without environments: a translated kernel has no address."""
 
     def __init__(self, codegen: Any) -> None:
         self._codegen = codegen
@@ -156,22 +157,22 @@ class _WithoutEnvironment:
         return getattr(self._codegen, name)
 
     def set_env(self, name: str, env: Any) -> None:
-        """Set nothing."""
+        """Do nothing."""
 
 
 class _Translation(JITCodeLibrary):
-    """A translated loop, waiting for the entry that it becomes a part of."""
+    """A translated kernel, to be linked into its entry."""
 
     @property
     def codegen(self) -> Any:
         return _WithoutEnvironment(self._codegen)
 
     def finalize(self) -> None:
-        """Leave it to the entry to link what this one calls, and to optimise."""
+        """Do nothing: the entry links and optimises this kernel with its callees."""
         self._finalized = True
 
     def parts(self) -> list[Any]:
-        """Return this loop and all that it calls, each once."""
+        """Return this kernel and all that it calls, each once."""
         parts, pending = dict[int, Any](), [self]
         while pending:
             library_part = pending.pop()
@@ -188,7 +189,7 @@ class _Translation(JITCodeLibrary):
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Translate(AnalysisPass):
-    """Say that a loop is to be translated only."""
+    """The compiler pass that only translates a kernel."""
 
     _name = "translate_only"
 
@@ -206,7 +207,7 @@ _UNUSED_STEPS = {"inline_closure_likes", "nopython_rewrites"}
 
 
 class _Translator(CompilerBase):
-    """Numba's usual steps, but for those that have nothing to do, and the last one."""
+    """Numba's usual passes, except those without effect, then ``_Translate``."""
 
     def define_pipelines(self) -> list[Any]:
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)

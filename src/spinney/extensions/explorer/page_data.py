@@ -19,12 +19,15 @@ from spinney._version import __version__
 from spinney.data import Fingerprint, Schema, Table
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.extensions.explorer.packed_numbers import packed
+from spinney.extensions.explorer.quality_data import quality_data, tested_data
 from spinney.extensions.explorer.row_data import (
     MAX_ROWS,
     TableRows,
     cells_data,
     leaf_rows,
+    read_with_key,
     rows_data,
+    with_key,
 )
 from spinney.extensions.explorer.schema_data import schema_data
 from spinney.extensions.explorer.tree_data import (
@@ -68,7 +71,11 @@ MAX_TREES, MAX_FOREST_NODES = 200, 60_000
 
 
 def explorer_data(
-    models: Sequence[Any], *, rows: Any = None, data: Any = None
+    models: Sequence[Any],
+    *,
+    rows: Any = None,
+    data: Any = None,
+    names: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the data of a page for one fitted model, or for two side by side.
 
@@ -80,6 +87,8 @@ def explorer_data(
         The table whose rows the page shows at nodes, by the schema of each model.
     data : table, optional
         Instead, a table of which the page has aggregates and no row.
+    names : sequence of str
+        The names of the models, such as those of their files.
     """
     if rows is not None and data is not None:
         raise ParameterError(
@@ -98,22 +107,28 @@ def explorer_data(
                 "has no effect on clusters",
                 phrase("give the rows ({}), to be in the page", Setting("rows", ...)),
             )
+    table, with_rows = rows if data is None else data, data is None
+    described = [_model_data(model, table, with_rows=with_rows) for model in models]
+    for model, name in zip(described, names, strict=False):
+        model["name"] = name
     return {
         "format": f"spinney/explorer/{VERSION}",
         "made_by": f"spinney {__version__}",
-        "models": [
-            _model_data(model, rows if data is None else data, with_rows=data is None)
-            for model in models
-        ],
+        "models": described,
     }
 
 
 def _model_data(model: Any, rows: Any, *, with_rows: bool) -> dict[str, Any]:
-    table = None if rows is None else model.read(rows)
+    table, key = None, None
+    if rows is not None:
+        table, key = (
+            read_with_key(model, rows) if with_rows else (model.read(rows), None)
+        )
     if model.kind == "forest":
-        return _forest_data(model.forest_, table, with_rows=with_rows)
+        return with_key(_forest_data(model.forest_, table, with_rows=with_rows), key)
     if model.kind == "tree":
-        return _tree_model_data(model.model_, table, with_rows=with_rows)
+        tree = _tree_model_data(model.model_, table, with_rows=with_rows)
+        return with_key({**tree, "quality": quality_data(model)}, key)
     page = registry.load("page", model.kind)
     data: dict[str, Any] = page(saved_content(model), table)
     return data
@@ -144,6 +159,8 @@ def _tree_model_data(
         **_summary(schema, model.fingerprint, model.recipe),
         "merit": criterion.merit_name,
         "schema": schema_data(schema),
+        "importances": {"mean": tree.importances.tolist()},
+        "tested": None if encoded is None else tested_data(tree, encoded),
         "tree": {
             **nodes_data(arrays, schema.target),
             "digits": packed(cut_digits(arrays, candidates)),

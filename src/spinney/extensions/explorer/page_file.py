@@ -39,13 +39,19 @@ off.</noscript>
 <script id="spinney-data" type="application/json">{data}</script>"""
 
 
-def explorer_page(models: Sequence[Any], *, rows: Any = None, data: Any = None) -> str:
+def explorer_page(
+    models: Sequence[Any],
+    *,
+    rows: Any = None,
+    data: Any = None,
+    names: Sequence[str] = (),
+) -> str:
     """Return the page of one fitted model, or of two side by side.
 
     ``rows`` is a table whose rows are shown behind the nodes that they come to; of
-    ``data``, in its place, there are counts only.
+    ``data``, in its place, there are counts only. ``names`` are those of the models.
     """
-    content = explorer_data(models, rows=rows, data=data)
+    content = explorer_data(models, rows=rows, data=data, names=names)
     title = " and ".join(model["title"] for model in content["models"])
     body = BODY.format(data=embedded_json(content))
     return make_page(title, body, style=style(), script=script())

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
-from spinney._support.atomic_file import write_whole
 from spinney.cli.engine_options import table_input
 from spinney.cli.picture_options import style_options, tree_style
 from spinney.cli.shell_options import (
@@ -74,12 +73,15 @@ class _Kinds(click.Group):
 
         def decorate(function: Callable[..., Drawing]) -> click.Command:
             def run(output: str | None, **options: Any) -> None:
+                from spinney._support.atomic_file import write_whole  # loads NumPy
+
                 path = output or f"{name}.png"
                 if path == STANDARD_OUTPUT:
                     msg = "-o '-': a plot cannot go to standard output: name a file"
                     raise ParameterError(msg)
                 check_output(path, overwrite=options.pop("overwrite"))
                 check_paths([path])
+
                 write_whole(path, [function(**options)(path)], overwrite=True)
                 say(f"drawn to {path}")
 

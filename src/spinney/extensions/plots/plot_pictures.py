@@ -30,14 +30,14 @@ def cluster_picture(fit: Any, path: str) -> bytes:
     return plot_picture(lambda axes: clusters(fit, axes), path)
 
 
-def elbow_picture(choice: Any, k: int, path: str, *, given: bool = False) -> bytes:
+def elbow_picture(choice: Any, k: int, path: str, *, is_k_fixed: bool = False) -> bytes:
     """Return inertia by k, and below it the measure that chose k, if another."""
     by_k = registry.load("plot", "by_k")
     measures = ["inertia", *([choice.rule] if choice.rule != "elbow" else [])]
     figure = new_figure()
     panels = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
     for axes, measure in zip(panels, measures, strict=True):
-        by_k(choice, axes, measure=measure, k=k, given=given)
+        by_k(choice, axes, measure=measure, k=k, is_k_fixed=is_k_fixed)
     for axes in panels[:-1]:
         axes.set_xlabel("")
     for axes in panels[1:]:

@@ -1,8 +1,8 @@
 """Surrogates of a grown tree, found in a second walk over its rows.
 
 Without missing cells, surrogates route no row, so the tree does not depend on them. The
-walk takes several times as long as growing: it starts when a surrogate is first read.
-Until then the rows are kept, unless they are many.
+walk takes several times as long as growing, so it starts when a surrogate is first
+read. Until then the rows are kept, unless they are many.
 
 The largest nodes are searched by all threads together, each taking some of the
 attributes; the subtrees below them are walked in parallel.
@@ -78,7 +78,7 @@ class GrownSurrogates:
 
 
 def _ends(masks: NDArray[np.uint8]) -> Integers:
-    """Return one more than the last code with a branch, for each line."""
+    """Return for each line the number of codes up to the last one with a branch."""
     codes = np.arange(1, masks.shape[1] + 1)
     return np.asarray(np.where(masks > 0, codes, 0).max(axis=1, initial=0))
 
@@ -86,8 +86,8 @@ def _ends(masks: NDArray[np.uint8]) -> Integers:
 class DeferredSurrogates:
     """Surrogates of a tree without missing cells, found on demand.
 
-    The rows are kept until then. Every inner node has up to ``max_surrogates``, by
-    these ``weights`` of rows.
+    The rows are kept until then. Every inner node has up to ``max_surrogates``, and
+    their agreement is by ``weights`` of rows.
     """
 
     def __init__(
@@ -104,8 +104,8 @@ class DeferredSurrogates:
         self._surrogates: GrownSurrogates | None = None
         self._lock = Lock()
 
-    def detached(self) -> "DeferredSurrogates":
-        """Copy the rows, whose owner may change them; return this object."""
+    def copy_rows(self) -> "DeferredSurrogates":
+        """Copy the rows, since their owner may change them, and return this object."""
         cells, weights, *tree = self._rows
         needed = slice(None if np.any(cells.column >= 0) else 0)
         cells = cells._replace(
@@ -125,7 +125,7 @@ class DeferredSurrogates:
         )
 
     def find(self) -> GrownSurrogates:
-        """Return the surrogates, and release the rows."""
+        """Find and return the surrogates, then release the rows."""
         with self._lock:
             if self._surrogates is None:
                 cells, weights, records, code_counts, max_surrogates = self._rows
@@ -158,12 +158,12 @@ def lazy_surrogates(
     code_counts: CodeCounts,
     max_surrogates: int,
 ) -> GrownSurrogates | DeferredSurrogates:
-    """Return the surrogates of inner nodes; find them now if the table is large.
+    """Return the surrogates of inner nodes; those of a large table are found now.
 
     Each node has up to ``max_surrogates``. Agreement is by these weights of rows.
     """
     lazy = DeferredSurrogates(dataset, weights, records, code_counts, max_surrogates)
-    return lazy.detached() if lazy.n_bytes <= MAX_CACHED_BYTES else lazy.find()
+    return lazy.copy_rows() if lazy.n_bytes <= MAX_CACHED_BYTES else lazy.find()
 
 
 class _SurrogateWalk:

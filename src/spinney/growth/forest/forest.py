@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class TypicalTree:
     """The tree that agrees most with its forest, and the number of rows compared.
 
-    ``agreement`` is the fraction of rows for which both predict the same class; for
-    numbers it is R², the tree's predictions being those of the forest's.
+    ``agreement`` is the fraction of rows with the same predicted class. For a numeric
+    target it is R² of the tree's predictions for those of the forest.
     """
 
     number: int
@@ -42,11 +42,11 @@ class Forest:
     schema : Schema
         The attributes and classes.
     recipes : tuple of Recipe
-        Those of its trees, which take them in turn: tree t has ``recipe_of(t)``.
+        The recipes of the trees, which take them in turn: tree t has ``recipe_of(t)``.
     fingerprint : Fingerprint
-        That of the training rows.
+        The fingerprint of the training rows.
     settings : ForestSettings
-        How bags, attributes and votes are drawn and counted.
+        The settings of bags, attributes per node and votes.
     members : PackedTrees
         The trees, as compact arrays.
     shrinkage : float
@@ -95,33 +95,33 @@ class Forest:
 
     @cached_property
     def needed(self) -> Integers:
-        """The attributes on which some tree splits."""
+        """The attributes that the trees need for predictions."""
         whole = self.members.whole
         return np.unique(whole.attribute[whole.inner]).astype(np.int64)
 
     @cached_property
-    def flat(self) -> "TreeLayout":
-        """All trees in one layout, to send rows down; each leaf has its vote."""
-        return self._flat_of(self.numbers)
+    def full_layout(self) -> "TreeLayout":
+        """All trees in one layout for predictions; each leaf has its vote."""
+        return self._layout_of(self.numbers)
 
     def tree_layout(self, numbers: range) -> "TreeLayout":
-        """Return some of the trees in one layout; that of all trees is cached."""
-        return self.flat if numbers == self.numbers else self._flat_of(numbers)
+        """Return the layout of some of the trees; the layout of all trees is cached."""
+        return self.full_layout if numbers == self.numbers else self._layout_of(numbers)
 
-    def _flat_of(self, numbers: range) -> "TreeLayout":
+    def _layout_of(self, numbers: range) -> "TreeLayout":
         from spinney.trees.predict.compiled import majority, tree_layout
 
-        flat = tree_layout(*self.voting_trees(numbers))
-        return flat if self.votes_by_probability else majority(flat)
+        layout = tree_layout(*self.voting_trees(numbers))
+        return layout if self.votes_by_probability else majority(layout)
 
     @cached_property
     def _all_voting_trees(self) -> tuple[FlatTree, Integers]:
         return self.packed_trees(self.numbers, (self.shrinkage,))
 
     def voting_trees(self, numbers: range) -> tuple[FlatTree, Integers]:
-        """Return some of the trees in the same arrays, shrunk, and their roots.
+        """Return the shrunk trees in shared arrays, and their roots.
 
-        Those of all trees are cached.
+        The arrays of all trees are cached.
         """
         if numbers == self.numbers:
             return self._all_voting_trees
@@ -132,7 +132,7 @@ class Forest:
     ) -> tuple[FlatTree, Integers]:
         """Return some of the trees in the same arrays, and their roots.
 
-        The outputs of several shrinkages stand side by side.
+        The outputs of different shrinkages are in adjacent columns.
         """
         trees = self.members[numbers.start : numbers.stop]
         recipes = [self.recipe_of(number) for number in numbers]
@@ -141,7 +141,7 @@ class Forest:
         return FlatTree(arrays), trees.roots
 
     def flat_tree(self, number: int) -> FlatTree:
-        """Return one of the trees as arrays, its leaves shrunk."""
+        """Return one tree as arrays, with shrunk leaves."""
         return self.packed_trees(range(number, number + 1), (self.shrinkage,))[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -149,9 +149,9 @@ class Forest:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def model(self, number: int) -> Model:
-        """Return one of the trees by itself, its leaves as they were grown.
+        """Return one of the trees as a model, with its leaves as they were grown.
 
-        Of its bag only the number of rows is known.
+        The model knows only the number of rows in its bag.
         """
         recipe, arrays = self.recipe_of(number), self.members[number]
         origin = replace(
@@ -166,7 +166,7 @@ class Forest:
 
     @property
     def trees(self) -> "Trees[Model]":
-        """The trees, each made readable on access."""
+        """The trees as models, each made on access."""
         return Trees(self, self.model)
 
 

@@ -34,8 +34,8 @@ _REFUSED: tuple[tuple[str, Any, str], ...] = (
     ("forest", 0.0, "a forest needs no other forest to teach it"),
     ("leaves", "mean", "the leaves of a forest's trees hold no linear models"),
     ("smoothing", 0.0, "the leaves of a forest's trees hold no linear models"),
-    ("linear_terms", 0, "a forest's trees make no attributes"),
-    ("construct", 0, "a forest's trees make no attributes"),
+    ("linear_terms", 0, "a forest constructs no attributes"),
+    ("construct", 0, "a forest constructs no attributes"),
     ("search", "greedy", "its trees take the best split of each node, one by one"),
 )
 _PRUNINGS = {
@@ -100,13 +100,13 @@ class ForestSettings:
                 raise refusal(
                     Setting("max_samples", self.max_samples),
                     ("needs ", Setting("bootstrap", True)),
-                    "without it every tree has all rows; leave it out",
+                    "without a bootstrap every tree has all rows; remove max_samples",
                 )
             if not self.replace:
                 raise refusal(
                     Setting("replace", False),
                     ("needs ", Setting("bootstrap", True)),
-                    "without it no rows are drawn; leave it out",
+                    "without a bootstrap no rows are drawn; remove replace",
                 )
         self.bag_size(1)
         check_named("voting", self.voting, VOTING)
@@ -180,8 +180,8 @@ def recipes_of(
     >>> recipes_of(["id3", "cart"], {"confidence": 0.1})
     Traceback (most recent call last):
     spinney.errors.ParameterError: recipe 'id3' of the forest: confidence=0.1 needs \
-pruning='error-based', and recipe 'id3' has pruning='none': it is the level of its \
-estimates; change that, or leave this setting out
+pruning='error-based', and recipe 'id3' has pruning='none': confidence is the level \
+of the error estimates; use pruning='error-based', or remove confidence
     """
     is_single = isinstance(recipes_given, (str, Recipe)) or not isinstance(
         recipes_given, Iterable
@@ -262,9 +262,9 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     if recipe.tries:
         raise refusal(
             Setting("recipe", recipe.name),
-            "does not go into a forest",
-            "it chooses among recipes by folds, which a tree of a forest has no rows "
-            "for; take another, such as 'cart'",
+            "cannot be used in a forest",
+            "this recipe chooses by cross-validation, and the bags of a forest leave "
+            "no rows for that; use another, such as 'cart'",
         )
     for name, required, why in _REFUSED:
         value = getattr(recipe, name)
@@ -272,27 +272,27 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
             if name not in recipe.given:  # it came with the recipe
                 raise refusal(
                     Setting("recipe", recipe.name),
-                    phrase("({}) does not go into a forest", Setting(name, value)),
-                    f"{why}; take another, such as 'cart'",
+                    phrase("({}) cannot be used in a forest", Setting(name, value)),
+                    f"{why}; use another, such as 'cart'",
                 )
             other = ", or another recipe, such as 'cart'"
             raise refusal(
                 Setting(name, value),
-                f"(recipe {recipe.name!r}) does not go into a forest",
-                (f"{why}; take ", Setting(name, required), other),
+                f"(recipe {recipe.name!r}) cannot be used in a forest",
+                (f"{why}; use ", Setting(name, required), other),
             )
     if recipe.pruning in _PRUNINGS:
         raise refusal(
             Setting("pruning", recipe.pruning),
-            f"(recipe {recipe.name!r}) does not go into a forest",
-            (f"{_PRUNINGS[recipe.pruning]}; take ", Setting("pruning", "none")),
+            f"(recipe {recipe.name!r}) cannot be used in a forest",
+            (f"{_PRUNINGS[recipe.pruning]}; use ", Setting("pruning", "none")),
         )
     if extra_random and (recipe.bucketing is not None or recipe.grouping == "ordered"):
         raise refusal(
             Setting("extra_random", True),
             phrase(
-                "draws one cut, and recipe {} has {} and {}, which make their "
-                "own; take {} and no buckets",
+                "draws one random cut, and recipe {} has {} and {}, which set the "
+                "cuts; use {} without buckets",
                 repr(recipe.name),
                 Setting("grouping", recipe.grouping),
                 Setting("buckets", recipe.bucketing),
@@ -303,9 +303,8 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
         if "missing_policy" in recipe.given or "surrogates" in recipe.given:
             raise refusal(
                 Setting("missing_policy", "surrogate"),
-                "does not go into a forest",
-                "its trees keep no surrogates; take 'branch', or leave it out, which "
-                "is the same",
+                "cannot be used in a forest",
+                "a forest stores no surrogates; use 'branch'",
             )
         recipe = replace(recipe, missing_policy="branch")
     return recipe

@@ -108,8 +108,10 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
     if not is_small(forest.members, n_rows):
         from spinney.trees.predict.compiled import leaves as leaves_of
 
-        reached = leaves_of(forest.flat, columns, n_rows)
-        leaves = np.where(reached < 0, np.int32(-1), forest.flat.numbers[reached])
+        reached = leaves_of(forest.full_layout, columns, n_rows)
+        leaves = np.where(
+            reached < 0, np.int32(-1), forest.full_layout.numbers[reached]
+        )
     rows = np.flatnonzero((leaves < 0).any(axis=1))
     if len(rows):
         trees, roots = forest.voting_trees(forest.numbers)

@@ -22,12 +22,13 @@ The algorithm::
 
 With pre-pruning, validation rows go down the tree as it grows. Below a split that does
 not help them nothing grows; ``pre_pruning`` cuts these children off the finished tree,
-and records it. A node's split depends on its own rows alone, so this is the tree that
-pruning the whole one gives. Two settings make splits depend on other nodes: a limit on
-leaves, and attributes that are constructed from a whole tree. Such trees grow whole.
+and records the cut. A node's split depends on its own rows alone, so this is the tree
+that pruning the whole one gives. Two settings make splits depend on other nodes: a
+limit on leaves, and attributes constructed from a whole tree. These trees are pruned
+after growing.
 
-The learner sees no training row, and does not recurse. A source with a ``NodeCache`` of
-an earlier tree is asked for cached outcomes first: such a node is not searched again.
+The learner sees no training row, and does not recurse. If the source has a
+``NodeCache`` of an earlier tree, nodes with a cached outcome are not searched again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -105,7 +106,7 @@ def grow_tree(source: Counts, recipe: Recipe, options: Options | None = None) ->
 
 
 class _Learner:
-    """A tree that grows: its source, what is constant, and the nodes so far."""
+    """The state of growing: the source, the constant settings, and the nodes so far."""
 
     def __init__(self, source: Counts, recipe: Recipe, options: Options) -> None:
         self.source, self.options = source, options
@@ -142,7 +143,7 @@ class _Learner:
         self.unhelpful_nodes: list[GrowingNode] = []
 
     def grow(self) -> Tree:
-        """Grow the tree: the algorithm of this module's text."""
+        """Grow the tree by the algorithm in the module's docstring."""
         fronts = [self.splittable([self.root])]
         while any(fronts) or self.open_nodes:
             front = fronts.pop() if fronts else []
@@ -158,9 +159,9 @@ class _Learner:
         return finished_tree(self.root, self.schema, self.recipe)
 
     def divide_front(self, front: Sequence[GrowingNode]) -> list[list[GrowingNode]]:
-        """Divide a front if the source wants that, and the order of nodes is free.
+        """Return the front in parts, if the source wants parts and node order is free.
 
-        It is not if they compete for leaves, or number the combinations they make.
+        The order is not free if nodes compete for leaves, or number their combinations.
         """
         ordered = self.recipe.max_leaves is not None or self.recipe.linear_terms > 1
         if ordered or self.node_batches is None:
@@ -242,7 +243,7 @@ class _Learner:
     def forced_splits(
         self, front: Sequence[GrowingNode]
     ) -> tuple[dict[int, int], dict[int, SplitCondition]]:
-        """Return the attributes that some nodes must split by, and whole questions."""
+        """Return the forced attributes and the forced conditions, by node."""
         attributes, conditions = dict[int, int](), dict[int, SplitCondition]()
         for index, node in enumerate(front):
             if node.plan is not None:
@@ -277,7 +278,7 @@ class _Learner:
         return uncached
 
     def cache_outcomes(self, nodes: Sequence[GrowingNode]) -> None:
-        """Let a source that caches outcomes store those of nodes."""
+        """Store the outcomes of nodes, if the source has a ``NodeCache``."""
         if self.cache is None:
             return
         for node in nodes:
@@ -287,10 +288,10 @@ class _Learner:
     def tables_to_search(
         self, front: Sequence[GrowingNode]
     ) -> Iterator[tuple[Search, TableBatch]]:
-        """Give the tables of all attributes, or of those that each node draws.
+        """Yield the tables of all attributes, or of those that each node draws.
 
-        Each comes with the search that knows them. The root's tables add statistics of
-        all rows to the search, which is the tree's search from then on.
+        Each batch comes with its search. The root's tables add statistics of all rows
+        to the search, which is the tree's search from then on.
         """
         requests = [TableRequest(node.number, node.attributes) for node in front]
         sampling, sampled = self.options.sampling, None
@@ -321,10 +322,11 @@ class _Learner:
         return isinstance(source, Bins) and source.is_remote(n.number for n in front)
 
     def buckets_suffice(self, front: Sequence[GrowingNode]) -> bool:
-        """Return whether splits of numbers need no more than the counts of buckets.
+        """Return whether thresholds need only the counts of buckets.
 
-        That holds if buckets are merged, below the root, which makes them; and if each
-        row counts 1, so that counts are the same in any order.
+        This holds below the root if the recipe merges buckets and every row weighs 1.
+        The root computes the buckets. With weights of 1, counts do not depend on row
+        order.
         """
         if self.recipe.grouping != "merge" or not self.search.root_summary.cuts:
             return False
@@ -339,7 +341,7 @@ class _Learner:
     def sampled_indices(
         self, front: Sequence[GrowingNode], batch: TableBatch
     ) -> Integers:
-        """Return which tables of a batch the nodes draw, all without draws."""
+        """Return the tables of a batch that the nodes draw; all without sampling."""
         if self.options.sampling is None:
             return np.arange(len(batch))
         keys = [node.key for node in front]
@@ -354,9 +356,9 @@ class _Learner:
         front: Sequence[GrowingNode],
         requests: Sequence[TableRequest],
     ) -> tuple[TableBatch, Integers]:
-        """Return tables by bins, opened where the best split may be; and which count.
+        """Return tables by bins, opened near the best split, and the tables to search.
 
-        All tables count, or those that the nodes draw.
+        All tables are searched, or those that the nodes draw.
         """
         binned = source.binned(requests, [node.totals.n_rows for node in front])
         batch, search = binned.batch, self.search
@@ -378,9 +380,9 @@ class _Learner:
     def search_tables(
         self, front: Sequence[GrowingNode], tables: tuple[Search, TableBatch]
     ) -> tuple[LevelSplits, Integers, Integers]:
-        """Return the best split of each table, or the one whose cut is drawn.
+        """Return the best split of each table, or its split at a random cut.
 
-        Besides, the node of each table, and how many values its rows have.
+        Return also the node of each table, and the number of its distinct values.
         """
         search, batch = tables
         n_distinct = n_distinct_values(batch, search)
@@ -404,7 +406,7 @@ class _Learner:
         return {index: table.scaled(scale) for index, table in tables.items()}
 
     def try_combination(self, node: GrowingNode) -> None:
-        """Let a combination of numbers compete with the best split of a node."""
+        """Let a linear combination compete with the best split of a node."""
         if node.forced:
             return
         decision, made = decide_with_combinations(
@@ -453,7 +455,7 @@ class _Learner:
         return []
 
     def find_routes(self, nodes: Sequence[GrowingNode]) -> None:
-        """Find how rows leave nodes: by split, surrogates, then the default branch."""
+        """Find the routes of rows: by split, surrogates, then default branch."""
         nodes = [node for node in nodes if node.route is None]
         if self.search.policy.surrogates:
             self.find_surrogates(nodes)
@@ -463,7 +465,7 @@ class _Learner:
         self.cache_outcomes(nodes)
 
     def find_surrogates(self, nodes: Sequence[GrowingNode]) -> None:
-        """Find the surrogates of nodes, and what their branches are with these."""
+        """Find the surrogates of nodes, and the counts of branches with surrogates."""
         scale = self.options.class_weights
         to_route = [
             NodeToRoute(
@@ -534,7 +536,7 @@ class _Learner:
     def make_children(
         self, node: GrowingNode, weights: Floats, rows: Integers
     ) -> list[GrowingNode]:
-        """Return the children of a node, which have these counts."""
+        """Return the children of a node, which have these weights and rows."""
         split = node.winner.split
         attributes = node.attributes
         if not self.recipe.reuse_attributes:
@@ -561,7 +563,7 @@ class _Learner:
         return children
 
     def child_path(self, node: GrowingNode, branch: int) -> tuple[str, ...]:
-        """Return the path to a child, as branches are printed."""
+        """Return the path of a child, as branches are printed."""
         assert node.route is not None
         split = node.route.described
         attribute = self.schema.attributes[split.attribute]

@@ -1,8 +1,8 @@
 """Validation rows at the nodes of a tree, and pruning by their losses.
 
-Pre-pruning can judge a tree while it grows, for a node and its children decide whether
-a split helps. Validation rows then go down with the tree, a level at a time. The level
-is a row of *stumps*, trees of one split each, side by side::
+Pre-pruning can work while a tree grows, since only a node and its children decide
+whether a split helps. Validation rows then go down with the tree, a level at a time.
+The level is a row of *stumps*, trees of one split each, side by side::
 
     growing nodes   4      7              5  6  8  9  10     children, as leaves
     stumps          0      3      with    1  2  4  5  6
@@ -32,8 +32,8 @@ class EncodedRows:
     Parameters
     ----------
     columns : sequence of arrays
-        One per column of the schema, as ``Schema.encode`` gives them; those that no
-        node splits on may be None.
+        The columns of the schema, as ``Schema.encode`` gives them; unused columns may
+        be None.
     targets : array
         Class codes, -1 for a class that is unknown; or numbers.
     weights : array
@@ -48,8 +48,8 @@ class EncodedRows:
 class NodeLosses:
     """The loss of a row at a node: an error, its cost, or a squared error.
 
-    A row of a class that the tree does not know is always an error; under costs it
-    costs as much as the dearest error of its label.
+    A row of a class that the tree does not know is always an error. Under costs it has
+    the highest cost of its predicted label.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class NodeLosses:
         self._costs = np.column_stack([matrix, matrix.max(axis=1)])
 
     def entry_losses(self, entries: Entries, outputs: Floats | None = None) -> Floats:
-        """Return the loss of each entry, its whole row at its node.
+        """Return the loss of each entry, as if its whole row were at its node.
 
         ``outputs`` are the predictions for entries, if nodes have models.
         """
@@ -93,9 +93,9 @@ class NodeLosses:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The loss of the validation rows that reach each node, as a leaf.
+    """The loss of the validation rows at each node, if the node were a leaf.
 
-    A row that a missing value divides counts at each node with its fraction.
+    A row that is divided by a missing value counts at each node with its fraction.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Validation:
     weight_at : array
         The weight of the rows that reach each node.
     measure : {"accuracy", "cost", "mean squared error"}
-        What the loss becomes in the record of steps.
+        The measure in the record of steps.
     """
 
     loss: Floats
@@ -114,27 +114,27 @@ class Validation:
 
     @property
     def merit(self) -> Floats:
-        """The number to raise: the weight classified correctly, or minus the loss."""
+        """The merit, which pruning maximises: the correct weight, or minus the loss."""
         n_correct = self.weights - self.loss
         return n_correct if self.measure == "accuracy" else -self.loss
 
     @property
     def scale(self) -> float:
-        """The divisor that turns a merit of the whole tree into the measure."""
+        """The divisor from the merit of the whole tree to the measure."""
         weight = float(self.weights[0])
         return weight if self.measure == "accuracy" else -weight
 
     @property
     def margin(self) -> float:
-        """The merit that is rounding: sums are exact to a fraction of the root's.
+        """The largest rounding error of a merit: a fraction of the root's merit.
 
-        It is known at the root, so that growing and finished trees have the same.
+        Growing and finished trees both know the root, so both have the same margin.
         """
         total = self.weights[0] if self.measure == "accuracy" else self.loss[0]
         return TOLERANCE * float(total)
 
     def helps(self, node: int, children: Sequence[int], margin: float) -> bool:
-        """Return whether a node's rows have less loss at its children, as leaves."""
+        """Return whether the children, as leaves, have less loss than their node."""
         merit = self.merit
         return float(merit[list(children)].sum() - merit[node]) > margin
 
@@ -149,18 +149,18 @@ def measure_of(tree: Tree, costs: Floats | None = None) -> str:
 def validate(
     tree: Tree, rows: EncodedRows, *, costs: Floats | None = None
 ) -> Validation:
-    """Send encoded rows down a tree.
+    """Return the loss of encoded rows at each node of a tree.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     rows : EncodedRows
-        They need the columns of ``FlatTree.read`` at least.
+        The rows, with the columns of ``FlatTree.read`` at least.
     costs : array, optional
         ``costs[label][true]``; the tree's own if not given.
     """
-    refuse_no_rows(rows)
+    require_rows(rows)
     n_rows, flat = len(rows.targets), flatten(tree)
     losses = NodeLosses(tree, rows, costs)
     columns = tree.schema.completed(rows.columns, flat.read)
@@ -173,10 +173,10 @@ def validate(
     return Validation(loss, node_weights, measure_of(tree, costs))
 
 
-def refuse_no_rows(rows: EncodedRows) -> None:
-    """Refuse a table of rows without weight: it has no loss."""
+def require_rows(rows: EncodedRows) -> None:
+    """Refuse validation rows whose total weight is 0: they have no loss."""
     if not rows.weights.sum() > 0:
-        msg = "the table to judge by has no rows: give it at least one"
+        msg = "the validation table has no rows with a weight above 0: add at least one"
         raise DataError(msg)
 
 
@@ -185,8 +185,9 @@ def pre_pruning(
 ) -> Pruned:
     """Return the pruned tree, with a record of each step.
 
-    A step's ``before`` is the measure without the split, ``after`` with it, its
-    children being leaves. :class:`ValidationDescent` judges alike.
+    A step's ``before`` is the measure without the split. Its ``after`` is the measure
+    with the split, the children being leaves. :class:`ValidationDescent` has the same
+    rule.
     """
     losses, risks = validate(tree, validation, costs=costs), leaf_risks(tree, costs)
     merits, scale, margin = losses.merit, losses.scale, losses.margin
@@ -222,7 +223,7 @@ def reduced_error(
 
 
 class ValidationDescent:
-    """Validation rows at the nodes of a growing tree; one row at least has a weight."""
+    """Validation rows at the nodes of a growing tree; their total weight is above 0."""
 
     def __init__(self, rows: EncodedRows) -> None:
         self.rows = rows
@@ -233,7 +234,7 @@ class ValidationDescent:
         self._margin: float | None = None
 
     def helpful_splits(self, stumps: Tree, numbers: Integers) -> list[bool]:
-        """Return for each stump whether its split helps, and send the rows down.
+        """Return for each stump whether its split helps; move the rows down.
 
         ``numbers`` are those of the growing nodes, one for each node of the stumps.
         """
@@ -247,7 +248,7 @@ class ValidationDescent:
         ]
 
     def _sent_down(self, stumps: Tree, numbers: Integers) -> Validation:
-        """Return the losses at the nodes of stumps, and send the rows to the leaves."""
+        """Return the losses at the nodes of stumps; move the rows to the leaves."""
         rows, flat = self.rows, flatten(stumps)
         losses = NodeLosses(stumps, rows)
         highest = max(int(numbers.max()), int(self._entries.nodes.max(initial=0)))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.growth.prune.by_validation import EncodedRows, NodeLosses, refuse_no_rows
+from spinney.growth.prune.by_validation import EncodedRows, NodeLosses, require_rows
 from spinney.growth.prune.cost_complexity_sequence import (
     PruningSequence,
     sequence_of,
@@ -161,7 +161,7 @@ def validated(
 
     It is the error rate, the mean cost or the mean squared error.
     """
-    refuse_no_rows(rows)
+    require_rows(rows)
     all_rows = np.ones(len(rows.weights), bool)
     unit = sequence.root_risk / sequence.weight
     sums = _LossSums(len(sequence), rows.weights, unit=unit or 1.0)

@@ -1,11 +1,10 @@
-"""Every candidate split on one attribute at a node, with its arithmetic.
+"""All candidate splits on one attribute at a node, with their arithmetic.
 
-Textbooks list them: the cuts T_a between neighbouring numbers, the subsets of names.
-A model keeps the counts of names by value, so their ways follow from it; of numbers it
-keeps the counts at the best cut alone, and the others need the rows.
+Textbooks list them: the thresholds T_a between neighbouring numbers, the subsets of
+categories. A model stores the counts of categories by value, which give all splits; of
+numbers it stores the counts at the best threshold, and the others need the rows.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf
@@ -36,7 +35,7 @@ from spinney.trees import CountTable, Node, TableBatch, Tree
 
 LIMIT = 100
 
-# How the ways of each form are called.
+# The names of the splits of each form.
 NAMES = {
     Form.THRESHOLD: "split points",
     Form.ORDERED: "split points in the order of means",
@@ -49,18 +48,18 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to split on an attribute.
+    """A candidate split on an attribute.
 
     Parameters
     ----------
     lines : CandidateLines
-        Its branches and every figure of its merit.
+        Its branches and the figures of its merit.
     allowed : bool
         Whether two branches have enough rows.
     best : bool
-        Whether it is the one that the search takes of this attribute.
+        Whether it is the best split on this attribute.
     taken : bool
-        Whether the node asks it.
+        Whether it is the split of the node.
     """
 
     lines: CandidateLines
@@ -71,9 +70,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class MergeLine:
-    """A step of CHAID's merging: two groups of values, p of their test, what was done.
+    """A step of CHAID's merging: two groups of values, the p of their test, the result.
 
-    Each of ``one`` and ``other`` lists values; an interval, of a number.
+    ``one`` and ``other`` list values, or are intervals of a number.
     """
 
     one: str
@@ -84,15 +83,14 @@ class MergeLine:
 
 @dataclass(frozen=True, slots=True)
 class AttributeExplanation(InNotebooks):
-    """The ways to split on one attribute at a node.
+    """The candidate splits on one attribute at a node.
 
-    ``what`` is how a way is called: a cut, a subset. ``n_ways`` were counted, and those
-    that gain most are in ``ways``, in the order of the values; of names that are
-    divided in two, ``n_subsets`` exist, and with many values not all are counted:
-    ``exact`` says whether none of the others can be better, and ``searched`` whether
-    branch and bound has looked for the best among them all. ``values`` are the counts
-    by value, of names. ``merging`` is what CHAID did to come to its groups. ``remark``
-    says why there is nothing to list, if there is not.
+    ``what`` is the name of the splits. ``n_ways`` were counted, and those of highest
+    gain are in ``ways``, in the order of the values. Categories have ``n_subsets``
+    binary splits; with many values not all are counted: ``exact`` says that no other
+    is better, ``searched`` that branch and bound has searched all. ``values`` are the
+    counts by category, ``merging`` the steps of CHAID. ``remark`` is the reason if
+    there are no splits.
     """
 
     node: int
@@ -122,7 +120,7 @@ class AttributeExplanation(InNotebooks):
 
     @property
     def best(self) -> Way | None:
-        """The way that the search takes; None where none is allowed."""
+        """The best split; None if none is allowed."""
         return next((way for way in self.ways if way.best), None)
 
     def as_dict(self) -> dict[str, Any]:
@@ -130,7 +128,7 @@ class AttributeExplanation(InNotebooks):
         return asdict(self)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return the list and the arithmetic of its best way, as they read."""
+        """Return the list and the arithmetic of the best split as text."""
         return attribute_text(self, ascii_only=ascii_only)
 
 
@@ -143,10 +141,10 @@ def explain_attribute(
     counted: CountedNode | None = None,
     given: GivenRows | None = None,
 ) -> AttributeExplanation:
-    """Return the ways to split on an attribute at a node, and the best of them.
+    """Return the candidate splits on an attribute at a node.
 
-    They follow from the counts that a model keeps, or from ``counted``, the node over
-    rows that were ``given``.
+    They follow from the counts of the model, or from ``counted``, the node on ``given``
+    rows.
     """
     tree = model.tree
     node = checked_node(tree, number)
@@ -155,11 +153,16 @@ def explain_attribute(
     attribute = tree.schema.attributes[index]
     search = search_of(model)
     if counted is None:
-        table = _kept_table(model, node, index, search)
-        search = _knowing_root(tree, index, search)
+        table = _stored_table(model, node, index, search)
+        search = _with_root_table(tree, index, search)
     else:
         node, search = counted.node, counted.search
-        table = _counted_table(counted.tables, attribute, index)
+        if index not in counted.tables:
+            raise ParameterError(
+                Setting("attribute", name),
+                ": constructed for another node: explain it there",
+            )
+        table = counted.tables[index]
     ways = enumerate_splits(search, table, tree.schema, index, max_splits=limit)
     lines = partial(candidate_lines, tree, node, search=search, competes=True)
     return AttributeExplanation(
@@ -198,14 +201,14 @@ def explain_attribute(
 
 
 def _is_exact(ways: AllSplits) -> bool:
-    """Return whether no way is better than the best one that is listed."""
+    """Return whether no split is better than the best one listed."""
     if ways.best is None:
         return all(candidate.exact for candidate in ways.candidates)
     return ways.candidates[ways.best].exact
 
 
 def _index(schema: Schema, name: object) -> int:
-    """Return the index of an attribute, or say that there is none of this name."""
+    """Return the index of an attribute by its name."""
     if not isinstance(name, str):
         raise ParameterError(
             Setting("attribute", name), " must be the name of an attribute"
@@ -217,7 +220,7 @@ def _index(schema: Schema, name: object) -> int:
 
 
 def _needs_rows(attribute: Attribute, node: Node, why: str) -> ParameterError:
-    """Return the refusal of a list that only rows can give."""
+    """Return the error for splits that need the training rows."""
     return ParameterError(
         Setting("attribute", attribute.name),
         f": at node {node.number} {why}",
@@ -228,43 +231,30 @@ def _needs_rows(attribute: Attribute, node: Node, why: str) -> ParameterError:
     )
 
 
-def _kept_table(model: Model, node: Node, index: int, search: Search) -> CountTable:
-    """Return the counts by value that a model keeps, or say that it keeps none."""
+def _stored_table(model: Model, node: Node, index: int, search: Search) -> CountTable:
+    """Return the counts by value that a model stores; refuse an attribute without."""
     attribute = model.schema.attributes[index]
     if attribute.kind == "numeric":
         why = "the model stores counts of a number at its best threshold only"
         raise _needs_rows(attribute, node, why)
-    kept = next((c for c in node.candidates if c.attribute == index), None)
-    if kept is None or model.member is not None:
+    stored = next((c for c in node.candidates if c.attribute == index), None)
+    if stored is None or model.member is not None:
         raise _needs_rows(attribute, node, "the model stores no counts by value")
     if search.recipe.forest:
         why = "its splits were found on labels smoothed by a forest"
         raise _needs_rows(attribute, node, why)
-    return kept.table
+    return stored.table
 
 
-def _counted_table(
-    tables: Mapping[int, CountTable], attribute: Attribute, index: int
-) -> CountTable:
-    """Return the counts of an attribute over rows."""
-    if index not in tables:
-        raise ParameterError(
-            Setting("attribute", attribute.name),
-            ": constructed for another node: explain it there",
-        )
-    return tables[index]
-
-
-def _knowing_root(tree: Tree, index: int, search: Search) -> Search:
-    """Return the search that knows what all rows say of an attribute, if it matters."""
-    matters = search.policy.imputes_typical or search.recipe.grouping == "ordered"
-    if not matters:
+def _with_root_table(tree: Tree, index: int, search: Search) -> Search:
+    """Return the search with the counts of an attribute at the root, if needed."""
+    if not (search.policy.imputes_typical or search.recipe.grouping == "ordered"):
         return search
-    kept = next((c for c in tree.root.candidates if c.attribute == index), None)
-    if kept is None:
+    stored = next((c for c in tree.root.candidates if c.attribute == index), None)
+    if stored is None:
         why = "the model stores no counts over all rows, which decide"
         raise _needs_rows(tree.schema.attributes[index], tree.root, why)
-    return search.with_root_tables(TableBatch.of([{index: kept.table}]), tree.schema)
+    return search.with_root_tables(TableBatch.of([{index: stored.table}]), tree.schema)
 
 
 def _values(
@@ -286,25 +276,25 @@ def _values(
 def _group_text(
     attribute: Attribute, values: tuple[float, ...], search: Search, index: int
 ) -> str:
-    """Return a group of values, or of buckets, as it reads.
+    """Return a group of values or buckets as text.
 
-    Missing rows that are merged like a value have NaN, or the code after the last.
+    Missing values that are merged like a value are NaN, or the code after the last.
     """
     cuts = search.root_summary.cuts[index] if attribute.kind == "numeric" else ()
     n_codes = len(cuts) + 1 if attribute.kind == "numeric" else len(attribute.values)
-    known = [int(value) for value in values if value < n_codes]  # NaN is not
-    absent = ["missing"] if len(known) < len(values) else []
-    if attribute.kind != "numeric" or not known:
-        texts = [shown(attribute.values[code]) for code in known]
-        return f"{{{', '.join(texts + absent)}}}"
+    codes = [int(value) for value in values if value < n_codes]  # NaN is not
+    missing = ["missing"] if len(codes) < len(values) else []
+    if attribute.kind != "numeric" or not codes:
+        texts = [shown(attribute.values[code]) for code in codes]
+        return f"{{{', '.join(texts + missing)}}}"
     edges = (-inf, *np.asarray(cuts).tolist(), inf)
-    low, high = edges[known[0]], edges[known[-1] + 1]
-    text = interval_text(attribute.name, low, high, unit=attribute.unit)
-    return " or ".join([text, *absent])
+    low, high = edges[codes[0]], edges[codes[-1] + 1]
+    interval = interval_text(attribute.name, low, high, unit=attribute.unit)
+    return " or ".join([interval, *missing])
 
 
 def _remark(attribute: Attribute, ways: AllSplits) -> str:
-    """Return why there is nothing to list, or nothing to take."""
+    """Return why there is no split, or none that is allowed."""
     if ways.form is None:
         return "it has at most one known value at this node: no split"
     if not ways.candidates and attribute.kind == "numeric":

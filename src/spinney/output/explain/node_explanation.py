@@ -1,7 +1,7 @@
-"""The arithmetic of a node, recomputed from the counts that the node keeps.
+"""The arithmetic of a node, recomputed from its stored counts.
 
-Gains and merits are those that decided, for a user's own criterion may be gone. Where
-the rows are given, the counts are theirs, and those of every attribute.
+Gains and merits are the stored ones, as a user-defined criterion may be unavailable.
+With given rows, the counts are of these rows, for every attribute.
 """
 
 from collections.abc import Sequence
@@ -38,15 +38,15 @@ from spinney.trees import (
 )
 from spinney.trees.criteria import Criterion, gain_ratio, split_information, variance
 
-MANY_ROWS = 1000  # from which on compiled kernels may have grown a tree
+MANY_ROWS = 1000  # compiled kernels may grow trees on so many
 
 
 @dataclass(frozen=True, slots=True)
 class BranchLine:
     """The counts of one branch and the impurity that follows from them.
 
-    Where the target is a number, ``weights`` are its mean and standard deviation,
-    here and in the other lines.
+    With a numeric target, ``weights`` are its mean and standard deviation, here and in
+    the other lines.
     """
 
     text: str
@@ -57,7 +57,7 @@ class BranchLine:
 
 @dataclass(frozen=True, slots=True)
 class ValueLine:
-    """The counts of one value, where a branch holds several."""
+    """The counts of one value of a branch with several."""
 
     value: Value
     branch: int
@@ -66,15 +66,12 @@ class ValueLine:
 
 @dataclass(frozen=True, slots=True)
 class CandidateLines:
-    """One attribute's best split, with every figure of its merit.
+    """The best split on an attribute, with the figures of its merit.
 
-    ``correction`` is what the gain of a threshold pays for having been chosen among
-    others; ``gain`` and ``gain_ratio`` are those before it, ``merit`` is after it.
-    ``split_impurity`` is the impurity that is left: that of the branches, each by its
-    share of the rows whose value is known (the Gini index of an attribute, where the
-    impurity is Gini's).
-    A split that a user has written is ``given``. ``bound`` is a gain that no subset
-    exceeds, where a better one than this may exist.
+    ``correction`` is the MDL penalty for choosing a threshold; ``gain`` and
+    ``gain_ratio`` are before it, ``merit`` is after it. ``split_impurity`` is the mean
+    impurity of the branches, weighted by their rows. A user's split is ``given``.
+    ``bound`` is an upper bound of the gain, if a better subset may exist.
     """
 
     attribute: str
@@ -114,10 +111,10 @@ class SurrogateLine:
 
 @dataclass(frozen=True, slots=True)
 class RowNumbers:
-    """Which rows of the given table are at a node, or take one of its branches.
+    """The rows of the given table at a node, or in one of its branches.
 
-    Rows are numbered from 1, in the order of the table. ``parts`` is the share of its
-    weight that each brought along, empty where all came whole.
+    Rows are numbered from 1. ``parts`` is the fraction of the weight of each row, empty
+    if all are 1.
     """
 
     text: str
@@ -127,10 +124,10 @@ class RowNumbers:
 
 @dataclass(frozen=True, slots=True)
 class GivenRows:
-    """Rows that a node was counted on, instead of the counts that a model stores.
+    """The rows that a node was counted on, instead of stored counts.
 
-    ``same`` says that they are those that the tree was grown on; ``remark`` says what
-    is not as it was when it was grown, if anything is.
+    ``same`` says that they are the training rows; ``remark`` is any difference from the
+    stored counts.
     """
 
     n_rows: int
@@ -143,18 +140,14 @@ class GivenRows:
 class NodeExplanation(InNotebooks):
     """The arithmetic of a node, and the reason for its split.
 
-    Where ``forest`` is more than 0, that share of the labels by which the node was
-    split was a forest's guess. Then ``candidates`` holds the question that was chosen
-    and not its competitors, and its figures are those of the rows as they are.
-    At the root ``tried`` says by which recipes the tree might have been grown.
-    ``in_average`` are the attributes whose gains are in the average, if there is one.
-    ``label_costs`` are what each label is expected to cost over the rows of the node,
-    where errors have costs. ``self_information`` is −log₂ of the share of each class,
-    whose average is the entropy; None, for infinite, of a class without rows.
-    ``competitors`` says whether the splits that lost are among the candidates, as far
-    as is known. ``given`` is about the rows that were given, if any were. ``member``
-    says of which tree of a forest the node is: such a tree keeps no competitors, and
-    counts rows that lack a value where they went.
+    ``forest`` is the weight of a forest's predictions in the labels of the split; if it
+    is not 0, ``candidates`` has the chosen split only, counted on the original labels.
+    ``tried`` has, at the root, the scores of candidate recipes. ``in_average`` are the
+    attributes of the average gain, ``label_costs`` the expected cost of each label.
+    ``self_information`` is −log₂ of the proportion of each class, None (infinite) for a
+    class without rows. ``competitors`` says whether the candidates include the
+    competitors. ``given`` is about given rows. ``member`` is the number of a forest's
+    tree, which stores no competitors and counts missing values in their branch.
     """
 
     node: int
@@ -190,12 +183,12 @@ class NodeExplanation(InNotebooks):
         return asdict(self)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return the arithmetic as it reads."""
+        """Return the arithmetic as text."""
         return node_text(self, ascii_only=ascii_only)
 
 
 def checked_node(tree: Tree, number: int) -> Node:
-    """Return the node of a number, or say that there is none."""
+    """Return the node of a number; refuse a number without a node."""
     if not is_whole(number) or not 0 <= number < len(tree):
         raise refusal(
             Setting("node", number),
@@ -223,9 +216,9 @@ def explain_node(
     counted: CountedNode | None = None,
     given: GivenRows | None = None,
 ) -> NodeExplanation:
-    """Return the arithmetic of a node, by the counts it keeps or those of rows given.
+    """Return the arithmetic of a node, by its stored counts or by those of given rows.
 
-    ``counted`` is the node over the rows, and ``given`` says which they are.
+    ``counted`` is the node on the rows, and ``given`` describes them.
     """
     tree = model.tree
     node = checked_node(tree, number)
@@ -234,10 +227,10 @@ def explain_node(
         node, search = counted.node, counted.search
     recipe, criterion = model.recipe, search.criterion
     taught = bool(recipe.forest) and counted is None
-    sought = [at for at, each in enumerate(node.candidates) if not each.given]
-    competitors = [node.candidates[at] for at in sought]
-    able = {sought[at] for at in compete(search, competitors, tree.schema)}
-    able = {p for p in able if is_significant(node.candidates[p], recipe)}
+    searched = [i for i, c in enumerate(node.candidates) if not c.given]
+    competitors = [node.candidates[i] for i in searched]
+    able = {searched[i] for i in compete(search, competitors, tree.schema)}
+    able = {i for i in able if is_significant(node.candidates[i], recipe)}
     member = model.member if counted is None else None
     alone = taught or member is not None  # without competitors
     if alone and node.chosen is not None:
@@ -276,7 +269,7 @@ def explain_node(
             else tree.schema.attributes[node.split.attribute].name
         ),
         why=why(model, node, criterion, able, recounted=counted is not None),
-        surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
+        surrogates=tuple(_surrogate_line(tree, s) for s in node.surrogates),
         default_branch=(
             None
             if node.default_branch is None
@@ -295,9 +288,9 @@ def explain_node(
 
 
 def facts_at(tree: Tree, node: Node, number: int, search: Search) -> dict[str, Any]:
-    """Return the facts of a node that all explanations share.
+    """Return the facts of a node for all explanations.
 
-    ``node`` is that of the ``number``, or the same over rows that were given.
+    ``node`` is the stored one of this ``number``, or the same on given rows.
     """
     target, criterion, altered = tree.schema.target, search.criterion, search.altered
     return {
@@ -318,7 +311,7 @@ def facts_at(tree: Tree, node: Node, number: int, search: Search) -> dict[str, A
 
 
 def _weighed(node: Node, search: Search) -> Floats:
-    """Return the weights of the classes at a node as the criterion sees them."""
+    """Return the class weights at a node, altered by costs for the criterion."""
     altered = search.altered
     return node.weights if altered is None else node.weights * altered
 
@@ -326,8 +319,8 @@ def _weighed(node: Node, search: Search) -> Floats:
 def _has_competitors(model: Model, node: Node) -> bool:
     """Return whether a node stores its competitors, as far as is known.
 
-    Trees that were taught or belong to a forest do not, nor do small nodes of tables
-    that compiled kernels grew on; of others a lonely split had no competitors.
+    Trees on smoothed labels or of forests do not, nor do nodes grown by compiled
+    kernels. Otherwise a single split had no competitors.
     """
     tree = model.tree
     if model.recipe.forest or model.member is not None:
@@ -337,7 +330,7 @@ def _has_competitors(model: Model, node: Node) -> bool:
 
 
 def self_information_of(weights: Sequence[float]) -> tuple[float | None, ...]:
-    """Return −log₂ of the share of each class; None where it has none.
+    """Return −log₂ of the proportion of each class; None for a class without rows.
 
     >>> self_information_of([2, 1, 1, 0])
     (1.0, 2.0, 2.0, None)
@@ -360,7 +353,7 @@ def _surrogate_line(tree: Tree, surrogate: Surrogate) -> SurrogateLine:
 
 
 def figures_of(weights: Floats, *, target: Target) -> tuple[float, ...]:
-    """Return what is shown of weights: one per class, or mean and deviation."""
+    """Return weights for display: one per class, or mean and standard deviation."""
     if target.origin is None:
         return tuple(float(weight) for weight in weights)
     if not weights[0]:
@@ -378,17 +371,19 @@ def candidate_lines(
     competes: bool,
     by_value: bool = True,
 ) -> CandidateLines:
-    """Return the figures of a split of a node, and the lines behind them.
+    """Return the figures of a split of a node, and the counts behind them.
 
-    ``by_value`` says that values are counted, and not branches alone.
+    ``by_value`` says that values are counted, and not only branches.
     """
     criterion, altered = search.criterion, search.altered
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
     surrogates = search.policy.surrogates
-    absent = (
+    destination = (
         "the branch of a surrogate" if surrogates else "all branches, in proportion"
     )
+    if split.missing is not None:
+        destination = tree.branch_text(node, candidate, split.missing)
     attribute = tree.schema.attributes[split.attribute]
     shown_as = partial(figures_of, target=tree.schema.target)
     branches = tuple(
@@ -416,11 +411,7 @@ def candidate_lines(
         values=values,
         missing=shown_as(table.missing) if table.missing_rows.any() else (),
         missing_weight=float(table.missing_size),
-        missing_goes_to=(
-            absent
-            if split.missing is None
-            else tree.branch_text(node, candidate, split.missing)
-        ),
+        missing_goes_to=destination,
         known_share=float(counts.known_share),
         known_impurity=impurity_of(criterion, counts.total),
         split_impurity=_split_impurity(branches),
@@ -442,17 +433,17 @@ def candidate_lines(
 
 
 def _split_impurity(branches: Sequence[BranchLine]) -> float | None:
-    """Return the impurity after a split: that of the branches by their shares."""
-    known = sum(branch.weight for branch in branches)
-    if not known or any(branch.impurity is None for branch in branches):
+    """Return the mean impurity of the branches, weighted by their rows."""
+    total = sum(branch.weight for branch in branches)
+    if not total or any(branch.impurity is None for branch in branches):
         return None
-    return sum(b.weight / known * (b.impurity or 0.0) for b in branches)
+    return sum(b.weight / total * (b.impurity or 0.0) for b in branches)
 
 
 def _correction(
     candidate: Candidate, criterion: Criterion, altered: Floats | None
 ) -> float:
-    """Return what the gain of a threshold paid for having been chosen."""
+    """Return the MDL penalty in the gain of a threshold."""
     if not criterion.bits or not isinstance(candidate.split, Threshold):
         return 0.0
     gain = float(criterion.gain(candidate.branches.scaled(altered)))
@@ -460,7 +451,7 @@ def _correction(
 
 
 def impurity_of(criterion: Criterion, weights: Floats) -> float | None:
-    """Return the impurity of weights by class, where the criterion has one."""
+    """Return the impurity of class weights, if the criterion has one."""
     return None if criterion.impurity is None else float(criterion.impurity(weights))
 
 
@@ -471,7 +462,7 @@ def _working(
     tree: Tree,
     branches: tuple[BranchLine, ...],
 ) -> tuple[str, ...]:
-    """Return the lines from counts to the merit that the criterion has of its own."""
+    """Return the criterion's own lines from counts to merit."""
     if criterion.working is not None:
         names = [branch.text for branch in branches]
         classes = [shown(label) for label in tree.schema.target.classes]
@@ -485,7 +476,7 @@ def _working(
 def _adjustment(
     criterion: Criterion, candidate: Candidate, counts: CountTable
 ) -> list[str]:
-    """Say what CHAID's choice of groups does to p."""
+    """Return CHAID's Bonferroni adjustment of p."""
     plain = float(criterion.merit(counts))
     if candidate.p_value is None or plain <= candidate.merit + TOLERANCE * plain:
         return []
@@ -500,13 +491,13 @@ def _adjustment(
 
 
 def _altered(tree: Tree) -> Floats | None:
-    """Return what the weights of classes are multiplied by, as errors cost."""
+    """Return the factors of class weights that follow from costs."""
     costs = tree.schema.target.costs
     return None if costs is None else altered_priors(tree.root.weights, costs)
 
 
 def _threshold(split: Split) -> float | None:
-    """Return the threshold of a number; None for others and for ∞, is it known."""
+    """Return the threshold of a number; None for others and for "is missing"."""
     if not isinstance(split, Threshold) or split.threshold == np.inf:
         return None
     return split.threshold

@@ -1,4 +1,4 @@
-"""The path of a row, in several parts where a missing value divides it."""
+"""The path of a row through a tree; a missing value may divide it into several."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,9 +18,9 @@ from spinney.trees.predict import flatten
 
 @dataclass(frozen=True, slots=True)
 class TermLine:
-    """A term of a leaf's model in a row: its value times its coefficient.
+    """A term of a leaf's linear model: its value times its coefficient.
 
-    ``missing`` says that the value is the one which stands for a missing one.
+    ``missing`` says that the value replaces a missing one.
     """
 
     text: str
@@ -44,12 +44,10 @@ class ModelArithmetic:
 class RowStep:
     """A row at a node: its weight there, and its value of the splitting attribute.
 
-    ``value`` is the row's value of the attribute that the node asks about, and
-    ``seen`` whether the node knows a branch for it; if not it counts as missing.
-    ``asks`` is the name of that attribute, and ``sent_by`` says which surrogate then
-    sent the row, or that none could.
-    ``label`` is what the node predicts; of a leaf with a linear model, what that
-    predicts of this row.
+    ``asks`` is the name of that attribute. ``seen`` says that the node has a branch for
+    the value; otherwise it counts as missing, and ``sent_by`` names the surrogate that
+    sent the row, if any. ``label`` is the prediction of the node, in a leaf with a
+    linear model for this row.
     """
 
     node: int
@@ -68,11 +66,10 @@ class RowStep:
 
 @dataclass(frozen=True, slots=True)
 class RowExplanation(InNotebooks):
-    """The path of a row; several paths where a missing value divides it.
+    """The path of a row; several paths if a missing value divides it.
 
-    ``counted`` are the class shares of the training rows at its leaves, from which
-    smoothing may have made other ``probabilities``; ``costs`` what each label is
-    expected to cost, where errors have costs.
+    ``counted`` are the unsmoothed class proportions at its leaves, ``costs`` the
+    expected cost of each label.
     """
 
     target: str
@@ -88,14 +85,14 @@ class RowExplanation(InNotebooks):
         return asdict(self)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return the path as it reads."""
+        """Return the path as text."""
         return row_text(self, ascii_only=ascii_only)
 
 
 def explain_row(
     model: Model, cells: Sequence[NDArray[Any]], row: Mapping[str, Value | None]
 ) -> RowExplanation:
-    """Return the path of a row, given as encoded columns of one cell and as it is."""
+    """Return the path of a row, given as encoded cells and as values."""
     tree, target = model.tree, model.schema.target
     flat = flatten(tree)
     weights: dict[int, float] = {}
@@ -147,7 +144,7 @@ def _counted(tree: Tree, weights: Mapping[int, float]) -> tuple[float, ...]:
 def _arithmetic(
     tree: Tree, node: Node, cells: Sequence[NDArray[Any]]
 ) -> ModelArithmetic | None:
-    """Return what the linear model of a leaf makes of the row, if it has one."""
+    """Return the arithmetic of a leaf's linear model for the row, if it has one."""
     model = node.model
     if model is None or not node.is_leaf:
         return None
@@ -190,7 +187,7 @@ def _split_value(
 def _value(
     attribute: Attribute, cell: float, row: Mapping[str, Value | None]
 ) -> Value | None:
-    """Return the row's value of an attribute; of a formula, what it gives."""
+    """Return the row's value of an attribute, computed for a formula."""
     if attribute.formula is None:
         value = row[attribute.name]
         as_time = attribute.unit and isinstance(value, float)

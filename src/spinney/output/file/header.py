@@ -1,7 +1,7 @@
 """Schema, recipe and fingerprint as plain data, and back.
 
-The model file and its JSON twin write the same data. Values keep their type, as
-JSON tells ``"1"``, ``1``, ``1.0`` and ``true`` apart.
+Model files and JSON exports have the same data. JSON keeps the types of values:
+``"1"``, ``1``, ``1.0`` and ``true`` differ.
 """
 
 import math
@@ -56,20 +56,19 @@ KEYS = (
     "recipe",
     "fingerprint",
 )
-# What version 1 did not have, and what it stood for.
+# The entries that version 1 lacks, and their meaning.
 ADDED = {"origin": None, "costs": None}
 
-# Which recipes were tried, and how the training table was written; a reader who does
-# not know them can do without.
-TRIED = f"{OPTIONAL}tried"
-UNTRIED = f"{OPTIONAL}untried"  # by what a small table was grown, without a choice
+# Optional entries, which older readers ignore.
+TRIED = f"{OPTIONAL}tried"  # the scores of candidate recipes
+UNTRIED = f"{OPTIONAL}untried"  # the recipe of a small table, without scores
 NOTATION = f"{OPTIONAL}text_format"
-CERTIFICATE = f"{OPTIONAL}certificate"  # what is proven of it
+CERTIFICATE = f"{OPTIONAL}certificate"  # the proof of optimality
 MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 
-# A file keeps what the recipe is, not which of it was given by hand.
-_NOT_KEPT = ("given", "tries")
-# Settings that older readers do not know are written where they say something.
+# Fields of a recipe that files do not store.
+_NOT_STORED = ("given", "tries")
+# Settings unknown to older readers, written only if they are not the default.
 _LATER = (
     *("reuse_attributes", "search", "objective", "leaf_price", "time_limit"),
     *(
@@ -82,7 +81,7 @@ _LATER = (
     ),
 )
 _LATER_PROVEN = ("max_leaves", "objective")
-_OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
+_OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_STORED)
 
 # Former names of settings in files, and their names now.
 FORMER_NAMES = {
@@ -99,14 +98,14 @@ _KINDS = ("nominal", "ordinal", "numeric")
 
 
 def header_of(model: Model) -> dict[str, Any]:
-    """Return what a model knows beside its nodes, ready for JSON."""
+    """Return the header of a tree: all but its nodes, ready for JSON."""
     header = origin_header(model.schema, model.recipe, model.fingerprint)
     if model.recipe_scores and model.recipe_scores[0].risk is None:
         header[UNTRIED] = model.recipe_scores[0].name
     elif model.recipe_scores:
         header[TRIED] = [
-            {name: _plain(value) for name, value in asdict(each).items()}
-            for each in model.recipe_scores
+            {name: _plain(value) for name, value in asdict(score).items()}
+            for score in model.recipe_scores
         ]
     if model.tree.certificate is not None:
         proven = asdict(model.tree.certificate)
@@ -122,7 +121,7 @@ def header_of(model: Model) -> dict[str, Any]:
 def origin_header(
     schema: Schema, recipe: Recipe, fingerprint: Fingerprint
 ) -> dict[str, Any]:
-    """Return what one tree, or a forest, knows beside its nodes, ready for JSON."""
+    """Return schema, recipe and fingerprint of a tree or forest, ready for JSON."""
     return {
         **schema_header(schema),
         "recipe": recipe_data(recipe),
@@ -274,14 +273,10 @@ def with_present_names(data: object) -> object:
 
 def read_recipe(data: object) -> Recipe:
     """Return the recipe that the header describes."""
-    known = _OF_RECIPES
-    entry = members(
-        with_present_names(data),
-        "the recipe",
-        [field.name for field in known],
-        defaults=[field.name for field in known if field.default is not MISSING],
-    )
-    settings = {field.name: entry[field.name] for field in known if field.name in entry}
+    names = [field.name for field in _OF_RECIPES]
+    defaults = [f.name for f in _OF_RECIPES if f.default is not MISSING]
+    entry = members(with_present_names(data), "the recipe", names, defaults=defaults)
+    settings = {name: entry[name] for name in names if name in entry}
     text(settings["name"], "the name of the recipe")
     try:
         return Recipe(**settings)

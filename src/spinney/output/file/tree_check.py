@@ -11,13 +11,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney.data import Schema, Target
 from spinney.growth import Model
-from spinney.output.file.file_arrays import (
-    BOUND,
-    Arrays,
-    flatten,
-    numeric,
-    splits_of,
-)
+from spinney.output.file.file_arrays import BOUND, Arrays, flatten, numeric, splits_of
 from spinney.output.file.header import (
     header_of,
     read_fingerprint,

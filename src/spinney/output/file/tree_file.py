@@ -29,17 +29,17 @@ from spinney.output.file.kind import CLUSTERS, FOREST, Kind
 from spinney.output.file.plain_data import members
 from spinney.output.file.tree_check import check_arrays, check_model
 from spinney.output.file.update_state_file import (
-    KEPT_ARRAYS,
-    kept_parts,
-    no_kept_arrays,
-    read_kept,
+    ROW_ARRAYS,
+    no_stored_rows,
+    read_stored_rows,
+    stored_rows_parts,
 )
 
 
 def _parts(model: Model) -> tuple[dict[str, Any], Arrays]:
     header, schema, arrays = check_model(model)
-    entry, rows = kept_parts(model)
-    read_kept(entry, rows, schema)
+    entry, rows = stored_rows_parts(model)
+    read_stored_rows(entry, rows, schema)
     return {**header, **entry}, {**arrays, **rows}
 
 
@@ -52,7 +52,7 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
     tried, member = read_tried(header), read_member(header)
     tree = unflatten(arrays, schema)
     tree = replace(tree, certificate=read_certificate(header))
-    kept = read_kept(header, arrays, schema)
+    kept = read_stored_rows(header, arrays, schema)
     return Model(
         tree,
         recipe,
@@ -61,10 +61,6 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
         member=member,
         update_state=kept,
     )
-
-
-def _completed(arrays: Arrays) -> Arrays:
-    return {**no_kept_arrays(), **with_defaults(arrays)}
 
 
 def _not_a_tree(what: str, commands: str) -> str:
@@ -82,12 +78,12 @@ TREE = Kind(
     "this model",
     "grow the tree again",
     "it is a safetensors file, but not a Spinney model",
-    {name: (dtype,) for name, dtype in {**DTYPES, **KEPT_ARRAYS}.items()},
+    {name: (dtype,) for name, dtype in {**DTYPES, **ROW_ARRAYS}.items()},
     _parts,
     _read,
     refusals={
         FOREST: _not_a_tree("a forest", "show, predict and info"),
         CLUSTERS: _not_a_tree("clusters", "show, predict and info"),
     },
-    completed=_completed,
+    completed=lambda arrays: {**no_stored_rows(), **with_defaults(arrays)},
 )

@@ -1,14 +1,14 @@
-"""The rows that a model keeps, as parts of its file.
+"""The rows that a model stores for updates, as parts of its file.
 
-A reader who does not know them passes over them. What a column holds is written as
-numbers, codes as those of the schema; a missing cell is −1 or NaN::
+Older readers ignore them. Columns are numbers, or codes of the schema; a missing cell
+is −1 or NaN::
 
     optional.rows.cells     (rows, columns)
     optional.rows.target    (rows,)    class codes, or numbers
     optional.rows.weights   (rows,)    empty where every row weighs 1
 
-The header says by what recipe the model is grown again, and what was given beside it.
-Count tables are not kept: they are counted from the rows when there is an update.
+The header has the recipe of updates and its options. Count tables are not stored: an
+update counts the rows again.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.data import Schema, Value
+from spinney.data import Schema
 from spinney.errors import ParameterError
 from spinney.growth import Model
 from spinney.output.file.header import read_recipe, recipe_data, with_present_names
@@ -35,7 +35,7 @@ KEPT = f"{OPTIONAL}kept"
 CELLS, TARGET, WEIGHTS = (
     f"{OPTIONAL}rows.{name}" for name in ("cells", "target", "weights")
 )
-KEPT_ARRAYS = {CELLS: np.float64, TARGET: np.float64, WEIGHTS: np.float64}
+ROW_ARRAYS = {CELLS: np.float64, TARGET: np.float64, WEIGHTS: np.float64}
 _ENTRY = ("recipe", "tries", "declared", "weight", "given")
 _BY_LABEL = ("class_weight", "priors")
 _NUMBERS = ("ccp_alpha", "validation_share")
@@ -51,25 +51,25 @@ _GIVEN = (
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def no_kept_arrays() -> dict[str, Floats]:
+def no_stored_rows() -> dict[str, Floats]:
     """Return the arrays of a file that does not store rows."""
     return {CELLS: np.zeros((0, 0)), TARGET: np.zeros(0), WEIGHTS: np.zeros(0)}
 
 
-def kept_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
-    """Return what the header and the arrays of a model say of the rows it keeps.
+def stored_rows_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """Return the header entry and the arrays of the rows that a model stores.
 
-    What a stream has counted is not written: a file is of the tree as it is.
+    The statistics of a stream are not written.
     """
     if model.update_state is None or model.update_state.stream is not None:
         return {}, {}
-    kept, rows = model.update_state, model.update_state.training
+    state, rows = model.update_state, model.update_state.training
     entry = {
-        "recipe": recipe_data(kept.recipe),
-        "tries": [*kept.recipe.tries],
+        "recipe": recipe_data(state.recipe),
+        "tries": [*state.recipe.tries],
         "declared": [*rows.declared],
-        "weight": kept.weight,
-        "given": _given_data(kept.given, model.schema),
+        "weight": state.weight,
+        "given": _given_data(state.given, model.schema),
     }
     cells = [column.astype(np.float64) for column in rows.columns]
     arrays = {
@@ -81,7 +81,7 @@ def kept_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
 
 
 def _given_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Return what was given beside a recipe, ready for JSON."""
+    """Return the options of growing, ready for JSON."""
     data: dict[str, Any] = {}
     for name, value in given.items():
         if value is None or (
@@ -92,35 +92,30 @@ def _given_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
             costs = schema.target.costs or ()
             data[name] = [[float(cost) for cost in line] for line in costs]
         elif name in _BY_LABEL and not isinstance(value, str):
-            data[name] = [[_plain(key), float(value[key])] for key in value]
+            data[name] = [
+                [key.item() if isinstance(key, np.generic) else key, float(weight)]
+                for key, weight in value.items()
+            ]
         elif name == "test_costs":
             data[name] = {str(key): float(value[key]) for key in value}
         elif name == "forced_splits":
-            data[name] = [[_path(path), _asked(asked)] for path, asked in value.items()]
+            data[name] = [_forced_split(*item) for item in value.items()]
         else:
             data[name] = [*value] if name == "tie_break_order" else value
     return data
 
 
-def _plain(value: Any) -> Value:
-    plain: Value = value.item() if isinstance(value, np.generic) else value
-    return plain
+def _forced_split(path: Any, split: Any) -> list[Any]:
+    """Return a forced split as JSON: the path and the text of the split."""
+    if not isinstance(split, str):
+        refuse("it stores its rows, and a forced split is not given as text")
+    return [[path] if isinstance(path, str) else [str(step) for step in path], split]
 
 
-def _path(path: Any) -> list[str]:
-    return [path] if isinstance(path, str) else [str(step) for step in path]
-
-
-def _asked(asked: Any) -> str:
-    if isinstance(asked, str):
-        return asked
-    refuse("it keeps its rows, and what it was forced to ask is not written as text")
-
-
-def read_kept(
+def read_stored_rows(
     header: Mapping[str, Any], arrays: Arrays, schema: Schema
 ) -> "UpdateState | None":
-    """Return the rows that a file keeps, checked against the schema of its tree."""
+    """Return the stored rows of a file, checked against the schema of its tree."""
     if KEPT not in header:
         return None
     what = "what is kept of the rows"
@@ -153,12 +148,12 @@ def _read_recipe(entry: Mapping[str, Any]) -> Recipe:
             for name in recipe_data(recipe)
             if getattr(recipe, name) != getattr(named, name)
         }
-        asked = named.changed(**changed)
+        changed_recipe = named.changed(**changed)
     except ParameterError as error:
         refuse(f"the recipe that its rows are grown by is none: {error}")
-    if asked.tries != tries:
+    if changed_recipe.tries != tries:
         refuse("the recipe that its rows are grown by tries something else")
-    return asked
+    return changed_recipe
 
 
 def _read_rows(
@@ -197,7 +192,7 @@ def _require_codes(cells: Floats, least: int, n_values: int) -> None:
 
 
 def _read_given(data: object, schema: Schema) -> dict[str, Any]:
-    """Return what was given beside a recipe; what it means is checked by growing."""
+    """Return the options of growing; their meaning is checked by growing."""
     what = "what was given for the rows"
     given = dict(members(with_present_names(data), what, _GIVEN, defaults=_GIVEN))
     for name in _BY_LABEL:
@@ -222,8 +217,8 @@ def _read_given(data: object, schema: Schema) -> dict[str, Any]:
         ]
     if "forced_splits" in given:
         given["forced_splits"] = {
-            tuple(_names(path)): text(asked, f"a question in {what}")
-            for path, asked in _pairs(
+            tuple(_names(path)): text(split, f"a forced split in {what}")
+            for path, split in _pairs(
                 given["forced_splits"], f"forced_splits in {what}"
             )
         }
@@ -234,4 +229,4 @@ def _pairs(data: object, what: str) -> list[tuple[Any, Any]]:
     pairs = [as_list(pair, what) for pair in as_list(data, what)]
     if any(len(pair) != 2 for pair in pairs):
         refuse(f"{what} must be a list of pairs")
-    return [(one, other) for one, other in pairs]
+    return [(first, second) for first, second in pairs]

@@ -2,7 +2,7 @@
 
 A portion is one category, or, if there are more than ``MAX_PORTIONS``, several similar
 ones that stay together. The missing rows are the last portion. A category without
-weight goes with the nearest one before it that has weight, or else the nearest after.
+weight joins the nearest category with weight, preferably one before it.
 """
 
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ class Portions:
     Parameters
     ----------
     weights : array of shape (tables, portions, columns)
-        Weights by class, or moments, of each portion; all have weight, but those that
-        fill a table up to the size of the largest.
+        Weights by class, or moments, of each portion. Only padding portions have no
+        weight.
     counts : array of shape (tables,)
         How many portions each table has.
     missing : array of shape (tables,)
-        The portion of the missing rows, the last one; -1 where they are none.
+        The portion of the missing rows, which is the last one, or -1.
     moments : bool
         Whether the columns are the moments of a numeric target.
     ordered : bool
@@ -79,7 +79,7 @@ class Categories:
 
     @classmethod
     def of(cls, batch: TableBatch, *, ordered: Flags, floating: bool) -> "Categories":
-        """Return the categories, the missing rows among them if they float."""
+        """Return the categories; with ``floating`` missing rows are one of them."""
         has_weight = batch.sizes > 0
         n_weighted = np.bincount(batch.owner[has_weight], minlength=len(batch))
         up_to = np.append(0, np.cumsum(has_weight))
@@ -103,10 +103,10 @@ class Categories:
         )
 
     def parts(self) -> Iterator[tuple[Integers, Portions]]:
-        """Give the tables of two and more portions, those of about one size together.
+        """Yield tables of at least two portions, those of similar size together.
 
-        With the numbers of the tables come their portions. Up to ``SMALL_TABLE`` the
-        time of a step does not depend on their number.
+        Each item has the indices of the tables and their portions. Up to
+        ``SMALL_TABLE`` the time of a step does not depend on the number of tables.
         """
         counts = np.maximum(self.counts, SMALL_TABLE)
         size = 2 * np.frexp(counts.astype(np.float64))[1] + self.ordered
@@ -119,7 +119,7 @@ class Categories:
                 yield part, self.portions(part)
 
     def portions(self, tables: Integers) -> Portions:
-        """Return the portions of some tables, which are all ordered, or all are not."""
+        """Return the portions of some tables; either all are ordered or none is."""
         part, counts = self.batch.take(tables), self.counts[tables]
         missing, max_portions = self.missing[tables], int(counts.max())
         key = part.owner * max_portions + self.portion[self.batch.lines_of(tables)]
@@ -133,7 +133,7 @@ class Categories:
 
 
 def order_scores(weights: Floats, *, moments: bool) -> Floats:
-    """Return the number that orders categories, for each row of weights or of moments.
+    """Return the ordering score of categories, one for each row of weights or moments.
 
     By the mean, or the probability of the last class of two, the best split in two is a
     cut (Fisher 1958; Breiman et al. 1984). With more classes the first principal
@@ -149,10 +149,11 @@ def order_scores(weights: Floats, *, moments: bool) -> Floats:
 
 
 def _portion_numbers(batch: TableBatch, lines: slice, *, ordered: bool) -> Integers:
-    """Return the number of the portion of each category with weight.
+    """Return the portion of each category with weight.
 
-    It rises with the score. Categories of equal score stay together. The line is cut
-    into ``MAX_PORTIONS`` pieces of equal weight; a category goes where its middle lies.
+    Portions rise with the score, and categories of equal score share one. The line of
+    scores is divided into ``MAX_PORTIONS`` pieces of equal weight; the middle of a
+    category decides its portion.
     """
     weighted = np.flatnonzero(batch.sizes[lines] > 0)
     weights, weight = batch.weights[lines][weighted], batch.sizes[lines][weighted]

@@ -61,7 +61,7 @@ def test_a_query_is_of_a_table(model, capsys):
         ),
         (
             ["--format", "c", "--table", "t"],
-            "--table 't' says nothing with --format 'c'",
+            "--table 't' has no effect with --format 'c'",
         ),
         (["--format", "sql", "--dialect", "mysql"], "--dialect 'mysql' is unknown"),
     ],

@@ -67,9 +67,9 @@ def test_another_table_is_told(tool, model, melons, write):
 @pytest.mark.parametrize(
     ("code", "words", "arguments"),
     [
-        (2, "--confidence 0.3 says nothing without", ["--confidence", "0.3"]),
-        (2, "--weight w says nothing without", ["--weight", "w"]),
-        (2, "--dates dayfirst says nothing without", ["--dates", "dayfirst"]),
+        (2, "--confidence 0.3 needs", ["--confidence", "0.3"]),
+        (2, "--weight w needs", ["--weight", "w"]),
+        (2, "--dates dayfirst needs", ["--dates", "dayfirst"]),
         (2, "--confidence 2.0 must be", ["--simplify", "t.csv", "--confidence", "2"]),
         (3, "no-such.csv", ["--simplify", "no-such.csv"]),
         (3, "the model needs the columns", ["--simplify", "t.csv"]),

@@ -24,7 +24,7 @@ from spinney.estimators.table_estimator import (
 from spinney.extensions.clustering.clusters import cluster_schema
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     ClusterEstimator,
-    refuse_no_rows,
+    require_rows,
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.fit_clusters import ClusterInput
@@ -64,9 +64,9 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
         other, without random numbers. A table or an array has the prototypes; None or
         NaN stands for the prototype of all rows.
     gamma : float, optional
-        The weight of a categorical mismatch beside squared differences of numbers. The
-        default is half the mean standard deviation of the numeric columns, after Huang;
-        1 if all are constant or there are none.
+        The weight of a categorical mismatch relative to squared differences of numbers.
+        The default is half the mean standard deviation of the numeric columns, after
+        Huang; 1 if all are constant or there are none.
     n_init : int or "auto"
         The number of restarts, as for :class:`KMeans`; 1 if ``init`` is not random.
     max_iter : int
@@ -150,7 +150,7 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
             rows = read_table(X) if is_relation(X) else X
             with our_errors():
                 table = validated_table(self, rows, reset=reset)
-        refuse_no_rows(table)
+        require_rows(table)
         return table
 
     def __sklearn_tags__(self) -> Any:
