@@ -285,7 +285,7 @@ def test_warnings_are_talk(tool, write):
     outcome = tool("grow", "table.csv", *given, "--forced-split", "q=1 -> size")
     assert outcome.code == 0
     assert outcome.out.startswith("sort → b  (2: ")
-    first, second, third = outcome.err.splitlines()
+    first, second, third, _ = outcome.err.splitlines()
     assert first.startswith("spinney: warning: target 'sort' is missing in 1 of 3")
     assert second.startswith("spinney: warning: --forced-split: no node")
     assert third == "spinney: the tree is a single leaf: the depth limit"

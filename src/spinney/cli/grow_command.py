@@ -152,6 +152,12 @@ MAX_LINES = 200  # of a tree on a terminal
     "Output",
     output_options,
     text_options,
+    click.option(
+        "--measure-quality/--no-measure-quality",
+        default=True,
+        help="Grow further trees to estimate the error on new rows.  [default: if that "
+        "takes little time]",
+    ),
     click.option("--quiet", is_flag=True, help="Do not print the tree."),
 )
 def grow(data: str | None, target: str | None, **options: Any) -> None:
@@ -243,6 +249,7 @@ def _grow(data: str, target: str, options: dict[str, Any]) -> "Model":
             validation=options["validation"],
             validation_share=options["validation_share"],
             keep_rows=options["keep_rows"],
+            measure_quality=options["measure_quality"],
             progress=progress,
         )
 
@@ -281,6 +288,8 @@ def _report(grown: "Model", options: dict[str, Any]) -> None:
     show_tree(model, max_depth=depth, ascii_=options["ascii_"], json_=options["json_"])
     if depth is not None:
         say(_truncation_note(model.tree, output, depth))
+    if model.quality_ is not None:
+        say(str(model.quality_))
 
 
 def _stream_note(model: "FittedTree") -> str:

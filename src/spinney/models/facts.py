@@ -11,7 +11,7 @@ from spinney._version import __version__
 
 if TYPE_CHECKING:
     from spinney.data import Fingerprint, Target
-    from spinney.growth import Model
+    from spinney.growth import Model, Quality
     from spinney.growth.forest import Forest
     from spinney.recipes import Recipe
     from spinney.trees import TreeArrays
@@ -113,6 +113,7 @@ def tree_facts(model: "Model") -> dict[str, Any]:
     return {
         "target": tree.schema.target.name,
         "classes": list(tree.schema.target.classes),
+        "quality": _quality(model.quality),
         "costs": _costs(tree.schema.target),
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}
         or None,
@@ -133,6 +134,11 @@ def tree_facts(model: "Model") -> dict[str, Any]:
             attribute.name: attribute.kind for attribute in tree.schema.attributes
         },
     }
+
+
+def _quality(quality: "Quality | None") -> dict[str, Any] | None:
+    """Return how well a tree predicts, in words and in figures."""
+    return None if quality is None else {"summary": str(quality), **quality.figures()}
 
 
 def _costs(target: "Target") -> list[dict[str, Any]] | None:

@@ -18,7 +18,7 @@ from spinney._support.threads import limited_threads
 from spinney.data import Costs, Schema
 from spinney.data.readers import RowReader
 from spinney.errors import ParameterError, Setting, did_you_mean, refusal, warn
-from spinney.growth import Model, RecipeScore
+from spinney.growth import Model, Quality, RecipeScore
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
@@ -85,6 +85,11 @@ class FittedTree(TreeDisplay):
     def recipe_scores_(self) -> tuple[RecipeScore, ...]:
         """The cross-validated score of each candidate recipe."""
         return self.model_.recipe_scores
+
+    @property
+    def quality_(self) -> Quality | None:
+        """The error on held-out rows and on training rows, if it was measured."""
+        return self.model_.quality
 
     @property
     def stream_stats_(self) -> "StreamStats | None":

@@ -62,6 +62,14 @@ class RecipeChoice(NamedTuple):
     growth: FoldGrowth | None = None
 
     @property
+    def compared_all(self) -> bool:
+        """Whether candidates were compared on all rows, and not on a sample."""
+        if self.growth is None:
+            return False
+        copies = self.growth.copies
+        return len(copies.classes) <= _max_compared(copies)
+
+    @property
     def risk(self) -> float:
         """The held-out error of the chosen candidate; 0 if nothing was tried."""
         return next((score.risk or 0.0 for score in self.scores if score.chosen), 0.0)
@@ -185,6 +193,7 @@ def mean_loss(losses: Floats, weights: Floats) -> tuple[float, float]:
 
     That is the standard error.
     """
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
     fractions = weights / weights.sum()
     # Squares of squares of large numbers would be beyond floats, but not in this unit.
     unit = float(np.abs(losses).max()) or 1.0
@@ -223,14 +232,19 @@ def _losses(
     tree: Tree, copies: TrainingSet, mask: Mask, costs: Floats | None
 ) -> Floats:
     """Return the loss of each held-out row: 1, a cost or a square."""
-    columns = [cells[mask] for cells in copies.columns]
-    columns = tree.schema.completed(columns, flatten(tree).gathered)
-    true_classes = copies.classes[mask]
-    predicted = outputs(flatten(tree), columns, len(true_classes))
-    if copies.schema.target.is_numeric:
-        return np.asarray((predicted[:, 0] - true_classes) ** 2)
+    rows = copies.take(mask)
+    predicted = outputs_of(tree, rows)
+    if rows.schema.target.is_numeric:
+        return np.asarray((predicted[:, 0] - rows.classes) ** 2)
     matrix = costs_of(tree.schema.target, costs)
     labels = labels_of(predicted, matrix)
     if matrix is None:
-        return np.asarray(labels != true_classes, dtype=np.float64)
-    return np.asarray(matrix[labels, true_classes])
+        return np.asarray(labels != rows.classes, dtype=np.float64)
+    return np.asarray(matrix[labels, rows.classes])
+
+
+def outputs_of(tree: Tree, rows: TrainingSet) -> Floats:
+    """Return what a tree predicts for rows of its schema."""
+    flat = flatten(tree)
+    columns = tree.schema.completed(list(rows.columns), flat.gathered)
+    return outputs(flat, columns, len(rows.classes))

@@ -28,7 +28,7 @@ from spinney.data import (
     level_order,
 )
 from spinney.errors import ParameterError
-from spinney.growth import Member, Model, RecipeScore
+from spinney.growth import Member, Model, Quality, RecipeScore
 from spinney.output.file.plain_data import (
     OPTIONAL,
     as_list,
@@ -65,6 +65,7 @@ UNTRIED = f"{OPTIONAL}untried"  # the recipe of a small table, without scores
 NOTATION = f"{OPTIONAL}text_format"
 CERTIFICATE = f"{OPTIONAL}certificate"  # the proof of optimality
 MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
+QUALITY = f"{OPTIONAL}quality"  # its error on held-out rows and on training rows
 
 # Fields of a recipe that files do not store.
 _NOT_STORED = ("given", "tries")
@@ -115,6 +116,9 @@ def header_of(model: Model) -> dict[str, Any]:
         header[CERTIFICATE] = {**proven, "one_by_one": [*proven["one_by_one"]]}
     if model.member is not None:
         header[MEMBER] = asdict(model.member)
+    if model.quality is not None:
+        quality = asdict(model.quality)
+        header[QUALITY] = {name: _plain(value) for name, value in quality.items()}
     return header
 
 
@@ -341,6 +345,30 @@ def read_member(header: Mapping[str, Any]) -> Member | None:
     if number >= of:
         refuse(f"{what} has the number {number}, of {of}")
     return Member(number, of)
+
+
+def read_quality(header: Mapping[str, Any]) -> Quality | None:
+    """Return the quality of a tree that a header has, if any."""
+    if QUALITY not in header:
+        return None
+    what = "the quality"
+    entry = members(header[QUALITY], what, [field.name for field in fields(Quality)])
+    errors = {
+        name: None if entry[name] is None else number(entry[name], f"{name} in {what}")
+        for name in ("variance", "error", "standard_error")
+    }
+    training_error = number(entry["training_error"], f"training_error in {what}")
+    if min(training_error, *(e for e in errors.values() if e is not None), 0.0) < 0:
+        refuse(f"{what} has a negative error")
+    if (errors["error"] is None) != (errors["standard_error"] is None):
+        refuse(f"{what} has an error without its standard error, or one alone")
+    return Quality(
+        training_error,
+        n_rows=whole(entry["n_rows"], f"n_rows in {what}"),
+        n_folds=whole(entry["n_folds"], f"n_folds in {what}"),
+        is_nested=entry["is_nested"] is True,
+        **errors,
+    )
 
 
 def read_fingerprint(data: object) -> Fingerprint:

@@ -21,6 +21,7 @@ from spinney.output.file.header import (
     read_certificate,
     read_fingerprint,
     read_member,
+    read_quality,
     read_recipe,
     read_schema,
     read_tried,
@@ -60,6 +61,7 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
         recipe_scores=tried,
         member=member,
         update_state=kept,
+        quality=read_quality(header),
     )
 
 
