@@ -52,7 +52,8 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
         "" if quiet else "y → no  (36: no 24 (67 %), yes 12 (33 %))\n"
     )
     line, *rest = outcome.err.splitlines()
-    assert [" on training rows" in each for each in rest] == [True] * (not quiet)
+    assert len(rest) == (not quiet)
+    assert all(" on training rows" in each for each in rest)
     assert line.startswith(
         "spinney: pruned to a single leaf: no split improves the cross-validated "
         "error; "
@@ -60,7 +61,7 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
     assert 0 < line.index("--recipe c4.5") < line.index("--pruning none")
     for remedy in (("--pruning", "none"), ("--recipe", "cart")):
         outcome = tool(*noise, *remedy)
-        assert outcome.err.count("\n") == 1
+        assert outcome.err.count("\n") == 2
         assert outcome.out.count("\n") > 3
 
 
@@ -81,7 +82,7 @@ def test_a_leaf_of_rare_classes_offers_balanced_weights(tool, write):
 def test_what_was_tried_is_said_in_one_line(tool):
     iris = ("grow", TABLES / "iris.csv", "--target", "class")
     outcome = tool(*iris, "-o", "m.spinney")
-    saved, line, _ = outcome.err.splitlines()
+    saved, line, *_ = outcome.err.splitlines()
     assert saved == "spinney: saved to m.spinney"
     assert re.fullmatch(
         r"spinney: chosen by folds: cart \(risk 0\.\d+ ± 0\.\d+, \d leaves\); "
@@ -98,7 +99,7 @@ def test_what_was_tried_is_said_in_one_line(tool):
 def test_a_small_table_says_that_no_folds_were_drawn(tool):
     outcome = tool(*WEATHER, "-o", "m.spinney")
     line = "a small table: grown by c4.5, not pruned by folds"
-    assert outcome.err.splitlines()[-2] == f"spinney: {line}"
+    assert outcome.err.splitlines()[-3] == f"spinney: {line}"
     assert "outlook = overcast → yes" in outcome.out
     explained = tool("explain", "m.spinney", "--node", "0").out
     assert explained.rstrip().endswith(f"recipe: {line}")

@@ -134,7 +134,8 @@ def test_a_large_tree_run_script(noise, tmp_path, tool):
     given = ["grow", noise, "--target", "y", "--recipe", "id3"]
     script = GROW.format(after=600)
     told, _ = run_script(script, *given, out_too=True)
-    *lines, said, quality = told.splitlines()
+    *lines, said, importance, quality = told.splitlines()
+    assert importance.startswith("spinney: importance: ")
     assert " % on training rows" in quality
     assert 20 < len(lines) <= 200
     assert any("more nodes" in line for line in lines)

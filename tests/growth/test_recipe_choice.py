@@ -126,13 +126,13 @@ def test_linear_leaves_must_be_clearly_better_or_smaller(gain, n_terms, expected
     noise = random.normal(scale=0.2, size=150)
     of_lines = of_means - gain + noise - noise.mean()
     trials = [
-        _Trial(growth, RecipeScore(name, losses.mean(), 0.1, 5), losses, size)
+        _Trial(growth, RecipeScore(name, losses.mean(), 0.1, 5), None, losses, size)
         for name, losses, size in (
             ("cart of means", of_means, 5),
             ("m5", of_lines, 3 + n_terms),
         )
     ]
-    chosen = trials[recipe_choice._smallest_of_best(trials)].score.name
+    chosen = trials[recipe_choice._smallest_trial(trials)].score.name
     assert chosen.startswith(expected)
 
 

@@ -289,6 +289,8 @@ def _report(grown: "Model", options: dict[str, Any]) -> None:
     show_tree(model, max_depth=depth, ascii_=options["ascii_"], json_=options["json_"])
     if depth is not None:
         say(_truncation_note(model.tree, output, depth))
+    if summary := model.importances().summary():
+        say(summary)
     if model.quality_ is not None:
         say(str(model.quality_))
 

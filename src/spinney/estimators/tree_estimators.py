@@ -192,16 +192,11 @@ class TreeEstimator(TableEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The importance of each column, normalised: ``tree.importances``.
+        """The importance of each column, normalised; see :meth:`importances`.
 
         The importance of a constructed attribute is divided equally among its columns.
         """
-        schema, importances = self.tree.schema, self.tree.importances
-        columns = importances[: schema.n_columns].copy()
-        for attribute in range(schema.n_columns, len(importances)):
-            behind = schema.input_columns([attribute])
-            columns[behind] += importances[attribute] / len(behind)
-        return columns
+        return self.importances().values
 
     # The model
 
@@ -249,6 +244,7 @@ class TreeEstimator(TableEstimator):
     apply = delegated(FittedTree.apply)
     decision_path = delegated(FittedTree.decision_path)
     test_costs_of = delegated(FittedTree.test_costs_of)
+    importances = delegated(FittedTree.importances)
     rules = delegated(FittedTree.rules)
     ruleset = delegated(FittedTree.ruleset)
     explain = delegated(FittedTree.explain)

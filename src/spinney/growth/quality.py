@@ -27,10 +27,7 @@ class Quality:
         The folds that held out each row once; 1 if some of the rows were held out once.
     error, standard_error : float, optional
         The error on held-out rows, and its standard error. The trees that predict them
-        are grown like the tree, on the other rows.
-    is_nested : bool
-        Whether held-out rows had no part in choosing the recipe or the pruning. If they
-        had, the error is slightly optimistic.
+        are grown, pruned and chosen like the tree, by the other rows.
 
     Examples
     --------
@@ -47,7 +44,6 @@ class Quality:
     n_folds: int = 0
     error: float | None = None
     standard_error: float | None = None
-    is_nested: bool = True
 
     @property
     def accuracy(self) -> float | None:
@@ -100,11 +96,11 @@ class Quality:
             return f"in {self.n_folds}-fold cross-validation"
         return f"on {self.n_rows:,} held-out rows"
 
-    def figures(self) -> dict[str, float | int | bool]:
+    def figures(self) -> dict[str, float | int]:
         """Return all figures that are known, by name, as plain data."""
         names = (
             *("accuracy", "rmse", "r2", "n_right", "n_rows", "n_folds"),
-            *("error", "standard_error", "is_nested"),
+            *("error", "standard_error"),
             *("training_accuracy", "training_rmse", "training_r2"),
         )
         known = {name: getattr(self, name) for name in names}
@@ -116,8 +112,7 @@ class Quality:
         if self.error is None:
             figures = self._text(self.training_error, None, "RMSE ", "accuracy ")
             return (
-                f"{figures} on training rows; on new rows not measured: use "
-                "`spinney evaluate`"
+                f"{figures} on training rows; new rows not measured: `spinney evaluate`"
             )
         figures = self._text(self.error, self.standard_error, "RMSE ", "accuracy ")
         training = self._text(self.training_error, None)

@@ -5,9 +5,12 @@ from dataclasses import asdict, fields
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spinney._support.text import shown, value_text, weight_text
 from spinney._support.text_table import aligned
 from spinney._version import __version__
+from spinney.trees import TreeImportances, importances_of
 
 if TYPE_CHECKING:
     from spinney.data import Fingerprint, Target
@@ -20,6 +23,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "r
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
 COSTS_SHOWN = 20
 TREES_SHOWN = 10
+BARS = 10
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
 
 
@@ -114,6 +118,10 @@ def tree_facts(model: "Model") -> dict[str, Any]:
         "target": tree.schema.target.name,
         "classes": list(tree.schema.target.classes),
         "quality": _quality(model.quality),
+        "importances": {
+            name: {"importance": importance, "gain": gain}
+            for name, importance, gain in importances_of(tree).ranked()
+        },
         "costs": _costs(tree.schema.target),
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}
         or None,
@@ -183,6 +191,10 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
             lines += _cost_lines(fact, remedy)
         elif name == "centroids":
             continue  # show has them
+        elif name == "quality" and fact:
+            lines.append((name, fact["summary"]))
+        elif name == "importances":
+            lines += _importance_lines(fact)
         elif name == "recipes":
             lines += _recipe_lines(fact)
         elif name == "trees":
@@ -204,6 +216,19 @@ def _recipe_lines(recipes: list[dict[str, Any]]) -> list[tuple[str, str]]:
         same = len(set(texts)) == 1
         lines.append((f"  {name}", texts[0] if same else ", ".join(texts)))
     return lines
+
+
+def _importance_lines(fact: dict[str, dict[str, float]]) -> list[tuple[str, str]]:
+    """Return a bar for each of the most important columns."""
+    gains = np.array([each["gain"] for each in fact.values()])
+    bars = TreeImportances(tuple(fact), gains).bars()
+    lines = [("importances", "share of the decrease of the criterion")]
+    lines += [
+        (f"  {name}", f"{share:>7}  {bar}") for name, share, bar, _ in bars[:BARS]
+    ]
+    if len(bars) > BARS:
+        lines.append((f"  and {len(bars) - BARS} more", "see --json"))
+    return lines if bars else []
 
 
 def _tree_lines(trees: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
 from spinney.output.file import save_model
+from spinney.trees import TreeImportances, importances_of
 from spinney.trees.predict import (
     FlatTree,
     LazyFlatTree,
@@ -179,6 +180,14 @@ class FittedTree(TreeDisplay):
         return np.asarray(self.decision_path(X) @ costs)
 
     # Explaining
+
+    def importances(self) -> TreeImportances:
+        """Return the mean decrease of the criterion by each column, and its share.
+
+        Columns of many values look more important than they are, for the gains are
+        those of training.
+        """
+        return importances_of(self.tree)
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

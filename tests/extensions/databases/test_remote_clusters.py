@@ -28,7 +28,7 @@ SAMPLED = 60
 def room(monkeypatch):
     """Let the sample have room, and not all of the rows."""
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: SOME)
-    monkeypatch.setattr(cluster_table, "MOST_SAMPLED", SAMPLED)
+    monkeypatch.setattr(cluster_table, "MAX_SAMPLED", SAMPLED)
 
 
 def table_of(seed, n_rows=200):

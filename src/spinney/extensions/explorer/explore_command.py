@@ -44,10 +44,9 @@ from spinney.extensions.pictures.page_output import page_options, page_path, wri
 def explore(model: str, other: str | None, **options: Any) -> None:
     """Write an interactive page of MODEL that works offline.
 
-    It holds counts, and no rows unless --rows names them; --data adds histograms of a
-    table and none of its rows. Two models stand side by
-    side. Without -o the page is named after MODEL, and with --open it is a temporary
-    file.
+    The page contains counts; --rows adds the rows of a table, --data only histograms of
+    a table. Two models are shown side by side. Without -o the page is named after
+    MODEL; with --open it is a temporary file.
     """
     from spinney.extensions.explorer.page_file import ExplorerPage, explorer_page
 
@@ -57,7 +56,7 @@ def explore(model: str, other: str | None, **options: Any) -> None:
         names = [Path(model).name, Path(other).name] if other else []
         table = _table_argument(models, options)
         page = ExplorerPage(explorer_page(models, **table, names=names))
-    write_page(page, path, options, _contents(options))
+    write_page(page, path, options, _page_contents(options))
 
 
 def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +85,7 @@ def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any
     return {named[0]: table}
 
 
-def _contents(options: dict[str, Any]) -> str:
+def _page_contents(options: dict[str, Any]) -> str:
     if options["data"] is not None:
         return f"counts of {options['data']}, no rows"
     rows = options["rows"]

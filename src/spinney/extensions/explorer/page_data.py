@@ -1,8 +1,8 @@
-"""Any fitted model as the data of its page.
+"""The page data of any fitted model.
 
 The page has aggregates only: counts, splits, merits, and the errors and histograms of a
-table, if given. It has rows only if a table is given to be shown. Data that would make
-the page too large is left out, smallest nodes first, and the page says so.
+table, if given. It has rows only if ``rows`` is given. Data that would make the page
+too large is left out, smallest nodes first, and the page says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,6 +56,7 @@ from spinney.trees import (
     CandidateArrays,
     Reason,
     Tree,
+    importances_of,
 )
 from spinney.trees.predict import flatten
 
@@ -86,7 +87,7 @@ def explorer_data(
     rows : table, optional
         The table whose rows the page shows at nodes, by the schema of each model.
     data : table, optional
-        Instead, a table of which the page has aggregates and no row.
+        A table for aggregates only, instead of ``rows``.
     names : sequence of str
         The names of the models, such as those of their files.
     """
@@ -156,7 +157,7 @@ def _tree_model_data(
     histograms = _histograms(tree, encoded, order)
     return {
         "kind": "tree",
-        **_summary(schema, model.fingerprint, model.recipe),
+        **_model_summary(schema, model.fingerprint, model.recipe),
         "merit": criterion.merit_name,
         "schema": schema_data(schema),
         "importances": {"mean": tree.importances.tolist()},
@@ -170,6 +171,10 @@ def _tree_model_data(
             "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
+        "importance": importances_of(tree).values.tolist(),
+        "quality": None
+        if model.quality is None
+        else {"summary": str(model.quality), **model.quality.figures()},
         "names": {str(node): name for node, name in tree.model_names.items()},
         "models": _model_lines(tree, order),
         "rows": rows_data(rows) if rows is not None and with_rows else None,
@@ -192,7 +197,9 @@ def _model_lines(tree: Tree, order: Integers) -> dict[str, str]:
     return {str(node): line for node, line in lines.items()}
 
 
-def _summary(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str, Any]:
+def _model_summary(
+    schema: Schema, origin: Fingerprint, *recipes: Recipe
+) -> dict[str, Any]:
     return {
         "title": shown(schema.target.name),
         "reasons": [str(reason) for reason in sorted(Reason, key=lambda r: r.code)],
@@ -204,7 +211,7 @@ def _summary(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str,
 def _nodes_with_candidates(
     candidates: CandidateArrays, order: Integers, schema: Schema
 ) -> Integers:
-    """Return the heaviest nodes, as many as a page can hold the candidates of."""
+    """Return the heaviest nodes whose candidates fit on a page."""
     sizes = candidates.n_values * (schema.target.width + 1) + 8
     ends = np.append(0, sizes.cumsum())
     last = candidates.count.cumsum()
@@ -239,7 +246,7 @@ def _histograms(
 
 
 def _encoded_rows(rows: TableRows | None) -> EncodedRows | None:
-    """Return the rows with a target; None if the table has no target column."""
+    """Return the encoded rows with a target; None without a target column."""
     if rows is None or rows.targets is None:
         return None
     mask = rows.has_target
@@ -275,7 +282,7 @@ def _forest_data(
         trees.append({"number": number, **data})
     return {
         "kind": "forest",
-        **_summary(schema, forest.fingerprint, *forest.recipes),
+        **_model_summary(schema, forest.fingerprint, *forest.recipes),
         "schema": schema_data(schema),
         "trees": trees,
         "typical": None if typical is None else asdict(typical),

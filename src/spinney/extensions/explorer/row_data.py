@@ -1,4 +1,4 @@
-"""The rows of a page, if a user passes them: cells and leaf of each row."""
+"""The rows that a page shows: the cells and the leaf of each row."""
 
 import warnings
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ MAX_FILE_SIZE = 5_000_000  # bytes of a file whose header is read beforehand
 class TableRows:
     """A table as a model reads it, with the leaf of each row.
 
-    ``targets`` are the codes or numbers of the target, None where the table has none.
+    ``targets`` are the codes or numbers of the target; None without a target column.
     """
 
     table: Table
@@ -36,7 +36,7 @@ class TableRows:
 
     @property
     def has_target(self) -> NDArray[np.bool_]:
-        """Which rows have a target."""
+        """Whether each row has a target."""
         assert self.targets is not None
         if self.targets.dtype.kind == "f":
             return np.asarray(~np.isnan(self.targets))
@@ -80,7 +80,7 @@ def with_key(data: dict[str, Any], key: str | None) -> dict[str, Any]:
 
 
 def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> TableRows:
-    """Send rows down a tree."""
+    """Return the rows of a table with the leaf that each row reaches."""
     columns = schema.encode(table, flat.read, optional=flat.gathered_optional)
     leaves = leaf_numbers(flat, columns, table.n_rows)
     named, targets = {column.name for column in table.columns}, None
@@ -90,7 +90,7 @@ def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> TableRows:
 
 
 def rows_data(rows: TableRows) -> dict[str, Any]:
-    """Return the first rows with their leaves, and how many there are."""
+    """Return the first rows with their leaves, and the number of all rows."""
     return {
         **cells_data(rows.table),
         "leaf": packed(rows.leaves[:MAX_ROWS]),

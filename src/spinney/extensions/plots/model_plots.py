@@ -34,7 +34,7 @@ def tree(
     ----------
     model : fitted tree
     axes : Axes, optional
-        Where to draw; new ones of the picture's size if not given.
+        The axes to draw on; new axes of the picture's size by default.
     style, horizontal, max_depth
         As for ``model.plot``.
 
@@ -63,12 +63,7 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
         The greatest number of attributes; the most important come first.
     """
     check_kind(model, "importances", "tree", "forest")
-    if model.kind == "forest":
-        ranked = list(model.importances().ranked())
-    else:
-        importances, attributes = model.tree.importances, model.schema.attributes
-        order = np.argsort(-importances, kind="stable")
-        ranked = [(attributes[i].text(), float(importances[i]), 0.0) for i in order]
+    ranked = list(model.importances().ranked())
     shown = ranked[:most]
     axes = new_axes(axes, (5.2, 0.9 + 0.24 * len(shown)))
     names, means, spreads = zip(*reversed(shown), strict=True)
@@ -91,10 +86,10 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
 def pruning_path(model: Any, axes: Any = None) -> Any:
     """Draw the relative error by number of leaves along the cost-complexity sequence.
 
-    All errors are relative to that of the root on the training rows. The error by
+    All errors are relative to the root's error on the training rows. The error by
     cross-validation or on a validation set has its standard error. The dotted line is
     one standard error above its minimum (1-SE rule). A model that was not pruned by
-    cost complexity has its training error only.
+    cost complexity has only its training error.
     """
     check_kind(model, "pruning_path", "tree")
     sequence = model.sequence_

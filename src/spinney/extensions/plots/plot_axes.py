@@ -31,7 +31,7 @@ def titled(axes: Any, title: str, x: str = "", y: str = "") -> Any:
 def short(text: Any, max_length: int = MAX_LENGTH) -> str:
     r"""Return a name in printable characters, shortened if it is long.
 
-    Dollars are escaped once, since Matplotlib reads text between two as a formula.
+    Dollar signs are escaped, because Matplotlib reads text between two as a formula.
 
     >>> short("a very long name", 8), short("US$"), short(short("US$"))
     ('a very …', 'US\\$', 'US\\$')

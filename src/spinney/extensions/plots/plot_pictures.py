@@ -12,12 +12,12 @@ Drawing = Callable[
 
 
 def drawing(draw: Callable[[Any], Any]) -> Drawing:
-    """Return a function that writes what ``draw`` draws as a picture."""
+    """Return a function from a path to the picture that ``draw`` draws."""
     return lambda path: plot_picture(draw, path)
 
 
 def plot_picture(draw: Callable[[Any], Any], path: str) -> bytes:
-    """Return what ``draw`` draws on axes, as a picture."""
+    """Return the bytes of the picture that ``draw`` draws on axes."""
     suffix = picture_suffix(path)
     figure = new_figure()
     draw(figure.subplots())
@@ -31,7 +31,7 @@ def cluster_picture(fit: Any, path: str) -> bytes:
 
 
 def elbow_picture(choice: Any, k: int, path: str, *, is_k_fixed: bool = False) -> bytes:
-    """Return inertia by k, and below it the measure that chose k, if another."""
+    """Return a plot of inertia by k and, below it, the measure that chose k."""
     by_k = registry.load("plot", "by_k")
     measures = ["inertia", *([choice.rule] if choice.rule != "elbow" else [])]
     figure = new_figure()

@@ -66,7 +66,7 @@ def confusion(
 
 
 def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -> Any:
-    """Draw ROC curves: for two classes that of the last, else each class against all.
+    """Draw ROC curves: of the last of two classes, else of each class against the rest.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def calibration(
     n_bins: int = 10,
     weight: str | None = None,
 ) -> Any:
-    """Draw observed frequencies by predicted probability; dots grow with their rows.
+    """Draw observed frequencies by predicted probability; larger dots have more rows.
 
     Parameters
     ----------

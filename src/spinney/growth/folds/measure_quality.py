@@ -3,8 +3,7 @@
 What the choice of a recipe and cost-complexity pruning have measured already is taken
 from there: it costs nothing. Otherwise the tree is grown again without some rows, in
 five folds; where that takes long, once without a part of the rows; where even that
-takes long, not at all. Folds of such trees choose recipe and pruning anew, so that
-held-out rows have no part in what predicts them.
+takes long, not at all. Either way no row has a part in the choice of its prediction.
 """
 
 import warnings
@@ -16,12 +15,15 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
+from spinney.growth.folds.nested_error import FoldErrors, nested_error
 from spinney.growth.folds.recipe_choice import (
     MAX_HELD_OUT,
+    MAX_LOSS,
     MIN_ROWS_FOR_FOLDS,
     RecipeChoice,
     mean_loss,
     outputs_of,
+    smallest_of_best,
 )
 from spinney.growth.growers import prediction_only
 from spinney.growth.growth_options import Options
@@ -81,7 +83,7 @@ class QualityMeasure:
         if self.rows.is_remote:
             return False
         by_folds = recipe.pruning == "cost-complexity" and options.validation is None
-        return by_folds or self.choice.compared_all
+        return by_folds or bool(self.choice.fold_errors)
 
     @property
     def n_trees(self) -> int:
@@ -108,16 +110,16 @@ class QualityMeasure:
     def _free(self, result: Pruned) -> Quality | None:
         """Return the quality that choosing or pruning has measured."""
         growth, sequence = self.choice.growth, result.sequence
-        if sequence is not None and sequence.judged_by == "folds":
-            assert sequence.chosen is not None
-            errors, deviations = sequence.mean_errors()
-            error = float(errors[sequence.chosen])
-            deviation = float(deviations[sequence.chosen])
-        else:
-            score = next(each for each in self.choice.scores if each.chosen)
-            assert score.risk is not None
-            assert score.deviation is not None
-            error, deviation = score.risk, score.deviation
+        candidates = self.choice.fold_errors
+        if not candidates:
+            assert sequence is not None
+            candidates = (FoldErrors.of_sequence(sequence, self.choice.recipe.rule),)
+        if len(candidates[0].losses.weights) > 1:
+            error, deviation = nested_error(candidates, smallest_of_best)
+        else:  # one fold of many rows, to choose and to measure
+            errors, deviations = candidates[0].losses.means(np.arange(1))
+            index, _ = candidates[0].chosen(np.arange(1))
+            error, deviation = float(errors[index]), float(deviations[index])
         n_folds, n_rows = self.choice.recipe.folds, self.rows.n_rows
         if growth is not None:
             n_held_out = sum(int(mask.sum()) for mask in growth.held_out(growth.folds))
@@ -130,7 +132,6 @@ class QualityMeasure:
             n_folds=n_folds,
             error=error,
             standard_error=deviation,
-            is_nested=False,
         )
 
     def _measured(self, tree: Tree, on_tree: Callable[[], object]) -> Quality | None:
@@ -165,7 +166,6 @@ class QualityMeasure:
             n_folds=n_trees,
             error=error,
             standard_error=deviation,
-            is_nested=not self.choice.scores,
         )
 
     def _pruned(self, tree: Tree) -> Tree:
@@ -196,8 +196,12 @@ class QualityMeasure:
         variance = None
         if target.is_numeric:
             moments = np.asarray(arrays.weights[0], np.float64)
-            variance = float(spread_of(moments) / moments[0])
-        return Quality(max(float(error), 0.0), variance)
+            variance = _finite(spread_of(moments) / moments[0])
+        return Quality(max(_finite(error), 0.0), variance)
+
+
+def _finite(error: float) -> float:
+    return float(np.nan_to_num(error, nan=MAX_LOSS, posinf=MAX_LOSS))
 
 
 def _losses(tree: Tree, rows: TrainingSet) -> Floats:

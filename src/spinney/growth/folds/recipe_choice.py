@@ -22,6 +22,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
+from spinney.growth.folds.nested_error import FoldErrors
 from spinney.growth.growers import prediction_only
 from spinney.growth.growth_options import Options
 from spinney.growth.model import RecipeScore
@@ -55,19 +56,15 @@ MAX_LOSS = 1e280
 
 
 class RecipeChoice(NamedTuple):
-    """A recipe, the scores of all candidates, and the growth if folds chose it."""
+    """A recipe, the scores of all candidates, and the growth if folds chose it.
+
+    If candidates were compared on all rows, it has their errors by fold, too.
+    """
 
     recipe: Recipe
     scores: tuple[RecipeScore, ...] = ()
     growth: FoldGrowth | None = None
-
-    @property
-    def compared_all(self) -> bool:
-        """Whether candidates were compared on all rows, and not on a sample."""
-        if self.growth is None:
-            return False
-        copies = self.growth.copies
-        return len(copies.classes) <= _max_compared(copies)
+    fold_errors: tuple[FoldErrors, ...] = ()
 
     @property
     def risk(self) -> float:
@@ -105,7 +102,7 @@ def choose_recipe(
         for name, recipe in candidates.items():
             growth = FoldGrowth(rows, recipe, options, on_tree=on_tree)
             trials.append(_try(name, growth))
-    chosen = _smallest_of_best(trials)
+    chosen = _smallest_trial(trials)
     scores = [trial.score for trial in trials]
     scores[chosen] = replace(scores[chosen], chosen=True)
     growth, grown_folds = trials[chosen].growth, None
@@ -114,7 +111,8 @@ def choose_recipe(
     growth = replace(
         growth, rows=copies, max_held_out=MAX_HELD_OUT, grown_folds=grown_folds
     )
-    return RecipeChoice(growth.recipe, tuple(scores), growth)
+    errors = tuple(trial.fold_errors for trial in trials) if rows is copies else ()
+    return RecipeChoice(growth.recipe, tuple(scores), growth, errors)
 
 
 def _max_compared(training: TrainingSet) -> int:
@@ -142,32 +140,38 @@ class _Trial(NamedTuple):
 
     growth: FoldGrowth
     score: RecipeScore
+    fold_errors: FoldErrors
     losses: Floats
     size: int
 
 
-def _smallest_of_best(trials: Sequence[_Trial]) -> int:
-    """Return the index of the smallest among candidates of nearly least error."""
-    errors = np.array([trial.score.risk for trial in trials], np.float64)
-    sizes = np.array([trial.size for trial in trials], np.int64)
-    best = int(np.argmin(errors))
-    nearly_least = errors <= errors[best] + _margins(trials, best)
-    return int(np.argmin(np.where(nearly_least, sizes, sizes.max() + 1)))
-
-
-def _margins(trials: Sequence[_Trial], best: int) -> Floats:
-    """Return how much above the least error each candidate may be.
+def _smallest_trial(trials: Sequence[_Trial]) -> int:
+    """Return the index of the smallest among candidates of nearly least error.
 
     Squared errors of a few rows are most of the sum, but they are so for all
     candidates: errors of numbers are compared row by row.
     """
-    growth, score, losses, _ = trials[best]
+    scores = [trial.score for trial in trials]
+    growth = trials[0].growth
     if not growth.copies.schema.target.is_numeric:
-        assert score.deviation is not None
-        return np.full(len(trials), MAX_STANDARD_ERRORS * score.deviation)
-    weights = growth.copies.sample_weights
-    deviations = [mean_loss(trial.losses - losses, weights)[1] for trial in trials]
-    return MAX_PAIRED_STANDARD_ERRORS * np.array(deviations)
+        return smallest_of_best(scores)
+    errors = np.array([score.risk for score in scores], np.float64)
+    best, weights = trials[int(np.argmin(errors))], growth.copies.sample_weights
+    deviations = [mean_loss(each.losses - best.losses, weights)[1] for each in trials]
+    margins = MAX_PAIRED_STANDARD_ERRORS * np.array(deviations)
+    sizes = np.array([trial.size for trial in trials], np.int64)
+    nearly_least = errors <= errors.min() + margins
+    return int(np.argmin(np.where(nearly_least, sizes, sizes.max() + 1)))
+
+
+def smallest_of_best(scores: Sequence[RecipeScore]) -> int:
+    """Return the index of the fewest leaves among candidates of nearly least error."""
+    errors = np.array([score.risk for score in scores], np.float64)
+    deviations = np.array([score.deviation for score in scores], np.float64)
+    leaves = np.array([score.leaves for score in scores], np.int64)
+    best = int(np.argmin(errors))
+    nearly_least = errors <= errors[best] + MAX_STANDARD_ERRORS * deviations[best]
+    return int(np.argmin(np.where(nearly_least, leaves, leaves.max() + 1)))
 
 
 def _try(name: str, growth: FoldGrowth) -> _Trial:
@@ -185,7 +189,9 @@ def _try(name: str, growth: FoldGrowth) -> _Trial:
     leaves = np.flatnonzero(~arrays.inner & (arrays.rows > 0))
     n_terms = 0 if arrays.models is None else int(arrays.models.count[leaves].sum())
     score = RecipeScore(name, error, deviation, len(leaves))
-    return _Trial(growth, score, losses, len(leaves) + n_terms)
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
+    errors = FoldErrors.of_folds(losses, rows.weights, growth.folds, len(leaves))
+    return _Trial(growth, score, errors, losses, len(leaves) + n_terms)
 
 
 def mean_loss(losses: Floats, weights: Floats) -> tuple[float, float]:
@@ -225,7 +231,8 @@ def _try_subtrees(name: str, growth: FoldGrowth) -> _Trial:
         float(subtree.deviation * unit),
         subtree.leaves,
     )
-    return _Trial(growth, score, losses, subtree.leaves)
+    errors = FoldErrors.of_sequence(sequence, growth.recipe.rule)
+    return _Trial(growth, score, errors, losses, subtree.leaves)
 
 
 def _losses(

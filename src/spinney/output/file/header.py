@@ -366,7 +366,6 @@ def read_quality(header: Mapping[str, Any]) -> Quality | None:
         training_error,
         n_rows=whole(entry["n_rows"], f"n_rows in {what}"),
         n_folds=whole(entry["n_folds"], f"n_folds in {what}"),
-        is_nested=entry["is_nested"] is True,
         **errors,
     )
 
