@@ -118,7 +118,7 @@ def test_options_that_contradict_each_other(usage, refused, model, melons):
 @pytest.mark.parametrize("number", [-1, 99])
 def test_a_node_that_is_not_there(refused, model, number):
     line = refused(2, "explain", model, "--node", number)
-    assert f"--node {number} is no node: the tree has nodes 0 to" in line
+    assert f"--node {number} is not a node: the tree has nodes 0 to" in line
 
 
 @pytest.mark.parametrize("number", [0, 18])

@@ -1,4 +1,4 @@
-"""Tables and what they mean: columns, schema, formulas, costs."""
+"""Tables: columns, schema, formulas, costs, readers and writers."""
 
 from spinney.data.association import Association, association_of
 from spinney.data.cells import (

@@ -184,7 +184,7 @@ def _version(name: str) -> str:
 
 
 def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
-    """Return facts as aligned lines; the remedy says where all costs are."""
+    """Return facts as aligned lines; ``remedy`` says where to see all of a cut list."""
     lines: list[tuple[str, str]] = []
     for name, fact in facts.items():
         if name == "costs" and fact:

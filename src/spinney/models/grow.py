@@ -111,7 +111,7 @@ def _grow_streamed(
     if table.memory_limit is not None:
         raise refusal(
             Setting("memory_limit", table.memory_limit),
-            "is for rows that are counted elsewhere, and a stream keeps none",
+            "applies only if an engine counts the rows, and a stream stores none",
             "leave it out",
         )
     stream.refuse_options({"connection": table.connection})
@@ -326,7 +326,7 @@ def _choose(
     trees: GrownTrees,
 ) -> tuple[RecipeChoice, TrainingData]:
     """Return the recipe that does best on folds of the rows, and its columns."""
-    tables = _without_overfitting(rows, options)
+    tables = _without_high_cardinality_columns(rows, options)
     n_tried = len(candidates) if len(candidates) > 1 else 0
     folds = next(iter(candidates.values())).folds
     trees.expect(len(tables) * n_tried * (folds + 1))
@@ -348,7 +348,9 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
     return 0 if growth is not None and growth.grown_folds is not None else recipe.folds
 
 
-def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingData]:
+def _without_high_cardinality_columns(
+    rows: TrainingData, options: Options
+) -> list[TrainingData]:
     """Return rows without the columns of many values that a tree would overfit.
 
     Such columns are constant. Where folds have to decide, the rows that keep the

@@ -24,7 +24,7 @@ UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
 ASCII = ("|-- ", "`-- ", "|   ", "    ", "->", "...")
 DEEPEST_INDENT = 40
 CLASSES_SHOWN = 4
-VALUES_IN_LINE = 12  # of a branch; rules name them all
+VALUES_IN_LINE = 12  # values per branch; rules list all
 NO_ROWS = "no rows: as its parent"
 
 
@@ -39,12 +39,12 @@ def to_text(
     """Return the tree as text.
 
     A line gives the branch, the weight of the rows, the class of a leaf, and the
-    classes with counts and percentages. Below ``max_depth`` a line says what it
-    hides. Lines deeper than 40 levels are indented no further and begin with
-    their depth. A leaf with a linear model names it, and the models follow. Values of
-    which a node has no row share a line. With ``numbers``, lines begin with the number
-    of the node, and each has its own; with ``errors``, they end with how the node does
-    on another table.
+    classes with counts and percentages. A node at ``max_depth`` counts the hidden nodes
+    below it. Lines deeper than 40 levels are indented no further and begin with their
+    depth. A leaf with a linear model names it, and the models follow. Leaves without
+    rows at the same node share a line. With ``numbers``, each node has its own line,
+    which begins with its number; with ``errors``, lines end with the node's errors on
+    another table.
     """
     signs = ASCII if ascii_only else UNICODE
     prefixes = {0: ""}
@@ -55,7 +55,7 @@ def to_text(
     seen = np.arange(len(tree))
     if max_depth is not None:
         seen = np.flatnonzero(depth <= max_depth)
-    # In printing order, what lies below a node stands before the next that is seen.
+    # In printing order, hidden descendants lie between a node and the next shown one.
     n_below = np.diff(seen, append=len(tree)) - 1
     leaves_below = np.diff(np.append(0, leaf.cumsum())[np.append(seen, len(tree))])
     for node, below, leaves in zip(
@@ -66,7 +66,7 @@ def to_text(
             together.update({each.number: empty for each in empty})
         shared = together.get(node.number, ())
         if shared and node.number != shared[-1].number:
-            continue  # the last of them speaks for all
+            continue  # the last of them is printed for all
         lead = ""
         if node.parent is not None:
             last = node.branch == len(tree.nodes[node.parent].children) - 1
@@ -104,9 +104,9 @@ def _node_text(
 
 
 def fitting_depth(tree: Tree, n_lines: int) -> int | None:
-    """Return how deep a tree can be shown in so many lines; None if it fits whole.
+    """Return the greatest depth that fits ``n_lines``; None if the whole tree fits.
 
-    The root and its branches are shown in any case.
+    The root and its branches are always shown.
     """
     if len(tree) <= n_lines:
         return None
@@ -115,15 +115,15 @@ def fitting_depth(tree: Tree, n_lines: int) -> int | None:
 
 
 def _shape(tree: Tree) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the depth of each node, and which are leaves; no node is made for it."""
+    """Return the depth of each node and a mask of leaves, without building nodes."""
     return tree.nodes.links.depth, ~tree.arrays.inner
 
 
 def counts_text(weights: Floats, schema: Schema) -> str:
     """Return the weight at a node with its classes, or with mean and deviation.
 
-    The deviation of a numeric target is the root of the variance with n − 1, or with n
-    where rows weigh no more than 1 together.
+    The deviation is the root of the variance with n − 1, or with n if the total weight
+    is at most 1.
     """
     origin = schema.target.origin
     if origin is None:
@@ -136,14 +136,13 @@ def counts_text(weights: Floats, schema: Schema) -> str:
 def class_counts(weights: Floats, schema: Schema) -> str:
     """Return the weight at a node and of its classes, with percentages.
 
-    Classes come in their order; where more than four have rows, the rarest are
-    counted together.
+    Classes come in their order; if more than four have rows, the rarest are combined.
     """
     total = float(weights.sum())
     present = np.flatnonzero(weights > 0)
     rest: list[int] = []
     if len(present) > CLASSES_SHOWN:
-        # Weights that differ by rounding are equal, and the first class comes first.
+        # Weights that differ only by rounding tie; the first class wins.
         shares = np.round(weights / total, 9)
         heaviest = sorted(present, key=lambda c: (-shares[c], c))
         rest = [int(c) for c in heaviest[CLASSES_SHOWN - 1 :]]

@@ -150,7 +150,7 @@ def test_what_is_refused(tmp_path, request):
         spinney.find_clusters(parts, 2, method="k-prototypes", **given_)
     with pytest.raises(DataError, match="no column 'z'"):
         spinney.find_clusters(parts, 2, columns=["z"], **given_)
-    with pytest.raises(DataError, match="0 have room in memory"):
+    with pytest.raises(DataError, match="only 0 fit in memory"):
         spinney.find_clusters(parts, 2, columns=["x"], memory_limit=0, **given_)
     columns["x"][7] = None
     for place in ("duckdb", "parts"):

@@ -55,7 +55,7 @@ def _name_data(name: str) -> dict[str, Any]:
 def _formula_data(formula: Formula) -> dict[str, Any]:
     data: dict[str, Any] = {
         "form": type(formula).__name__.lower(),
-        "places": list(formula.places),
+        "places": list(formula.attribute_indices),
     }
     if isinstance(formula, Linear):
         data["coefficients"] = list(formula.coefficients)

@@ -8,6 +8,7 @@ from spinney.errors import ParameterError
 from spinney.extensions.pictures import draw_svg
 from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
+    IMPORTANCE_AXIS,
     indexed_colour,
     new_axes,
     short,
@@ -80,7 +81,7 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
     more = f", {rest} more not shown" if rest else ""
     spread_over = " ± SD over trees" if model.kind == "forest" else ""
     title = f"variable importance for {short(model.schema.target.name, 30)}{more}"
-    return titled(axes, title, x=f"decrease in impurity (normalised){spread_over}")
+    return titled(axes, title, x=f"{IMPORTANCE_AXIS}{spread_over}")
 
 
 def pruning_path(model: Any, axes: Any = None) -> Any:

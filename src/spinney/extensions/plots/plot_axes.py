@@ -10,6 +10,9 @@ from spinney.extensions.pictures.figures import axes_or_new, drawable
 
 MAX_LENGTH = 60
 SMALL, SMALLER = 8, 7
+IMPORTANCE_AXIS = "decrease in impurity (normalised)"
+CONFUSION_AXES = ("predicted class", "true class")
+ROC_AXES = ("false positive rate", "true positive rate (sensitivity)")
 
 
 def new_axes(axes: Any, size: tuple[float, float] = (5.2, 4.0)) -> Any:

@@ -108,7 +108,7 @@ def _output_options(name: str) -> Any:
 
 
 def _check_drawn(paths: list[str]) -> None:
-    """Refuse paths that need Matplotlib if it is missing; a tree's .svg does not."""
+    """Refuse paths that need Matplotlib if it is missing; an .svg does not."""
     check_pictures([path for path in paths if picture_suffix(path) != "svg"])
 
 
@@ -155,14 +155,19 @@ def _tree(model: str, **options: Any) -> Drawing:
     "importances",
     _model,
     click.option("--most", type=click.IntRange(min=1), default=30, show_default=True),
-    example="importances forest.spinney",
+    example="importances forest.spinney -o forest.svg",
+    check_paths=_check_drawn,
 )
 def _importances(model: str, most: int) -> Drawing:
     """Draw the variable importance of MODEL, a tree or a forest."""
     from spinney.extensions.plots import importances
+    from spinney.extensions.plots.plot_svg import importances_svg
 
     fitted = load(model, "tree", "forest")
-    return drawing(lambda axes: importances(fitted, axes, most=most))
+    return drawing(
+        lambda axes: importances(fitted, axes, most=most),
+        lambda: importances_svg(fitted, most=most),
+    )
 
 
 @plot.kind(
@@ -227,14 +232,20 @@ def _add_table_plot(name: str, meaning: str) -> None:
 
     def drawn(model: str, data: str, weight: str | None, **options: Any) -> Any:
         from spinney import plots
+        from spinney.extensions.plots import plot_svg
 
         fitted = load(model, "tree", "forest")
         table = fitted.read(data, weight=weight, **file_arguments(options))
-        function = getattr(plots, name)
-        return drawing(lambda axes: function(fitted, table, axes, weight=weight))
+        function, svg = getattr(plots, name), getattr(plot_svg, f"{name}_svg", None)
+        return drawing(
+            lambda axes: function(fitted, table, axes, weight=weight),
+            svg and (lambda: svg(fitted, table, weight=weight)),
+        )
 
     drawn.__doc__ = meaning
-    plot.kind(name, _on_table, example=f"{name} credit.spinney test.csv")(drawn)
+    check_paths = check_pictures if name == "calibration" else _check_drawn
+    example = f"{name} credit.spinney test.csv"
+    plot.kind(name, _on_table, example=example, check_paths=check_paths)(drawn)
 
 
 _add_table_plot("confusion", "Draw the confusion matrix of MODEL on DATA.")

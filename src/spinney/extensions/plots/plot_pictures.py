@@ -11,9 +11,20 @@ Drawing = Callable[
 ]  # from a path, whose suffix is the format, to a picture
 
 
-def drawing(draw: Callable[[Any], Any]) -> Drawing:
-    """Return a function from a path to the picture that ``draw`` draws."""
-    return lambda path: plot_picture(draw, path)
+def drawing(
+    draw: Callable[[Any], Any], svg: Callable[[], str] | None = None
+) -> Drawing:
+    """Return a function from a path to the picture that ``draw`` draws.
+
+    ``svg`` gives the same as SVG, without Matplotlib.
+    """
+
+    def drawn(path: str) -> bytes:
+        if svg is not None and picture_suffix(path) == "svg":
+            return f"{svg()}\n".encode()
+        return plot_picture(draw, path)
+
+    return drawn
 
 
 def plot_picture(draw: Callable[[Any], Any], path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Schema, recipe and fingerprint as plain data, and back.
+"""Schema, recipe and fingerprint as plain data, written and read.
 
 Model files and JSON exports have the same data. JSON keeps the types of values:
 ``"1"``, ``1``, ``1.0`` and ``true`` differ.
@@ -45,7 +45,7 @@ from spinney.trees.criteria import stored_name
 
 FORMAT = "spinney-tree"
 FORMAT_VERSION = 2
-PACKED_VERSION = 3  # where arrays are packed
+PACKED_VERSION = 3  # the version if arrays are packed
 KEYS = (
     "target",
     "classes",
@@ -64,7 +64,7 @@ TRIED = f"{OPTIONAL}tried"  # the scores of candidate recipes
 UNTRIED = f"{OPTIONAL}untried"  # the recipe of a small table, without scores
 NOTATION = f"{OPTIONAL}text_format"
 CERTIFICATE = f"{OPTIONAL}certificate"  # the proof of optimality
-MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
+MEMBER = f"{OPTIONAL}member"  # the tree's place in its forest
 QUALITY = f"{OPTIONAL}quality"  # its error on held-out rows and on training rows
 
 # Fields of a recipe that files do not store.
@@ -110,7 +110,7 @@ def header_of(model: Model) -> dict[str, Any]:
         ]
     if model.tree.certificate is not None:
         proven = asdict(model.tree.certificate)
-        for field in fields(Certificate):  # older readers do not know what came later
+        for field in fields(Certificate):  # keys that older readers do not know
             if field.name in _LATER_PROVEN and proven[field.name] == field.default:
                 del proven[field.name]
         header[CERTIFICATE] = {**proven, "one_by_one": [*proven["one_by_one"]]}
@@ -176,7 +176,7 @@ def schema_header(schema: Schema) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of Python's own type that JSON can hold exactly."""
+    """Return a value as a Python type that JSON represents exactly."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is not None and not isinstance(value, (str, bool, int, float)):
@@ -219,7 +219,7 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
 
 
 def _read_text_format(data: object) -> TextFormat:
-    """Return how a table was written; nothing is known of an older file."""
+    """Return the text format of the training table; the default for older files."""
     if data is None:
         return TextFormat()
     names = tuple(field.name for field in fields(TextFormat))
@@ -269,7 +269,7 @@ def _values(data: object, what: str) -> tuple[Value, ...]:
 
 
 def with_present_names(data: object) -> object:
-    """Return settings of a file by the names that they have now."""
+    """Return the settings of a file under their current names."""
     if not isinstance(data, dict) or any(FORMER_NAMES.get(n) in data for n in data):
         return data
     return {FORMER_NAMES.get(name, name): value for name, value in data.items()}
@@ -285,11 +285,11 @@ def read_recipe(data: object) -> Recipe:
     try:
         return Recipe(**settings)
     except ParameterError as error:
-        refuse(f"the recipe is none: {error}")
+        refuse(f"the recipe is invalid: {error}")
 
 
 def read_tried(header: Mapping[str, Any]) -> tuple[RecipeScore, ...]:
-    """Return the record of a choice, or that there was none, that a header has."""
+    """Return the scores of compared recipes in a header."""
     what = "the record of what was tried"
     if UNTRIED in header:
         return (RecipeScore(text(header[UNTRIED], f"a name in {what}"), chosen=True),)
@@ -309,7 +309,7 @@ def read_tried(header: Mapping[str, Any]) -> tuple[RecipeScore, ...]:
 
 
 def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
-    """Return what a header says is proven of a tree, if anything."""
+    """Return the certificate of an optimal tree in a header; None without one."""
     if CERTIFICATE not in header:
         return None
     what = "the certificate"
@@ -321,7 +321,7 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
         for name in ("loss", "bound", "price")
     )
     depth, leaves = (whole(entry[name], what) for name in ("depth", "leaves"))
-    # A bound is of the loss and what leaves cost together, less the latter.
+    # The bound is that of loss plus leaf costs, minus the leaf costs.
     least = 0.0 if price is None else -price * leaves
     if None in (loss, bound, price) or not least <= bound <= loss or price < 0:
         refuse(f"{what} has a bound of {bound} and a loss of {loss}")
@@ -336,7 +336,7 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
 
 
 def read_member(header: Mapping[str, Any]) -> Member | None:
-    """Return which tree of a forest a header says that a tree is, if any."""
+    """Return a tree's place in a forest from a header; None outside of forests."""
     if MEMBER not in header:
         return None
     what = "the tree of a forest"
@@ -392,7 +392,7 @@ _PAIRS: dict[str, type[Difference] | type[Ratio]] = {
 
 
 def formula_data(formula: Formula | None) -> dict[str, Any] | None:
-    """Return a formula ready for JSON.
+    """Return a formula as plain data.
 
     >>> formula_data(Ratio(0, 2))
     {'form': 'ratio', 'attributes': [0, 2]}
@@ -403,7 +403,7 @@ def formula_data(formula: Formula | None) -> dict[str, Any] | None:
         clauses = [_clause_data(clause) for clause in formula.clauses]
         return {"form": "conjunction", "clauses": clauses}
     form = type(formula).__name__.lower()
-    data: dict[str, Any] = {"form": form, "attributes": list(formula.places)}
+    data: dict[str, Any] = {"form": form, "attributes": list(formula.attribute_indices)}
     if isinstance(formula, Linear):
         data["coefficients"] = [float(factor) for factor in formula.coefficients]
     return data
@@ -420,7 +420,7 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
 
 
 def read_formula(data: object, what: str) -> Formula | None:
-    """Return the formula that data describes."""
+    """Return the formula that plain data describes."""
     if data is None:
         return None
     what = f"the formula of {what}"
@@ -443,7 +443,7 @@ def read_formula(data: object, what: str) -> Formula | None:
             if len(pair) == 2:
                 return _PAIRS[form](*pair)
     except ParameterError as error:
-        refuse(f"{what} is none: {error}")
+        refuse(f"{what} is invalid: {error}")
     refuse(f"{what} is of an unknown form {described(form)}")
 
 

@@ -102,7 +102,7 @@ function classSupport(tree, node, support) {
   const confidence = percentText(tree.confidence(node), 1);
   return tree.weight[node]
     ? `support ${support}, confidence ${confidence}`
-    : `support 0; ${confidence} of the rows one question earlier`;
+    : `support 0; ${confidence} at the nearest node above with rows`;
 }
 
 // SQL of the standard: names in double quotes, texts in single ones.
