@@ -91,7 +91,7 @@ def test_a_rare_class_is_told_once():
     with pytest.warns(SpinneyWarning) as told:
         make_splits(rows, Scheme(folds=5, repeats=3))
     [warning] = told
-    assert "class 'c' (2) has fewer rows than the 5 folds: some parts" in str(
+    assert "class 'c' (2) has fewer rows than the 5 folds: some training" in str(
         warning.message
     )
 
@@ -124,7 +124,7 @@ def test_more_folds_than_there_are_rows(target, scheme, said):
 
 
 def test_one_row_and_one_class():
-    with pytest.raises(DataError, match="one row"):
+    with pytest.raises(DataError, match="1 sample"):
         rows_with(["a"])
     with pytest.raises(DataError, match="at least two"):
         make_splits(rows_with([0.5]), Scheme())

@@ -181,7 +181,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
     "options, said",
     [
         (["--recipe", "id4"], "--recipe 'id4' is unknown: did you mean 'id3'"),
-        (["--recipe", "cart:max_depth"], "must read SETTING=VALUE"),
+        (["--recipe", "cart:max_depth"], "must be SETTING=VALUE"),
         (["--recipe", "cart:max_dept=3"], "did you mean 'max_depth'"),
         (
             ["--recipe", "cart:max_depth=-3"],
@@ -216,7 +216,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--noise", "2"], "'--noise': 2.0 is not in the range"),
         (["--noise", "nan"], "--noise: the rate nan must be"),
         (["--cost-matrix", "-"], "costs cannot be read from standard input"),
-        (["--class-weight", "yes"], "must read CLASS=NUMBER"),
+        (["--class-weight", "yes"], "must be CLASS=NUMBER"),
     ],
 )
 def test_what_cannot_be_used(refused, given, options, said):
