@@ -139,7 +139,7 @@ def test_score_refuses_odd_weights(weights):
 
 def test_dates_without_weight_are_no_classes_either():
     rows = {"x": [1, 2], "y": [date(2020, 1, 1), date(2021, 1, 1)], "w": [0, 0]}
-    with pytest.raises(DataError, match="no row has a weight"):
+    with pytest.raises(DataError, match="no row has both a weight"):
         spinney.grow(rows, "y", weight="w")
 
 

@@ -63,6 +63,7 @@ def grow(
     text_format: TextFormat | Mapping[str, Any] | None = None,
     validation: Any = None,
     keep_rows: bool = False,
+    measure_quality: bool = True,
     progress: Progress | None = None,
     **settings: Any,
 ) -> TreeClassifier | TreeRegressor:
@@ -126,6 +127,9 @@ Recipe, optional
     keep_rows : bool
         Whether the model is to keep its rows, in memory and in files, so that
         ``model.updated`` can add others and remove some.
+    measure_quality : bool
+        Whether further trees are grown, if that takes little time, to estimate the
+        error on new rows; see ``model.quality_``.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be: those
         of folds and of recipes that are tried are among them. Where an engine counts,
@@ -174,6 +178,7 @@ Recipe, optional
             },
             validation=validation,
             keep_rows=keep_rows,
+            measure_quality=measure_quality,
             progress=progress,
             **options,
         )

@@ -33,7 +33,7 @@ def test_a_header_only(refuse):
 def test_one_row(refuse):
     line = refuse("size,sort\n1,a\n")
     assert "target 'sort'" in line
-    assert "one row: a tree needs at least two" in line
+    assert "(row): a tree needs at least two" in line
 
 
 def test_a_target_that_is_absent(refuse):

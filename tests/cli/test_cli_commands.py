@@ -49,7 +49,9 @@ def test_grow_prints_the_tree_and_talks_of_the_file(tool, melons):
     outcome = tool(*arguments, "-o", "new.spinney")
     expected = spinney.grow(melons, "ripe", ignore=["id"])
     assert outcome.out == f"{expected}\n"
-    saved, tried = outcome.err.splitlines()
+    saved, tried, importance, quality = outcome.err.splitlines()
+    assert importance == f"spinney: {expected.importances().summary()}"
+    assert quality == f"spinney: {expected.quality_}"
     assert saved == "spinney: saved to new.spinney"
     assert tried == f"spinney: {recipe_scores_text(expected.recipe_scores_)}"
     assert load_model("new.spinney").fingerprint == expected.model_.fingerprint

@@ -51,7 +51,9 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
     assert outcome.out == (
         "" if quiet else "y → no  (36: no 24 (67 %), yes 12 (33 %))\n"
     )
-    (line,) = outcome.err.splitlines()
+    line, *rest = outcome.err.splitlines()
+    assert len(rest) == (not quiet)
+    assert all(" on training rows" in each for each in rest)
     assert line.startswith(
         "spinney: pruned to a single leaf: no split improves the cross-validated "
         "error; "
@@ -59,14 +61,14 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
     assert 0 < line.index("--recipe c4.5") < line.index("--pruning none")
     for remedy in (("--pruning", "none"), ("--recipe", "cart")):
         outcome = tool(*noise, *remedy)
-        assert outcome.err == ""
+        assert outcome.err.count("\n") == 2
         assert outcome.out.count("\n") > 3
 
 
 def test_what_was_tried_is_said_in_one_line(tool):
     iris = ("grow", TABLES / "iris.csv", "--target", "class")
     outcome = tool(*iris, "-o", "m.spinney")
-    saved, line = outcome.err.splitlines()
+    saved, line, *_ = outcome.err.splitlines()
     assert saved == "spinney: saved to m.spinney"
     assert re.fullmatch(
         r"spinney: chosen by folds: cart \(risk 0\.\d+ ± 0\.\d+, \d leaves\); "
@@ -77,13 +79,13 @@ def test_what_was_tried_is_said_in_one_line(tool):
     explained = tool("explain", "m.spinney", "--node", "0").out
     assert explained.rstrip().endswith(line.removeprefix("spinney: "))
     assert tool(*iris, "--quiet").err == ""
-    assert tool(*iris, "--recipe", "cart").err == ""
+    assert "chosen" not in tool(*iris, "--recipe", "cart").err
 
 
 def test_a_small_table_says_that_no_folds_were_drawn(tool):
     outcome = tool(*WEATHER, "-o", "m.spinney")
     line = "a small table: grown by c4.5, not pruned by folds"
-    assert outcome.err.splitlines()[-1] == f"spinney: {line}"
+    assert outcome.err.splitlines()[-3] == f"spinney: {line}"
     assert "outlook = overcast → yes" in outcome.out
     explained = tool("explain", "m.spinney", "--node", "0").out
     assert explained.rstrip().endswith(f"recipe: {line}")
@@ -93,13 +95,13 @@ def test_a_small_table_says_that_no_folds_were_drawn(tool):
 def test_a_tree_that_asks_nothing_says_why(tool, write):
     write("t.csv", "x,y\n1,a\n2,b\n")
     outcome = tool("grow", "t.csv", "--target", "y")
-    assert outcome.err == (
+    assert outcome.err.startswith(
         "spinney: the tree is a single leaf: every split would leave too few rows in a "
         "branch (--min-samples-leaf 1 allows any)\n"
     )
     write("u.csv", "x,y\n1,a\n1,b\n")
     outcome = tool("grow", "u.csv", "--target", "y")
-    assert outcome.err == (
+    assert outcome.err.startswith(
         "spinney: the tree is a single leaf: no attribute tells its rows apart\n"
     )
 
@@ -107,6 +109,6 @@ def test_a_tree_that_asks_nothing_says_why(tool, write):
 def test_numbers_pruned_to_a_leaf(tool, write):
     write("t.csv", "x,y\n1,1.5\n2,2.5\n3,7.5\n4,1.2\n")
     outcome = tool("grow", "t.csv", "--target", "y")
-    assert outcome.err == (
+    assert outcome.err.startswith(
         "spinney: pruned to a single leaf; --pruning none keeps the splits\n"
     )

@@ -118,7 +118,7 @@ def test_options_that_contradict_each_other(usage, refused, model, melons):
 @pytest.mark.parametrize("number", [-1, 99])
 def test_a_node_that_is_not_there(refused, model, number):
     line = refused(2, "explain", model, "--node", number)
-    assert f"--node {number} is no node: the tree has nodes 0 to" in line
+    assert f"--node {number} is not a node: the tree has nodes 0 to" in line
 
 
 @pytest.mark.parametrize("number", [0, 18])
@@ -285,7 +285,7 @@ def test_warnings_are_talk(tool, write):
     outcome = tool("grow", "table.csv", *given, "--forced-split", "q=1 -> size")
     assert outcome.code == 0
     assert outcome.out.startswith("sort → b  (2: ")
-    first, second, third = outcome.err.splitlines()
+    first, second, third, _ = outcome.err.splitlines()
     assert first.startswith("spinney: warning: target 'sort' is missing in 1 of 3")
     assert second.startswith("spinney: warning: --forced-split: no node")
     assert third == "spinney: the tree is a single leaf: the depth limit"

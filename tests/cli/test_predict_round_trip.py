@@ -136,7 +136,7 @@ def test_what_is_refused(refused, kept):
         (("--keep", "idd"), "no column 'idd' to keep: did you mean 'id'?"),
         (("--keep", "id", "--append"), "cannot be used with --append"),
         (("-o", "out.txt"), "'out.txt' is no known format: use one of .csv, .tsv"),
-        (("-o", "out.csv", "--json"), "has the suffix of csv and would hold json"),
+        (("-o", "out.csv", "--json"), "has the suffix of csv but the format is json"),
         (("-o", "out.parquet.gz"), "leave .gz out"),
         (
             ("--output-format", "parquet"),

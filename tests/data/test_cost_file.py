@@ -46,9 +46,9 @@ def test_other_ways_to_write_it(tmp_path, text):
         ("actual,predicted,cost\na,b,inf\n", "has the cost 'inf'"),
         ("actual,predicted,cost\na,b,1_0\n", "has the cost '1_0'"),
         ("actual,predicted,cost\na,b,much\n", "has the cost 'much'"),
-        ("actual,predicted,cost\na,b,1\na,b,2\n", "line 3 of .* were there before"),
+        ("actual,predicted,cost\na,b,1\na,b,2\n", "line 3 of .* occur twice"),
         ("actual,predicted,cost\na,b,1\n", "no line for actual 'b' and predicted 'a'"),
-        ('actual,predicted,cost\n"a"x,b,1\n', "is no CSV file"),
+        ('actual,predicted,cost\n"a"x,b,1\n', "is not a CSV file"),
     ],
 )
 def test_what_is_refused(tmp_path, text, said):
@@ -61,7 +61,7 @@ def test_what_is_refused(tmp_path, text, said):
 def test_no_file():
     with pytest.raises(DataError, match="there is no file"):
         read_costs("gone.csv")
-    with pytest.raises(ParameterError, match="not read from standard input"):
+    with pytest.raises(ParameterError, match="cannot be read from standard input"):
         read_costs("-")
 
 

@@ -43,7 +43,7 @@ def test_values_of_a_table_that_has_been_read():
     declared = Declarations(values={"x": ("a", "b", "c")})
     assert read_table(table, declarations=declared)["x"].cells.tolist() == [1, 2]
     declared = Declarations(values={"n": ("1", "2")})
-    with pytest.raises(DataError, match="column 'n', and the table has it numeric"):
+    with pytest.raises(DataError, match="column 'n', which is numeric"):
         read_table(table, declarations=declared)
 
 
@@ -99,5 +99,5 @@ def test_numbers_have_no_levels_without_rows():
 
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_what_is_missing_is_no_value(nothing):
-    with pytest.raises(ParameterError, match="what is missing is no value"):
+    with pytest.raises(ParameterError, match="a missing-value marker"):
         declarations_of(values={"sky": ["sunny", nothing]})

@@ -193,7 +193,7 @@ def test_a_partition_that_repeats_a_key_is_refused(folders, engine, tmp_path):
     path = tmp_path / next(each for each in folders if each.count("k=") > 1)
     assert str(told.value) == (
         f"{str(path / 'part.parquet')!r} repeats the partition key 'k': rename one of "
-        "its folders, so that each key is there once"
+        "its folders, so that each key occurs once"
     )
 
 
@@ -247,7 +247,7 @@ def test_a_folder_that_may_not_be_read(sales, monkeypatch):
         raise PermissionError(13, "Permission denied", str(sales))
 
     monkeypatch.setattr(os, "scandir", refused)
-    with pytest.raises(DataError, match="may not be read: change its permissions"):
+    with pytest.raises(DataError, match="permission denied"):
         read_table(sales)
 
 

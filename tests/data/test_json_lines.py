@@ -64,7 +64,7 @@ def test_compressed(write, values):
     ("content", "message"),
     [
         ('{"a": 1}\n{"a": \n', "line 2 of .*is not JSON"),
-        ("[1, 2]\n", "line 1 of .*no JSON object"),
+        ("[1, 2]\n", "line 1 of .*not a JSON object"),
         ("[" * 100_000, "line 1 of .*is not JSON"),
         ("", "has no rows"),
         ('{"": 1}', "column 1 .*no name"),

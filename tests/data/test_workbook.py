@@ -51,7 +51,7 @@ def test_titles_texts_and_placeholders(tmp_path, values):
 def test_what_is_no_workbook(tmp_path):
     path = tmp_path / "t.xlsx"
     path.write_bytes(b"PK\x03\x04 and no more")
-    with pytest.raises(DataError, match=r"no Excel workbook .*save it again as"):
+    with pytest.raises(DataError, match=r"not an Excel workbook .*save it again as"):
         read_table(path)
     empty = write_workbook(tmp_path / "e.xlsx", {"Sheet1": []})
     with pytest.raises(DataError, match="no header with column names"):

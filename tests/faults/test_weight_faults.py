@@ -55,7 +55,7 @@ def test_fault_19_very_light_and_heavy_weights(weight):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_fault_20_negative_weights(estimator):
-    with pytest.raises(DataError, match="that of row 2 is -1"):
+    with pytest.raises(DataError, match="the weight of row 2 is -1"):
         estimator().fit([[1], [2]], [0, 1], sample_weight=[1, -1])
     rows = {"x": [1, 2], "y": ["a", "b"], "w": [1, -1]}
     with pytest.raises(DataError, match="'w'"):

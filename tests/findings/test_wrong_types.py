@@ -56,7 +56,7 @@ def test_what_is_nearly_a_connection(data, remedy, table):
 
 @pytest.mark.parametrize("data", [in_sqlite(), "sqlite:///shop.db", SHOP])
 def test_a_table_is_a_text(data):
-    with pytest.raises(ParameterError, match="table=3 is no text: give the name"):
+    with pytest.raises(ParameterError, match="table=3 is not text: give the name"):
         spinney.grow(data, "y", table=3)
 
 

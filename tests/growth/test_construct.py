@@ -71,7 +71,7 @@ def test_parity_of_two_is_found_by_conjunctions(recipe):
     data = bits(lambda row: "odd" if row[1] != row[3] else "even")
     model = spinney.grow(data, "c", **by_recipe(recipe=recipe, construct=4))
     assert model.tree.n_leaves == 3
-    assert {formula.places for formula in made(model)} == {(1, 3)}
+    assert {formula.attribute_indices for formula in made(model)} == {(1, 3)}
     assert model.score(data) == 1
 
 
@@ -88,7 +88,7 @@ def test_monks_1_by_conjunctions():
 def test_three_clauses_in_two_rounds():
     data = bits(lambda row: "yes" if row[0] == row[2] == row[4] == "1" else "no")
     model = spinney.grow(data, "c", **by_recipe(recipe="id3", construct=2))
-    assert any(len(formula.places) == 3 for formula in made(model))
+    assert any(len(formula.attribute_indices) == 3 for formula in made(model))
     assert model.tree.n_leaves == 2
 
 
@@ -192,8 +192,8 @@ def test_fringe_takes_the_last_two_tests():
         data, "c", recipe="id3", forced_splits={(): "b1"}, max_depth=2
     ).tree
     for formula in fringe_formulas(tree):
-        assert 1 in formula.places
-        assert len(formula.places) == 2
+        assert 1 in formula.attribute_indices
+        assert len(formula.attribute_indices) == 2
     assert (
         fringe_formulas(spinney.grow(data, "c", recipe="id3", max_depth=1).tree) == []
     )

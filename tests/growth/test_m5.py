@@ -348,7 +348,7 @@ def test_saved_and_loaded_predictions_are_the_same_bits(model, tmp_path):
         ("node.terms", lambda a: a + 1, "do not add up"),
         ("node.intercept", lambda a: a * np.nan, "no finite number"),
         ("term.coefficient", lambda a: a[:-1], "entries where"),
-        ("term.attribute", lambda a: a + 9, "attribute that is not there"),
+        ("term.attribute", lambda a: a + 9, "unknown attribute"),
         ("term.codes", lambda a: np.where(a < 0, 0, a), "does not suit"),
         ("model.codes", lambda a: a + 9, "does not know"),
         ("model.codes", lambda a: a * 0, "do not rise"),

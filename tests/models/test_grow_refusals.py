@@ -161,15 +161,15 @@ def test_parameters_of_growing_are_suggested_too(name, near):
 @pytest.mark.parametrize(
     "weights, found",
     [
-        ([1, 1, -2, 1, 1, 1, 1, 1], ": that of row 3 is -2$"),
-        ([1] * 7 + [np.nan], ": that of row 8 is nan$"),
+        ([1, 1, -2, 1, 1, 1, 1, 1], ": the weight of row 3 is -2$"),
+        ([1] * 7 + [np.nan], ": the weight of row 8 is nan$"),
         ([1] * 7, ": there are 7$"),
         (np.ones(8, dtype=complex), "$"),
         (np.ones((8, 1)), "$"),
     ],
 )
 def test_weights_that_are_none_are_told(weights, found):
-    said = f"sample_weight must be 8 numbers, none of them below 0 or missing{found}"
+    said = f"sample_weight must be 8 numbers of at least 0{found}"
     tree = spinney.TreeClassifier("cart")
     with pytest.raises(DataError, match=said):
         tree.fit({"a": ROWS["a"]}, ROWS["y"], sample_weight=weights)
@@ -188,7 +188,7 @@ def test_rulesets_are_simplified_or_not(model):
 
 @pytest.mark.parametrize("path", [3, None, b"x", True])
 def test_models_are_in_files(model, path):
-    with pytest.raises(ParameterError, match="is no path"):
+    with pytest.raises(ParameterError, match="is not a path"):
         spinney.load(path)
-    with pytest.raises(ParameterError, match="is no path"):
+    with pytest.raises(ParameterError, match="is not a path"):
         model.save(path)

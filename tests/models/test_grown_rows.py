@@ -269,7 +269,7 @@ def test_a_number_without_rows_is_refused_with_the_way(iris):
             {"row": {"x": [1]}, "node": None, "data": IRIS},
             "data cannot be used with",
         ),
-        ({"node": 99, "data": IRIS}, "node=99 is no node"),
+        ({"node": 99, "data": IRIS}, "node=99 is not a node"),
     ],
 )
 def test_what_says_nothing_is_refused(iris, said, words):

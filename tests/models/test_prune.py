@@ -162,7 +162,7 @@ def test_a_table_that_is_another(model):
         "Kyphosis": ["maybe"] * 81,
         **{name: table[name].cells for name in ("Age", "Number", "Start")},
     }
-    with pytest.raises(DataError, match="'Kyphosis': no row weighs more than 0"):
+    with pytest.raises(DataError, match="'Kyphosis': no row has both a weight"):
         model.prune("cost-complexity", data=other)
 
 

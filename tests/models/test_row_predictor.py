@@ -213,9 +213,9 @@ def test_a_row_of_another_length_and_what_is_no_row():
     predictor = spinney.grow(SHOP, "sold", recipe="cart").predictor()
     with pytest.raises(DataError, match=r"the row has 1 values, .* 2 columns"):
         predictor(["red"])
-    with pytest.raises(DataError, match="of type str is no row"):
+    with pytest.raises(DataError, match="of type str is not a row"):
         predictor("red")
-    with pytest.raises(DataError, match="of type float is no row"):
+    with pytest.raises(DataError, match="of type float is not a row"):
         predictor(0.5)
     with pytest.raises(DataError, match="needs the column 'colour'"):
         predictor({"width": 0.5, "color": "red"})

@@ -226,7 +226,7 @@ def _bomb(size, dtype="F64"):
 @pytest.mark.parametrize(
     "bomb, words",
     [
-        (_bomb(FREELY_UNPACKED + 8), "over 100 times its own"),
+        (_bomb(FREELY_UNPACKED + 8), "more than 100 times the size"),
         (_bomb(1 << 20, "I64"), "'node.weights' has the dtype of another"),
     ],
 )

@@ -242,7 +242,7 @@ def test_what_cannot_be_kept_is_refused():
     with pytest.raises(ParameterError, match="is the name of a prediction"):
         model.export("sql", keep=["id", "P(Yes)"])
     assert model.export("sql", dialect="postgres", keep=["P(Yes)"])  # another name
-    with pytest.raises(ParameterError, match="keep='id' is no list of names"):
+    with pytest.raises(ParameterError, match="keep='id' is not a list of column"):
         model.export("sql", keep="id")
     with pytest.raises(ParameterError, match=r"keep=.* has no effect with format='c'"):
         model.export("c", keep=["id"])

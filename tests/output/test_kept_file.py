@@ -65,9 +65,9 @@ def test_a_file_without_rows_has_none(tmp_path):
     ("name", "change", "what"),
     [
         (CELLS, lambda a: a[:, :1], "entries where"),
-        (CELLS, lambda a: np.where(a == 1.0, 9.0, a), "does not know"),
+        (CELLS, lambda a: np.where(a == 1.0, 9.0, a), "unknown value"),
         (CELLS, lambda a: np.where(np.isnan(a), np.inf, a), "infinite"),
-        (TARGET, lambda a: a + 0.5, "does not know"),
+        (TARGET, lambda a: a + 0.5, "unknown value"),
         (TARGET, lambda a: a[:0], "entries where"),
         (WEIGHTS, lambda a: np.zeros(5), "no weight"),
     ],

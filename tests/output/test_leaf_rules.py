@@ -253,5 +253,5 @@ def test_a_leaf_without_rows_has_the_share_of_the_node_above():
     for rule in empty:
         # The root has 3 of 6, and (3 + 1) / (6 + 2) is a half too.
         assert (rule.confidence, rule.share) == (0.5, 0.5)
-        assert "support 0; 50.0 % of the rows one question earlier" in str(rule)
+        assert "support 0; 50.0 % at the nearest node above with rows" in str(rule)
     assert len(empty) == 1

@@ -204,9 +204,8 @@ def test_ties_are_told(melons):
         n for n in melons.tree if melons.tree.condition(n) == "texture = clear"
     )
     assert explain_node(melons, clear.number).why == (
-        "root: the greatest information gain, 0.458; umbilicus, "
-        "surface tie with it, and the first in the tie-break order, then by column, "
-        "wins"
+        "root: the greatest information gain, 0.458; tied with umbilicus, surface; "
+        "ties are broken by tie_break_order, then by column order"
     )
 
 
@@ -314,7 +313,7 @@ def test_whether_a_value_is_known_goes_into_json():
 
 @pytest.mark.parametrize("number", [-1, 5000, True, 1.0, "0"])
 def test_no_such_node(melons, number):
-    with pytest.raises(ParameterError, match=r"node=.* is no node: .* 0 to 13"):
+    with pytest.raises(ParameterError, match=r"node=.* is not a node: .* 0 to 13"):
         explain_node(melons, number)
 
 

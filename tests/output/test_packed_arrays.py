@@ -109,8 +109,8 @@ def changed_forms(data, change):
         ({"shape": [1, 2, 3]}, "has 3 dimensions"),
         ({"shape": "8"}, "the shape of the packed array 'node.rows'"),
         ({"dtype": "F32"}, "'node.rows' has the dtype of another"),
-        ({"dtype": "BOOL"}, "which a model has not"),
-        ({"dtype": 7}, "which a model has not"),
+        ({"dtype": "BOOL"}, "which models do not use"),
+        ({"dtype": 7}, "which models do not use"),
         ({"note": 1}, "the packed array 'node.rows'"),
     ],
 )

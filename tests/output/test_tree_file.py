@@ -268,7 +268,7 @@ def test_directory(tmp_path):
 
 
 def test_device(tmp_path):
-    with pytest.raises(ModelFormatError, match="no plain file"):
+    with pytest.raises(ModelFormatError, match="not a regular file"):
         load_model(os.devnull)
 
 
@@ -307,7 +307,7 @@ def test_zip_archive(tmp_path):
         (b"abc", "ends before its header"),
         (b"\0" * 8, "no JSON"),
         (b"\0" * 100, "no JSON"),
-        (b"\xff" * 100, "header of 18446744073709551615 bytes"),
+        (b"\xff" * 100, "header has 18446744073709551615 bytes"),
     ],
 )
 def test_other_files(tmp_path, data, why):
@@ -316,7 +316,7 @@ def test_other_files(tmp_path, data, why):
 
 def test_a_table_is_no_damaged_model(tmp_path):
     said = refusal(b"id,colour\n1,green\n", tmp_path)
-    assert said.endswith("grow a model on it, save that, and name the saved file")
+    assert said.endswith("grow a model on it, save it, and load the saved file")
     assert "restore" not in said
 
 

@@ -39,7 +39,7 @@ def test_clusters_are_those_of_memory_from_the_same_start(session, monkeypatch):
     random = np.random.default_rng(0)
     columns = {"x": (random.normal(size=60) + 5 * (np.arange(60) % 2)).tolist()}
     columns["z"] = random.normal(size=60).tolist()
-    monkeypatch.setattr(cluster_table, "MOST_SAMPLED", 20)
+    monkeypatch.setattr(cluster_table, "MAX_SAMPLED", 20)
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: 40 * CELL_BYTES * 5)
     with in_spark(session)(columns) as (data, how):
         clusters = spinney.find_clusters(data, 2, **how).clusters_

@@ -93,7 +93,7 @@ def test_some_tables_at_a_time_grow_the_same_tree(most, recipe, monkeypatch, tmp
 def test_all_values_of_a_column_need_room(recipe, monkeypatch, tmp_path):
     monkeypatch.setattr(TableWorkspace, "max_lines", 100)
     with opened("bound relation", rows_of(1), tmp_path) as (rows, how):
-        words = r"no room for all values of column '\w+': raise it to 1GiB, or count"
+        words = r"too small for all values of column '\w+': raise it to 1GiB, or count"
         options = {"recipe": recipe, **how}
         with pytest.raises(ParameterError, match=words) as error:
             spinney.grow(rows, "y", **options, memory_limit=4)
@@ -108,7 +108,7 @@ def test_of_numbers_as_targets_a_column_is_to_be_left_out(monkeypatch, tmp_path)
     columns = {"x": numbers, "y": [number % 3 for number in numbers]}
     with (
         opened("bound relation", columns, tmp_path) as (rows, how),
-        pytest.raises(ParameterError, match=r"leave the column out \(ignore="),
+        pytest.raises(ParameterError, match=r"exclude the column \(ignore="),
     ):
         spinney.grow(rows, "y", recipe="cart", **how, memory_limit=4)
 

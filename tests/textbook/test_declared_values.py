@@ -61,7 +61,7 @@ def test_002_rules_cover_the_whole_domain_of_sky():
         if condition["attribute"] == "sky"
     ]
     assert {value for group in values for value in group} == {*VALUES["sky"]}
-    assert "IF sky = cloudy THEN play = yes  (support 0; 60.0 % of the rows" in str(
+    assert "IF sky = cloudy THEN play = yes  (support 0; 60.0 % at the nearest" in str(
         model.rules()
     )
 

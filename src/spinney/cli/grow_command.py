@@ -152,6 +152,12 @@ UPDATE_OPTIONS = frozenset(
     output_options,
     text_options,
     max_lines_option,
+    click.option(
+        "--measure-quality/--no-measure-quality",
+        default=True,
+        help="Grow further trees to estimate the error on new rows.  [default: if that "
+        "takes little time]",
+    ),
     click.option("--quiet", is_flag=True, help="Do not print the tree."),
 )
 def grow(data: str | None, target: str | None, **options: Any) -> None:
@@ -246,6 +252,7 @@ def _grow(data: str, target: str, options: dict[str, Any]) -> "Model":
             validation=options["validation"],
             validation_share=options["validation_share"],
             keep_rows=options["keep_rows"],
+            measure_quality=options["measure_quality"],
             progress=progress,
         )
 
@@ -285,6 +292,10 @@ def _report(grown: "Model", options: dict[str, Any]) -> None:
         max_lines=options["max_lines"],
         path=output,
     )
+    if summary := model.importances().summary():
+        say(summary)
+    if model.quality_ is not None:
+        say(str(model.quality_))
 
 
 def _stream_note(model: "FittedTree") -> str:

@@ -1,4 +1,4 @@
-"""Tables and what they mean: columns, schema, formulas, costs."""
+"""Tables: columns, schema, formulas, costs, readers and writers."""
 
 from spinney.data.association import Association, association_of
 from spinney.data.cells import (
@@ -20,6 +20,7 @@ from spinney.data.column_issues import (
     IssueFacts,
     column_warnings,
     exclude_identifiers,
+    is_identifier_name,
     is_row_numbering,
     table_warnings,
     without_identifiers,

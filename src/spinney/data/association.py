@@ -1,4 +1,4 @@
-"""How strongly columns of any kinds go together.
+"""Association of columns of any kinds.
 
 ============  ==================  ===================  ==================
               numeric             ordinal              nominal
@@ -8,17 +8,15 @@ ordinal       Spearman's ρ        Spearman's ρ         η of the ranks
 nominal       correlation ratio   η of the ranks       Cramér's V
 ============  ==================  ===================  ==================
 
-r and ρ go from −1 to 1, the others, which know no direction, from 0 to 1. An ordinal
-column is its ranks, whatever its levels are called; ρ is r of ranks, where equals share
-their middle rank. The *correlation ratio* is the root of the share of a number's spread
-that lies between the means of the groups that a nominal column makes; of ranks its
-square is Kruskal and Wallis's H over n − 1. *Cramér's V* is √(χ² / (n · (k − 1))),
-where k is the number of values of the column that has fewer; it is not corrected for
-bias, so columns of many values and few rows look more alike than they are.
+r and ρ range from −1 to 1, the other measures from 0 to 1. An ordinal column is
+replaced by its ranks; ρ is r of ranks, with mean ranks for ties. The *correlation
+ratio* is √(variance between groups / total variance) for the groups of a nominal
+column; on ranks, its square is Kruskal and Wallis's H over n − 1. *Cramér's V* is √(χ²
+/ (n · (k − 1))), where k is the smaller number of values; without bias correction, V is
+too high for columns of many values and few rows.
 
-A pair is counted over the rows where both cells are known, by their weights: a row of
-weight 2 is two rows. Where one of the columns has one value there, nothing is known,
-and the association is NaN.
+A pair uses the rows with both cells known, and their weights: a row of weight 2 is two
+rows. If one of the columns has a single value in these rows, the association is NaN.
 """
 
 from collections.abc import Sequence
@@ -39,22 +37,22 @@ from spinney.data.table import Column
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's rho"
 RATIO, CRAMER = "correlation ratio", "Cramér's V"
-N_PAIRS = 10  # that are shown
+N_PAIRS = 10  # pairs shown
 THRESHOLD = 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Association(InNotebooks):
-    """How strongly each two columns of a table go together; it prints as a table.
+    """The pairwise associations of columns; ``print`` shows a table.
 
     Parameters
     ----------
     names, kinds : tuples of str
         The columns and their kinds.
     values : array, columns × columns
-        The association of each two; NaN where one has a single value.
+        The association of each pair; NaN if a column has a single value.
     rows : array, columns × columns
-        How many rows have both cells.
+        The number of rows with both cells known.
     """
 
     names: tuple[str, ...]
@@ -63,11 +61,11 @@ class Association(InNotebooks):
     rows: Integers
 
     def measure(self, first: int, second: int) -> str:
-        """Return the name of the measure of two columns."""
+        """Return the name of the measure for two columns."""
         return measure_of(self.kinds[first], self.kinds[second])
 
     def pairs(self, max_pairs: int | None = None) -> list[tuple[str, str, float, str]]:
-        """Return pairs of columns with association and measure, the strongest first."""
+        """Return pairs of columns with association and measure, strongest first."""
         pairs = [
             (first, second)
             for first, second in combinations(range(len(self.names)), 2)
@@ -85,10 +83,10 @@ class Association(InNotebooks):
         ]
 
     def groups(self, threshold: float = THRESHOLD) -> list[tuple[int, ...]]:
-        """Return groups of columns of which each two are at least so associated.
+        """Return groups of columns with pairwise associations of at least a threshold.
 
-        Complete linkage: the two groups whose least associated columns are the most
-        associated come together first. Each column is in one group, often alone.
+        Complete linkage: the two groups with the greatest minimum association are
+        merged first. Each column is in one group, often alone.
         """
         from scipy.cluster.hierarchy import fcluster, linkage
         from scipy.spatial.distance import squareform
@@ -107,12 +105,12 @@ class Association(InNotebooks):
         return [tuple(columns) for columns in by_label.values()]
 
     def least(self, columns: Sequence[int]) -> float | None:
-        """Return the least association within a group; None of one column."""
+        """Return the minimum association within a group; None for a single column."""
         found = [abs(self.values[pair]) for pair in combinations(columns, 2)]
         return float(min(found)) if found else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data; None where nothing is known."""
+        """Return plain data; None for an unknown association."""
         return {
             "columns": [
                 {"name": name, "kind": kind}
@@ -173,7 +171,7 @@ def measure_of(first: str, second: str) -> str:
 def association_of(
     columns: Sequence[Column], weights: Floats | None = None
 ) -> Association:
-    """Return how strongly each two columns go together.
+    """Return the pairwise associations of columns.
 
     >>> size = Column("size", "numeric", np.array([1.0, 2.0, 3.0, 5.0]))
     >>> price = Column("price", "numeric", np.array([2.0, 4.0, 6.0, 10.0]))
@@ -226,10 +224,9 @@ def _present_cells(column: Column) -> NDArray[np.bool_]:
 
 
 def _pearson(cells: Floats, weights: Floats) -> Floats:
-    """Return Pearson's r of all pairs of lines of numbers, of which none is missing.
+    """Return Pearson's r of all pairs of lines, without missing numbers.
 
-    Numbers are taken from their mean and in units of their deviation, so that sums of
-    squares lose no digits.
+    Numbers are standardised, so that sums of squares lose no digits.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         numbers = cells / np.abs(cells).max(axis=1, keepdims=True)
@@ -258,14 +255,14 @@ def _pair_association(one: Column, other: Column, weights: Floats) -> float:
 
 
 def _ranks(cells: NDArray[Any], weights: Floats) -> Floats:
-    """Return ranks by weight; equals share their middle one."""
+    """Return ranks by weight; ties share their mean rank."""
     _, values = np.unique(cells, return_inverse=True)
     value_weights = np.bincount(values, weights)
     return np.asarray((value_weights.cumsum() - value_weights / 2)[values])
 
 
 def _ratio(groups: NDArray[Any], numbers: Floats, weights: Floats) -> float:
-    """Return the correlation ratio of numbers in groups."""
+    """Return the correlation ratio of numbers by group."""
     sizes = np.bincount(groups, weights)
     is_used = sizes > 0
     if np.count_nonzero(is_used) < 2 or np.ptp(numbers) == 0:

@@ -1,15 +1,15 @@
-"""Columns of a table, made of cells of any origin.
+"""Columns of a table, made from cells of any origin.
 
 Words
 -----
 marker
     a missing-value marker: a text that the user declared to be a missing cell.
 family
-    the type of the cells of a column before its kind is known: ``text``, ``number``,
+    the type of a column's cells before its kind is known: ``text``, ``number``,
     ``boolean``, or one of the times ``day``, ``instant`` and ``clock``.
 
-A number, a day and an instant are missing if they equal a marker that reads as one, a
-text if it *is* a marker. The empty text is always missing.
+A text is missing if it *is* a marker, a number or time if it equals a marker's value.
+The empty text is always missing.
 """
 
 import datetime
@@ -42,7 +42,7 @@ _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 
 
 def is_missing(cell: object) -> bool:
-    """Return whether a cell of a Python sequence is None, NaN or one of pandas' NA."""
+    """Return whether a Python cell is None, NaN, or NA or NaT of pandas."""
     if type(cell).__name__ in _MISSING_TYPES:
         return True
     return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
@@ -63,7 +63,7 @@ def parse_number(text: str) -> float | None:
 
 
 def marker_numbers(markers: Iterable[str], *, unit: str | None) -> tuple[float, ...]:
-    """Return the markers that read as numbers (or times) of a column of this unit."""
+    """Return the markers that are numbers, or times in this unit."""
     parsed = (parse_number(m) if unit is None else parse_time(m, unit) for m in markers)
     return tuple(n for n in parsed if n is not None and n == n)
 
@@ -72,7 +72,7 @@ UNBOUNDED = "trees cannot cut at infinity, nor clusters measure a distance to it
 
 
 class InfiniteCellError(DataError):
-    """An infinite number in a table; ``row`` is the first of its cells, if known."""
+    """The error for an infinite number; ``row`` is its first row, if known."""
 
     row: int | None = None
 
@@ -124,9 +124,9 @@ def model_text_error(
 ) -> DataError:
     """Return the error for a text in a column of numbers or dates of a model.
 
-    ``row`` is the first row that has it, counted from 1, if rows have an order.
+    ``row`` is the first row with this text, from 1, if rows have an order.
     """
-    # A column without any cell is one of numbers, too.
+    # A column without known cells is numeric, too.
     where = "" if row is None else f" in row {row}"
     step = Step("grow", (Setting("nominal", [name]),), subject="data")
     return DataError(
@@ -141,10 +141,10 @@ def model_text_error(
 
 
 def unknown_level_error(name: str, value: Value, levels: Iterable[Value]) -> DataError:
-    """Return the error for a cell that is not a declared level."""
+    """Return the error for a value that is not a declared level."""
     order = " < ".join(map(str, levels))
     return DataError(
-        f"column {name!r} holds {value!r}, which is none of its levels {order}",
+        f"column {name!r} holds {value!r}, not one of its levels {order}",
         remedy=phrase(
             "add it to the levels or declare it missing ({})",
             Setting("missing_values", [str(value)]),
@@ -172,12 +172,12 @@ def numeric_column(
     missing: Iterable[str] = (),
     unit: str | None = None,
 ) -> Column:
-    """Return a numeric column of these numbers; NaN and the markers are missing.
+    """Return a numeric column; NaN and the markers are missing.
 
     >>> numeric_column("x", np.array([1.0, -1.0]), missing=["-1"]).cells
     array([ 1., nan])
     """
-    # The sum makes a copy, and one zero out of 0.0 and -0.0.
+    # The sum copies, and turns -0.0 into 0.0.
     with np.errstate(over="ignore"):
         values = np.asarray(cells).astype(np.float64) + 0.0
     if markers := marker_numbers(missing, unit=unit):
@@ -215,7 +215,7 @@ def recode_column(
 ) -> Column:
     """Return the column whose cell ``i`` is ``present[codes[i]]``, its levels in order.
 
-    Texts are in their order, as :func:`factorise` returns them.
+    Texts are sorted, as :func:`factorise` returns them.
     """
     texts = frozenset(missing)
     is_text = set(map(type, present)) == {str}
@@ -264,7 +264,7 @@ def typed_levels(
 ) -> tuple[Value, ...]:
     """Return declared levels as values of the type of the cells.
 
-    Without known cells they stay as declared, and so does "nan", which is no number.
+    Without known cells, levels stay as declared. "nan" stays a text.
 
     >>> typed_levels(["1", "2"], [2, 1]), typed_levels(["1", "2"], ["2", "1"])
     ((1, 2), ('1', '2'))
@@ -282,7 +282,7 @@ def typed_levels(
 
 
 def matched_code(value: Value, code_of: dict[tuple[str, Value], int]) -> int | None:
-    """Return the code of a value, matched as it is or as text."""
+    """Return the code of a value, matched by value or else by text."""
     code = code_of.get(level_order(value))
     return code_of.get(("text", str(value))) if code is None else code
 
@@ -290,7 +290,7 @@ def matched_code(value: Value, code_of: dict[tuple[str, Value], int]) -> int | N
 def column_from_values(
     name: str, values: Sequence[object], declarations: Declarations
 ) -> Column:
-    """Return a column of Python objects, of a declared kind or that of its cells.
+    """Return a column of Python objects, of the declared or inferred kind.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def table_of(
     *,
     column: Callable[[str, Any, Declarations], Column] = column_from_values,
 ) -> Table:
-    """Return the table of the columns that are not ignored, each made of its cells."""
+    """Return the table of all columns that are not ignored."""
     made = (
         column(name, cells, declarations)
         for name, cells in columns.items()
@@ -329,7 +329,7 @@ def table_of(
 
 
 def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[str]]:
-    """Return the cells as plain Python values, None where missing, and families."""
+    """Return the cells as plain Python values (None if missing), and their families."""
     readers: dict[type, tuple[str, Callable[[Any], Any]]] = {}
     for kind in set(map(type, values)):
         reader = _reader(kind)
@@ -365,18 +365,18 @@ def _convert_or_exclude(name: str) -> Text:
 
 
 def _reader(kind: type) -> tuple[str, Callable[[Any], Any]] | None:
-    """Return the family of a type of cells, and their conversion to Python's types."""
+    """Return the family of a cell type, and a function that converts its cells."""
     if kind.__name__ in _MISSING_TYPES:
         return "missing", lambda _: None
     if issubclass(kind, (bool, np.bool_)):
         return "boolean", bool
     if issubclass(kind, str):
         return "text", lambda text: str(text) or None
-    if issubclass(kind, np.timedelta64):  # an integer, as NumPy sees it
+    if issubclass(kind, np.timedelta64):  # NumPy treats it as an integer
         return None
     if issubclass(kind, (int, np.integer)):
         return "number", int
-    if issubclass(kind, Decimal):  # a signalling NaN is not to be compared
+    if issubclass(kind, Decimal):  # comparing a signalling NaN raises
         return "number", lambda number: None if number.is_nan() else float(number)
     if issubclass(kind, (float, np.floating, numbers.Rational)):
         return "number", lambda number: None if number != number else float(number)
@@ -392,7 +392,7 @@ def _reader(kind: type) -> tuple[str, Callable[[Any], Any]] | None:
 
 
 def _number_column(name: str, cells: list[Any], declarations: Declarations) -> Column:
-    """Return a numeric column of numbers, booleans and texts that read as numbers."""
+    """Return a numeric column of numbers, booleans and numeric texts."""
     markers = frozenset(declarations.missing)
     texts: dict[str, float] = {}
     unparsable = []

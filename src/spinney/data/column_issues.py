@@ -31,11 +31,11 @@ from spinney.data.unparsable_cells import (
 from spinney.errors import Setting, SpinneyWarning, Text, note, phrase, warn
 
 MIN_IDENTIFIERS = 10
-MIN_NUMBERED_ROWS = 3  # rows that a column with such a name numbers
-# In a smaller table, two equal cells are no small share.
+MIN_NUMBERED_ROWS = 3  # minimum rows for a column with such a name
+# In a smaller table, two equal cells are a large fraction.
 MIN_CELLS_WITH_REPEATS = 20
 MIN_IDENTIFIER_FRACTION = 0.9
-# Names of columns that number rows, in letters alone, and last words of such names.
+# Names of row-number columns, letters only, and last words of such names.
 ROW_NUMBER_NAMES = {
     "",
     "id",
@@ -49,7 +49,7 @@ ROW_NUMBER_NAMES = {
 }
 ROW_NUMBER_NAMES |= {"rowindex", "nummer", "编号", "序号"}
 ROW_NUMBER_WORDS = {"id", "no", "nr", "number"}
-MIN_INDEX_ROWS = 20  # of fewer rows, an index may be one of prices
+MIN_INDEX_ROWS = 20  # with fewer rows, "index" may be a price index
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +87,22 @@ class IssueFacts:
     Parameters
     ----------
     name, kind, unit
-        As those of a ``Column``.
-    declared : Declarations
-        Those of the table.
-    values : sequence of Value
-        The values of a nominal column that occur in rows; none for other kinds.
+        The fields of a ``Column``. declared : Declarations
+        The declarations of the table. values : sequence of Value
+        The values that occur in a nominal column; none for other kinds.
     n_known : int
-        The number of cells of a nominal column that are not missing.
+        The number of known cells of a nominal column.
     count : callable
-        Counts a column of numbers; None if not all are integers. It is called only if
-        the name is one of row numbers.
+        Returns the counts of an integer column, None for other numbers. It is called
+        only for row-number names.
     is_alone : bool
         Whether the table has no other column.
     column : Column, optional
         The cells, if they are in memory.
     rows : array, optional
-        The positions of these rows in the user's table, if not all are left.
+        The positions of the rows in the user's table, if some were dropped.
     has_types, parses_text : bool
-        As those of the ``Table``.
+        The fields of the ``Table``.
     """
 
     name: str
@@ -127,12 +125,12 @@ class IssueFacts:
 
     @property
     def levels(self) -> Sequence[Value]:
-        """All values, including those of no row if they are known."""
+        """All known values, including unused ones."""
         return self.values if self.column is None else self.column.levels
 
     @cached_property
     def unparsable(self) -> list[str]:
-        """The texts that keep a nominal column from being numeric, if they are few."""
+        """The few unparsable texts that keep a column from being numeric."""
         if not self.values:
             return []
         if self.column is None:
@@ -143,7 +141,7 @@ class IssueFacts:
 
     @property
     def unparsable_in_words(self) -> str:
-        """The first of these texts, with its row if it is in a single cell."""
+        """The first unparsable text, with its row if it is in a single cell."""
         texts = self.unparsable
         words = [
             with_row(text, self._cells_with(text), self.rows)
@@ -160,14 +158,14 @@ class IssueFacts:
 
     @cached_property
     def integers(self) -> IntegerSummary | None:
-        """The counts of a column whose name is one of row numbers."""
+        """The counts of an integer column with a row-number name."""
         if self.kind != "numeric" or self.unit is not None or self.is_declared:
             return None
         return self.count() if is_row_number_name(self.name) else None
 
     @property
     def is_row_number(self) -> bool:
-        """Whether a column beside others numbers the rows, and has such a name."""
+        """Whether a column with a row-number name numbers the rows of a table."""
         numbers = self.integers
         if self.is_alone or numbers is None or not numbers.is_consecutive:
             return False
@@ -177,7 +175,7 @@ class IssueFacts:
     def is_identifier(self) -> bool:
         """Whether (nearly) all known cells differ: texts, or integers with gaps.
 
-        Integers count only in a column with the name of an identifier.
+        Integers count only in a column with an identifier name.
         """
         if self.values:
             n_values, n_known = len(self.values), self.n_known
@@ -193,7 +191,7 @@ class IssueFacts:
 
     @property
     def n_unique_in_words(self) -> str:
-        """The share of unique values of an identifier, in words."""
+        """The fraction of unique values of an identifier, in words."""
         n_different, n_known = len(self.values), self.n_known
         if self.integers is not None:
             n_different = self.integers.n_different
@@ -227,7 +225,7 @@ def facts_of(
 
 
 def nearly_unique(n_different: int, n_known: int) -> bool:
-    """Return whether so many known cells differ that they identify rows.
+    """Return whether enough known cells differ to identify rows.
 
     >>> nearly_unique(9, 9), nearly_unique(10, 10)
     (False, True)
@@ -242,8 +240,8 @@ def nearly_unique(n_different: int, n_known: int) -> bool:
 def _are_identifiers(values: Sequence[Value]) -> bool:
     """Return whether values are texts, and neither numbers nor dates.
 
-    Numbers or dates that were not parsed are an issue, and no reason to exclude the
-    column; plain numbers are text because the user declared them so.
+    Unparsed numbers or dates are an issue, but no reason to exclude the column. Plain
+    numbers are texts only if the user declared them so.
     """
     if not all(isinstance(value, str) for value in values):
         return False
@@ -252,7 +250,7 @@ def _are_identifiers(values: Sequence[Value]) -> bool:
 
 
 def is_row_number_name(name: str, n_rows: float = inf) -> bool:
-    """Return whether a name is one of columns that number so many rows.
+    """Return whether a name is a row-number name for a table of ``n_rows``.
 
     >>> [is_row_number_name(name) for name in ("ID", "PassengerId", "order_no", "paid")]
     [True, True, True, False]
@@ -267,7 +265,7 @@ def is_row_number_name(name: str, n_rows: float = inf) -> bool:
 
 
 def is_identifier_name(name: str) -> bool:
-    """Return whether a name is one of columns whose numbers only identify rows.
+    """Return whether a name is that of an identifier column.
 
     >>> [is_identifier_name(name) for name in ("customer_id", "index", "OrderNo")]
     [True, True, True]
@@ -279,21 +277,21 @@ def is_identifier_name(name: str) -> bool:
 
 
 def _letters_and_last_word(name: str) -> tuple[str, str]:
-    """Return the letters of a name, or else its digits, and its last word."""
+    """Return the letters of a name (without any, its digits), and its last word."""
     letters = "".join(filter(str.isalpha, name.lower()))
     *_, last = ["", *map(str.lower, _WORDS.findall(name))]
     return letters or "".join(filter(str.isdigit, name)), last
 
 
-# Letters up to the next character that is none, or a capital after a small letter.
+# Letters up to the next other character, or capital after a small letter.
 _WORDS = re.compile(r"(?:[^\W\d_a-z]+[a-z]*|[a-z]+)")
 
 
 def is_row_numbering(column: Column, fewest: int = MIN_IDENTIFIERS) -> bool:
     """Return whether a column numbers the rows in their order, from 0 or 1.
 
-    A column with such a name may do so in any order and from any start; other columns
-    need the ``fewest`` rows.
+    A column with a row-number name may number them in any order and from any start;
+    other columns need ``fewest`` rows.
     """
     cells, n_rows = column.cells, len(column.cells)
     if (
@@ -342,7 +340,7 @@ def _unparsable_remedy(facts: IssueFacts) -> Text:
 
 
 def _has_similar_values(facts: IssueFacts) -> str:
-    """Name the first two values that look alike."""
+    """Describe the first two values that look alike."""
     levels = facts.levels
     other_levels = {
         value_text(level): level for level in levels if not isinstance(level, str)
@@ -364,8 +362,8 @@ def _texts(facts: IssueFacts) -> list[str]:
 def _has_unconverted_text(facts: IssueFacts) -> str:
     """Describe dates, times of day or numbers that are texts.
 
-    Readers of files parse them. Other tables have types, and a text there is a
-    category; plain numbers that are texts were converted on purpose.
+    File readers parse such texts. Other tables have types: their texts are categories,
+    and plain numbers as text were converted on purpose.
     """
     texts = _texts(facts)
     found = common_format(texts) if len(texts) >= MIN_NUMBERS else None
@@ -432,7 +430,7 @@ ISSUES = {
 }
 # Issues of remote rows.
 REMOTE_ISSUES = {"unparsable": ISSUES["unparsable"], **IDENTIFIERS}
-# Issues of X, whose columns an estimator keeps: later tables have as many.
+# Issues of X; estimators keep all columns, as later tables have as many.
 X_ISSUES = {
     "unparsable": ISSUES["unparsable"],
     "unconverted text": ISSUES["unconverted text"],
@@ -486,7 +484,7 @@ def table_warnings(
 ) -> list[SpinneyWarning]:
     """Return the warnings about the columns of a table in memory.
 
-    ``rows`` are their positions in the user's table, if not all are left.
+    ``rows`` are their positions in the user's table, if some were dropped.
     """
     return column_warnings(facts_of(table, declarations, rows), issues)
 
@@ -503,8 +501,8 @@ def look_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
 def placeholder_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
     """Return one warning about values that may be missing-value markers.
 
-    Unparsable cells are not among them, nor is "-" beside "+". In a declared column
-    nothing counts that may be a name, such as ``NA``, which is Namibia.
+    Unparsable cells have a warning of their own, and "-" beside "+" has none. In a
+    declared column, texts that may be names do not count, such as ``NA`` (Namibia).
 
     >>> from spinney.data.readers import read_table
     >>> table = read_table({"sex": ["f", "m", "?"], "town": ["?", "Rome", "Ur"]})
@@ -519,7 +517,7 @@ def placeholder_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
         levels = {*map(str, each.levels)}
         unparsable = [] if each.is_declared else each.unparsable
         markers = SURE if unparsable or each.is_declared else SURE | LIKELY
-        markers -= {*unparsable}  # which have a warning of their own
+        markers -= {*unparsable}  # these have a warning of their own
         if "+" in levels:
             markers -= {"-", "--"}
         for text in sorted(levels & markers):
@@ -541,7 +539,7 @@ def placeholder_warnings(facts: Iterable[IssueFacts]) -> list[SpinneyWarning]:
 def without_identifiers(
     table: Table, declarations: Declarations, rows: Integers | None = None
 ) -> Table:
-    """Return a table without its identifiers, and report which they were.
+    """Return a table without identifiers; report the excluded columns.
 
     >>> import warnings
     >>> from spinney.data.readers import read_table
@@ -558,9 +556,9 @@ def without_identifiers(
 
 
 def exclude_identifiers(facts: Sequence[IssueFacts]) -> tuple[str, ...]:
-    """Return the columns that only identify rows, and report them; never all columns.
+    """Return the names of identifiers and row numbers, and report them.
 
-    They are identifiers and row numbers. A declared column stays.
+    Declared columns stay, and at least one column.
     """
     identifiers = [column for column in facts if not column.is_declared]
     identifiers = [

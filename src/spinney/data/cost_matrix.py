@@ -20,9 +20,8 @@ def cost_array(costs: Costs, classes: Sequence[Value]) -> Floats:
     Parameters
     ----------
     costs : mapping of mappings, or square array
-        The cost of each label where the class is another (or the same). A mapping
-        may leave out what is right, which then costs nothing; an array is in the
-        order of the classes.
+        The cost of predicting a label for each true class. A mapping may omit correct
+        labels, which then cost 0; an array is in the order of the classes.
     classes : sequence
         The classes, in order.
 
@@ -75,7 +74,7 @@ def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
         if not isinstance(row, Mapping):
             raise ParameterError(
                 Setting("cost_matrix"),
-                f": {label!r} has {row!r}, no mapping of classes to costs",
+                f": {label!r} has {row!r}, not a mapping of classes to costs",
             )
         for true, cost in row.items():
             pair = _code_of(label, names), _code_of(true, names)

@@ -1,7 +1,7 @@
 """Declarations of the user about the columns of a table.
 
-Declarations overrule what a source says by itself: a number can be declared
-nominal, a text ordinal, a column ignored, a text such as ``NA`` missing.
+Declarations override inferred kinds: a number can be declared nominal, a text ordinal,
+a column ignored, a text such as ``NA`` missing.
 """
 
 import csv
@@ -26,29 +26,29 @@ from spinney.errors import (
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """The declarations of a user, by the names of columns.
+    """The declarations of a user, by column name.
 
     Parameters
     ----------
     nominal, numeric, ignore : tuple of str
         Names of columns.
     ordinal : mapping of str to tuple of str
-        Levels, low to high, by the name of the column.
+        Levels from low to high, by column name.
     values : mapping of str to tuple of str
-        All that nominal columns may hold, by the name of the column.
+        All permitted values of nominal columns, by column name.
     missing : tuple of str
-        Missing-value markers of every column. A number or a date is missing if it
-        equals a marker that reads as one.
+        Missing-value markers of all columns. A number or a date is missing if it equals
+        the value of a marker.
     only : tuple of str, optional
-        The columns that a model needs: others are skipped, and declarations of absent
-        columns are ignored.
+        The columns that a model needs: all others are skipped, and declarations of
+        absent columns are ignored.
     text_format : TextFormat
         The declared format of numbers and dates.
     model_format : TextFormat
-        Their format in the table of a model, used if cells are ambiguous.
+        The format of a model's training table, used if cells are ambiguous.
     as_text : bool
-        Whether every column is nominal, and text stays as it is written. Declared
-        columns may be absent.
+        Whether every column is nominal, with unchanged texts. Declared columns may be
+        absent.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Declarations:
 
     @property
     def names(self) -> list[str]:
-        """The declared columns, each as often as it is declared.
+        """The declared columns; repeated if declared several times.
 
         A column with declared values is nominal, and may be declared nominal, too.
         """
@@ -78,7 +78,7 @@ class Declarations:
 
     @property
     def uses_type_values(self) -> bool:
-        """Whether the values of types count; a model knows its own values."""
+        """Whether types declare values; false if a model declares its own."""
         return self.only is None and not self.as_text
 
     def ignores(self, name: str) -> bool:
@@ -146,7 +146,7 @@ def _parsed(
     what: str,
     least: int = 1,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the name before the colon, and the items behind it."""
+    """Return the name before the colon, and the items after it."""
     name, _, listed = text.partition(":")
     levels = tuple(level.strip() for level in divide(listed))
     if reason := _problem_of_levels(text, name, levels, what, least):
@@ -169,7 +169,7 @@ def _problem_of_levels(
 
 
 def parse_column_names(texts: Iterable[str], columns: Iterable[str]) -> list[str]:
-    """Return the named columns, given one by one or separated by commas.
+    """Return column names, given one by one or separated by commas.
 
     >>> parse_column_names(["id,size", "red, green"], ["id", "size", "red, green"])
     ['id', 'size', 'red, green']
@@ -186,7 +186,7 @@ def parse_column_names(texts: Iterable[str], columns: Iterable[str]) -> list[str
 def check_names(
     names: Sequence[str], declarations: Declarations, *, origin: str = "the table"
 ) -> None:
-    """Raise unless columns have distinct names that fit the declarations."""
+    """Refuse empty or repeated column names, and declarations that do not fit."""
     if not names:
         msg = f"{origin} has no columns: give it at least one"
         raise DataError(msg)
@@ -248,7 +248,7 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
 
 
 class NoKnownColumnError(DataError):
-    """A table without any column that a model needs; its ``names``, if known."""
+    """The error for a table without any column that a model needs."""
 
     names: tuple[str, ...] = ()
 
@@ -275,7 +275,7 @@ def declarations_of(
     text_format: TextFormat | Mapping[str, Any] | None = None,
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
 ) -> Declarations:
-    """Return the declarations as one value."""
+    """Return the checked declarations as one object."""
     lists = {
         "nominal": nominal,
         "numeric": numeric,
@@ -298,7 +298,7 @@ def declarations_of(
 
 
 def check_text_list(name: str, texts: Any) -> None:
-    """Refuse what is no list of texts."""
+    """Refuse anything but a list of texts."""
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise refusal(Setting(name, texts), "must be a list of texts, such as ['x']")
     for text in texts:
@@ -306,7 +306,7 @@ def check_text_list(name: str, texts: Any) -> None:
             raise ParameterError(Setting(name), f": {text!r} is no text")
 
 
-# Its parser, what to give, and an example of either text_format.
+# The parser, the expected items, and an example of each form.
 _FORMS_OF_LEVELS = {
     "ordinal": (
         parse_ordinal,
@@ -346,7 +346,7 @@ def _levels_of(parameter: str, declared: Any) -> dict[str, tuple[str, ...]]:
     for name, values in levels.items():
         for value in values:
             if value is None or value != value:
-                problem = f": {name!r} has {value!r}, and what is missing is no value"
+                problem = f": {name!r} has {value!r}, a missing-value marker"
                 raise ParameterError(Setting(parameter), problem, remedy="leave it out")
     return {name: tuple(map(str, values)) for name, values in levels.items()}
 

@@ -1,9 +1,9 @@
 """Declared values: all categories that a nominal column may hold.
 
-A user declares them, and every cell must be one of them; or the type of a column does:
-a category of a data frame, an enumeration of DuckDB, the header of an ARFF file. Unused
-values stay, so that a tree can predict them, unless a type declares very many: those
-are probably left over from a larger table.
+A user declares them, and every cell must be one of them; or the type of the column
+does: a categorical of a data frame, an enum of DuckDB, the header of an ARFF file.
+Unused values stay, so that a tree can predict them. But if a type declares very many,
+these are dropped as remains of a larger table.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,12 +17,12 @@ from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value, level_order
 from spinney.errors import DataError, Setting, Text, phrase
 
-# So many unused values leave a tree readable.
+# A tree is readable with this many unused values.
 MAX_UNUSED_VALUES = 20
 
 
 def with_declared_values(table: Table, declarations: Declarations) -> Table:
-    """Return a table whose columns have the values that a user declares.
+    """Return a table whose columns have the values declared by the user.
 
     >>> from spinney.data.table import factorise
     >>> column = Column("sky", "nominal", *factorise(["sunny", "rainy"]))
@@ -46,13 +46,13 @@ def with_declared_values(table: Table, declarations: Declarations) -> Table:
 def with_values(
     column: Column, values: Sequence[Value], markers: Collection[str] = ()
 ) -> Column:
-    """Return a column that may hold these values; refuse other cells.
+    """Return a column that permits only these values; refuse other cells.
 
-    A missing-value marker is no value.
+    Missing-value markers are not values.
     """
     if column.kind != "nominal":
         msg = (
-            f"values are declared of column {column.name!r}, and the table has it "
+            f"values are declared for column {column.name!r}, which is "
             f"{column.kind}: declare them where the table is read"
         )
         raise DataError(msg)
@@ -71,7 +71,7 @@ def with_values(
 def merged_values(
     present: Sequence[Value], values: Sequence[Value], markers: Collection[str] = ()
 ) -> tuple[Value, ...]:
-    """Return declared values in order, as values of the type that cells have."""
+    """Return declared values in order, converted to the type of the cells."""
     markers_typed = marker_values(markers)
     typed = typed_levels(values, present)
     levels = {
@@ -97,10 +97,10 @@ def with_type_values(
     named: Mapping[str, Sequence[Value]],
     declarations: Declarations | None = None,
 ) -> Table:
-    """Return a table whose nominal columns may hold the values of their types.
+    """Return a table whose nominal columns have the values of their types.
 
-    Declarations of the user take precedence. If very many values of a column are
-    unused, they are dropped, with a note of the table.
+    Declarations of the user take precedence. Unused values are dropped with a note if
+    there are very many.
     """
     declarations = declarations or Declarations()
     columns, notes = [], list(table.notes)

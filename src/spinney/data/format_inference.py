@@ -5,14 +5,14 @@ Words
 candidates
     the formats that *all* known cells of a column match.
 placeholder
-    a text such as ``N/A`` that spreadsheets and people write instead of a number. It
-    is missing if all other cells of its column are numbers or dates; in a column of
-    names it may be a name.
+    a text such as ``N/A`` that spreadsheets and people write instead of a number. It is
+    missing if all other cells of its column are numbers or dates; in a nominal column
+    it may be a category.
 
-If several formats are left, as for ``1,234``, the following decide, in this order: the
+If several formats match, as for ``1,234``, the following decide, in this order: the
 declared ``text_format``, columns with a single candidate, the format of the model's own
-table, the delimiter (files with decimal commas are divided at semicolons). A date whose
-day and month can be exchanged has no format until the user declares the order.
+table, the delimiter (files with decimal commas are divided at semicolons). Dates with
+exchangeable day and month stay texts until the user declares the order.
 """
 
 import re
@@ -34,10 +34,10 @@ PLACEHOLDERS = frozenset(
     | {"NULL", "Null", "null", "None", "none", "#N/A", "#NA", "#NULL!", "#DIV/0!"}
     | {"#VALUE!", "#REF!", "#NAME?", "#NUM!"}
 )
-# Placeholders that, once missing in one column, are missing in columns of names too:
-# "NA" there may be Namibia, and "-" a class.
+# Placeholders that, if missing in one column, are missing in nominal columns, too. #
+# Others may be categories there: "NA" Namibia, "-" a class.
 SURE = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
-# Placeholders that deserve a warning among names; "none" and "." do not.
+# Placeholders that get a warning in nominal columns; "none" and "." do not.
 LIKELY = frozenset({"NA", "na", "-", "--", "null", "Null", "NaT"})
 
 _UNDECLARED = TextFormat()
@@ -45,20 +45,19 @@ _UNDECLARED = TextFormat()
 
 @dataclass(frozen=True, slots=True)
 class FormatCandidates:
-    """The cell formats that a column may have, placeholders left out.
+    """The possible cell formats of a column, apart from placeholders.
 
     Parameters
     ----------
     formats : collection of CellFormat
-        Those that all cells match, and can be parsed by.
+        The formats that parse all cells.
     has_marks : bool
         Whether a cell has a comma or a point, so that the format matters.
     is_plain : bool
-        Whether all cells are numbers as programs write them.
+        Whether all cells are plain numbers, as programs write them.
     example : str
-        A cell.
-    placeholders : tuple of str
-        Those among the cells.
+        An example cell. placeholders : tuple of str
+        The placeholders among the cells.
     """
 
     formats: Collection[CellFormat]
@@ -94,7 +93,7 @@ class FormatCandidates:
 
 
 def may_match_a_format(texts: Iterable[str]) -> bool:
-    """Return whether some cells of a column leave a format possible.
+    """Return whether a column with these texts may have a format.
 
     >>> may_match_a_format(["N/A"]), may_match_a_format(["red", "3"])
     (True, False)
@@ -104,7 +103,7 @@ def may_match_a_format(texts: Iterable[str]) -> bool:
 
 
 def infer_candidates(texts: Iterable[str]) -> FormatCandidates | None:
-    """Return the candidates of a column by its known cells; None if there are none.
+    """Return the format candidates for known cells; None if there are none.
 
     >>> candidates = infer_candidates(["1,017.77", "N/A", "3"])
     >>> [format.decimal for format in candidates.formats]
@@ -134,7 +133,7 @@ _CURRENCY = re.compile(CURRENCY)
 
 
 def have_one_unit(texts: Collection[str]) -> bool:
-    """Return whether all cells or none are percentages, and have one currency.
+    """Return whether all or no cells are percentages, with at most one currency.
 
     >>> have_one_unit(["5 %", "0.05"]), have_one_unit(["$5", "6"])
     (False, True)
@@ -171,7 +170,7 @@ def choose_formats(
     for name, candidates in columns.items():
         numbers = [f for f in candidates.formats if isinstance(f, NumberFormat)]
         if numbers:
-            # A number as programs write it is one, unless decimal commas are known.
+            # Plain numbers stay plain, unless decimal commas are known.
             has_comma = decimal == "," and candidates.has_marks
             if candidates.is_plain and not has_comma and not candidates.placeholders:
                 continue
@@ -192,23 +191,23 @@ def choose_formats(
 def table_markers(
     columns: Mapping[str, FormatCandidates], with_format: Collection[str]
 ) -> list[str]:
-    """Return the missing-value markers that hold in the whole table.
+    """Return the missing-value markers for the whole table.
 
-    They are placeholders of columns ``with_format``, which are missing there.
+    They are the placeholders in columns ``with_format``.
     """
     placeholders = {text for name in with_format for text in columns[name].placeholders}
     return sorted(placeholders & SURE)
 
 
 def unambiguous(options: Iterable[set[str]]) -> set[str]:
-    """Return the decimal marks, or orders, that are the only option of a column."""
+    """Return the decimal marks, or date orders, that are a column's only option."""
     return set().union(*(option for option in options if len(option) == 1))
 
 
 def is_ambiguous(
     columns: Collection[FormatCandidates], text_format: TextFormat
 ) -> bool:
-    """Return whether columns have several formats, and no column decides."""
+    """Return whether the decimal mark or date order is undecided."""
     orders = [options.date_orders for options in columns if options.date_orders]
     if text_format.dates is None and orders and min(map(len, orders)) > 1:
         return True
@@ -220,10 +219,10 @@ def is_ambiguous(
 def _infer_decimal(
     columns: Collection[FormatCandidates], model_format: TextFormat
 ) -> str | None:
-    """Return the decimal mark by the columns, or else that of a model's table.
+    """Return the decimal mark of the columns, or else that of a model's table.
 
-    Numbers as programs write them count only against a model's mark: beside columns
-    with commas they may be whole, with points between thousands.
+    Plain numbers count only against a model's mark: beside columns with commas, their
+    points may separate thousands.
     """
     marks = unambiguous(column.decimals for column in columns if not column.is_plain)
     if not marks and model_format.decimal is not None:

@@ -1,12 +1,11 @@
-"""Attributes that are made of others: differences, ratios, sums and conjunctions.
+"""Formulas of constructed attributes: differences, ratios, sums and conjunctions.
 
-A formula knows the places of the attributes behind it and nothing else of them. It
-gives a cell for each row, missing wherever one of its inputs is, and reads as people
-write it. An attribute with a formula is split like any other, so a linear
-combination of attributes is a threshold on such an attribute.
+A formula has the indices of its input attributes, and computes a cell for each row,
+missing if an input is missing. An attribute with a formula is split like any other, so
+a multivariate split is a threshold on a linear combination.
 
-Numbers are computed in float64, in the order in which the text has them, so that
-what is printed is what is asked.
+Formulas are computed in float64, in the order of their text, so that the printed
+formula gives exactly the same cells.
 """
 
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ MAX_CLAUSES = 3
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two numbers and a sign between them."""
+    """An operation on two numeric attributes."""
 
     first: int
     second: int
@@ -37,28 +36,30 @@ class _Pair:
     sign: ClassVar[str]
 
     def __post_init__(self) -> None:
-        """Refuse an attribute with itself."""
-        _check_places(self.places)
+        """Refuse an operation on one attribute twice."""
+        _check_indices(self.attribute_indices)
 
     @property
-    def places(self) -> tuple[int, ...]:
-        """The attributes behind it."""
+    def attribute_indices(self) -> tuple[int, ...]:
+        """The indices of the input attributes."""
         return self.first, self.second
 
     def text(self, attributes: "Sequence[Attribute]") -> str:
-        """Return how it reads, such as ``length / width``."""
-        first, second = (shown(attributes[index].name) for index in self.places)
+        """Return the formula as text, such as ``length / width``."""
+        first, second = (
+            shown(attributes[index].name) for index in self.attribute_indices
+        )
         return f"{first} {self.sign} {second}"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference(_Pair):
-    """One number less another."""
+    """The difference of two numbers."""
 
     sign: ClassVar[str] = "−"
 
     def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
-        """Return the number of each row; NaN where one of the two is missing.
+        """Return the difference of each row; NaN if an input is missing.
 
         >>> Difference(1, 0).cells([np.array([1.0, np.nan]), np.array([3.0, 3.0])])
         array([ 2., nan])
@@ -69,12 +70,12 @@ class Difference(_Pair):
 
 @dataclass(frozen=True, slots=True)
 class Ratio(_Pair):
-    """One number divided by another; missing where that is 0."""
+    """The ratio of two numbers; missing if the divisor is 0."""
 
     sign: ClassVar[str] = "/"
 
     def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
-        """Return the ratio of each row; NaN where it is none.
+        """Return the ratio of each row; NaN if it is undefined.
 
         >>> Ratio(0, 1).cells([np.array([1.0, 1.0]), np.array([4.0, 0.0])])
         array([0.25,  nan])
@@ -85,29 +86,29 @@ class Ratio(_Pair):
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A sum of numbers, each times its coefficient, in the attributes' own units."""
+    """A linear combination of numbers, in the attributes' own units."""
 
-    places: tuple[int, ...]
+    attribute_indices: tuple[int, ...]
     coefficients: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what is no combination of several attributes."""
-        _check_places(self.places)
+        """Refuse fewer than two attributes, and coefficients that do not fit."""
+        _check_indices(self.attribute_indices)
         is_valid = [np.isfinite(factor) and factor != 0 for factor in self.coefficients]
-        if not all(is_valid) or len(is_valid) != len(self.places):
+        if not all(is_valid) or len(is_valid) != len(self.attribute_indices):
             msg = (
                 f"coefficients={self.coefficients!r} must be finite, not 0, and one "
-                f"for each of {len(self.places)} attributes"
+                f"for each of {len(self.attribute_indices)} attributes"
             )
             raise ParameterError(msg)
 
     def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
-        """Return the sum of each row; NaN where a term is missing.
+        """Return the linear combination of each row; NaN if an input is missing.
 
         >>> Linear((0, 1), (0.5, -1.25)).cells([np.array([4.0]), np.array([2.0])])
         array([-0.5])
         """
-        terms = zip(self.places, self.coefficients, strict=True)
+        terms = zip(self.attribute_indices, self.coefficients, strict=True)
         with np.errstate(over="ignore", invalid="ignore"):
             first, *rest = (factor * columns[index] for index, factor in terms)
             for term in rest:
@@ -115,9 +116,11 @@ class Linear:
             return _finite(first)
 
     def text(self, attributes: "Sequence[Attribute]") -> str:
-        """Return how it reads, such as ``0.5·length − 1.25·width``."""
+        """Return the formula as text, such as ``0.5·length − 1.25·width``."""
         text = ""
-        for index, factor in zip(self.places, self.coefficients, strict=True):
+        for index, factor in zip(
+            self.attribute_indices, self.coefficients, strict=True
+        ):
             if text:
                 text += " − " if factor < 0 else " + "
             elif factor < 0:
@@ -129,7 +132,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A condition on one attribute: one of some codes, or low < number ≤ high."""
+    """A condition on one attribute: code ∈ codes, or low < number ≤ high."""
 
     place: int
     codes: tuple[int, ...] | None = None
@@ -147,17 +150,17 @@ class Clause:
             or list(self.codes) != sorted(set(self.codes))
             or (self.low, self.high) != (-np.inf, np.inf)
         ):
-            msg = f"codes={self.codes!r} must rise, without bounds beside them"
+            msg = f"codes={self.codes!r} must increase, without bounds beside them"
             raise ParameterError(msg)
 
     def holds(self, cells: "NDArray[Any]") -> "NDArray[np.bool_]":
-        """Return which known cells satisfy it."""
+        """Return a mask of known cells that satisfy the clause."""
         if self.codes is not None:
             return np.isin(cells, self.codes)
         return np.asarray((cells > self.low) & (cells <= self.high))
 
     def text(self, attribute: "Attribute") -> str:
-        """Return how it reads."""
+        """Return the clause as text."""
         name = shown(attribute.name)
         if self.codes is not None:
             texts = [shown(attribute.values[code]) for code in self.codes]
@@ -175,24 +178,24 @@ class Conjunction:
 
     def __post_init__(self) -> None:
         """Refuse too few, too many, or two clauses about one attribute."""
-        _check_places(self.places)
+        _check_indices(self.attribute_indices)
         if len(self.clauses) > MAX_CLAUSES:
             msg = f"a conjunction has at most {MAX_CLAUSES} clauses"
             raise ParameterError(msg)
 
     @property
-    def places(self) -> tuple[int, ...]:
-        """The attributes behind it."""
+    def attribute_indices(self) -> tuple[int, ...]:
+        """The indices of the input attributes."""
         return tuple(clause.place for clause in self.clauses)
 
     def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
-        """Return 1 where all clauses hold, 0 where not, -1 where a cell is missing.
+        """Return 1 if all clauses hold, 0 if not, -1 if an input is missing.
 
         >>> both = Conjunction((Clause(0, codes=(1,)), Clause(1, low=77.5)))
         >>> both.cells([np.array([1, 1, 0, -1]), np.array([80.0, 70.0, 80.0, 80.0])])
         array([ 1,  0,  0, -1], dtype=int32)
         """
-        size = len(columns[self.places[0]])
+        size = len(columns[self.attribute_indices[0]])
         holds, is_present = np.ones(size, dtype=bool), np.ones(size, dtype=bool)
         for clause in self.clauses:
             cells = np.asarray(columns[clause.place])
@@ -201,20 +204,20 @@ class Conjunction:
         return np.where(is_present, holds, -1).astype(np.int32)
 
     def text(self, attributes: "Sequence[Attribute]") -> str:
-        """Return how it reads, such as ``outlook = sunny and humidity > 77.5``."""
+        """Return the formula as text: ``outlook = sunny and humidity > 77.5``."""
         return " and ".join(c.text(attributes[c.place]) for c in self.clauses)
 
 
 Formula = Difference | Ratio | Linear | Conjunction
 
 
-def reindexed(formula: Formula, places: "Mapping[int, int]") -> Formula:
-    """Return a formula whose attributes stand at other places.
+def reindexed(formula: Formula, new_indices: "Mapping[int, int]") -> Formula:
+    """Return a formula with other indices of the same attributes.
 
     >>> reindexed(Ratio(3, 1), {3: 0, 1: 7})
     Ratio(first=0, second=7)
     """
-    new = tuple(places[place] for place in formula.places)
+    new = tuple(new_indices[index] for index in formula.attribute_indices)
     if isinstance(formula, Conjunction):
         clauses = zip(formula.clauses, new, strict=True)
         return Conjunction(tuple(replace(c, place=place) for c, place in clauses))
@@ -223,13 +226,13 @@ def reindexed(formula: Formula, places: "Mapping[int, int]") -> Formula:
     return type(formula)(*new)
 
 
-def _check_places(places: tuple[int, ...]) -> None:
-    """Refuse a formula over fewer than two attributes, or over one twice."""
-    if len(places) < 2 or len(set(places)) < len(places) or min(places) < 0:
-        msg = f"a formula needs two or more different attributes, not {places!r}"
+def _check_indices(indices: tuple[int, ...]) -> None:
+    """Refuse a formula of fewer than two different attributes."""
+    if len(indices) < 2 or len(set(indices)) < len(indices) or min(indices) < 0:
+        msg = f"a formula needs two or more different attributes, not {indices!r}"
         raise ParameterError(msg)
 
 
 def _finite(numbers: "NDArray[Any]") -> "NDArray[Any]":
-    """Return numbers; what floats cannot hold is missing, and -0.0 is 0.0."""
+    """Return numbers with NaN for infinite ones, and 0.0 for -0.0."""
     return np.where(np.isfinite(numbers), numbers + 0.0, np.nan)

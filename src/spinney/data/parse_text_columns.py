@@ -1,7 +1,8 @@
 """Text cells in memory, parsed as numbers and dates.
 
-It does what DuckDB does for CSV (:mod:`spinney.data.readers.delimited`), for formats
-with typed cells: a text is a number or a date only if all texts of its column are.
+Used for formats with typed cells, as DuckDB is for CSV
+(:mod:`spinney.data.readers.delimited`). A column is parsed only if all its texts are
+numbers or dates.
 """
 
 import datetime
@@ -36,7 +37,9 @@ def parse_text_columns(
     """
     parsed = {name: list(cells) for name, cells in columns.items()}
     candidates: dict[str, FormatCandidates] = {}
-    ignored: dict[str, FormatCandidates] = {}  # left out, but decide about others
+    ignored: dict[
+        str, FormatCandidates
+    ] = {}  # ignored columns may decide the format of others
     for name, cells in columns.items():
         if declarations.kind(name) not in (None, "numeric"):
             continue
@@ -62,7 +65,7 @@ def parse_text_columns(
 
 
 def _candidates(cells: Cells, texts: set[str]) -> FormatCandidates | None:
-    """Return the candidates of texts, beside which numbers count as texts."""
+    """Return the format candidates of texts; numbers among the cells count as texts."""
     typed = [cell for cell in cells if cell is not None and not isinstance(cell, str)]
     if any(type(cell) not in (int, float) for cell in typed):
         return None
@@ -77,12 +80,12 @@ def _parsed(cell: Any, format: CellFormat, declarations: Declarations) -> Any:
     if not isinstance(format, DateFormat):
         return format.parse(cell)
     time = format.parse(cell)
-    assert time is not None  # as all its cells
+    assert time is not None  # like all cells of the column
     return time.time() if isinstance(format, TimeFormat) else time
 
 
 def _without_clocks(cells: Cells) -> Cells:
-    """Return instants as days if none has a time of day."""
+    """Return timestamps as dates if none has a time of day."""
     times = [cell for cell in cells if isinstance(cell, datetime.datetime)]
     midnight = datetime.time()
     if not times or any(time.time() != midnight for time in times):
@@ -93,7 +96,7 @@ def _without_clocks(cells: Cells) -> Cells:
 
 
 def _iso_times(cells: Cells, texts: set[str]) -> Cells | None:
-    """Return cells as dates or instants if all of them are ISO texts of these."""
+    """Return cells as dates or timestamps if all of them are ISO ones, else None."""
     if not set(map(type, cells)) <= {str, type(None)}:
         return None
     if not all(map(_INSTANT.fullmatch, texts)):

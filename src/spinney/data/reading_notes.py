@@ -1,6 +1,6 @@
-"""Notes about a table whose format differs from what programs write.
+"""Notes on how a table was read.
 
-A reader collects them, and the user receives them as one message.
+A reader collects notes, and the user gets them as one message.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,12 +30,12 @@ MAX_NAMED = 3
 
 @dataclass
 class ReadingNotes:
-    """Notes of one table, and the format inferred from its cells.
+    """The notes on one table, and the text format inferred from its cells.
 
     Parameters
     ----------
     quiet : bool
-        Whether a model reads, whose training reported placeholders already.
+        Whether a model reads the table; its training has reported placeholders.
 
     ``markers`` are the placeholders that are missing cells in all columns.
     """
@@ -48,7 +48,7 @@ class ReadingNotes:
     _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
     _guessed: dict[str, CellFormat] = field(default_factory=dict)
     _by_model: dict[str, list[str]] = field(default_factory=dict)
-    # Decimal marks and orders of dates that are the only option of a column.
+    # Decimal marks and date orders that are the only option of a column.
     _certain: set[str] = field(default_factory=set)
 
     def add(self, *words: Text) -> None:
@@ -65,7 +65,7 @@ class ReadingNotes:
         self.add(f"{n_lines} {was} skipped (", Setting("skip", n_lines), ")")
 
     def add_padded(self, name: str, example: str | None) -> None:
-        """Note that numbers of a column have leading zeros, as codes have.
+        """Note that numbers of a column have leading zeros, like codes.
 
         >>> notes = ReadingNotes()
         >>> notes.add_padded("zip", "01067")
@@ -83,7 +83,7 @@ declare "
         )
 
     def add_certain(self, columns: Iterable[FormatCandidates]) -> None:
-        """Remember the marks and orders that columns leave no choice of."""
+        """Record decimal marks and date orders that are a column's only option."""
         for column in columns:
             self._certain |= unambiguous([column.decimals, column.date_orders])
 
@@ -96,10 +96,10 @@ declare "
         delimiter: str = ",",
         names: Mapping[str, str] | None = None,
     ) -> dict[str, CellFormat]:
-        """Return the formats of columns, and note them and the markers.
+        """Return the formats of columns; note formats and markers.
 
-        If the columns are ambiguous, those that are ``ignored`` decide. ``names`` are
-        those by which the user knows the columns.
+        If the columns are ambiguous, ``ignored`` columns decide. ``names`` are the
+        users' names of columns.
         """
         decisive: Mapping[str, FormatCandidates] = {}
         if is_ambiguous(candidates.values(), declared.text_format):
@@ -137,7 +137,7 @@ declare "
         ):
             format = NUMBER_FORMATS[
                 0
-            ]  # parsed as programs do, unlike the model's table
+            ]  # plain numbers, unlike the model's training table
         if format is None:
             if not candidates.is_plain:
                 day, month = (Setting("dates", order) for order in DATE_ORDERS)
@@ -209,11 +209,11 @@ declare "
         return tuple(listed)
 
     def format_of(self, declared: Declarations) -> TextFormat:
-        """Return the format of the table, to be stored in a model."""
+        """Return the text format of the table, to be stored in a model."""
         return declared.text_format.with_defaults(self.text_format).without_skip()
 
     def _guess(self, kind: str) -> Text:
-        """Return the other meaning of an ambiguous number or date, unless ruled out."""
+        """Return a note on the other meaning of an ambiguous cell, unless ruled out."""
         for example, format in self._guessed.items():
             setting, values, other = _alternative(format)
             certain = self._certain.intersection(values)
@@ -223,7 +223,7 @@ declare "
         return ()
 
     def _columns_with(self, texts: Collection[str]) -> str:
-        """Return the columns that have one of some placeholders."""
+        """Return the names of the columns with some placeholders, as text."""
         names = [
             repr(name)
             for name, present in self._placeholders.items()
@@ -233,7 +233,7 @@ declare "
 
 
 def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
-    """Return the setting that decides a format, its two values, the other format."""
+    """Return the setting that determines a format, its two values, the other format."""
     if isinstance(format, DateFormat):
         (other,) = (
             DATE_FORMATS[order] for order in DATE_ORDERS if order != format.name
@@ -246,7 +246,7 @@ def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
 
 
 def report_notes(notes: Sequence[Text], origin: str) -> None:
-    """Send the notes about a file as one message, if there are any."""
+    """Report the notes on a table as one message, if there are any."""
     if not notes:
         return
     words: list[Text] = [notes[0]]

@@ -1,7 +1,7 @@
 """The schema of a model: attributes, target, and codes of values.
 
-A model is grown on codes and keeps the schema, so that any later table, with its
-columns in any order and its values in any coding, is read the same way.
+A model is grown on codes and stores the schema. By the schema, new tables are read the
+same way, with columns in any order and values in any coding.
 """
 
 from dataclasses import dataclass, field, replace
@@ -42,7 +42,7 @@ class Attribute:
     unit : str, optional
         The unit of a number, if the column held dates.
     cost : float
-        The cost of its value, once for each row.
+        The cost of measuring it, once per row.
     formula : Formula, optional
         Its construction from other attributes; see :mod:`spinney.data.formula`.
     """
@@ -56,23 +56,22 @@ class Attribute:
     _codes: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Index the values by their text, the first of equal texts winning."""
+        """Index the values by text; the first of equal texts wins."""
         codes: dict[str, int] = {}
         for code, value in enumerate(self.values):
             codes.setdefault(value_text(value), code)
         object.__setattr__(self, "_codes", codes)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return its name for display, the signs of a formula in ASCII on request."""
+        """Return the name for display; with ``ascii_only``, formula signs in ASCII."""
         name = shown(self.name)
         return signs_to_ascii(name) if ascii_only and self.formula else name
 
     def encode(self, column: Column, *, first_row: int = 1) -> "NDArray[Any]":
-        """Return the column's cells in this attribute's codes; -1 or NaN if missing.
+        """Return the cells of a column as codes or numbers; -1 or NaN if missing.
 
-        A value that the attribute does not know is treated as missing. Values
-        match by their text, so that 7, 7.0 and "7" are one value. ``first_row`` is the
-        number of the column's first row in the table that a message names.
+        Unknown values count as missing. Values match by text, so that 7, 7.0 and "7"
+        are one value. ``first_row`` is the column's first row number, for messages.
         """
         if self.kind == "numeric":
             return self._numbers(column, first_row)
@@ -80,7 +79,7 @@ class Attribute:
             known = [None if np.isnan(cell) else float(cell) for cell in column.cells]
             codes, levels = factorise(known)
             column = Column(column.name, self.kind, codes, levels)
-        if not self.values:  # in training every cell was missing
+        if not self.values:  # every training cell was missing
             return np.full_like(column.cells, -1)
         if column.levels == self.values:
             return column.cells
@@ -88,14 +87,14 @@ class Attribute:
         return np.array([*code_of, -1], dtype=np.int32)[column.cells]
 
     def all_missing(self, n_rows: int) -> "NDArray[Any]":
-        """Return the cells of an absent column."""
+        """Return missing cells for an absent column."""
         return np.full(n_rows, np.nan if self.kind == "numeric" else -1)
 
     def _code(self, level: Value) -> int:
-        """Return the code of a level: by value and type first, by text otherwise."""
+        """Return the code of a level, by value and type, or else by text."""
         code = self._codes.get(value_text(level), -1)
         if code < 0 and (isinstance(level, bool) or isinstance(self.values[0], bool)):
-            # A CSV file may say true, True or TRUE where a data frame has booleans.
+            # A CSV file may have true, True or TRUE for booleans of a data frame.
             word = value_text(level).lower()
             words = [value_text(value).lower() for value in self.values]
             return words.index(word) if word in words else -1
@@ -109,7 +108,7 @@ class Attribute:
         return code
 
     def _numbers(self, column: Column, first_row: int) -> "NDArray[Any]":
-        """Return numbers in this attribute's unit; text is read as such."""
+        """Return the numbers of a column in this attribute's unit; texts are parsed."""
         if column.kind == "numeric":
             numbers: NDArray[Any] | None = column.cells
             if column.unit != self.unit:
@@ -139,7 +138,7 @@ class Attribute:
     def _refuse_text(
         self, column: Column, codes: list[int], first_row: int
     ) -> DataError:
-        """Return the error for the text that keeps a column from being parsed."""
+        """Return the error for the text that cannot be parsed."""
         forms = NUMBER_FORMATS if self.unit is None else DATE_AND_TIME_FORMATS
         texts = {code: value_text(column.levels[code]) for code in codes}
         text = first_unparsable([*texts.values()], forms)
@@ -150,7 +149,7 @@ class Attribute:
         return model_text_error(self.name, text, kind, row=row)
 
     def _time(self, text: str) -> float | None:
-        """Return an ISO date or time, of either form, in this attribute's unit."""
+        """Return an ISO date or timestamp as a number in this attribute's unit."""
         for unit in TIME_UNITS.values():
             number = parse_time(text, unit)
             if number is not None:
@@ -162,7 +161,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The column to predict: its classes with their own types, or a number.
+    """The column to predict: classes with their types, or a number.
 
     Parameters
     ----------
@@ -171,8 +170,8 @@ class Target:
     classes : tuple
         The classes in the order of their codes; empty for a number.
     origin : float, optional
-        For a number: the origin of its moments. A number near the mean keeps the
-        digits of sums of squares.
+        The origin of a numeric target's moments. If it is near the mean, sums of
+        squares keep their digits.
     costs : tuple of tuples, optional
         ``costs[label][true]``: the cost of predicting a label for a true class.
     """
@@ -184,24 +183,21 @@ class Target:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether a number is predicted."""
+        """Whether the target is a number."""
         return self.origin is not None
 
     @property
     def width(self) -> int:
-        """How many columns count tables have: one per class, or three moments."""
+        """The number of columns of count tables: one per class, or three moments."""
         return 3 if self.is_numeric else len(self.classes)
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers a node predicts: a share per class, or one number."""
+        """The number of outputs of a node: a probability per class, or one number."""
         return 1 if self.is_numeric else len(self.classes)
 
     def encode(self, column: Column) -> "NDArray[Any]":
-        """Return class codes, -1 for a class that was not there in training.
-
-        Numbers come as they are, NaN where missing.
-        """
+        """Return class codes, -1 for unknown classes; or numbers, NaN if missing."""
         if self.is_numeric:
             return Attribute(self.name, "numeric").encode(column)
         return Attribute(self.name, "nominal", self.classes).encode(column)
@@ -211,12 +207,9 @@ class Target:
 class Schema:
     """The attributes of a model, in column order, and its target.
 
-    A model keeps it, and reads any later table by it.
-
-    Attributes with a formula stand after those that columns hold.
-    ``markers`` are the texts that stood for missing cells in the training table,
-    and do so in later ones; ``text_format`` is how it wrote numbers and dates, where
-    that is not how programs do.
+    A model stores its schema, and reads new tables by it. Attributes with formulas
+    follow those of columns. ``markers`` are the missing-value markers of the training
+    table, also for new tables; ``text_format`` is its format of numbers and dates.
     """
 
     attributes: tuple[Attribute, ...]
@@ -225,14 +218,14 @@ class Schema:
     text_format: TextFormat = field(default_factory=TextFormat)
 
     def __post_init__(self) -> None:
-        """Refuse formulas over attributes that cannot be behind them."""
+        """Refuse formulas over attributes of unsuitable position or kind."""
         columns = self.attributes[: self.n_columns]
         for attribute in self.attributes[self.n_columns :]:
             _check_formula(attribute, columns)
 
     @property
     def n_columns(self) -> int:
-        """How many attributes are columns of a table; the others have formulas."""
+        """The number of attributes that are columns; all others have formulas."""
         made = (p for p, a in enumerate(self.attributes) if a.formula is not None)
         return next(made, len(self.attributes))
 
@@ -243,28 +236,28 @@ class Schema:
 
     @property
     def n_classes(self) -> int:
-        """How many classes the target has; none if it is a number."""
+        """The number of classes; 0 for a numeric target."""
         return len(self.target.classes)
 
     def position(self, name: str) -> int:
-        """Return the index of the attribute of this name."""
+        """Return the index of an attribute by name."""
         if name in self.names:
             return self.names.index(name)
         msg = f"there is no attribute {name!r}: {did_you_mean(name, self.names)}"
         raise DataError(msg)
 
     def input_columns(self, needed: "Iterable[int]") -> list[int]:
-        """Return the indices of the columns that attributes are read from, rising."""
+        """Return the ascending indices of the columns that attributes depend on."""
         indices: set[int] = set()
         for index in map(int, needed):
             formula = self.attributes[index].formula
-            indices.update((index,) if formula is None else formula.places)
+            indices.update((index,) if formula is None else formula.attribute_indices)
         return sorted(indices)
 
     def lacking_columns(
         self, present: "Iterable[str]", needed: "Iterable[int]"
     ) -> list[str]:
-        """Return the columns that needed attributes are read from and a table lacks."""
+        """Return the needed columns that are not present."""
         present = set(present)
         names = (self.attributes[index].name for index in self.input_columns(needed))
         return [name for name in names if name not in present]
@@ -276,16 +269,16 @@ class Schema:
         *,
         optional: "Iterable[int]" = (),
     ) -> list[Any]:
-        """Return one array of cells per attribute, whatever the table's order.
+        """Return one array of cells per attribute, for columns in any order.
 
         Parameters
         ----------
         table : Table
-            Columns are found by name; further ones are of no concern.
+            Columns are matched by name; further columns are ignored.
         needed : iterable of int, optional
-            The attributes that must be there; the others may be None.
+            The attributes that must be encoded; others may be None.
         optional : iterable of int
-            Those of the needed that may lack; then all their cells are missing.
+            Needed attributes that may be absent; their cells are then missing.
         """
         indices = set(
             range(len(self.attributes)) if needed is None else map(int, needed)
@@ -308,7 +301,7 @@ class Schema:
         return self.completed(columns, sorted(indices))
 
     def completed(self, columns: "Sequence[Any]", needed: "Iterable[int]") -> list[Any]:
-        """Return the cells of columns with those that needed formulas make of them."""
+        """Return the cells of columns, then those of needed formulas."""
         cells = [*columns[: self.n_columns]]
         cells += [None] * (len(self.attributes) - len(cells))
         for index in map(int, needed):
@@ -318,7 +311,7 @@ class Schema:
         return cells
 
     def constructed(self, formula: "Formula") -> Attribute:
-        """Return an attribute of this formula, by a name that none has yet.
+        """Return an attribute with this formula and an unused name.
 
         >>> schema = Schema((Attribute("x", "numeric"), Attribute("y", "numeric")),
         ...                 Target("sort", ("a", "b")))
@@ -335,11 +328,11 @@ class Schema:
         return Attribute(name, "numeric", formula=formula)
 
     def of_columns(self) -> "Schema":
-        """Return the schema without the attributes that have formulas."""
+        """Return the schema without constructed attributes."""
         return replace(self, attributes=self.attributes[: self.n_columns])
 
     def without_costs(self) -> "Schema":
-        """Return the schema as if errors and questions had no costs of their own."""
+        """Return the schema without error costs and attribute costs."""
         free = tuple(
             a if repr(a.cost) == "0.0" else replace(a, cost=0.0)
             for a in self.attributes
@@ -347,7 +340,7 @@ class Schema:
         return replace(self, attributes=free, target=replace(self.target, costs=None))
 
     def narrowed(self, needed: "Iterable[int]") -> "Schema":
-        """Return the schema of some attributes and of the columns behind them.
+        """Return the schema of some attributes and of the columns that they depend on.
 
         >>> schema = Schema(tuple(Attribute(name, "numeric") for name in "xyz"),
         ...                 Target("sort", ("a", "b")))
@@ -369,20 +362,20 @@ class Schema:
         return replace(self, attributes=tuple(attributes))
 
     def extended(self, attributes: "Iterable[Attribute]") -> "Schema":
-        """Return the schema with further attributes, which have formulas."""
+        """Return the schema with further, constructed attributes."""
         return replace(self, attributes=(*self.attributes, *attributes))
 
 
 def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
-    """Refuse a formula that these columns cannot be behind."""
+    """Refuse a formula over attributes that do not suit it."""
     formula, what = attribute.formula, f"attribute {attribute.name!r}"
     if formula is None:
-        msg = f"{what} is a column and stands after one with a formula"
+        msg = f"{what} is a column but follows a constructed attribute"
         raise ParameterError(msg)
-    if max(formula.places) >= len(base):
-        msg = f"{what} has a formula over an attribute that is no column"
+    if max(formula.attribute_indices) >= len(base):
+        msg = f"{what} has a formula over an attribute that is not a column"
         raise ParameterError(msg)
-    behind = [base[index] for index in formula.places]
+    behind = [base[index] for index in formula.attribute_indices]
     if isinstance(formula, Conjunction):
         is_valid = attribute.kind == "nominal" and attribute.values == (False, True)
         is_valid &= all(isinstance(value, bool) for value in attribute.values)
@@ -407,7 +400,7 @@ def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
 def missing_columns(
     lacking: "Sequence[str]", names: "Sequence[str]", *, may_be_empty: bool = True
 ) -> DataError:
-    """Return the error for a table that lacks columns which the model needs."""
+    """Return the error for a table without columns that the model needs."""
     it = "them" if len(lacking) > 1 else "it"
     near = did_you_mean(lacking[0], names)
     hint = f"it has {first_of([*map(repr, names)], 10)}; " if names else ""
@@ -428,12 +421,12 @@ class Fingerprint:
     Parameters
     ----------
     n_rows : int
-        Rows of weight greater than 0 with a known class.
+        The number of rows with a weight above 0 and a known class.
     weight : float
         Their weight.
     digest : str
-        SHA-256 of the schema and the coded rows, in their order. Empty for rows that
-        stayed in a database.
+        SHA-256 of the schema and the encoded rows, in order. Empty for rows of a
+        database.
     version : str
         The version of Spinney that grew the tree.
     """

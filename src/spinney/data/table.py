@@ -6,16 +6,16 @@ cell
     one entry of a column.
 code
     a cell of a nominal or ordinal column: the position of its value among the
-    column's ``levels``, or -1 where the cell is missing.
+    column's ``levels``, or -1 for a missing cell.
 level
-    a value a nominal or ordinal column can take. Levels of a nominal column are
+    a value that a nominal or ordinal column can take. Levels of a nominal column are
     sorted, so that nothing depends on the order of rows; levels of an ordinal
     column are in their order, low to high.
 declared
     whether the user or a type declared the levels; unused levels stay then.
 
-A numeric column holds float64 and NaN where missing. Dates are numeric columns
-that remember their ``unit``.
+A numeric column has float64 cells, NaN if missing. Dates are numeric columns with a
+``unit``.
 """
 
 from dataclasses import dataclass, field, replace
@@ -47,11 +47,11 @@ class Column:
     declared: bool = False
 
     def take(self, rows: "Cells | slice") -> "Column":
-        """Return the column with only these rows."""
+        """Return the column of some rows."""
         return replace(self, cells=self.cells[rows])
 
     def value(self, row: int) -> "Value | None":
-        """Return the value of a row; None where it is missing."""
+        """Return the value of a row; None if missing."""
         cell = self.cells[row]
         if self.kind == "numeric":
             return None if np.isnan(cell) else float(cell)
@@ -59,14 +59,14 @@ class Column:
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Which cells are missing."""
+        """The mask of missing cells."""
         if self.kind == "numeric":
             return np.isnan(self.cells)
         return np.asarray(self.cells < 0)
 
     @property
     def present(self) -> "tuple[Value, ...]":
-        """The levels that a cell has; a number has no levels."""
+        """The levels that occur in cells; () for a numeric column."""
         if not self.levels:
             return ()
         codes = np.unique(self.cells[~self.missing]).tolist()
@@ -74,7 +74,7 @@ class Column:
 
     @property
     def without_rows(self) -> tuple[Value, ...]:
-        """The levels that no cell has; a number has no levels."""
+        """The levels that occur in no cell; () for a numeric column."""
         if not self.levels:
             return ()
         counts = np.bincount(self.cells[~self.missing], minlength=len(self.levels))
@@ -86,16 +86,16 @@ class Column:
 class Table:
     """Columns of equal length with distinct names.
 
-    ``notes`` describe how it was read, ``text_format`` how numbers and dates were
-    written, and ``markers`` the missing-value markers found for all columns.
-    ``has_types`` says that its cells have types, so that a text such as "7" stays text;
-    cells of CSV and TSV have none. ``parses_text`` says that columns of dates, times of
-    day or numbers such as 60,5 were parsed: in CSV, TSV, Excel and JSON lines.
+    ``notes`` describe how it was read; ``text_format`` is its format of numbers and
+    dates; ``markers`` are the missing-value markers found for all columns.
+    ``has_types`` is False for CSV and TSV; in other tables a text such as "7" stays
+    text. ``parses_text`` is True for CSV, TSV, Excel and JSON lines, whose dates, times
+    of day and numbers such as 60,5 are parsed.
     """
 
     columns: tuple[Column, ...]
     n_rows: int
-    first_row: int = 1  # its number in the table that this one was taken from
+    first_row: int = 1  # its row number in the original table
     notes: tuple[Text, ...] = field(default=(), compare=False)
     text_format: TextFormat = field(default_factory=TextFormat, compare=False)
     markers: tuple[str, ...] = field(default=(), compare=False)
@@ -112,7 +112,7 @@ class Table:
     @overload
     def __getitem__(self, name: slice) -> "Table": ...
     def __getitem__(self, name: str | slice) -> "Column | Table":
-        """Return the column of this name, or the rows of a slice."""
+        """Return a column by name, or the rows of a slice."""
         if isinstance(name, slice):
             return self.take(name)
         for column in self.columns:
@@ -128,17 +128,17 @@ class Table:
         return f"<Table of {self.n_rows} rows: {', '.join(first)}{more}>"
 
     def row(self, number: int) -> "dict[str, Value | None]":
-        """Return the values of a row by the names of columns; None where missing."""
+        """Return the values of a row by column name; None if missing."""
         return {column.name: column.value(number) for column in self.columns}
 
     def without(self, names: "Iterable[str]") -> "Table":
-        """Return the table without the columns of these names."""
+        """Return the table without the named columns."""
         dropped = set(names)
         kept = tuple(column for column in self.columns if column.name not in dropped)
         return replace(self, columns=kept)
 
     def take(self, rows: "Cells | slice") -> "Table":
-        """Return the table with only these rows (a slice, a mask or positions)."""
+        """Return the table of some rows (a slice, a mask or positions)."""
         picked = np.arange(self.n_rows)[rows]
         columns = tuple(column.take(picked) for column in self.columns)
         return replace(self, columns=columns, n_rows=len(picked))
@@ -147,7 +147,7 @@ class Table:
 def with_row(text: str, cells: Cells, rows: Cells | None) -> str:
     """Return a text in quotes, with its row if it is in a single cell.
 
-    ``rows`` are their positions in the user's table, if not all are left.
+    ``rows`` are the positions of rows in the user's table, if some were dropped.
 
     >>> with_row("x", np.array([2]), None), with_row("x", np.array([2, 3]), None)
     ("'x' in row 3", "'x'")
@@ -160,7 +160,7 @@ def with_row(text: str, cells: Cells, rows: Cells | None) -> str:
 def level_order(value: Value) -> tuple[str, Value]:
     """Return the sort key of a level: numbers by size, then text by code point.
 
-    Types are kept apart, so that a column may hold ``1`` and ``"1"``.
+    Types are distinguished, so that a column may have both ``1`` and ``"1"``.
     """
     if isinstance(value, bool):
         return ("bool", value)
@@ -172,7 +172,7 @@ def level_order(value: Value) -> tuple[str, Value]:
 def factorise(
     values: "Sequence[Value | None]",
 ) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
-    """Code values by their rank among the sorted distinct ones; None is -1.
+    """Return codes and sorted distinct values; None has code -1.
 
     >>> factorise(["b", None, "a", "b"])
     (array([ 1, -1,  0,  1], dtype=int32), ('a', 'b'))
@@ -200,7 +200,7 @@ def factorise(
 def _factorise_alike(
     values: "Sequence[Any]",
 ) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
-    """Do the same, several times faster, for values that are all str or all int."""
+    """Do the same, several times faster, for values of one type, str or int."""
     levels = tuple(sorted(set(values) - {None}))
     code_of: dict[Any, int] = {level: code for code, level in enumerate(levels)}
     code_of[None] = -1

@@ -30,18 +30,17 @@ from spinney.errors import Part, Text, in_words
 N_BARS = 8
 N_NAMED = 3
 LONGEST = 24
-LONGEST_NAME = 60  # of a column, which must be written whole to declare it
+LONGEST_NAME = 60  # of a column name, which is not abbreviated
 TIMES = {DAY_UNIT: "date", INSTANT_UNIT: "date and time", CLOCK_UNIT: "time of day"}
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """One column: its kind, its numbers of missing cells and of values.
+    """The summary of a column: its kind, numbers of missing cells and of values.
 
-    ``bars`` are numbers of rows; ``examples`` minimum, median and maximum of numbers,
-    or the most frequent values with their rows; ``without_rows`` declared values of no
-    row.
+    ``bars`` are row counts; ``examples`` are minimum, median and maximum, or the most
+    frequent values with row counts; ``without_rows`` are unused declared values.
     """
 
     name: str
@@ -53,7 +52,7 @@ class ColumnSummary:
     without_rows: tuple[Value, ...] = ()
 
     def cells(self, signs: str) -> tuple[str, ...]:
-        """Return its line of the printed table, bars drawn with these signs."""
+        """Return the cells of its line in the printed table."""
         between = ", " if self.kind in ("nominal", "ordinal") else " … "
         return (
             _shorten(shown(self.name), LONGEST_NAME),
@@ -65,7 +64,7 @@ class ColumnSummary:
         )
 
     def _unused_values(self) -> list[str]:
-        """Return the values of no row as an example."""
+        """Return the unused values as one example."""
         named = [_shorten(shown(value)) for value in self.without_rows[:N_NAMED]]
         more = len(self.without_rows) - N_NAMED
         named += [f"{more} more"] if more > 0 else []
@@ -74,7 +73,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True, slots=True)
 class TableSummary(InNotebooks):
-    """A table at a glance; it prints as text.
+    """The summary of a table; ``print`` shows it as text.
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ class TableSummary(InNotebooks):
         ascii_only: bool = False,
         width: int | None = None,
     ) -> str:
-        """Return it as text; ``words`` formats settings for a front end.
+        """Return the summary as text; ``words`` formats settings for a front end.
 
         Lines of the table end at ``width``.
         """
@@ -139,7 +138,7 @@ class TableSummary(InNotebooks):
 def summary_of(
     table: Table, declarations: Declarations | None = None, target: str | None = None
 ) -> TableSummary:
-    """Return the summary of a table, with its target if that is given.
+    """Return the summary of a table, with its target if given.
 
     Examples
     --------
@@ -179,7 +178,7 @@ def _column_summary(column: Column) -> ColumnSummary:
     low, high = float(values[0]), float(values[-1])
     bars = [len(known)]
     if high > low:
-        # Halves, since the range of the largest floats is no float.
+        # Halves, as the range of the largest floats overflows.
         bins = (known / 2 - low / 2) / (high / 2 - low / 2) * N_BARS
         bins = np.minimum(bins.astype(int), N_BARS - 1)
         bars = np.bincount(bins, minlength=N_BARS).tolist()
@@ -233,7 +232,7 @@ def _shorten(text: str, longest: int | None = LONGEST) -> str:
 
 
 def _draw(bars: tuple[int, ...], signs: str) -> str:
-    """Return bars as signs, the tallest full; a bar with rows has a sign.
+    """Return bars as signs; the tallest is full, and every bar with rows is visible.
 
     >>> _draw((8, 1, 0, 4), BARS)
     '█▁ ▄    '

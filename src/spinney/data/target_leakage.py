@@ -1,13 +1,13 @@
-"""Issues of a target: its kind, similar classes, and target leakage.
+"""Warnings about a target: its kind, similar classes, and target leakage.
 
-A column *leaks* the target if it alone predicts it nearly perfectly: the lifeboat of a
-passenger, who survived; the tax of a sale, its price. Such a column is often known only
-after the target is, and a tree that uses it is useless. No table shows whether that is
-so: the column gets a warning and stays.
+A column may *leak* the target if it alone predicts the target nearly perfectly: the
+lifeboat of a passenger predicts survival. Such a column is often known only after the
+target, and a tree that uses it is useless. A table does not show when a value is known:
+the column gets a warning and stays.
 
 A class is predicted by the majority of the *other* rows with the same value, so that an
-identifier predicts nothing. Missing counts as a value. Numbers of many values are
-divided in bins of equally many rows. For a numeric target, Pearson's r decides.
+identifier predicts nothing. Missing counts as a value. Columns of many numbers are
+divided into bins of equally many rows. For a numeric target, Pearson's r decides.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,21 +25,21 @@ from spinney.errors import Setting, SpinneyWarning, Text, phrase
 
 MAX_CLASSES = 20
 MAX_NAMED = 5  # classes
-MAX_NUMBERS = 30  # different integers that may be classes
+MAX_NUMBERS = 30  # distinct integers that may be classes
 MIN_ROWS = 200  # with fewer, one column often predicts a class: petal width in iris
-MAX_ROWS = 10_000  # that are examined
+MAX_ROWS = 10_000  # rows examined
 N_BINS = 32
-MAX_ERROR_FRACTION = 0.1  # of those of the majority class
+MAX_ERROR_FRACTION = 0.1  # fraction of the majority class's errors
 MIN_CORRELATION = 0.95
-MIN_LETTERS = 4  # of a word that may have a typo
-MIN_CLASS_ROWS = 10  # rows, beside which a class of one row may be a typo
+MIN_LETTERS = 4  # letters of a word that may have a typo
+MIN_CLASS_ROWS = 10  # rows of a class of which a single-row class may be a typo
 TARGET_ISSUES = {kind: ISSUES[kind] for kind in ("unparsable", "similar values")}
 
 
 def holds_classes(column: Column, *, numeric: bool = False) -> bool:
-    """Return whether a target column holds classes, and not numbers to predict.
+    """Return whether a target column has classes, not numbers to predict.
 
-    At most 20 different integers are classes, unless they were declared ``numeric``.
+    At most 20 distinct integers are classes, unless declared ``numeric``.
     """
     if column.kind != "numeric" or column.unit is not None:
         return True
@@ -53,9 +53,9 @@ def _different_numbers(column: Column) -> Integers:
 
 
 def target_note(column: Column, declared: Declarations) -> Text:
-    """Return a note about a target of integers, which may be classes or numbers.
+    """Return a note on an integer target, which may be classes or numbers; else "".
 
-    There is none about two different integers or very many, nor if it was declared.
+    There is none for two or very many distinct integers, or a declared target.
 
     >>> from spinney.errors import in_words
     >>> stars = Column("stars", "numeric", np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
@@ -79,7 +79,7 @@ declare it (numeric=['stars'])
 
 
 def describe_target(column: Column, declared: Declarations) -> Text:
-    """Return a description of a target as it is read.
+    """Return a description of how a target is read.
 
     >>> sold = Column("sold", "numeric", np.array([0.0, 1.0]))
     >>> describe_target(sold, Declarations())
@@ -111,7 +111,7 @@ def training_warnings(
 ) -> list[SpinneyWarning]:
     """Return all warnings about a training table.
 
-    ``rows`` are their positions in the user's table, if not all are left.
+    ``rows`` are the positions of rows in the user's table, if some were dropped.
     """
     alone = Table((target,), attributes.n_rows, has_types=attributes.has_types)
     classes = []
@@ -148,7 +148,7 @@ exclude it if it is not known beforehand (ignore=['cured'])
         return []
     rows = known
     if len(known) > MAX_ROWS:
-        # Not every n-th row: tables repeat themselves. The seed does not matter.
+        # Not every n-th row, as tables may be periodic. The seed is arbitrary.
         rows = np.random.default_rng(0).choice(known, MAX_ROWS, replace=False)
     target = target.take(rows)
     columns = [
@@ -180,12 +180,12 @@ exclude it if it is not known beforehand (ignore=['cured'])
 def _class_predictors(
     columns: list[Column], target: Column
 ) -> Iterator[tuple[str, float]]:
-    """Give the columns that alone predict nearly all rows, and the share of these."""
+    """Yield columns that alone predict nearly all rows, and the fraction predicted."""
     _, classes = np.unique(target.cells, return_inverse=True)
     n_rows = len(classes)
     n_errors = n_rows - int(np.bincount(classes).max())
     if not n_errors:
-        return  # there is only one class
+        return  # a single class
     for column in columns:
         n_right = _n_predicted(_binned_values(column), classes)
         if n_rows - n_right <= MAX_ERROR_FRACTION * n_errors:
@@ -193,7 +193,7 @@ def _class_predictors(
 
 
 def _binned_values(column: Column) -> Integers:
-    """Return the value of each row as a number from 0, many numbers by bins."""
+    """Return the value of each row as a code from 0; many numbers are binned."""
     missing = column.missing
     cells = column.cells
     if column.kind == "numeric":
@@ -207,7 +207,7 @@ def _binned_values(column: Column) -> Integers:
 
 
 def _n_predicted(values: Integers, classes: Integers) -> int:
-    """Return how many rows have the majority class of the other rows of their value.
+    """Return the number of rows predicted by the other rows with the same value.
 
     Without the row itself, its class must still be the most frequent one.
     """
@@ -222,7 +222,7 @@ def _n_predicted(values: Integers, classes: Integers) -> int:
 def _correlated_columns(
     columns: list[Column], target: Column
 ) -> Iterator[tuple[str, float]]:
-    """Give the numeric columns that correlate with the target, and their r."""
+    """Yield the numeric columns that correlate with the target, and their r."""
     for column in columns:
         if column.kind == "numeric":
             r = float(association_of([column, target]).values[0, 1])
@@ -235,9 +235,9 @@ def similar_class_warnings(
 ) -> list[SpinneyWarning]:
     """Return a warning for classes that may be spellings of one class.
 
-    They differ in capitals and spaces only; or one of a single row is a typo away from
-    a frequent one. ``codes`` are the class of each row, ``rows`` their positions in the
-    user's table, if not all are left.
+    They differ only in capitals and spaces; or a single-row class is a typo of a
+    frequent one. ``codes`` are the class of each row, ``rows`` the positions in the
+    user's table, if some were dropped.
 
     >>> sold = np.array([0, 1, 1, 2, 2])
     >>> print(*similar_class_warnings("sold", ["Yes ", "no", "yes"], sold))
@@ -272,9 +272,9 @@ them if they are one
 
 
 def _is_typo(text: str, meant: str) -> bool:
-    """Return whether a word is another one but for a letter missing, added or swapped.
+    """Return whether a word is another one with a letter missing, added or swapped.
 
-    Digits are no typos, and neither are short words.
+    Digits and short words do not count as typos.
 
     >>> _is_typo("nien", "nein"), _is_typo("marie", "married"), _is_typo("ab", "ad")
     (True, False, False)

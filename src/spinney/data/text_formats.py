@@ -1,9 +1,9 @@
-r"""Formats in which tables write numbers and dates.
+r"""Text formats of numbers and dates in tables.
 
 A *cell format* is one way to write a number (``1,017.77``, ``1.017,77``, ``1 017,77``)
 or a date (``17.11.2026``, ``11/17/2026``, ``Nov 17, 2026``): a pattern for its texts,
-and a way to parse them. Python and DuckDB read the patterns and the formats of
-``strptime`` alike; :mod:`spinney.data.duckdb.sql_text_formats` does the same in SQL.
+and a way to parse them. Python and DuckDB support the same patterns and ``strptime``
+formats; :mod:`spinney.data.duckdb.sql_text_formats` does the same in SQL.
 """
 
 import datetime
@@ -22,7 +22,7 @@ DAY_FIRST, MONTH_FIRST = DATE_ORDERS = ("dayfirst", "monthfirst")
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """How a table writes numbers and dates, declared by a user or stored in a model.
+    """The text format of a table, declared by a user or stored in a model.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class TextFormat:
     skip: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that no cell format has."""
+        """Refuse unknown values, and equal marks."""
         known = {"decimal": DECIMALS, "thousands": THOUSANDS, "dates": DATE_ORDERS}
         for name, values in known.items():
             value = getattr(self, name)
@@ -71,7 +71,7 @@ class TextFormat:
     def from_setting(
         cls, given: "TextFormat | Mapping[str, Any] | None"
     ) -> "TextFormat":
-        """Return the format that a user gives as such, as a mapping, or not at all."""
+        """Return the format from a user's TextFormat, mapping or None."""
         if given is None:
             return cls()
         if isinstance(given, cls):
@@ -79,7 +79,7 @@ class TextFormat:
         if not isinstance(given, Mapping):
             raise refusal(
                 Setting("text_format", given),
-                "is no text_format",
+                "is not a text_format",
                 "write TextFormat(decimal=',') or a mapping of such names",
             )
         names = [field.name for field in fields(cls)]
@@ -94,11 +94,11 @@ class TextFormat:
         return self == TextFormat()
 
     def without_skip(self) -> "TextFormat":
-        """Return what holds for later tables too, which may have other headers."""
+        """Return the format without ``skip``, for new tables with other headers."""
         return replace(self, skip=None)
 
     def with_defaults(self, other: "TextFormat") -> "TextFormat":
-        """Return this format, completed by another one.
+        """Return this format with unset fields from another one.
 
         >>> declared = TextFormat(dates="dayfirst")
         >>> declared.with_defaults(TextFormat(",", None, "monthfirst"))
@@ -124,7 +124,7 @@ _CLOCK = rf"(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?{_AM_PM})?"
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """A way to write numbers, with or without a currency or a percent sign.
+    """A format of numbers, with or without a currency or a percent sign.
 
     >>> format = NumberFormat(",", ".")
     >>> format.matches("1.017,77"), format.matches("1,017.77")
@@ -140,11 +140,11 @@ class NumberFormat:
 
     @cached_property
     def pattern(self) -> str:
-        """The pattern of its numbers, as DuckDB writes it."""
+        """The pattern of its numbers, in the syntax of DuckDB."""
         is_space = self.thousands == " "
         group = _SPACE if is_space else re.escape(self.thousands)
         mark = f"[{self.decimal}]"
-        # Groups of thousands begin with no 0: that of 0,123 is before a fraction.
+        # Thousands groups do not start with 0: in 0,123 the comma is decimal.
         grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+"
         digits = rf"(?:{grouped}|\d+)(?:{mark}\d*)?|{mark}\d+"
         before = rf"(?:{CURRENCY}{_SPACE}?)?"
@@ -164,7 +164,7 @@ class NumberFormat:
     can_parse = matches
 
     def parse(self, text: str) -> float:
-        """Return the number of a text that matches."""
+        """Return the number of a matching text."""
         digits = _SIGNS.sub("", text).replace(self.thousands, "")
         return float(digits.replace(self.decimal, "."))
 
@@ -175,7 +175,7 @@ class NumberFormat:
 
 @dataclass(frozen=True)
 class DateFormat:
-    """A way to write dates, with a time of day or without.
+    """A format of dates, with or without a time of day.
 
     >>> format = DATE_FORMATS["dayfirst"]
     >>> format.matches("17.11.2026"), format.matches("11/17/2026")
@@ -192,7 +192,7 @@ class DateFormat:
 
     @property
     def pattern(self) -> str:
-        """The pattern of its dates, as DuckDB writes it."""
+        """The pattern of its dates, in the syntax of DuckDB."""
         return rf"\s*(?:{'|'.join(self.day_patterns)}){_CLOCK}\s*"
 
     @cached_property
@@ -204,7 +204,7 @@ class DateFormat:
         return self._compiled.fullmatch(text) is not None
 
     def can_parse(self, text: str) -> bool:
-        """Return whether a text matches and is a day of the calendar, or a time.
+        """Return whether a text matches and is a valid date or time.
 
         >>> [DATE_FORMATS["dayfirst"].can_parse(f"{day}.02.2026") for day in (28, 31)]
         [True, False]
@@ -217,7 +217,7 @@ class DateFormat:
         return [day + clock for day in self.day_formats for clock in CLOCK_FORMATS]
 
     def parse(self, text: str) -> datetime.datetime | None:
-        """Return the instant of a text; None if the calendar has no such day."""
+        """Return the timestamp of a text; None if the date is invalid."""
         normalised = normalise_date(text)
         clock = (normalised.count(":"), normalised[-1:] in ("m", "M"))
         for format in self.formats:
@@ -238,7 +238,7 @@ class DateFormat:
 
 @dataclass(frozen=True)
 class TimeFormat(DateFormat):
-    """A way to write times of day without a date.
+    """A format of times of day without a date.
 
     >>> TIME_OF_DAY.matches("7:30 pm"), TIME_OF_DAY.describe("7:30 pm")
     (True, '19:30')
@@ -250,7 +250,7 @@ class TimeFormat(DateFormat):
 
     @property
     def pattern(self) -> str:
-        """The pattern of its times, as DuckDB writes it."""
+        """The pattern of its times, in the syntax of DuckDB."""
         return rf"\s*(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?{_AM_PM}\s*"
 
     @property
@@ -267,7 +267,7 @@ class TimeFormat(DateFormat):
 
 CellFormat = NumberFormat | DateFormat
 
-# Two digits of a year are tried first: DuckDB takes 26 for the year 26 otherwise.
+# Two-digit years are tried first: otherwise DuckDB reads 26 as the year 26.
 CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 # Separators of a date become a space, and a space comes before AM and PM.
 DATE_SEPARATORS, AM_PM_AT_END = r"[-/.,\sT]+", r" ?([AaPp][Mm])$"
@@ -284,7 +284,7 @@ def normalise_date(text: str) -> str:
 
 
 def to_python_pattern(pattern: str) -> str:
-    """Return a pattern of DuckDB as Python writes it."""
+    """Return a DuckDB pattern in Python's syntax."""
     return re.sub(r"\\x\{(\w+)\}", r"\\u\1", pattern)
 
 
@@ -307,7 +307,7 @@ NUMBER_FORMATS = tuple(
         (".", " "),
     )
 )
-# With dots the day comes first, in every country.
+# With dots, the day always comes first.
 DATE_FORMATS = {
     format.name: format
     for format in (
@@ -341,4 +341,4 @@ DATE_AND_TIME_FORMATS: tuple[CellFormat, ...] = (*DATE_FORMATS.values(), TIME_OF
 CELL_FORMATS: tuple[CellFormat, ...] = (*NUMBER_FORMATS, *DATE_AND_TIME_FORMATS)
 # Whole numbers with leading zeros, as codes have.
 PADDED = r"\s*[+-]?0[0-9]+\s*"
-DIGIT = re.compile("[0-9]")  # which every text of some format has
+DIGIT = re.compile("[0-9]")  # every text with a format has one of these

@@ -14,7 +14,7 @@ CLOCK_UNIT = "seconds since midnight"
 TIME_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
 SECONDS_PER_DAY = 86_400.0
 
-# ISO text, as both Python (with re.ASCII) and DuckDB read patterns.
+# Patterns of ISO texts, valid in both Python (with re.ASCII) and DuckDB.
 DAY_PATTERN = r"\d{4}-\d{2}-\d{2}"
 INSTANT_PATTERN = (
     DAY_PATTERN + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
@@ -43,10 +43,10 @@ def days_of(value: datetime.date) -> float:
 
 def seconds_of(value: datetime.datetime) -> float:
     """Return the seconds since the start of 1970, in UTC if there is a time zone."""
-    # The difference of instants, as UTC may lie in a year that a datetime has not.
+    # A difference, as the UTC instant may lie outside datetime's range.
     since = value.replace(tzinfo=None) - _EPOCH
     since -= value.utcoffset() or datetime.timedelta()
-    # Whole microseconds divided once: every source gives the same float64.
+    # Integer microseconds, divided once: the same float64 from every source.
     return (since // _MICROSECOND) / 1e6
 
 
@@ -64,7 +64,7 @@ def as_instant(cell: datetime.date | None) -> datetime.datetime | None:
 
 
 def time_text(cell: datetime.date | datetime.time) -> str:
-    """Return a day, instant (in UTC) or time of day the way DuckDB writes it."""
+    """Return a day, instant (in UTC) or time of day as DuckDB's text."""
     if not isinstance(cell, datetime.datetime):
         text = cell.isoformat()
     elif cell.tzinfo is None:
@@ -77,11 +77,10 @@ def time_text(cell: datetime.date | datetime.time) -> str:
 def converted(
     numbers: Numbers, unit: str | None, target_unit: str | None
 ) -> Numbers | None:
-    """Return numbers of one unit in another's, or None where that cannot be.
+    """Return numbers converted to another unit; None if impossible.
 
-    An instant is its day, in UTC, where days are wanted: a model whose rows had days
-    knows no more of it, and a day that is at most another is so until its end. ``//``
-    is exact, as the floor of a rounded quotient would not be.
+    An instant becomes its day in UTC: a model trained on days distinguishes no more.
+    ``//`` is exact, unlike the floor of a rounded quotient.
 
     >>> converted(86_399.0, INSTANT_UNIT, DAY_UNIT)
     0.0

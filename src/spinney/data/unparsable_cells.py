@@ -1,4 +1,4 @@
-"""Texts meant as numbers, dates or times: all of a column, or all but a few."""
+"""Columns of texts that are all, or nearly all, numbers, dates or times."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -24,18 +24,18 @@ from spinney.data.text_formats import (
 from spinney.errors import PythonOnly, Setting, Text, phrase
 
 MIN_NUMBER_FRACTION = 0.9
-MIN_NUMBERS = 3  # different ones, beside which a single text is unparsable
+MIN_NUMBERS = 3  # distinct numbers that make a single text unparsable
 MAX_NAMED = 5
-MAX_TRIED = 200  # values of a column whose format is inferred
+MAX_TRIED = 200  # values examined per column
 
 
 def unparsable_cells(
     levels: Sequence[Value], is_single: Callable[[str], bool] = lambda _: False
 ) -> list[str]:
-    """Return the texts that keep values from being numbers, if these are few.
+    """Return the few texts that keep values from being numbers; [] if there are many.
 
-    They are a tenth of the values at most, or a text in a single cell that
-    :func:`placeholder_warnings` do not report. Values that are numbers are no texts.
+    They are at most a tenth of the values, or a text in a single cell that
+    :func:`placeholder_warnings` does not report.
 
     >>> numbers = [*map(str, range(9))]
     >>> unparsable_cells([*numbers, "x"]), unparsable_cells([*range(9), "82 kg"])
@@ -45,7 +45,7 @@ def unparsable_cells(
         return []
     texts = [level for level in levels if isinstance(level, str)]
     n_values, n_typed = len(levels), len(levels) - len(texts)
-    # Numbers and dates of any format have a digit, which is a fast test.
+    # A fast test: numbers and dates of any format have a digit.
     n_with_digits = n_typed + sum(map(bool, map(DIGIT.search, texts)))
     if n_with_digits < MIN_NUMBER_FRACTION * n_values and n_with_digits < n_values - 1:
         return []
@@ -62,7 +62,7 @@ def unparsable_cells(
 
 
 def _likely_format(texts: Sequence[str], formats: Sequence[CellFormat]) -> CellFormat:
-    """Return the format that parses most of some texts."""
+    """Return the format that parses most texts."""
     return max(formats, key=lambda f: sum(map(f.can_parse, islice(texts, MAX_TRIED))))
 
 
@@ -76,8 +76,8 @@ def unparsable_remedy(
 ) -> Text:
     """Return the remedy for unparsable texts among the values of a column.
 
-    In tables with types, numbers that are texts become numbers only by declaration,
-    and dates become dates only if the reader ``parses_text``.
+    In tables with types, text becomes a number only by declaration, and a date only if
+    the reader ``parses_text``.
     """
     are_listed = len(unparsable) <= MAX_NAMED
     missing = Setting("missing_values", unparsable if are_listed else ...)
@@ -114,7 +114,7 @@ def unparsable_remedy(
 
 
 def common_format(texts: Sequence[str]) -> tuple[CellFormat, FormatCandidates] | None:
-    """Return the format of all texts of a column, if one parses them as in a file."""
+    """Return the common format of all texts of a column; None without one."""
     if infer_candidates(texts[:MAX_TRIED]) is None:
         return None
     candidates = infer_candidates(texts)
@@ -125,9 +125,9 @@ def common_format(texts: Sequence[str]) -> tuple[CellFormat, FormatCandidates] |
 
 
 def conversion(format: CellFormat, candidates: FormatCandidates | None) -> Text:
-    """Return the type to convert texts to, with the call of pandas if it is known.
+    """Return the type to convert texts to, with the pandas call if known.
 
-    Pandas takes the month for first if it can, and refuses placeholders.
+    By default, pandas reads the month first and refuses placeholders.
     """
     if not isinstance(format, DateFormat):
         return format.kind

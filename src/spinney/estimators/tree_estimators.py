@@ -25,7 +25,7 @@ from spinney.estimators.table_estimator import (
     validated_table,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
-from spinney.growth import Model, RecipeScore, UpdateState
+from spinney.growth import Model, Quality, RecipeScore, UpdateState
 from spinney.growth.prune import impurity_sequence
 from spinney.models import FittedTree, grow_model, warn_of_high_cardinality
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
@@ -192,16 +192,11 @@ class TreeEstimator(TableEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The importance of each column, normalised: ``tree.importances``.
+        """The importance of each column, normalised; see :meth:`importances`.
 
         The importance of a constructed attribute is divided equally among its columns.
         """
-        schema, importances = self.tree.schema, self.tree.importances
-        columns = importances[: schema.n_columns].copy()
-        for attribute in range(schema.n_columns, len(importances)):
-            behind = schema.input_columns([attribute])
-            columns[behind] += importances[attribute] / len(behind)
-        return columns
+        return self.importances().values
 
     # The model
 
@@ -230,6 +225,11 @@ class TreeEstimator(TableEstimator):
         return self._fitted().recipe_scores_
 
     @property
+    def quality_(self) -> Quality | None:
+        """The error on held-out rows and on training rows, if it was measured."""
+        return self._fitted().quality_
+
+    @property
     def stream_stats_(self) -> "StreamStats | None":
         """The number of rows of a stream, and of those first predicted correctly."""
         return self._fitted().stream_stats_
@@ -244,6 +244,7 @@ class TreeEstimator(TableEstimator):
     apply = delegated(FittedTree.apply)
     decision_path = delegated(FittedTree.decision_path)
     test_costs_of = delegated(FittedTree.test_costs_of)
+    importances = delegated(FittedTree.importances)
     rules = delegated(FittedTree.rules)
     ruleset = delegated(FittedTree.ruleset)
     explain = delegated(FittedTree.explain)
@@ -354,6 +355,10 @@ confidence, probability, linear_terms : optional
     recipe_scores_ : tuple of RecipeScore
         The cross-validated score of each candidate recipe of ``recipe="auto"``; empty
         for other recipes.
+    quality_ : Quality
+        The error on held-out rows and on training rows; None if nothing measured it.
+        ``fit`` has it where folds chose the recipe or the pruning; ``spinney.grow``
+        grows further trees for it.
     sequence_ : PruningSequence
         The subtrees of cost-complexity pruning; None without it.
     validation_rows_ : array of int

@@ -10,6 +10,7 @@ from spinney.growth.model import (
     UpdateState,
     recipe_scores_text,
 )
+from spinney.growth.quality import Quality
 
 if TYPE_CHECKING:
     from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.arrays import Integers
 from spinney.data import Fingerprint, Schema
+from spinney.growth.quality import Quality
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
@@ -135,6 +136,8 @@ class Model:
         The rows to add others to, or what was counted of them, if they are stored.
     stream_stats : StreamStats, optional
         How rows fared that were learned one after another.
+    quality : Quality, optional
+        The error on held-out rows and on training rows, if it was measured.
     """
 
     tree: Tree
@@ -149,6 +152,7 @@ class Model:
     member: Member | None = field(default=None, compare=False, repr=False)
     update_state: UpdateState | None = field(default=None, compare=False, repr=False)
     stream_stats: "StreamStats | None" = field(default=None, compare=False, repr=False)
+    quality: Quality | None = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

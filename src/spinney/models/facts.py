@@ -5,13 +5,16 @@ from dataclasses import asdict, fields
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spinney._support.text import shown, value_text, weight_text
 from spinney._support.text_table import aligned
 from spinney._version import __version__
+from spinney.trees import TreeImportances, importances_of
 
 if TYPE_CHECKING:
     from spinney.data import Fingerprint, Target
-    from spinney.growth import Model
+    from spinney.growth import Model, Quality
     from spinney.growth.forest import Forest
     from spinney.recipes import Recipe
     from spinney.trees import TreeArrays
@@ -20,6 +23,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "r
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
 COSTS_SHOWN = 20
 TREES_SHOWN = 10
+BARS = 10
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
 
 
@@ -113,6 +117,11 @@ def tree_facts(model: "Model") -> dict[str, Any]:
     return {
         "target": tree.schema.target.name,
         "classes": list(tree.schema.target.classes),
+        "quality": _quality(model.quality),
+        "importances": {
+            name: {"importance": importance, "gain": gain}
+            for name, importance, gain in importances_of(tree).ranked()
+        },
         "costs": _costs(tree.schema.target),
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}
         or None,
@@ -133,6 +142,11 @@ def tree_facts(model: "Model") -> dict[str, Any]:
             attribute.name: attribute.kind for attribute in tree.schema.attributes
         },
     }
+
+
+def _quality(quality: "Quality | None") -> dict[str, Any] | None:
+    """Return how well a tree predicts, in words and in figures."""
+    return None if quality is None else {"summary": str(quality), **quality.figures()}
 
 
 def _costs(target: "Target") -> list[dict[str, Any]] | None:
@@ -170,13 +184,17 @@ def _version(name: str) -> str:
 
 
 def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
-    """Return facts as aligned lines; the remedy says where all costs are."""
+    """Return facts as aligned lines; ``remedy`` says where to see all of a cut list."""
     lines: list[tuple[str, str]] = []
     for name, fact in facts.items():
         if name == "costs" and fact:
             lines += _cost_lines(fact, remedy)
         elif name == "centroids":
             continue  # show has them
+        elif name == "quality" and fact:
+            lines.append((name, fact["summary"]))
+        elif name == "importances":
+            lines += _importance_lines(fact)
         elif name == "recipes":
             lines += _recipe_lines(fact)
         elif name == "trees":
@@ -198,6 +216,19 @@ def _recipe_lines(recipes: list[dict[str, Any]]) -> list[tuple[str, str]]:
         same = len(set(texts)) == 1
         lines.append((f"  {name}", texts[0] if same else ", ".join(texts)))
     return lines
+
+
+def _importance_lines(fact: dict[str, dict[str, float]]) -> list[tuple[str, str]]:
+    """Return a bar for each of the most important columns."""
+    gains = np.array([each["gain"] for each in fact.values()])
+    bars = TreeImportances(tuple(fact), gains).bars()
+    lines = [("importances", "share of the decrease of the criterion")]
+    lines += [
+        (f"  {name}", f"{share:>7}  {bar}") for name, share, bar, _ in bars[:BARS]
+    ]
+    if len(bars) > BARS:
+        lines.append((f"  and {len(bars) - BARS} more", "see --json"))
+    return lines if bars else []
 
 
 def _tree_lines(trees: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:

@@ -18,11 +18,12 @@ from spinney._support.threads import limited_threads
 from spinney.data import Costs, Schema
 from spinney.data.readers import RowReader
 from spinney.errors import ParameterError, Setting, did_you_mean, refusal, warn
-from spinney.growth import Model, RecipeScore
+from spinney.growth import Model, Quality, RecipeScore
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
 from spinney.output.file import save_model
+from spinney.trees import TreeImportances, importances_of
 from spinney.trees.predict import (
     FlatTree,
     LazyFlatTree,
@@ -85,6 +86,11 @@ class FittedTree(TreeDisplay):
     def recipe_scores_(self) -> tuple[RecipeScore, ...]:
         """The cross-validated score of each candidate recipe."""
         return self.model_.recipe_scores
+
+    @property
+    def quality_(self) -> Quality | None:
+        """The error on held-out rows and on training rows, if it was measured."""
+        return self.model_.quality
 
     @property
     def stream_stats_(self) -> "StreamStats | None":
@@ -174,6 +180,14 @@ class FittedTree(TreeDisplay):
         return np.asarray(self.decision_path(X) @ costs)
 
     # Explaining
+
+    def importances(self) -> TreeImportances:
+        """Return the mean decrease of the criterion by each column, and its share.
+
+        Columns of many values look more important than they are, for the gains are
+        those of training.
+        """
+        return importances_of(self.tree)
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

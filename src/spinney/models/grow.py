@@ -25,6 +25,7 @@ from spinney.growth import (
     Grower,
     Model,
     Options,
+    Quality,
     UpdateState,
     grow_and_prune,
     options_of,
@@ -32,6 +33,7 @@ from spinney.growth import (
     with_constant_columns,
 )
 from spinney.growth.folds import (
+    QualityMeasure,
     RecipeChoice,
     choose_recipe,
     warn_of_squared_error_pruning,
@@ -60,15 +62,18 @@ def grow_from(
     recipe: str | Recipe | None = None,
     settings: Mapping[str, Any] | None = None,
     keep_rows: bool = False,
+    measure_quality: bool = True,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe, by default that of the place where the rows are
     counted. ``validation`` is a table to prune by. With ``keep_rows`` the model stores
-    its rows, so that others can be added.
+    its rows, so that others can be added. ``measure_quality`` grows further trees, if
+    they are few, to tell the error on new rows.
     """
     check_choice("keep_rows", keep_rows)
+    check_choice("measure_quality", measure_quality)
     default = default_recipe(in_memory=not table.is_remote)
     chosen = Recipe.named(recipe or default).changed(**(settings or {}))
     if keep_rows:
@@ -77,6 +82,7 @@ def grow_from(
         stream = registry.load("operation", "stream")
         if stream.is_streamed(table.data, table.engine):
             return _grow_streamed(stream, table, chosen, options)
+    options["measure_quality"] = measure_quality
     if table.is_remote:
         return _grow_remote(table, chosen, options, by_default=recipe is None)
     return _grow_in_memory(table, chosen, options, keep_rows=keep_rows)
@@ -105,7 +111,7 @@ def _grow_streamed(
     if table.memory_limit is not None:
         raise refusal(
             Setting("memory_limit", table.memory_limit),
-            "is for rows that are counted elsewhere, and a stream keeps none",
+            "applies only if an engine counts the rows, and a stream stores none",
             "leave it out",
         )
     stream.refuse_options({"connection": table.connection})
@@ -173,7 +179,10 @@ def _grow_in_memory(
             warn_of_high_cardinality(model)
         if not keep_rows:
             return model
-        options.pop("progress", None)
+        options = {
+            name: options[name]
+            for name in options.keys() - {"progress", "measure_quality"}
+        }
         state = UpdateState(rows.in_memory_rows, recipe, options, table.weight)
         return replace(model, update_state=state)
 
@@ -207,13 +216,15 @@ def grow_model(
     validation_share: float | None = None,
     progress: Progress | None = None,
     grower: Grower | None = None,
+    measure_quality: bool = False,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
     Folds of the rows choose among recipes, unless ``ccp_alpha`` or rows to prune by
     are given. ``progress`` is called with how many trees, or levels of a remote tree,
-    are done, and of how many. The ``grower`` is the fastest one by default.
+    are done, and of how many. The ``grower`` is the fastest one by default. The quality
+    is measured if it is free, or if ``measure_quality`` allows further trees.
     """
     by_rows: Any = {"validation": validation, "validation_share": validation_share}
     trees, tries = GrownTrees(progress), bool(recipe.tries)
@@ -230,25 +241,32 @@ def grow_model(
     choice, used = RecipeChoice(recipe), split.rows
     if tries and not used.is_remote:
         choice, used = _choose(used, candidates, options, trees)
-    trees.expect(1 + _n_fold_trees(choice, options))
+    measure = QualityMeasure(used, choice, options, ccp_alpha, measure_quality)
+    trees.expect(1 + _n_fold_trees(choice, options) + measure.n_trees)
     result = grow_and_prune(
         used, choice.recipe, options, choice.growth, grower, on_tree=trees.grown
     )
+    if ccp_alpha:
+        result = _pruned_at(result, choice.recipe, float(ccp_alpha))
+    quality = measure.quality_of(result, on_tree=trees.grown)
     trees.finish()
-    return _finished(split, choice, result, ccp_alpha)
+    return _finished(split, choice, result, quality)
+
+
+def _pruned_at(result: Pruned, recipe: Recipe, ccp_alpha: float) -> Pruned:
+    """Return a grown tree, pruned at an alpha."""
+    warn_of_squared_error_pruning(recipe, result.tree.schema.target)
+    result = pruned_by_impurity(result.tree, recipe, ccp_alpha)
+    return replace(result, tree=without_unused_formulas(result.tree))
 
 
 def _finished(
     split: ValidationSplit,
     choice: RecipeChoice,
     result: Pruned,
-    ccp_alpha: float | None,
+    quality: Quality | None,
 ) -> Model:
-    """Return the model of a grown tree, pruned at an alpha if one is given."""
-    if ccp_alpha:
-        warn_of_squared_error_pruning(choice.recipe, result.tree.schema.target)
-        result = pruned_by_impurity(result.tree, choice.recipe, float(ccp_alpha))
-        result = replace(result, tree=without_unused_formulas(result.tree))
+    """Return the model of a grown tree."""
     return Model(
         result.tree,
         choice.recipe,
@@ -257,6 +275,7 @@ def _finished(
         sequence=result.sequence,
         recipe_scores=choice.scores,
         validation_rows=split.positions,
+        quality=quality,
     )
 
 
@@ -307,7 +326,7 @@ def _choose(
     trees: GrownTrees,
 ) -> tuple[RecipeChoice, TrainingData]:
     """Return the recipe that does best on folds of the rows, and its columns."""
-    tables = _without_overfitting(rows, options)
+    tables = _without_high_cardinality_columns(rows, options)
     n_tried = len(candidates) if len(candidates) > 1 else 0
     folds = next(iter(candidates.values())).folds
     trees.expect(len(tables) * n_tried * (folds + 1))
@@ -329,7 +348,9 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
     return 0 if growth is not None and growth.grown_folds is not None else recipe.folds
 
 
-def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingData]:
+def _without_high_cardinality_columns(
+    rows: TrainingData, options: Options
+) -> list[TrainingData]:
     """Return rows without the columns of many values that a tree would overfit.
 
     Such columns are constant. Where folds have to decide, the rows that keep the

@@ -98,6 +98,7 @@ def prune_model(
         steps=result.steps,
         sequence=result.sequence,
         update_state=None,
+        quality=None,
     )
 
 

@@ -1,4 +1,4 @@
-"""A finished model as words, rules, files and other programs."""
+"""Output of a fitted model: text, rules, explanations, files and exports."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The formats of an export, by name; the registry has those of extensions."""
+"""Export formats by name, including those of extensions."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of an export.
+    """An export format.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def exported(
 
 
 def _formats() -> Iterator[Format]:
-    """Give all formats that are installed."""
+    """Yield all installed formats."""
     yield from FORMATS.values()
     for name in registry.names("export"):
         with suppress(MissingExtraError):

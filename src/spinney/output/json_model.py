@@ -1,8 +1,8 @@
-"""Models of every kind as JSON, and back: what a model file holds, as text.
+"""Models of every kind as JSON: the content of a model file, as text.
 
-A tree's text has its nodes, too, for people and programs that read it
-(:mod:`spinney.output.tree_json`). They follow from the arrays, and a text whose
-nodes say something else is refused.
+The text of a tree also has its nodes, for people and other programs
+(:mod:`spinney.output.tree_json`). They follow from the arrays; a text whose nodes
+contradict the arrays is refused.
 """
 
 import json
@@ -37,7 +37,7 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
     Raises
     ------
     ModelFormatError
-        The text is no model, a damaged one, or one of another kind.
+        The text is not a model, is damaged, or is of another kind.
     """
     try:
         data = read_json(path)
@@ -63,9 +63,9 @@ def _rules(source: str, kinds: Sequence[str]) -> Any:
 
 
 def _check_nodes(content: Any, nodes: object) -> None:
-    """Refuse nodes that are not those of the arrays."""
+    """Refuse nodes that contradict the arrays."""
     expected = None
     if isinstance(content, Model):
         expected = json.loads(layout(tree_data(content)))[NODES]
     if nodes != expected:
-        refuse("its nodes are not those of its arrays; export the model again")
+        refuse("its nodes contradict its arrays; export the model again")

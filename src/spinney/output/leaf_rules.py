@@ -1,8 +1,8 @@
 """One rule per leaf, conditions on the same attribute merged into one.
 
 The rules of a tree are mutually exclusive and exhaustive: every row without a
-missing value satisfies exactly one. Where a node has surrogates, a category that
-it has not seen is missing there.
+missing value satisfies exactly one. At a node with surrogates, an unseen category
+counts as missing.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -20,7 +20,7 @@ from spinney.trees import Groups, Node, Tree, range_text, values_text
 from spinney.trees.criteria import variance
 from spinney.trees.linear import DIGITS_IN_LINE, MOST_TERMS, TERMS_SHOWN
 
-MODEL_WIDTH = 120  # signs of a line
+MODEL_WIDTH = 120  # characters per line
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Condition:
     """The condition of a rule on one attribute.
 
     Numbers and ordered codes lie in ``low < value ≤ high``; a nominal value is one
-    of ``values``. ``missing`` says whether a missing value satisfies it too; None
-    where such a row satisfies it with a part of its weight, or surrogates decide.
+    of ``values``. ``missing`` says whether a missing value satisfies it too; None if
+    the row is divided or surrogates decide.
     """
 
     attribute: Attribute
@@ -39,7 +39,7 @@ class Condition:
     missing: bool | None = None
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return the condition as it reads."""
+        """Return the condition as text."""
         name = self.attribute.text(ascii_only=ascii_only)
         if self.missing and (self.values == () or self.low == np.inf):
             return f"{name} is missing"
@@ -85,7 +85,7 @@ class Rule:
             known = f"support {support}, confidence {self._confidence_text()}"
         else:
             confidence = self._confidence_text()
-            known = f"support 0; {confidence} of the rows one question earlier"
+            known = f"support 0; {confidence} at the nearest node above with rows"
         if self.costs:
             classes, costs = zip(*self.costs, strict=True)
             known += f"; least expected cost: {costs_text(classes, costs, self.label)}"
@@ -113,7 +113,7 @@ class Rule:
 class Rules(InNotebooks, Sequence[Rule]):
     """The rules of a tree, in printing order; ``print`` shows one per line.
 
-    The linear models that they name follow.
+    The linear models in rules follow.
     """
 
     def __init__(self, rules: Sequence[Rule], tree: Tree | None = None) -> None:
@@ -130,9 +130,9 @@ class Rules(InNotebooks, Sequence[Rule]):
         return iter(self._rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return one rule per line, then the models.
+        """Return one rule per line, then the linear models.
 
-        Values of which a node has no row share a line.
+        Leaves without rows at the same node share a line.
         """
         rules = self._rules if self._tree is None else _shared(self._rules, self._tree)
         lines = [rule.text(ascii_only=ascii_only) for rule in rules]
@@ -186,7 +186,7 @@ def condition_dict(condition: Condition) -> dict[str, Any]:
 
 
 def _shared(rules: Sequence[Rule], tree: Tree) -> list[Rule]:
-    """Return rules; leaves that share a line of text share a rule."""
+    """Return the rules; leaves that share a line of text share a rule."""
     together: dict[int, tuple[Node, ...]] = {}
     for node in tree:
         below = tree.empty_sibling_leaves(node)

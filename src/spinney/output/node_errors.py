@@ -1,4 +1,4 @@
-"""How a tree does on a table, node by node: as a leaf, and by the branches below it."""
+"""The errors of a tree on a table, node by node: as a leaf and as a subtree."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ class NodeError:
     Parameters
     ----------
     node : int
-        Its number.
+        The number of the node.
     weight : float
-        The weight of the rows that come to it; a row that a missing value divides
-        counts by its parts.
+        The weight of the rows at the node; a row divided by a missing value counts with
+        its fraction.
     as_leaf : float
-        The loss if the node were a leaf: the weight that its label is wrong for, what
-        that costs, or the sum of squared errors.
+        The loss if the node were a leaf: the misclassified weight, its cost, or the sum
+        of squared errors.
     as_subtree : float
-        The loss at the leaves below it; as of the node itself where it is a leaf.
+        The loss at the leaves below it, or of the node itself if it is a leaf.
     measure : {"accuracy", "cost", "mean squared error"}
-        What the loss is of.
+        The measure of the loss.
     """
 
     node: int
@@ -39,16 +39,16 @@ class NodeError:
 
     @property
     def error(self) -> float | None:
-        """The loss of its leaves for each unit of weight; None where no row comes."""
+        """The loss of its leaves per unit of weight; None without rows."""
         return self.as_subtree / self.weight if self.weight else None
 
     @property
     def error_as_leaf(self) -> float | None:
-        """The loss as a leaf for each unit of weight; None where no row comes."""
+        """The loss as a leaf per unit of weight; None without rows."""
         return self.as_leaf / self.weight if self.weight else None
 
     def text(self, *, leaf: bool = False) -> str:
-        """Return the loss of the branches, or as a ``leaf``, for a person.
+        """Return the loss as a subtree, or as a ``leaf``, as text.
 
         >>> NodeError(0, 7.0, 4.0, 2.0, "accuracy").text()
         '5 of 7 right'
@@ -66,7 +66,7 @@ class NodeError:
         return f"{self.measure} {figure(loss / self.weight)}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the error as plain data."""
         return {
             "weight": self.weight,
             "loss_as_leaf": self.as_leaf,
@@ -77,7 +77,7 @@ class NodeError:
 
 
 class NodeErrors(InNotebooks, Sequence[NodeError]):
-    """The errors of all nodes of a tree on one table; ``print`` shows a line each.
+    """The errors of all nodes of a tree on one table; ``print`` shows one per line.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
     judged : Validation
         The rows at its nodes.
     name : str
-        What the table is called.
+        The name of the table.
     rows : EncodedRows, optional
-        Its rows, of which pictures have histograms.
+        The rows, for histograms in pictures.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         return map(self.__getitem__, range(len(self)))
 
     def lines(self, number: int) -> list[str]:
-        """Return what is said of a node, and of its branches if it has some."""
+        """Return lines with the loss of a node as a leaf and as a subtree."""
         error = self[number]
         if self.tree.nodes[number].is_leaf or not error.weight:
             return [error.text()]
@@ -129,9 +129,9 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         return [f"{own} as a leaf", f"{branches} by its branches"]
 
     def note(self, number: int) -> str:
-        """Return what stands beside a node in the text of a tree.
+        """Return the remark on a node in the text of a tree.
 
-        The root says which table it is.
+        The root's remark names the table.
         """
         name = f"on {shown(self.name)}: " if number == 0 else ""
         return name + ", ".join(self.lines(number))
@@ -152,7 +152,7 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         return f"<errors of {len(self)} nodes on {self.name!r}>"
 
     def facts(self) -> dict[str, Any]:
-        """Return what the figures are of, as plain data."""
+        """Return the table name, measure and total weight as plain data."""
         return {
             "name": self.name,
             "measure": self.measure,

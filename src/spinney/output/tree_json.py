@@ -2,7 +2,7 @@
 
 The text is the readable twin of the model file: the same content, under the same
 checks. Nodes are a flat list, so that a deep tree is not a deep text. A node's
-``condition`` is there for the reader.
+``condition`` is for readers only.
 """
 
 import math
@@ -40,9 +40,9 @@ def to_json(model: Model, errors: NodeErrors | None = None) -> str:
     Parameters
     ----------
     model : Model
-        What to write.
+        The model.
     errors : NodeErrors, optional
-        How each node does on another table, to be written beside it.
+        The errors of each node on another table, to be included.
 
     Raises
     ------
@@ -87,14 +87,14 @@ def tree_data(
 
 
 def _reserved(model: Model) -> dict[str, Any]:
-    """Return the numbers, from 1, of the rows that were reserved to prune by."""
+    """Return the numbers, from 1, of the validation rows reserved for pruning."""
     if model.validation_rows is None:
         return {}
     return {"validation_rows": [row + 1 for row in model.validation_rows.tolist()]}
 
 
 def layout(data: Any, indent: int = 0) -> str:
-    """Return JSON with what fits a line on one; the data's own nesting is small."""
+    """Return JSON text, with values that fit a line on one line."""
     deeper = indent + 2
     if isinstance(data, dict):
         entries = [
@@ -121,7 +121,7 @@ def _scalar(value: Value | None) -> str:
         return "true" if value else "false"
     if isinstance(value, np.generic):
         return _scalar(value.item())
-    return repr(value)  # the shortest text that reads back as the same number
+    return repr(value)  # the shortest text that gives the same number
 
 
 def _node_data(node: Node, tree: Tree, errors: NodeErrors | None) -> dict[str, Any]:
@@ -225,13 +225,13 @@ def _split_data(split: Split, attribute: Attribute) -> dict[str, Any]:
 
 
 def _whole(array: NDArray[np.generic]) -> list[Any]:
-    """Return counts or codes, whatever type of numbers holds them."""
+    """Return counts or codes as integers."""
     numbers: list[Any] = np.asarray(array, dtype=np.int64).tolist()
     return numbers
 
 
 def _short(array: Floats) -> list[float]:
-    """Return numbers that JSON writes without ``.0`` where they are whole."""
+    """Return numbers, integral ones as integers, which JSON writes without ``.0``."""
     cells: list[float] = np.asarray(array, dtype=np.float64).tolist()
     return [
         int(cell)

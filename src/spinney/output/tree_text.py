@@ -27,7 +27,7 @@ UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
 ASCII = ("|-- ", "`-- ", "|   ", "    ", "->", "...")
 DEEPEST_INDENT = 40
 CLASSES_SHOWN = 4
-VALUES_IN_LINE = 12  # of a branch; rules name them all
+VALUES_IN_LINE = 12  # values per branch; rules list all
 # How many values and classes a line has, and which form of what it hides.
 ATTEMPTS = (
     *((VALUES_IN_LINE, CLASSES_SHOWN, form) for form in (0, 1)),
@@ -51,12 +51,12 @@ def to_text(
     """Return the tree as text.
 
     A line gives the branch, the weight of the rows, the class of a leaf, and the
-    classes with counts and percentages. Below ``max_depth`` a line says what it
-    hides. Lines deeper than 40 levels are indented no further and begin with
-    their depth. A leaf with a linear model names it, and the models follow. Values of
-    which a node has no row share a line. With ``numbers``, lines begin with the number
-    of the node, and each has its own; with ``errors``, they end with how the node does
-    on another table.
+    classes with counts and percentages. A node at ``max_depth`` counts the hidden nodes
+    below it. Lines deeper than 40 levels are indented no further and begin with their
+    depth. A leaf with a linear model names it, and the models follow. Leaves without
+    rows at the same node share a line. With ``numbers``, each node has its own line,
+    which begins with its number; with ``errors``, lines end with the node's errors on
+    another table.
 
     No line is wider than ``width``. A tree of more than ``max_lines`` shows the
     branches of the nodes with the most rows, and a last line counts the hidden leaves.
@@ -107,7 +107,7 @@ def _node_lines(
             together.update({each.number: empty for each in empty})
         shared = together.get(node.number, ())
         if shared and node.number != shared[-1].number:
-            continue  # the last of them speaks for all
+            continue  # the last of them is printed for all
         lead = ""
         if node.parent is not None:
             last = node.branch == len(tree.nodes[node.parent].children) - 1
@@ -231,9 +231,8 @@ def counts_text(
 ) -> str:
     """Return the weight at a node with its classes, or with mean and deviation.
 
-    The deviation of a numeric target is the root of the variance with n − 1, or with n
-    where rows weigh no more than 1 together. ``n_rows`` come before the weight if
-    given. If ``most`` is 1, the commonest class or the mean follows; if 0, nothing.
+    The deviation is the root of the variance with n − 1, or with n if the total weight
+    is at most 1. ``n_rows`` come before the weight if given. If ``most`` is 1, the commonest class or the mean follows; if 0, nothing.
 
     >>> from spinney.data.schema import Schema, Target
     >>> schema, weights = Schema((), Target("y", ("no", "yes"))), np.array([3.0, 1.0])
@@ -263,14 +262,13 @@ def counts_text(
 def class_counts(weights: Floats, schema: Schema) -> str:
     """Return the weight at a node and of its classes, with percentages.
 
-    Classes come in their order; where more than four have rows, the rarest are
-    counted together.
+    Classes come in their order; if more than four have rows, the rarest are combined.
     """
     total = float(weights.sum())
     present = np.flatnonzero(weights > 0)
     rest: list[int] = []
     if len(present) > CLASSES_SHOWN:
-        # Weights that differ by rounding are equal, and the first class comes first.
+        # Weights that differ only by rounding tie; the first class wins.
         shares = np.round(weights / total, 9)
         heaviest = sorted(present, key=lambda c: (-shares[c], c))
         rest = [int(c) for c in heaviest[CLASSES_SHOWN - 1 :]]

@@ -51,11 +51,11 @@ class Totals:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.rows.sum())
 
     def fingerprint(self) -> Fingerprint:
-        """Return the fingerprint of rows of which only the totals are known."""
+        """Return a fingerprint from totals alone."""
         return Fingerprint(self.n_rows, self.weight)
 
     @property
@@ -92,7 +92,7 @@ class AgreementRequest:
 class TermRequest:
     """A request for the products of some terms at a node.
 
-    A missing value counts as the term says; ``complete`` excludes rows that have one.
+    The term replaces missing values; ``complete`` excludes rows with a missing value.
     """
 
     node: int
@@ -102,18 +102,17 @@ class TermRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Products:
-    """How terms vary together at a node, in each class.
+    """The weighted products of terms at a node, per class.
 
-    Where the target is a number, there is one group of all rows, and the target is
-    the last of the terms.
+    With a numeric target, all rows are one group, and the target is the last term.
 
     Parameters
     ----------
     weights : array of shape (groups,)
         Σw.
     means : array of shape (groups, terms)
-        Σwz / Σw, z being measured from the term's centre, the target from its origin;
-        0 where a group has no rows.
+        Σwz / Σw, with z measured from the term's centre, the target from its origin; 0
+        for a group without rows.
     spreads : array of shape (groups, terms, terms)
         Σw (z − mean)(z − mean)ᵀ.
     """
@@ -134,7 +133,7 @@ class Products:
 
 
 def join_products(parts: Sequence[Products]) -> Products:
-    """Return the products of the groups of several as those of one."""
+    """Return products with the groups of all parts."""
     return Products(
         np.concatenate([part.weights for part in parts]),
         np.concatenate([part.means for part in parts]),
@@ -145,8 +144,8 @@ def join_products(parts: Sequence[Products]) -> Products:
 def sum_products(parts: Sequence[Products]) -> Products:
     """Return the products of all rows of several parts, group by group.
 
-    Spreads about the means of the parts are added up, and those of the means: nothing
-    is subtracted, so that they keep their digits.
+    Adds the spreads within the parts and the spread of their means. Nothing is
+    subtracted, so no digits are lost.
     """
     weights = np.array([part.weights for part in parts])
     means = np.array([part.means for part in parts])
@@ -168,7 +167,7 @@ class Counts(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """The attributes and classes that the tables' codes mean."""
+        """The schema of the encoded rows."""
         ...
 
     def root(self) -> Totals:
@@ -176,7 +175,7 @@ class Counts(Protocol):
         ...
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, in one batch or in several.
+        """Yield the tables of all requests, in one or several batches.
 
         The nodes of a batch are the positions of the requests. If the tables are too
         large for one batch, each batch has some of the attributes, at all nodes.
@@ -208,15 +207,15 @@ class Surrogates(Protocol):
     """The interface of sources that count surrogate splits."""
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, value × branch, as ``tables`` does.
+        """Yield the tables of value × branch of all requests.
 
-        The columns of a table are the branches of the split in the place of
-        classes, and last the rows that the split itself does not send.
+        The columns of a table are the branches of the split instead of classes, then
+        the rows that the split does not send.
         """
         ...
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
-        """Return for each node and route the table of its rows by branch."""
+        """Return the table of rows by branch for each node and route."""
         ...
 
 
@@ -225,28 +224,28 @@ class Formulas(Protocol):
     """The interface of sources with constructed attributes and model leaves."""
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary, with the target if numeric."""
+        """Return the products of terms, and of a numeric target, for each request."""
         ...
 
     def extend(self, index: int, attribute: Attribute) -> None:
-        """Add an attribute with a formula at an index after the schema's own.
+        """Add a constructed attribute at an index after those of the schema.
 
-        It replaces an earlier attribute of that index, which another tree may have had.
+        It replaces an earlier constructed attribute of that index.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedTables:
-    """Tables in which numbers of many values are counted by bins.
+    """Count tables whose numeric columns with many values are binned.
 
     Parameters
     ----------
     batch : TableBatch
         The tables; ``low`` says which lines stand for several values.
     open_bins : function, optional
-        From a mask of lines to open to the tables with their values, or finer bins, in
-        their places. None if there are no bins, or all requested ones are opened.
+        Takes a mask of lines, and returns tables with these lines replaced by values or
+        finer bins. None without bins.
     """
 
     batch: TableBatch
@@ -260,7 +259,7 @@ class Bins(Protocol):
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
-        """Return the tables of all requests, at nodes of so many rows."""
+        """Return the tables of all requests, given the number of rows of each node."""
         ...
 
     def is_remote(self, nodes: Iterable[int]) -> bool:
@@ -298,17 +297,17 @@ class NodeBatches(Protocol):
 
 
 class Source(Counts, Surrogates, Formulas, Protocol):
-    """A source that implements all interfaces but the optional orders and bins."""
+    """A source that implements all interfaces except ``Bins`` and ``NodeBatches``."""
 
 
 def as_formula_source(source: Counts) -> Formulas:
-    """Return a source that implements ``Formulas``, typed as such."""
+    """Return a source, typed as ``Formulas``."""
     assert isinstance(source, Formulas)
     return source
 
 
 def register_formulas(source: Counts, schema: Schema) -> None:
-    """Add the attributes with formulas of a tree's schema to a source."""
+    """Add the constructed attributes of a schema to a source."""
     for index in range(schema.n_columns, len(schema.attributes)):
         as_formula_source(source).extend(index, schema.attributes[index])
 
@@ -316,7 +315,7 @@ def register_formulas(source: Counts, schema: Schema) -> None:
 def tables_of(
     source: Counts, requests: Sequence[TableRequest], schema: Schema
 ) -> list[dict[int, CountTable]]:
-    """Return for each request the tables by attribute, one by one."""
+    """Return the tables of each request, by attribute."""
     answers: list[dict[int, CountTable]] = [{} for _ in requests]
     for batch in source.tables(requests):
         keys = zip(batch.node.tolist(), batch.attribute.tolist(), strict=True)
@@ -329,13 +328,13 @@ def tables_of(
 def term_batches(
     requests: Sequence[TermRequest], max_terms: int
 ) -> Iterator[list[TermRequest]]:
-    """Divide requests so that those of one batch have few terms together.
+    """Yield batches of requests that have few terms together.
 
-    Which rows are complete depends on the terms, so such a request is a batch alone.
+    Complete rows depend on the terms, so a ``complete`` request is a batch of its own.
     """
     batch: list[TermRequest] = []
     together: set[Term] = set()
-    term_lists: set[int] = set()  # lists of terms that are in it; many nodes share one
+    term_lists: set[int] = set()  # term lists in the batch; many nodes share one
     for request in requests:
         alone = request.complete or (batch and batch[-1].complete)
         if alone or id(request.terms) not in term_lists:

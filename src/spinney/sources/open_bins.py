@@ -1,15 +1,13 @@
-"""The opening of bins: to single values if there are few, or else to finer bins.
+"""Opening bins: into single values if there are few rows, otherwise into finer bins.
 
-One request counts what is in the opened bins, and its answer must fit in memory for any
-number of rows. If the opened bins have few rows, their values are listed. Otherwise
-adjacent bins are divided in parts of equal width, as many as fit, and the learner
-chooses which of these may hold the best cut. Every round narrows these intervals, until
-they have few rows.
+One request counts the rows in all opened bins, and the answer must fit in memory. If
+the opened bins have few rows, their values are listed. Otherwise adjacent bins are
+divided into parts of equal width, and the learner selects those that may contain the
+best threshold. Each round narrows these intervals, until they have few rows.
 
-The key of a part is its least possible number, ``key_of``, which rises with the numbers
-and stays within the interval. So parts of all intervals, and listed values, have one
-order, and no arithmetic has to be exact: the least and the greatest number of a part
-are counted with it.
+The key of a part is its lower end, ``key_of``, which rises with the numbers and stays
+within the interval. So parts of all intervals, and listed values, have one order. No
+arithmetic has to be exact, as the minimum and maximum of each part are counted too.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,14 +22,14 @@ from spinney.sources.base import BinnedTables
 from spinney.trees import TableBatch
 
 MAX_LINES = 400_000
-"""About the maximum number of lines of an answer, and of rows listed by value."""
+"""The approximate maximum of lines in an answer, and of rows listed by value."""
 MAX_PARTS = 64
 """The maximum number of parts of a bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Numbers from ``low`` to ``high``, in ``n_parts``; by value, if that is 0."""
+    """Numbers from ``low`` to ``high`` in ``n_parts`` parts; listed by value if 0."""
 
     low: float
     high: float
@@ -48,7 +46,7 @@ class Interval:
         return (self.high - self.low) / self.n_parts
 
     def key_of(self, numbers: Floats) -> Floats:
-        """Return the keys by which numbers inside are counted."""
+        """Return the keys of numbers in the interval."""
         if not self.n_parts:
             return numbers
         part = np.floor((numbers - self.low) * self.scale).clip(0, self.n_parts - 1)
@@ -111,7 +109,7 @@ def intervals_of(batch: TableBatch, opened: NDArray[np.bool_]) -> OpenIntervals:
     n_rows, parts = (np.add.reduceat(columns, start) for columns in (n_rows, parts))
     with np.errstate(over="ignore", divide="ignore"):
         scale = parts / (high - low)
-    # Numbers that are too far apart, or too near, cannot be divided.
+    # The width overflows or underflows: list the values.
     parts[(parts == n_rows) | ~((scale > 0) & (scale < np.inf))] = 0
     answer: OpenIntervals = {}
     node, attribute = batch.node[owner[start]], batch.attribute[owner[start]]

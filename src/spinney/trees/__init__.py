@@ -60,3 +60,4 @@ from spinney.trees.tree_arrays import (
     surrogate_arrays,
     winner_arrays,
 )
+from spinney.trees.tree_importances import TreeImportances, importances_of

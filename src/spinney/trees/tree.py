@@ -135,9 +135,14 @@ class Tree:
         A split counts with its gain times the weight of its node; all are 0 if no split
         gained anything.
         """
-        gained = self._gained(surrogates=False)
+        gained = self.gains
         total = gained.sum()
         return gained / total if total > 0 else gained
+
+    @property
+    def gains(self) -> Floats:
+        """The sum of the gains of the splits on each attribute, by weight."""
+        return self._gained(surrogates=False)
 
     @property
     def surrogate_importances(self) -> Floats:

@@ -195,7 +195,7 @@ def test_a_value_without_rows_is_as_good_as_missing(tmp_path):
     [
         ("many", "memory_limit='many' is no size"),
         (-1, "memory_limit=-1 is no size"),
-        ("2GiB", "is for rows that are counted elsewhere"),
+        ("2GiB", "applies only if an engine counts the rows"),
     ],
 )
 def test_limits_that_are_refused(limit, message):

@@ -28,7 +28,7 @@ SAMPLED = 60
 def room(monkeypatch):
     """Let the sample have room, and not all of the rows."""
     monkeypatch.setattr(open_data, "default_memory_limit", lambda: SOME)
-    monkeypatch.setattr(cluster_table, "MOST_SAMPLED", SAMPLED)
+    monkeypatch.setattr(cluster_table, "MAX_SAMPLED", SAMPLED)
 
 
 def table_of(seed, n_rows=200):
@@ -150,7 +150,7 @@ def test_what_is_refused(tmp_path, request):
         spinney.find_clusters(parts, 2, method="k-prototypes", **given_)
     with pytest.raises(DataError, match="no column 'z'"):
         spinney.find_clusters(parts, 2, columns=["z"], **given_)
-    with pytest.raises(DataError, match="0 have room in memory"):
+    with pytest.raises(DataError, match="only 0 fit in memory"):
         spinney.find_clusters(parts, 2, columns=["x"], memory_limit=0, **given_)
     columns["x"][7] = None
     for place in ("duckdb", "parts"):

@@ -126,7 +126,7 @@ def test_reserved_rows_take_room(options, reserved, tmp_path):
     columns = table_of(3)
     with opened("bound relation", columns, tmp_path) as (data, how):
         for n_lines in (0, 40):
-            words = rf"reserves \d+ rows to prune by, and {n_lines} have room"
+            words = rf"reserves \d+ rows for pruning, but only {n_lines} fit"
             with pytest.raises(ParameterError, match=words) as refused:
                 spinney.grow(
                     data, "y", **options, memory_limit=4 * n_lines * LINE, **how
@@ -139,7 +139,7 @@ def test_reserved_rows_take_room(options, reserved, tmp_path):
 
 def test_of_parts_no_row_comes_where_none_may(reserved):
     options = {"engine": "partitions", "recipe": "auto", "memory_limit": 0}
-    with pytest.raises(ParameterError, match="to prune by, and 0 have room"):
+    with pytest.raises(ParameterError, match="for pruning, but only 0 fit"):
         spinney.grow(in_arrow(table_of(3)), "y", **options)
     assert not reserved
 

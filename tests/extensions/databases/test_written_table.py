@@ -68,12 +68,12 @@ def test_a_query_is_read_and_a_table_is_replaced_only_if_told(connection):
     part = f"SELECT * FROM {quoted(TABLE)} WHERE size < 4"
     assert predict_into(model, connection, "p", table=part) == 3
     with pytest.raises(
-        ParameterError, match=r"is in the database already.*set overwrite"
+        ParameterError, match=r"already exists in the database.*set overwrite"
     ):
         predict_into(model, connection, "p", table=TABLE)
     assert connection.execute("SELECT count(*) FROM p").fetchone() == (3,)
     assert predict_into(model, connection, "p", table=TABLE, overwrite=True) == 6
-    with pytest.raises(ParameterError, match="is the table that is read"):
+    with pytest.raises(ParameterError, match="is also the input table"):
         predict_into(model, connection, TABLE, table=TABLE, overwrite=True)
 
 
@@ -100,7 +100,7 @@ def test_no_table_that_a_query_reads_is_replaced(query, connection):
         with pytest.raises(DataError if "seen" in query else ParameterError) as refused:
             predict_into(model, connection, into, table=query, overwrite=True)
         if "seen" not in query:
-            assert f"into={into!r} is the table that is read" in str(refused.value)
+            assert f"into={into!r} is also the input table" in str(refused.value)
     assert connection.execute("SELECT count(*) FROM orders").fetchone() == (6,)
     assert names(connection) == before
 
@@ -153,7 +153,7 @@ def test_the_table_of_an_earlier_run_is_predicted_anew(
 def test_a_query_that_waits_for_a_value_is_refused(mark, connection):
     model = spinney.grow(COLUMNS, "y", recipe="cart")
     query = f"SELECT * FROM {quoted(TABLE)} WHERE size > {mark}"
-    words = rf"has a value to be bound, \{mark}: write the value itself"
+    words = rf"contains the parameter \{mark}: write its value instead"
     with pytest.raises(ParameterError, match=words) as refused:
         predict_into(model, connection, "p", table=query)
     assert refused.value.parameter == "table"
@@ -169,7 +169,9 @@ def test_a_name_with_its_schema_is_replaced_there_alone(connection):
     connection.execute("CREATE TABLE other.p AS SELECT 1 AS one")
     assert predict_into(model, connection, "p", table=TABLE) == 6
     assert connection.execute("SELECT * FROM other.p").fetchall() == [(1,)]
-    with pytest.raises(ParameterError, match=r"into='main.p' is in the database"):
+    with pytest.raises(
+        ParameterError, match=r"into='main.p' already exists in the database"
+    ):
         predict_into(model, connection, "main.p", table=TABLE)
     part = f"SELECT * FROM main.{quoted(TABLE)} WHERE size < 4"
     assert predict_into(model, connection, "main.p", table=part, overwrite=True) == 3
@@ -194,7 +196,9 @@ def test_a_server_replaces_no_table_that_a_query_reads(postgres):
             try:
                 for query in ("SELECT * FROM Orders", "SELECT * FROM public.orders"):
                     for into in ("orders", "public.orders"):
-                        with pytest.raises(ParameterError, match="table that is read"):
+                        with pytest.raises(
+                            ParameterError, match="also the input table"
+                        ):
                             predict_into(
                                 model, address, into, table=query, overwrite=True
                             )
@@ -217,7 +221,7 @@ def test_what_fails_leaves_nothing(words, connection, monkeypatch):
         run_statement(engine, statement)
 
     monkeypatch.setattr(SqlEngine, "run", failing)
-    with pytest.raises(DataError, match=r"SQLite cannot write.*make room"):
+    with pytest.raises(DataError, match=r"SQLite cannot write.*free space"):
         predict_into(model, connection, "p", table=TABLE, overwrite=True)
     assert names(connection) == sorted([TABLE, "p"])
     assert connection.execute("SELECT * FROM p").fetchall() == before
@@ -248,7 +252,7 @@ def test_the_shell(tmp_path, capsys):
     assert run(command) == 2
     assert "needs --into" in capsys.readouterr().err
     assert run(["predict", str(model), "new.csv", "--into", "p"]) == 2
-    assert "is a table of a database" in capsys.readouterr().err
+    assert "stores predictions in a database" in capsys.readouterr().err
     connection.close()
 
 

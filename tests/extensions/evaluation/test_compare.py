@@ -9,7 +9,7 @@ from scipy import stats
 
 from spinney.errors import ParameterError
 from spinney.extensions.evaluation import Comparison, corrected_t_test
-from spinney.extensions.evaluation.report import _figures
+from spinney.extensions.evaluation.report import _comparison_texts
 
 numbers = st.lists(st.integers(-50, 50).map(lambda n: n / 100), min_size=2, max_size=30)
 
@@ -72,10 +72,10 @@ def test_the_same_difference_everywhere(differences):
 def test_what_is_not_known_is_told_as_such():
     found = Comparison("a", "b", "accuracy", 0.1, math.inf, 2, math.nan)
     assert (found.as_dict()["t"], found.as_dict()["p"]) == (None, None)
-    assert _figures(found) == ("0.1000", "t = infinite", "p undefined")
+    assert _comparison_texts(found) == ("0.1000", "t = infinite", "p undefined")
     same = Comparison("a", "b", "accuracy", 0.0, math.nan, 2, 1.0)
     assert (same.as_dict()["t"], same.as_dict()["p"]) == (None, 1.0)
-    assert _figures(same) == ("0.0000", "all equal", "untested")
+    assert _comparison_texts(same) == ("0.0000", "all equal", "untested")
 
 
 def test_one_fold_is_too_few():

@@ -247,7 +247,7 @@ def test_hostile_names_and_values_stay_what_they_are(name):
         same_bits(by_c(model, rows), expected)
     same_bits(by_onnx(model, rows), expected)
     if "\ufffe" in name:
-        with pytest.raises(ParameterError, match="which XML cannot hold"):
+        with pytest.raises(ParameterError, match="which XML cannot represent"):
             model.export("pmml")
     else:
         assert by_pmml(model, rows)[1] == expected[1]
@@ -272,7 +272,7 @@ def test_what_a_format_has_no_words_for_is_refused():
     model = grown(CASES[0])
     with pytest.raises(ParameterError, match="dialect='mysql' is unknown"):
         model.export("sql", dialect="mysql")
-    with pytest.raises(ParameterError, match=r"table='a\.\.b' is no name of a table"):
+    with pytest.raises(ParameterError, match=r"table='a\.\.b' is not a table name"):
         model.export("sql", table="a..b")
     with pytest.raises(ParameterError, match="table='t' has no effect with format='c'"):
         model.export("c", table="t")

@@ -188,7 +188,7 @@ PART = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
         (["rows.csv"], r"'rows.csv' is no Parquet file"),
         (["rows.parquet"], "there is no file 'rows.parquet'"),
         ("rows *.parquet", r"there is no file 'rows \*.parquet'"),
-        ([{"x": [1.0], "y": [None]}], "every one of the 1 cells is missing"),
+        ([{"x": [1.0], "y": [None]}], "all 1 cells are missing"),
     ],
 )
 def test_parts_that_are_refused(partitions, problem):
@@ -383,6 +383,6 @@ def test_a_cluster_listens_on_the_loopback_address_only():
 @pytest.mark.parametrize("engine", [None, "dask", "memory"])
 def test_a_frame_of_dask_is_a_table_by_itself(engine):
     frame = type("DataFrame", (), {"__module__": "dask.dataframe.core"})()
-    words = "table='orders' is that of a database: leave it out"
+    words = "table='orders' applies only to a database: remove it"
     with pytest.raises(ParameterError, match=words):
         spinney.grow(frame, "y", table="orders", engine=engine)

@@ -337,7 +337,7 @@ def test_each_kind_from_the_shell(here, capfd, words):
     assert run(["plot", *arguments]) == 0
     name = words.split(" -o ")[1] if " -o " in words else f"{arguments[0]}.png"
     assert capfd.readouterr().err.endswith(f"spinney: drawn to {name}\n")
-    begin = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}[Path(name).suffix]
+    begin = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<svg"}[Path(name).suffix]
     assert Path(name).read_bytes().startswith(begin)
     assert run(["plot", *arguments]) == 2
     assert "--overwrite" in capfd.readouterr().err

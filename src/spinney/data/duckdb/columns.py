@@ -1,9 +1,9 @@
 """A DuckDB relation as columns: one SQL expression per column.
 
-An expression is text on its own: quoted names, escaped literals, NULL where the cell
-is missing, VARCHAR for a nominal or ordinal column and DOUBLE for a numeric one. It
-can be selected, compared and grouped by, so that a table larger than memory can be
-counted where it is; :func:`load` brings the columns into memory.
+An expression is SQL text with quoted names and escaped literals. It is VARCHAR for a
+nominal or ordinal column and DOUBLE for a numeric one, NULL for a missing cell. DuckDB
+can group by it, so that a table larger than memory is counted in DuckDB; :func:`load`
+reads the columns into memory.
 """
 
 import sys
@@ -61,7 +61,7 @@ _FAMILIES: dict[str, Family] = {
     **dict.fromkeys(("time", "time_ns", "time with time zone"), "clock"),
 }
 _WIDE_INTEGERS = {"bigint", "ubigint", "hugeint", "uhugeint", "bignum", "varint"}
-# DuckDB lets an expression use the alias of another: none may be a column's name.
+# DuckDB lets expressions use aliases, so aliases must differ from column names.
 _POSITION = "spinney column "
 
 
@@ -74,20 +74,20 @@ class SqlColumn:
     name : str
     kind : {"nominal", "ordinal", "numeric"}
     expression : str
-        SQL over the relation: VARCHAR or, if numeric, DOUBLE; NULL where missing.
+        SQL over the relation: VARCHAR or, if numeric, DOUBLE; NULL if missing.
     levels : tuple
-        The levels of an ordinal column, low to high; of a nominal one the values that
-        are declared, if any are.
+        The levels of an ordinal column, low to high, or the declared values of a
+        nominal one.
     unit : str or None
-        What a numeric column counts, where it is a date or time.
+        The unit of a date or time.
     family : str
-        How the VARCHAR reads as a value: ``text``, ``number`` or ``boolean``.
+        The type of values behind the VARCHAR: ``text``, ``number`` or ``boolean``.
     type : str
-        The type of the relation's column, in SQL.
+        The SQL type of the relation's column.
     of_type : bool
-        Whether its type declares the values, and not the user.
+        Whether the column's type, not the user, declares the values.
     as_number : bool
-        Whether categories that are numbers have a DOUBLE as expression.
+        Whether the expression is DOUBLE for numeric categories.
     """
 
     name: str
@@ -101,7 +101,7 @@ class SqlColumn:
     as_number: bool = False
 
     def value(self, text: str) -> Value:
-        """Return the value that the expression writes as this text.
+        """Return the value behind a text of the expression.
 
         >>> SqlColumn("x", "nominal", '"x"', family="number").value("7")
         7
@@ -114,12 +114,12 @@ class SqlColumn:
             return int(text)
         except ValueError:
             number = float(text)
-            # From 1e38 on the expression writes a float, and not its digits.
+            # From 1e38 on, the expression gives a float instead of digits.
             whole = number.is_integer() and abs(number) < 1e38
             return int(number) if whole else number
 
     def text(self, value: Value) -> str:
-        """Return the text by which the expression writes this value.
+        """Return the text of a value in the expression.
 
         >>> SqlColumn("x", "nominal", '"x"', family="boolean").text(True)
         'true'
@@ -151,7 +151,7 @@ def plan(
     Returns
     -------
     tuple of SqlColumn
-        Without the ignored columns.
+        The columns that are not ignored.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def plan(
         raise no_columns_error(declarations, names)
     columns = tuple(described_column(raw, declarations) for raw in raw_columns)
     with translated_errors("the table"):
-        # A file has its rows in an order, a relation may have none.
+        # The rows of a file are ordered, those of a relation may not be.
         _check_texts(relation, raw_columns, declarations, in_order=names is not written)
         _check_cells(relation, raw_columns, columns)
         return _without_unseen_types(relation, columns, declarations)
@@ -185,7 +185,7 @@ class RawColumn:
     """A column of a relation, or of a table of another engine.
 
     ``quoted`` is its name in SQL; ``is_wide`` is true for integers beyond floats;
-    ``values`` are those of its type. A type without a family is refused.
+    ``values`` are declared by its type. Types without a family are refused.
     """
 
     name: str
@@ -221,7 +221,7 @@ def column_type_error(name: str, kind: str) -> DataError:
 
 
 def described_column(raw: RawColumn, declarations: Declarations) -> SqlColumn:
-    """Return one column by its family and the declarations."""
+    """Return a column with the kind of its declaration or family."""
     name, family, markers = raw.name, raw.family, declarations.missing
     assert family is not None
     kind = declarations.kind(name)
@@ -249,9 +249,9 @@ def _check_texts(
     *,
     in_order: bool,
 ) -> None:
-    """Raise for a text that is no number in a column declared numeric.
+    """Refuse texts that are not numbers in columns declared numeric.
 
-    A text without a digit comes first: it may be why others are texts.
+    Texts without digits are reported first: they may explain the others.
     """
     tests, texts = {}, {}
     for raw in raw_columns:
@@ -281,7 +281,7 @@ def _check_cells(
     raw_columns: Sequence[RawColumn],
     columns: Sequence[SqlColumn],
 ) -> None:
-    """Raise for an invalid cell of a column, warn of large integers."""
+    """Refuse invalid cells, and warn of large integers."""
     pairs = list(zip(raw_columns, columns, strict=True))
     tests = {column.name: _invalid_aggregate(raw, column) for raw, column in pairs}
     answers = aggregate(relation, tests)
@@ -305,9 +305,9 @@ def _without_unseen_types(
     columns: Sequence[SqlColumn],
     declarations: Declarations,
 ) -> tuple[SqlColumn, ...]:
-    """Return columns whose levels are as declared if no cell is known.
+    """Return columns, with levels as declared if no cell is known.
 
-    As in memory, levels have the type of the cells, and missing cells have none.
+    As in memory, levels have the type of the cells.
     """
     typed = [c for c in columns if c.levels and c.family != "text"]
     counts = {column.name: f"count({column.expression})" for column in typed}
@@ -325,7 +325,7 @@ def _without_unseen_types(
 def aggregate(
     relation: "DuckDBPyRelation", expressions: Mapping[Key, str]
 ) -> dict[Key, Any]:
-    """Return the value of each aggregate by its name, in one pass over the rows."""
+    """Return the value of each aggregate by name, from one pass over the rows."""
     if not expressions:
         return {}
     row = relation.aggregate(_select_list(expressions.values())).fetchall()[0]
@@ -333,7 +333,7 @@ def aggregate(
 
 
 def _select_list(expressions: Iterable[str]) -> str:
-    """Return a select list that names its columns by their numbers."""
+    """Return a select list with numbered column names."""
     return ", ".join(
         f'{expression} AS "{_POSITION}{number}"'
         for number, expression in enumerate(expressions)
@@ -341,7 +341,7 @@ def _select_list(expressions: Iterable[str]) -> str:
 
 
 def _invalid_aggregate(raw: RawColumn, column: SqlColumn) -> str:
-    """Return the aggregate that finds a cell to refuse."""
+    """Return an aggregate that gives an invalid cell, or NULL."""
     cell = column.expression
     if raw.family in ("day", "instant"):
         return f"min(CASE WHEN NOT isfinite({raw.quoted}) THEN 'inf' END)"
@@ -366,7 +366,7 @@ def invalid_cell_error(column: SqlColumn, cell: str) -> DataError:
 
 
 def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:
-    """Return the planned columns of a relation in memory.
+    """Return the planned columns of a relation as a table in memory.
 
     Examples
     --------
@@ -394,7 +394,7 @@ def selected(
 
 
 def _unmasked(column: SqlColumn, fetched: NDArray[Any]) -> NDArray[Any]:
-    """Return the cells of a fetched array, NaN or None where it is masked."""
+    """Return the cells of a fetched array, NaN or None if masked."""
     numeric = column.kind == "numeric"
     cells = np.ma.getdata(fetched).astype(np.float64 if numeric else object)
     cells[np.ma.getmaskarray(fetched)] = np.nan if numeric else None
@@ -402,7 +402,7 @@ def _unmasked(column: SqlColumn, fetched: NDArray[Any]) -> NDArray[Any]:
 
 
 def column_of(column: SqlColumn, cells: NDArray[Any] | Sequence[Any]) -> Column:
-    """Return the column of fetched cells, NaN or None where missing."""
+    """Return the column of fetched cells, NaN or None for missing ones."""
     if column.kind == "numeric":
         numbers = np.asarray(cells, dtype=np.float64)
         return numeric_column(column.name, numbers, unit=column.unit)
@@ -413,7 +413,7 @@ def column_of(column: SqlColumn, cells: NDArray[Any] | Sequence[Any]) -> Column:
 
 
 def first_line(message: str) -> str:
-    """Return the first line of a message of DuckDB, which gives advice in more."""
+    """Return the first line of a DuckDB message, without its advice."""
     return message.strip().partition("\n")[0]
 
 
@@ -426,7 +426,7 @@ def translated_errors(origin: str) -> Iterator[None]:
         yield
     except RuntimeError as error:
         if "interrupted" in str(error).lower():
-            raise KeyboardInterrupt from None  # what it was before DuckDB took it
+            raise KeyboardInterrupt from None  # the handler before DuckDB's
         raise
     except duckdb.Error as error:
         reason = first_line(str(error))

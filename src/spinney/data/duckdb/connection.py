@@ -1,4 +1,4 @@
-"""A DuckDB connection that may read the files of one table and nothing else."""
+"""DuckDB connections that can read only the files of one table."""
 
 import re
 import tempfile
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def literal_path(path: Path) -> str:
-    """Return a path as an SQL literal that matches only the file of that name.
+    """Return a path as an SQL literal with its wildcards escaped.
 
     >>> literal_path(Path("a[1]*.csv"))
     "'a[[]1][*].csv'"
@@ -24,9 +24,10 @@ def literal_path(path: Path) -> str:
 
 
 HASH_SETTING, HASH_BITS = "perfect_ht_threshold", 22
-"""Keys of so many bits are places of an array: nodes, classes and bins of ten levels.
+"""The bits of group keys that index an array: nodes, classes and bins of ten levels.
 
-DuckDB's own 12 bits hash them from the second level on, at twice the time.
+With its own 12 bits, DuckDB hashes keys from the second level on, and takes twice as
+long.
 """
 
 _MEMORY_LIMIT: ContextVar[int | None] = ContextVar("memory for DuckDB", default=None)
@@ -34,7 +35,7 @@ _MEMORY_LIMIT: ContextVar[int | None] = ContextVar("memory for DuckDB", default=
 
 @contextmanager
 def connection_memory_limit(n_bytes: int | None) -> Iterator[None]:
-    """Let connections that are opened meanwhile take no more memory than this."""
+    """Limit the memory of connections opened in this context."""
     token = _MEMORY_LIMIT.set(n_bytes)
     try:
         yield
@@ -44,7 +45,7 @@ def connection_memory_limit(n_bytes: int | None) -> Iterator[None]:
 
 @contextmanager
 def array_aggregation(connection: "DuckDBPyConnection") -> Iterator[None]:
-    """Let a connection count by arrays for a while, unless its settings are locked."""
+    """Let a connection aggregate in arrays, unless its settings are locked."""
     import duckdb
 
     statement = f"SELECT value FROM duckdb_settings() WHERE name = '{HASH_SETTING}'"
@@ -59,13 +60,13 @@ def array_aggregation(connection: "DuckDBPyConnection") -> Iterator[None]:
         yield
     finally:
         if changed:
-            with suppress(duckdb.Error):  # of a connection that is closed
+            with suppress(duckdb.Error):  # the connection is closed
                 connection.execute(f"SET SESSION {HASH_SETTING} = {before[0]}")
 
 
 @contextmanager
 def private_folder(parent: str) -> Iterator[Path]:
-    """Give a folder that nobody else can read, within one that may not be there yet."""
+    """Yield a new folder that only this user can read; create the parent if needed."""
     existed = Path(parent).exists()
     Path(parent).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
@@ -73,16 +74,15 @@ def private_folder(parent: str) -> Iterator[Path]:
     ) as folder:
         yield Path(folder)
     if not existed:
-        with suppress(OSError):  # which others have put something into
+        with suppress(OSError):  # other processes have put files into it
             Path(parent).rmdir()
 
 
 @contextmanager
 def connected(*paths: Path) -> Iterator["DuckDBPyConnection"]:
-    """Give a connection in memory that reads these files, and close it.
+    """Yield a connection that can read only these files; close it at the end.
 
-    What does not fit into memory goes to a folder that nobody else can read, and that
-    is removed after.
+    Data that exceeds memory goes to a private temporary folder.
     """
     import duckdb
 
@@ -98,7 +98,7 @@ def connected(*paths: Path) -> Iterator["DuckDBPyConnection"]:
         if (limit := _MEMORY_LIMIT.get()) is not None:
             config["memory_limit"] = f"{limit}B"
         with closing(duckdb.connect(":memory:", config=config)) as connection:
-            # A glob is checked as it is written and again as the file it matches.
+            # DuckDB checks both the glob and the file that it matches.
             allowed = ", ".join(
                 f"{quote_text(str(path))}, {literal_path(path)}" for path in paths
             )

@@ -1,4 +1,4 @@
-"""The SQL of cells: quoted names and texts, and a column as DOUBLE or VARCHAR."""
+"""SQL text of cells: quoted names and texts, and columns as DOUBLE or VARCHAR."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -37,7 +37,7 @@ def quote_text(text: str) -> str:
 def number_expression(
     quoted: str, family: Family, markers: tuple[str, ...], unit: str | None
 ) -> str:
-    """Return the DOUBLE of a column, NULL where missing, one zero for 0.0 and -0.0."""
+    """Return a column as DOUBLE, NULL for missing cells, 0.0 for -0.0."""
     number = {
         "text": f"CAST({text_expression(quoted, 'text', markers)} AS DOUBLE)",
         "number": f"CAST({quoted} AS DOUBLE)",
@@ -51,12 +51,12 @@ def number_expression(
 
 
 def _numbers(numbers: Iterable[float]) -> str:
-    """Return NaN, which equals itself in DuckDB, and these numbers as SQL."""
+    """Return a SQL list of NaN, which equals itself in DuckDB, and numbers."""
     return ", ".join(f"CAST('{number!r}' AS DOUBLE)" for number in (np.nan, *numbers))
 
 
 def text_expression(quoted: str, family: Family, markers: tuple[str, ...]) -> str:
-    """Return the VARCHAR of a column, NULL where missing."""
+    """Return a column as VARCHAR, NULL for missing cells."""
     text = f"CAST({quoted} AS VARCHAR)"
     if family == "number":
         number = f"CAST({quoted} AS DOUBLE)"

@@ -1,7 +1,7 @@
 """Format inference and parsing of text columns in SQL.
 
-It returns for columns in DuckDB the candidates that
-:func:`spinney.data.format_inference.infer_candidates` returns for texts in memory.
+The candidates are those of :func:`spinney.data.format_inference.infer_candidates` for
+texts in memory.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -31,7 +31,7 @@ _PLACEHOLDERS_IN_SQL = ", ".join(map(quote_text, sorted(PLACEHOLDERS)))
 def infer_candidates_in_sql(
     texts: "DuckDBPyRelation", columns: Iterable[str], numeric: Collection[str] = ()
 ) -> dict[str, FormatCandidates]:
-    """Return the format candidates of columns of text, without those that have none.
+    """Return the format candidates of text columns that have any.
 
     The ``numeric`` columns are known to be numbers.
     """
@@ -53,7 +53,7 @@ def infer_candidates_in_sql(
 
 
 def _tests(column: str) -> dict[Any, str]:
-    """Return the aggregates that decide about a column."""
+    """Return the aggregates that test the formats of a column."""
     cell = _without_placeholders(column)
     tests: dict[Any, str] = {
         format: f"bool_and(CASE WHEN {cell} IS NOT NULL "
@@ -83,14 +83,14 @@ def _candidates(
     formats = [format for format in CELL_FORMATS if answers[format]]
     placeholders = tuple(filter(None, answers["placeholders"] or ()))
     if numeric and not answers["cells"]:
-        formats = [*NUMBER_FORMATS]  # nothing but placeholders
+        formats = [*NUMBER_FORMATS]  # placeholders only
     has_one_unit = (
         answers["percent"] in (0, answers["cells"]) and answers["currencies"] < 2
     )
     if not formats or not has_one_unit:
         return None
     if placeholders and not (answers["varies"] or numeric):
-        return None  # "-" and "1" may both be names
+        return None  # "-" and "1" may both be categories
     return FormatCandidates(
         formats,
         has_marks=bool(answers["has marks"]),
@@ -101,7 +101,7 @@ def _candidates(
 
 
 def parse_expression(column: str, format: CellFormat) -> str:
-    """Return the cells of a column of text, parsed by a format that they match."""
+    """Return SQL that parses the cells of a text column by a format."""
     cell = _without_placeholders(column)
     if isinstance(format, DateFormat):
         return _parse_date(cell, format)
@@ -111,13 +111,13 @@ def parse_expression(column: str, format: CellFormat) -> str:
 def have_times_of_day(
     texts: "DuckDBPyRelation", columns: Iterable[str]
 ) -> dict[str, bool]:
-    """Return which columns of dates have times of day, too."""
+    """Return whether each date column has times of day."""
     tests = {column: f"bool_or(contains({column}, ':'))" for column in columns}
     return {column: bool(has) for column, has in aggregate(texts, tests).items()}
 
 
 def parse_number_in_sql(text: str, format: NumberFormat) -> str:
-    """Return the number of a text that matches."""
+    """Return SQL that parses a matching text as a number."""
     digits = f"regexp_replace({text}, {quote_text(SIGNS)}, '', 'g')"
     digits = f"replace({digits}, {quote_text(format.thousands)}, '')"
     return f"TRY_CAST(replace({digits}, {quote_text(format.decimal)}, '.') AS DOUBLE)"
@@ -130,7 +130,7 @@ def _without_placeholders(column: str) -> str:
 
 
 def _matches(text: str, format: CellFormat) -> str:
-    """Return whether a text matches a format, and is a day of the calendar."""
+    """Return the condition that a text matches a format and is a valid date."""
     matches = f"regexp_full_match({text}, {quote_text(format.pattern)})"
     if isinstance(format, DateFormat):
         matches += f" AND {_parse_date(text, format)} IS NOT NULL"
@@ -138,7 +138,7 @@ def _matches(text: str, format: CellFormat) -> str:
 
 
 def _parse_date(text: str, format: DateFormat) -> str:
-    """Return the instant of a text, NULL if the calendar has no such day."""
+    """Return SQL that parses a date, NULL if it is invalid."""
     separators, am_pm = quote_text(DATE_SEPARATORS), quote_text(AM_PM_AT_END)
     normalised = f"regexp_replace(trim({text}), {separators}, ' ', 'g')"
     normalised = f"regexp_replace({normalised}, {am_pm}, ' \\1')"

@@ -1,9 +1,9 @@
 """ARFF, the format of Weka: a header of typed attributes, then rows.
 
-https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/ tells the
-format. Read here: nominal, numeric, string and ISO date attributes, quotes and
-escapes, comments, sparse rows. An unquoted ``?`` is a missing cell. Weights of rows
-and relational attributes are refused.
+https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/ describes the
+format. Supported: nominal, numeric, string and ISO date attributes, quotes and escapes,
+comments, sparse rows. An unquoted ``?`` is a missing cell. Row weights and relational
+attributes are refused.
 """
 
 import datetime
@@ -61,7 +61,7 @@ def read_arff(
             except _LineError as error:
                 _refuse(origin, number, error)
         else:
-            msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
+            msg = f"{origin!r} has no @data line: it is incomplete, or not an ARFF file"
             raise DataError(msg)
         names = unique_names([declared.name for declared in attributes], notes)
         check_names(names, declarations, origin=repr(origin))
@@ -80,7 +80,7 @@ def read_arff(
 
 
 def _numbered(file: "Iterator[str] | Any") -> Iterator[tuple[int, str]]:
-    """Give the lines that are neither empty nor comments, with their numbers."""
+    """Yield the numbers and texts of lines, without empty lines and comments."""
     for number, line in enumerate(file, 1):
         text = line.strip()
         if text and not text.startswith("%"):
@@ -93,12 +93,12 @@ def _refuse(origin: str, number: int, error: _LineError) -> NoReturn:
 
 
 def _header_line(line: str) -> _Attribute | None:
-    """Return the attribute that a line of the header declares, if any."""
+    """Return the attribute declared by a header line, or None."""
     if line.lower().startswith("@relation"):
         return None
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
-        msg = f"is no @relation, @attribute or @data: {line[:40]!r}; fix it"
+        msg = f"is not an @relation, @attribute or @data: {line[:40]!r}; fix it"
         raise _LineError(msg)
     name, rest = _unquote(match[1]), match[2].strip()
     if rest.startswith("{"):
@@ -122,7 +122,7 @@ def _header_line(line: str) -> _Attribute | None:
 
 
 def _cells(text: str) -> list[str]:
-    """Return the cells between commas as written, quotes and all."""
+    """Return the cells between commas, with their quotes."""
     cells = []
     start = 0
     while True:
@@ -157,7 +157,7 @@ def _row(line: str, attributes: list[_Attribute]) -> list[Any]:
 
 
 def _sparse_row(text: str, attributes: list[_Attribute]) -> list[Any]:
-    """Return the cells of ``{index value, ...}``; what is not named is zero."""
+    """Return the cells of ``{index value, ...}``; unnamed cells are zero."""
     by_index: dict[int, str] = {}
     start = 0
     while text[start:].strip():
@@ -174,7 +174,7 @@ def _sparse_row(text: str, attributes: list[_Attribute]) -> list[Any]:
 
 
 def _zero(attribute: _Attribute) -> Any:
-    """Return the value that a sparse row need not name."""
+    """Return the value of an unnamed cell in a sparse row."""
     if attribute.type == "numeric":
         return 0.0
     if attribute.type == "nominal" and attribute.levels:
@@ -184,7 +184,7 @@ def _zero(attribute: _Attribute) -> Any:
 
 
 def _value(cell: str, attribute: _Attribute) -> Any:
-    """Return the value of a cell as written."""
+    """Return the value of a cell's text."""
     if cell in ("?", ""):
         return None
     text = _unquote(cell)

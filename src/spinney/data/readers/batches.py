@@ -1,8 +1,8 @@
 """Tables of any size, read in batches.
 
-The kinds of columns are known, and all cells checked, before the first batch. Files
-that DuckDB reads are never entirely in memory, nor is a relation if PyArrow is
-installed; other tables are read as a whole and divided.
+Column kinds are inferred, and all cells checked, before the first batch. Files read by
+DuckDB are never entirely in memory, nor are relations if PyArrow is installed; other
+tables are read whole and divided.
 """
 
 import os
@@ -35,7 +35,7 @@ from spinney.data.reading_notes import ReadingNotes, report_notes
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
 
-# Bytes of text that are read faster than PyArrow is imported.
+# Reading this many bytes of text takes less time than importing PyArrow.
 SMALL_FILE = 4_000_000
 
 
@@ -52,8 +52,8 @@ class BatchColumn:
 class TableBatches:
     """A table in batches, which can be iterated once.
 
-    ``tables`` are the batches as tables; ``cells`` are the values of their columns,
-    None where missing, to be passed on.
+    ``tables`` are the batches as tables; ``cells`` are the values by column, None if
+    missing, to be passed on.
     """
 
     columns: tuple[BatchColumn, ...]
@@ -74,18 +74,18 @@ def table_batches(
     format: str | None = None,
     encoding: str | None = None,
 ) -> Iterator[tuple[TableBatches, ...]]:
-    """Give the batches of a table, once for each of some declarations.
+    """Yield readings of a table in batches, one per set of declarations.
 
     Parameters
     ----------
     data : anything that ``read_table`` takes
     *declarations : Declarations
-        How to read it, so that the same rows can be read in two ways. Notes about a
-        file are those of the first.
+        One or more sets of declarations, to read the same rows in several ways. Notes
+        about a file are those of the first reading.
     n_rows : int
         The maximum number of rows of a batch.
     format, encoding : str, optional
-        Those of a file, if they cannot be inferred.
+        The format and encoding of a file, if they cannot be inferred.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def table_batches(
             ]
             report_notes(notes.all(), file.origin)
         elif is_relation(data) and len(declarations) == 1:
-            # Its connection, which we do not know, allows one open result.
+            # The relation's connection allows only one open result.
             relation = opened_relation(
                 data, declarations=declarations[0], format=format, encoding=encoding
             )
@@ -132,9 +132,9 @@ def table_batches(
 def number_batches(
     data: Any, n_rows: int
 ) -> Iterator[tuple[tuple[str, ...], Iterator[Floats]]]:
-    """Give the names of the columns, and arrays of at most so many rows.
+    """Yield the column names, and arrays of at most ``n_rows`` rows.
 
-    All columns must be numeric, and no cell missing.
+    All columns must be numeric, without missing cells.
 
     Examples
     --------
@@ -156,10 +156,10 @@ def number_batches(
 
 
 def _numbers(table: Table) -> Floats:
-    """Return the cells of a table; a missing one is refused with its column."""
+    """Return the cells of a table; refuse missing cells."""
     for column in table.columns:
         if column.missing.any():
-            msg = f"column {column.name!r} is missing (NaN) in some row: leave it out"
+            msg = f"column {column.name!r} has a missing cell (NaN): exclude it"
             raise DataError(msg)
     return np.column_stack([column.cells for column in table.columns])
 
@@ -168,7 +168,7 @@ def _numbers(table: Table) -> Floats:
 def _file_batches(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes, n_rows: int
 ) -> Iterator[TableBatches]:
-    """Give a reading of a file."""
+    """Yield a reading of a file in batches."""
     is_small = file.format != "parquet" and file.path.stat().st_size < SMALL_FILE
     if is_small or file.format not in SCANNED:
         yield _divide(table_in(file, declarations, notes), n_rows)
@@ -181,7 +181,7 @@ def _file_batches(
 
 
 def _divide(table: Table, n_rows: int) -> TableBatches:
-    """Return a reading of a table in memory."""
+    """Return a reading of a table in memory, in batches."""
     columns = tuple(
         BatchColumn(
             column.name,
@@ -203,7 +203,7 @@ def _slices(table: Table, n_rows: int) -> Iterator[Table]:
 
 
 def _values(column: Column) -> list[Any]:
-    """Return the values of a column in memory, None where missing."""
+    """Return the values of a column in memory, None if missing."""
     if column.kind == "numeric":
         return [None if cell != cell else cell for cell in column.cells.tolist()]
     values = np.array([*column.levels, None], dtype=object)[column.cells]
@@ -214,11 +214,11 @@ def _values(column: Column) -> list[Any]:
 def _stream(
     opened: OpenRelation, n_rows: int, origin: str | None
 ) -> Iterator[TableBatches]:
-    """Give a reading of an open relation, whose rows come when they are asked for."""
+    """Yield a reading of an open relation, whose rows are fetched on demand."""
     columns = tuple(
         BatchColumn(column.name, column.kind, column.type) for column in opened.columns
     )
-    # A result that is still open would block the connection.
+    # An open result would block the connection.
     with (
         closing(_tables(opened, n_rows, origin)) as tables,
         closing(_cells(opened, n_rows)) as cells,
@@ -229,7 +229,7 @@ def _stream(
 def _tables(
     opened: OpenRelation, n_rows: int, origin: str | None
 ) -> Generator[Table, None, None]:
-    """Yield the rows of a relation; a file, which has an origin, must have some."""
+    """Yield the rows of a relation as tables; refuse a file without rows."""
     row = 1
     with translated_errors("the table"):
         for cells in _fetch(opened, n_rows):
@@ -241,7 +241,7 @@ def _tables(
 
 
 def _cells(opened: OpenRelation, n_rows: int) -> Generator[list[list[Any]], None, None]:
-    """Yield the values of each column."""
+    """Yield batches of values by column."""
     with translated_errors("the table"):
         for cells in _fetch(opened, n_rows):
             yield [
@@ -253,7 +253,7 @@ def _cells(opened: OpenRelation, n_rows: int) -> Generator[list[list[Any]], None
 
 
 def _fetch(opened: OpenRelation, n_rows: int) -> Generator[Sequence[Any], None, None]:
-    """Yield the cells of each column, some rows at a time."""
+    """Yield batches of fetched cells by column."""
     relation = selected(opened.relation, opened.columns)
     try:
         import pyarrow  # noqa: F401
@@ -275,8 +275,8 @@ def _fetch(opened: OpenRelation, n_rows: int) -> Generator[Sequence[Any], None, 
 def _fetch_rows(
     opened: OpenRelation, relation: Any, n_rows: int
 ) -> Generator[list[Any], None, None]:
-    """Yield rows as they are had without PyArrow."""
-    if opened.connection is None:  # a relation of somebody's: its result is had whole
+    """Yield batches of rows, fetched without PyArrow."""
+    if opened.connection is None:  # the user's relation: its result is fetched whole
         whole = relation.fetchall()
         for start in range(0, len(whole), n_rows):
             yield whole[start : start + n_rows]
@@ -287,7 +287,7 @@ def _fetch_rows(
 
 
 def type_of_values(values: Sequence[Value]) -> str:
-    """Return the type that SQL has for some values.
+    """Return the SQL type for some values.
 
     >>> [type_of_values(values) for values in ([True], [1, 2], [1, 2.5], ["a", 1])]
     ['BOOLEAN', 'BIGINT', 'DOUBLE', 'VARCHAR']

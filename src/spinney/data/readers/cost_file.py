@@ -1,4 +1,4 @@
-"""Costs of errors from a CSV file."""
+"""Misclassification costs from a CSV file."""
 
 import csv
 import math
@@ -17,8 +17,8 @@ def read_costs(
 ) -> dict[str, dict[str, float]]:
     """Read a cost matrix from a CSV file with columns actual, predicted and cost.
 
-    Every pair of different classes must be there once; a pair of equal ones may be,
-    and costs 0 if it is not.
+    Every pair of different classes must occur once. Pairs of equal classes are
+    optional, and cost 0 by default.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ def read_costs(
     Raises
     ------
     DataError
-        If the file is no such table; the message names the line and the remedy.
+        If the file is invalid; the message names the line and the remedy.
     """
     name = os.fspath(path)
     if name == STANDARD_INPUT:
-        msg = "costs are not read from standard input: name their file"
+        msg = "costs cannot be read from standard input: name a file"
         raise ParameterError(msg)
     notes = ReadingNotes()
     with readable(name, format="csv", encoding=encoding, notes=notes) as local:
@@ -51,7 +51,7 @@ def read_costs(
         if actual in costs.setdefault(predicted, {}):
             msg = (
                 f"line {line} of {name!r}: actual {actual!r} and predicted "
-                f"{predicted!r} were there before: give each pair once"
+                f"{predicted!r} occur twice: give each pair once"
             )
             raise DataError(msg)
         costs[predicted][actual] = cost
@@ -60,13 +60,13 @@ def read_costs(
 
 
 def _lines(path: Path, name: str) -> list[tuple[int, list[str]]]:
-    """Return the numbers and cells of all lines that are not empty."""
+    """Return the line numbers and cells of all lines that are not empty."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
         try:
             lines = [(reader.line_num, cells) for cells in reader if cells]
         except csv.Error as error:
-            msg = f"{name!r} is no CSV file ({error}): fix line {reader.line_num}"
+            msg = f"{name!r} is not a CSV file ({error}): fix line {reader.line_num}"
             raise DataError(msg) from None
     header = [cell.strip().lower() for cell in lines[0][1]] if lines else []
     if sorted(header) != sorted(HEADER):
@@ -77,7 +77,7 @@ def _lines(path: Path, name: str) -> list[tuple[int, list[str]]]:
 
 
 def _cells(cells: list[str], header: list[str], where: str) -> tuple[str, str, float]:
-    """Return the actual class, the predicted one and the cost of a line."""
+    """Return actual class, predicted class and cost of a line."""
     if len(cells) != len(header):
         msg = f"{where} has {len(cells)} cells: {len(header)} are needed"
         raise DataError(msg)
@@ -99,7 +99,7 @@ def _cells(cells: list[str], header: list[str], where: str) -> tuple[str, str, f
 
 
 def _check_pairs(costs: dict[str, dict[str, float]], name: str) -> None:
-    """Refuse a matrix that does not price every error; fill in what is right."""
+    """Refuse a matrix without a cost for every error; fill in 0 for correct labels."""
     labels = dict.fromkeys([*costs, *(true for row in costs.values() for true in row)])
     if len(labels) < 2:
         msg = f"{name!r} names {len(labels)} classes: costs need two or more"

@@ -1,4 +1,4 @@
-"""Data frames of any library that narwhals knows, and Arrow streams."""
+"""Reading data frames of any library that narwhals supports, and Arrow streams."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,11 +25,11 @@ from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.errors import DataError, missing_extra
 
 EXTRAS = {"pyarrow": "arrow"}
-"""Extras that are not called what they install."""
+"""Package extras whose names differ from the packages that they install."""
 
 
 def read_frame(data: Any, *, declarations: Declarations) -> Table:
-    """Return the table in a data frame; a lazy one is collected."""
+    """Return the table in a data frame; a lazy frame is collected."""
     names = _names(data)
     check_names(names, declarations)
     try:
@@ -50,7 +50,7 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
 
 
 def _names(data: Any) -> list[str]:
-    """Return the names of a frame's columns as text, before narwhals looks at it."""
+    """Return the column names of a frame as text, without narwhals."""
     if hasattr(data, "column_names"):
         return [str(name) for name in data.column_names]
     if hasattr(data, "collect_schema"):
@@ -59,9 +59,9 @@ def _names(data: Any) -> list[str]:
 
 
 def _natives(data: Any) -> tuple[Iterator[Any], int]:
-    """Return the columns of a frame as its library has them, and how many rows.
+    """Return the native columns of a frame, and the number of rows.
 
-    What narwhals makes of a frame of pandas takes longer than to read a small one.
+    Wrapping a small pandas frame by narwhals takes longer than reading it.
     """
     if nw.dependencies.is_pandas_dataframe(data):
         return (column for _, column in data.items()), len(data)
@@ -72,7 +72,7 @@ def _natives(data: Any) -> tuple[Iterator[Any], int]:
 
 
 def _column(name: str, native: Any, declarations: Declarations) -> Column:
-    """Return one column, by way of arrays where its type allows."""
+    """Return one column, read through arrays if its type permits."""
     kind, missing = declarations.kind(name), declarations.missing
     if kind in (None, "numeric") and (numbers := _numpy_numbers(native)) is not None:
         return numeric_column(name, numbers, missing=missing)
@@ -86,7 +86,7 @@ def _column(name: str, native: Any, declarations: Declarations) -> Column:
         if dtype in (nw.Date, nw.Datetime):
             ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
             whole = series.dt.timestamp("us")
-            if not _exceeds_floats(whole):  # in the year 9999, say
+            if not _exceeds_floats(whole):  # such as the year 9999
                 numbers = _numbers(whole) / ticks
                 return numeric_column(name, numbers, missing=missing, unit=unit)
     cells = series.to_list()
@@ -106,9 +106,9 @@ def _column(name: str, native: Any, declarations: Declarations) -> Column:
 
 
 def _numpy_numbers(native: Any) -> NDArray[np.float64] | None:
-    """Return the numbers of a column that is an array of NumPy, if they are exact.
+    """Return the numbers of a NumPy-backed column, if they are exact; else None.
 
-    So it is in pandas, where narwhals takes longer than the numbers of a small table.
+    For a small pandas frame, this is faster than narwhals.
     """
     dtype = getattr(native, "dtype", None)
     if not isinstance(dtype, np.dtype) or dtype not in (np.float64, np.int64):
@@ -123,8 +123,8 @@ def _numpy_numbers(native: Any) -> NDArray[np.float64] | None:
 def _category_codes(
     native: Any,
 ) -> tuple[NDArray[np.int64], list[str], list[str] | None] | None:
-    """Return codes and texts of a categorical of pandas, and its levels if in order."""
-    # Codes of ``native.cat`` would be a series, which takes long to make.
+    """Return codes, texts and (if ordered) levels of a pandas categorical."""
+    # ``native.cat.codes`` would create a series, which is slow.
     codes = getattr(getattr(native, "array", None), "codes", None)
     if codes is None:
         return None
@@ -142,12 +142,14 @@ def _categorical_column(
     levels: list[str] | None,
     missing: Iterable[str],
 ) -> Column:
-    """Return the column of a categorical: its texts are read once each, not by row."""
+    """Return the column of a categorical, converting each category once."""
     is_used = np.bincount(codes + 1, minlength=len(categories) + 1)[1:] > 0
     present = np.flatnonzero(is_used)
     texts, _ = plain_values(name, [categories[code] for code in present])
     column = coded_column(name, texts, missing=missing, levels=levels)
-    code_of = np.full(len(categories) + 1, -1, np.int32)  # the last is of missing cells
+    code_of = np.full(
+        len(categories) + 1, -1, np.int32
+    )  # the last one is for missing cells
     code_of[present] = column.cells
     return replace(column, cells=code_of[codes])
 
@@ -168,7 +170,7 @@ def _with_categories(
 
 
 def _exceeds_floats(series: "nw.Series[Any]") -> bool:
-    """Tell whether there are integers that Arrow refuses to make float64."""
+    """Return whether there are integers that Arrow refuses to convert to float64."""
     if not series.dtype.is_integer() or not series.count():
         return False
     largest = max(abs(int(series.min())), abs(int(series.max())))
@@ -176,22 +178,22 @@ def _exceeds_floats(series: "nw.Series[Any]") -> bool:
 
 
 def _numbers(series: "nw.Series[Any]") -> NDArray[np.float64]:
-    """Return numbers as float64, NaN where missing."""
+    """Return numbers as float64, NaN if missing."""
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
 def _category_order(native: Any) -> list[Any]:
-    """Return the categories of an ordered categorical of pandas or Arrow."""
+    """Return the categories of an ordered pandas or Arrow categorical."""
     kind = getattr(native, "type", None) or getattr(native, "dtype", None)
     return _categories(native) if getattr(kind, "ordered", False) else []
 
 
 def _categories(native: Any) -> list[Any]:
-    """Return the categories that the type of a column declares, none if it does not.
+    """Return the categories that the type of a column declares, [] if none.
 
-    Categoricals of Polars do not: they have those of other columns, too.
+    Polars categoricals declare none: they share categories with other columns.
     """
-    if hasattr(getattr(native, "type", None), "index_type"):  # Arrow's dictionaries
+    if hasattr(getattr(native, "type", None), "index_type"):  # Arrow dictionaries
         return list(native.combine_chunks().dictionary.to_pylist())
     polars = nw.dependencies.is_polars_series(native)
     if polars and nw.from_native(native, series_only=True).dtype == nw.Categorical:
@@ -200,7 +202,7 @@ def _categories(native: Any) -> list[Any]:
 
 
 def is_frame(data: Any) -> bool:
-    """Tell whether narwhals knows this as a data frame, eager or lazy."""
+    """Return whether narwhals recognises an eager or lazy data frame."""
     if nw.dependencies.is_pandas_dataframe(data):
         return True
     try:
@@ -210,12 +212,12 @@ def is_frame(data: Any) -> bool:
 
 
 def is_series(data: Any) -> bool:
-    """Tell whether this is one column of a library that narwhals knows."""
+    """Return whether narwhals recognises a single column."""
     return bool(nw.dependencies.is_into_series(data))
 
 
 def read_stream(data: Any, *, declarations: Declarations) -> Table:
-    """Return the table in an object with an Arrow stream, which is read once."""
+    """Return the table in an Arrow stream, which is read once."""
     import duckdb
 
     connection = duckdb.connect(":memory:")

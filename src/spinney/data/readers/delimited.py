@@ -1,8 +1,8 @@
-"""Files of lines and delimiters: CSV and TSV, scanned by DuckDB.
+"""Delimited text files (CSV and TSV), scanned by DuckDB.
 
-The header and the delimiter are found here, because DuckDB guesses both and renames
-columns without notice. The cells are scanned as text; a column whose cells are all
-numbers, dates or instants of one format is parsed, and others stay text.
+The header and the delimiter are inferred here, because DuckDB guesses both and renames
+columns without notice. Cells are scanned as text; columns of only numbers, dates or
+timestamps in one format are then parsed.
 """
 
 import csv
@@ -56,7 +56,7 @@ _OFFSET = r":\d{2}(\.\d+)?(Z|[+-]\d{2}(:?\d{2})?)$"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of a file: its delimiter, the names as written, and the first row.
+    """The layout of a file: its delimiter, the column names as written, the first row.
 
     ``n_titles`` lines are above the header, ``n_lines`` above the first row.
     ``warning`` is about a suspicious header, unless the user declared its place.
@@ -79,7 +79,7 @@ def open_delimited(
     encoding: str | None,
     notes: ReadingNotes,
 ) -> "Iterator[tuple[DuckDBPyConnection, DuckDBPyRelation, list[str]]]":
-    """Give a connection, a relation over the file, and the names of its columns."""
+    """Yield a connection, a relation over the file, and its column names."""
     import duckdb
 
     layout = layout_of(path, origin, delimiters, declarations.text_format.skip)
@@ -97,7 +97,7 @@ def open_delimited(
             reason = _explain_failure(path, layout, str(error))
             if reason is None:
                 raise wrong_encoding(origin, encoding) from None
-            msg = f"{origin!r} is no table: {reason}"
+            msg = f"{origin!r} is not a table: {reason}"
             raise DataError(msg) from None
         yield connection, relation, list(scan.names.values())
 
@@ -105,7 +105,7 @@ def open_delimited(
 def layout_of(
     path: Path, origin: str, delimiters: str, skip: int | None = None
 ) -> Layout:
-    """Return the layout of a file; ``skip`` lines are above its header, if given."""
+    """Return the layout of a file; ``skip`` is the number of lines above its header."""
     layouts = [
         layout
         for delimiter in delimiters
@@ -121,13 +121,13 @@ def layout_of(
 def _layout(
     records: Sequence[tuple[int, list[str]]], delimiter: str, skip: int | None
 ) -> tuple[tuple[bool, bool, int], Layout] | None:
-    """Return the layout of a file by a delimiter, and how well that fits."""
+    """Return the rank of a delimiter, and the layout that it gives."""
     lines = [line for line, _ in records]
     above = None if skip is None else sum(line <= skip for line in lines)
     head = find_header([cells for _, cells in records], above)
     if head is None:
         return None
-    # Where the sample ends with the names, there are no rows.
+    # If the sample ends with the header, there are no rows.
     after = [*lines, lines[-1] + 1][head.above + 1]
     below = [cells for _, cells in records[head.above + 1 :]]
     warning = header_warning(head.names, below) if skip is None else ""
@@ -136,7 +136,7 @@ def _layout(
 
 
 def _sample(path: Path, delimiter: str) -> list[tuple[int, list[str]]]:
-    """Return the first records, up to one that is too long for the csv module."""
+    """Return the first records, up to one too long for the csv module."""
     records: list[tuple[int, list[str]]] = []
     with suppress(csv.Error):
         records.extend(islice(_records(path, delimiter), _SAMPLE))
@@ -144,7 +144,7 @@ def _sample(path: Path, delimiter: str) -> list[tuple[int, list[str]]]:
 
 
 def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Give every record with the number of the line it starts at."""
+    """Yield every record with the number of its first line."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter)
         line = 1
@@ -155,13 +155,15 @@ def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 @contextmanager
 def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path, int]]:
-    """Give the file, and the number of lines above its rows.
+    """Yield the file, and the number of lines above its rows.
 
-    It is a copy if a name is on several lines, or lines end in different ways: DuckDB
-    takes the first line ending for that of all lines, and may find no rows then.
+    It is a copy if a name spans several lines, or line endings differ: DuckDB applies
+    the first line ending to all lines, and may then find no rows.
     """
     has_long_names = any("\n" in name or "\r" in name for name in layout.names)
-    if not has_long_names and (_has_one_line_end(path) or _can_scan(path, layout)):
+    if not has_long_names and (
+        _has_uniform_line_endings(path) or _can_scan(path, layout)
+    ):
         yield path, layout.n_lines
         return
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
@@ -183,7 +185,7 @@ def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path,
         yield copy, 0
 
 
-def _has_one_line_end(path: Path) -> bool:
+def _has_uniform_line_endings(path: Path) -> bool:
     """Return whether all lines of a file have the same ending."""
     pairs, returns, feeds = 0, 0, 0
     with open(path, "rb") as file:
@@ -202,7 +204,7 @@ def _normalise_line_ends(cell: str) -> str:
 
 
 def _can_scan(path: Path, layout: Layout) -> bool:
-    """Return whether DuckDB scans a file, whose line ends may differ only in quotes."""
+    """Return whether DuckDB can scan a file whose line endings may differ in quotes."""
     import duckdb
 
     with connected(path) as connection:
@@ -221,8 +223,7 @@ def _texts(
 ) -> "DuckDBPyRelation":
     """Return a relation over the file whose cells are texts.
 
-    Its columns are called c0, c1 and so on: DuckDB takes names that differ only in
-    case for the same, and a file need not.
+    Its columns are named c0, c1, …, as DuckDB ignores the case of names.
     """
     types = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(layout.names)))
     markers = ", ".join(map(quote_text, ["", *missing]))
@@ -235,9 +236,9 @@ def _texts(
 
 
 class _Scan:
-    """A scanned file whose columns get names and types.
+    """Types and names the columns of a scanned file.
 
-    ``names`` are the names of the columns c0, c1 and so on that stay.
+    ``names`` maps the kept columns c0, c1, … to their names.
     """
 
     def __init__(
@@ -253,7 +254,7 @@ class _Scan:
         self.names = self._names(origin)
 
     def _names(self, origin: str) -> dict[str, str]:
-        """Return the names of the columns that stay, and note changes."""
+        """Return the names of the kept columns, and note changes."""
         if self.layout.warning and not self.notes.quiet:
             self.notes.add(self.layout.warning)
         if self.layout.n_titles and self.declarations.text_format.skip is None:
@@ -277,21 +278,21 @@ class _Scan:
         return names
 
     def relation(self) -> "DuckDBPyRelation":
-        """Return the columns, each of the type of its cells."""
+        """Return the relation of all columns, with the types of their cells."""
         parsed = self._expressions()
         cells = {name: parsed.get(name, self._text(name)) for name in self.names}
         listed = (f"{expression} AS {name}" for name, expression in cells.items())
         return self.texts.project(", ".join(listed))
 
     def _text(self, column: str) -> str:
-        """Return the cells of a column of text, as SQL."""
+        """Return the SQL of a text column's cells."""
         markers = ", ".join(map(quote_text, self.notes.markers))
         if not markers:
             return column
         return f"CASE WHEN {column} IN ({markers}) THEN NULL ELSE {column} END"
 
     def _expressions(self) -> dict[str, str]:
-        """Return the cells of the columns that are not text, as SQL.
+        """Return the SQL of the columns that are not text, by column.
 
         One pass finds numbers; further passes search the remaining candidates for
         dates, integers too large to be exact, and formatted numbers and dates. The
@@ -303,7 +304,7 @@ class _Scan:
             if not self.declarations.ignores(name)
         }
         free = [column for column, kind in kinds.items() if kind is None]
-        # The count scans the file even if all types are declared.
+        # The count scans the file even if all kinds are declared.
         tests = {("all", "rows"): "count(*)"}
         for column in kinds:
             number = f"TRY_CAST({column} AS DOUBLE)"
@@ -311,11 +312,11 @@ class _Scan:
             tests[column, "joined"] = f"bool_or(contains({column}, '_'))"
             tests[column, "greatest"] = f"max(abs({number}))"
             tests[column, "dashed"] = f"bool_and(substr({column}, 5, 1) = '-')"
-            # Spaces, signs and 0 come before 1, which spares most cells the pattern.
+            # Spaces, signs and 0 sort before 1, so most cells skip the pattern.
             padded = f"{column} < '1' AND regexp_full_match({column}, '{PADDED}')"
             tests[column, "padded"] = f"max(CASE WHEN {padded} THEN {column} END)"
         answers = aggregate(self.texts, tests)
-        # A column without cells is one of numbers.
+        # A column without cells is numeric.
         numbers = [
             column
             for column in kinds
@@ -348,10 +349,10 @@ class _Scan:
     def _parsed_columns(
         self, remaining: Sequence[str], numbers: Sequence[str]
     ) -> dict[str, str]:
-        """Return the cells of columns of formatted numbers and dates, as SQL.
+        """Return the SQL of columns of formatted numbers and dates, by column.
 
-        ``numbers`` are columns of numbers as programs write them; in a file with
-        decimal commas, their points may be between thousands.
+        ``numbers`` are columns of plain numbers; in a file with decimal commas, their
+        points may separate thousands.
         """
         declared, delimiter = self.declarations, self.layout.delimiter
         numeric = [c for c in remaining if self.names[c] in declared.numeric]
@@ -386,7 +387,7 @@ class _Scan:
         return infer_candidates_in_sql(self.texts, self._with_candidates(ignored))
 
     def _with_candidates(self, columns: Iterable[str]) -> list[str]:
-        """Return the columns whose first cells leave a format possible."""
+        """Return the columns whose first cells may have a format."""
         listed = list(columns)
         if not listed:
             return []
@@ -403,7 +404,7 @@ class _Scan:
 def _large_integer_columns(
     texts: "DuckDBPyRelation", columns: Iterable[str]
 ) -> list[str]:
-    """Return which of some columns hold whole numbers that floats do not."""
+    """Return the columns with integers that float64 cannot represent."""
     tests = {
         column: f"bool_or(regexp_full_match({column}, '{_INTEGER}') AND coalesce("
         f"abs(TRY_CAST({column} AS HUGEINT)) > {LARGEST_EXACT_INTEGER}, true))"
@@ -413,7 +414,7 @@ def _large_integer_columns(
 
 
 def _cast(column: str, kind: str) -> str:
-    """Return a column of text as numbers, days or instants; offsets go to UTC."""
+    """Return SQL that casts a text column to numbers, days or instants (in UTC)."""
     cast = f"CAST({column} AS {kind})"
     if kind != "TIMESTAMP":
         return cast
@@ -422,7 +423,7 @@ def _cast(column: str, kind: str) -> str:
 
 
 def _time_types(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, str]:
-    """Return the types of those of some columns that hold days or instants."""
+    """Return the types of columns of days or instants, by column."""
     kinds = {"TIMESTAMP": INSTANT_PATTERN, "DATE": DAY_PATTERN}
     tests = {
         (column, kind): f"bool_and(CASE WHEN {column} IS NOT NULL THEN "
@@ -432,16 +433,16 @@ def _time_types(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, 
         for kind, pattern in kinds.items()
     }
     answers = aggregate(texts, tests)
-    # Every day is an instant, too, and the last kind that fits is taken.
+    # Every day is an instant, too; the last matching type is used.
     return {column: kind for (column, kind), fits in answers.items() if fits}
 
 
 def _explain_failure(path: Path, layout: Layout, message: str) -> str | None:
-    """Return why DuckDB could not scan the file; None if the encoding is wrong."""
+    """Return the reason why DuckDB cannot scan a file; None for a wrong encoding."""
     if "Maximum line size" in message:
-        return "a line is longer than DuckDB reads, 2 million bytes; shorten its cells"
+        return "a line exceeds DuckDB's limit of 2 million bytes; shorten its cells"
     if "unterminated quote" in message:
-        return "a quote is opened and not closed; close it, or double it inside a cell"
+        return "a quote is not closed; close it, or double it inside a cell"
     width = len(layout.names)
     try:
         for line, cells in _records(path, layout.delimiter):
@@ -453,6 +454,6 @@ def _explain_failure(path: Path, layout: Layout, message: str) -> str | None:
                 )
     except UnicodeDecodeError:
         return None
-    except csv.Error:  # a long cell, which only this module cannot read
+    except csv.Error:  # a cell too long for the csv module
         return first_line(message)
     return first_line(message)

@@ -1,9 +1,9 @@
-"""Tables in several files: a folder of Parquet files, with partitions, or a pattern.
+"""Tables in several files: a folder of Parquet files, or a wildcard pattern.
 
-The files are those below the folder, or those that the pattern matches, in the order of
-their paths. A folder ``key=value`` on the way to a file is a partition: its key is a
-column. Of a folder these are the folders below it, so that it does not matter where the
-table lies; of a pattern all that it names, so that one can name some of the partitions.
+The files are those below the folder, or matched by the pattern, in path order. A folder
+``key=value`` in a path is a Hive partition: its key is a column. For a folder, only
+folders below it count, so the table can be moved; for a pattern, all folders that it
+names count, so that it can select partitions.
 """
 
 import os
@@ -20,21 +20,21 @@ from spinney.errors import DataError
 
 WILDCARDS = re.compile(r"[*?\[]")
 HIDDEN = (".", "_")
-"""What names of files and folders begin with that are not of the table."""
+"""Prefixes of files and folders that are not part of the table."""
 NO_VALUE = ("", "__HIVE_DEFAULT_PARTITION__")
 PARQUET = ".parquet"
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """One file of a table, with the values of its partition, by their keys."""
+    """One file of a table, with the keys and values of its partition."""
 
     path: Path
     keys: tuple[tuple[str, str | None], ...] = ()
 
 
 def is_file_set(path: str) -> bool:
-    """Return whether a path is that of a folder, or a pattern and no file's name.
+    """Return whether a path is a folder, or a pattern rather than an existing file.
 
     >>> is_file_set("table.parquet"), is_file_set("no such folder/*.parquet")
     (False, True)
@@ -49,10 +49,10 @@ def is_file_set(path: str) -> bool:
 def files_of_table(
     path: str, suffixes: Sequence[str], *, declared: str | None = None
 ) -> tuple[TableFile, ...]:
-    """Return the Parquet files of a folder or a pattern, in the order of their paths.
+    """Return the Parquet files of a folder or a pattern, in path order.
 
-    ``suffixes`` are those of all files that hold tables; others do not count, unless
-    their format is ``declared``.
+    ``suffixes`` are those of all table formats; other files are ignored, unless their
+    format is ``declared``.
     """
     is_folder = os.path.isdir(path)
     base = Path(path) if is_folder else _fixed_part(path)
@@ -82,13 +82,13 @@ def files_of_table(
 
 
 def _fixed_part(pattern: str) -> Path:
-    """Return the folders of a pattern before its first wildcard."""
+    """Return the folder part of a pattern before its first wildcard."""
     parts = Path(pattern).parts[:-1]
     return Path(*takewhile(lambda part: not WILDCARDS.search(part), parts))
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """Return all files below a folder, but hidden ones."""
+    """Return all files below a folder, except hidden ones."""
     paths: list[Path] = []
     try:
         for inside, folders, names in os.walk(folder, onerror=_raise):
@@ -96,7 +96,7 @@ def _files_below(folder: Path) -> list[Path]:
             shown = (name for name in names if not name.startswith(HIDDEN))
             paths.extend(Path(inside, name) for name in shown)
     except OSError as error:
-        msg = f"folder {error.filename!r} may not be read: change its permissions"
+        msg = f"folder {error.filename!r} cannot be read (permission denied)"
         raise DataError(msg) from None
     return sorted(paths, key=lambda name: name.parts)
 
@@ -106,7 +106,7 @@ def _raise(error: OSError) -> None:
 
 
 def _matched(pattern: str, base: Path) -> list[Path]:
-    """Return all files that a pattern matches, and those below folders that it does."""
+    """Return all files matched by a pattern, or below matched folders."""
     paths: set[Path] = set()
     for match in map(Path, glob(pattern, recursive=True)):
         inside = match.parts[len(base.parts) :]
@@ -125,7 +125,7 @@ def _refuse_empty_set(path: str, *, is_folder: bool) -> None:
 
 
 def _only_parquet(path: str, what: str) -> DataError:
-    msg = f"{path!r} has {what}: a table in several files is read from Parquet only"
+    msg = f"{path!r} has {what}: a table in several files must be Parquet"
     remedy = "name one file, or write the files as Parquet"
     return DataError(msg, remedy=remedy)
 
@@ -137,7 +137,7 @@ def _pattern(path: str, *, is_folder: bool) -> str:
 
 
 def _keys(path: Path, above: int) -> tuple[tuple[str, str | None], ...]:
-    """Return keys and values of the folders of a file, but so many above."""
+    """Return the keys and values of a file's folders, except the first ``above``."""
     keys = []
     for part in path.parts[above:-1]:
         name, is_key, value = part.partition("=")
@@ -148,13 +148,13 @@ def _keys(path: Path, above: int) -> tuple[tuple[str, str | None], ...]:
 
 
 def _check_keys(files: Sequence[TableFile]) -> None:
-    """Refuse a file that has a key twice, or lacks one that another file has."""
+    """Refuse a file with a repeated key, or with other keys than the first file."""
     for file in files:
         names = [name for name, _ in file.keys]
         for name in names:
             if names.count(name) > 1:
                 msg = f"{str(file.path)!r} repeats the partition key {name!r}"
-                remedy = "rename one of its folders, so that each key is there once"
+                remedy = "rename one of its folders, so that each key occurs once"
                 raise DataError(msg, remedy=remedy)
     first = [name for name, _ in files[0].keys]
     for file in files:
@@ -173,7 +173,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def key_types(files: Sequence[TableFile]) -> dict[str, str]:
-    """Return the SQL type of each key: of numbers or days if all its values are such.
+    """Return the SQL type of each key, inferred from its values.
 
     >>> path = Path("a.parquet")
     >>> key_types([TableFile(path, (("year", "2024"), ("day", "2024-02-01")))])

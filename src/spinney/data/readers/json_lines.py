@@ -17,8 +17,8 @@ def read_json_lines(
 ) -> Table:
     """Return the table in a plain UTF-8 file that the user knows as ``origin``.
 
-    A name that a line lacks is a missing cell. Text that is a date, or a number that
-    no program would write, in every line becomes numeric, as in CSV.
+    A name absent from a line is a missing cell. A column of texts that are all dates,
+    or all formatted numbers, becomes numeric, as in CSV.
     """
     columns: dict[str, list[Any]] = {}
     rows = 0
@@ -51,7 +51,7 @@ def _object(line: str, number: int, origin: str) -> dict[str, Any]:
         raise DataError(msg) from None
     if not isinstance(row, dict):
         msg = (
-            f"line {number} of {origin!r} is no JSON object: write every row as "
+            f"line {number} of {origin!r} is not a JSON object: write every row as "
             '{"name": value, ...}'
         )
         raise DataError(msg)

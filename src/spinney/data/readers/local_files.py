@@ -1,4 +1,4 @@
-"""Finding a file, and making it one that can be read: local, plain and in UTF-8."""
+"""Local files: format, encoding, decompression and conversion to UTF-8."""
 
 import codecs
 import gzip
@@ -28,7 +28,7 @@ from spinney.errors import (
 
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
-# The encoding of old Windows programs, and one that decodes every byte.
+# The encoding of old Windows programs, then one that decodes every byte.
 OLD_ENCODINGS = ("cp1252", "latin-1")
 SUFFIXES = {
     ".csv": "csv",
@@ -43,7 +43,7 @@ FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 NOT_TEXT = ("parquet", "xlsx")
 
 _GZIP_MAGIC = b"\x1f\x8b"
-# The longer marks first: that of UTF-32 begins with that of UTF-16.
+# Longer byte-order marks first: that of UTF-32 begins with that of UTF-16.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -54,7 +54,7 @@ _CHUNK = 1 << 20
 
 
 def format_of(path: str, *, declared: str | None = None) -> str:
-    """Return the format of a file: the declared one, or that of its suffix.
+    """Return the declared format of a file, or else that of its suffix.
 
     >>> format_of("table.CSV.gz"), format_of("-"), format_of("x", declared="arff")
     ('csv', 'csv', 'arff')
@@ -69,7 +69,7 @@ def format_of(path: str, *, declared: str | None = None) -> str:
         return "parquet"
     plain = Path(path.lower().removesuffix(".gz"))
     if "://" in path:
-        msg = f"{path.partition('://')[0]}://… is an address, and a file is needed"
+        msg = f"{path.partition('://')[0]}://… is an address, not a file"
         elsewhere = (
             "save the table as a file; docs/databases.md lists what databases do"
         )
@@ -89,19 +89,21 @@ def origin_of(path: str) -> str:
 
 
 def refuse_file_options(format: str | None, encoding: str | None) -> None:
-    """Refuse options of files for a table in memory."""
+    """Refuse file options for a table in memory."""
     for name, value in (("format", format), ("encoding", encoding)):
         if value is not None:
             raise refusal(
-                Setting(name, value), "is for files", "leave it out for data in memory"
+                Setting(name, value),
+                "applies only to files",
+                "remove it for data in memory",
             )
 
 
 def refuse_text_format(declarations: Declarations, format: str | None) -> None:
     """Refuse a declared text format for a table whose cells have types.
 
-    ``format`` is that of a file, None for a table in memory. The format of a model
-    holds for every table.
+    ``format`` is the file's format, None for a table in memory. The text format of a
+    model may apply to any table.
     """
     if declarations.only is not None:
         return
@@ -112,16 +114,14 @@ def refuse_text_format(declarations: Declarations, format: str | None) -> None:
         if value is not None:
             where = "data in memory" if format is None else f"{format} files"
             remedy = f"leave it out for {where}"
-            raise refusal(
-                Setting(name, value), "is for text as people write it", remedy
-            )
+            raise refusal(Setting(name, value), "applies only to text files", remedy)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
     """A plain file at ``path``, with its name in messages, ``origin``.
 
-    The files of a table in several files are ``parts``, the first of them at ``path``.
+    ``parts`` are the files of a table in several files, the first one at ``path``.
     """
 
     path: Path
@@ -139,7 +139,7 @@ def opened_file(
     format: str | None = None,
     encoding: str | None = None,
 ) -> Iterator[tuple[LocalFile, ReadingNotes]]:
-    """Give a table's file while it is read, and the notes of its reader."""
+    """Yield a table's file for reading, and the notes of its reader."""
     kind = format_of(path, declared=format)
     refuse_text_format(declarations, kind)
     notes = ReadingNotes(quiet=declarations.only is not None)
@@ -157,10 +157,10 @@ def opened_file(
 def readable(
     path: str, *, format: str, encoding: str | None, notes: ReadingNotes
 ) -> Iterator[Path]:
-    """Give a regular, uncompressed file, of UTF-8 if it is a text format.
+    """Yield a regular, uncompressed file, in UTF-8 if it is a text format.
 
-    It is the file itself if that suffices, else a temporary copy. The encoding is
-    inferred by default, and noted if it is an old one.
+    It is the file itself if possible, else a temporary copy. The encoding is inferred
+    by default, and noted unless it is UTF-8.
     """
     if encoding is not None:
         encoding = _known_encoding(encoding)
@@ -180,11 +180,11 @@ def readable(
                 _recode(local, copy, encoding)
                 yield copy
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        msg = f"{path!r} is cut short or damaged inside: compress or fetch it again"
+        msg = f"{path!r} is truncated or damaged: compress or download it again"
         raise DataError(msg) from None
     except UnicodeError:
         raise wrong_encoding(path, encoding) from None
-    except BrokenPipeError:  # of the program that writes to standard input
+    except BrokenPipeError:  # from the program that writes to standard input
         raise
     except OSError as error:
         raise _unreadable(path, error) from None
@@ -196,7 +196,7 @@ def _no_encoding(encoding: str, format: str) -> ParameterError:
 
 
 def wrong_encoding(path: str, encoding: str | None) -> DataError:
-    """Return the error for bytes that are no text of this encoding."""
+    """Return the error for bytes that are invalid in this encoding."""
     return DataError(
         f"{path!r} is not text in {encoding or UTF8}",
         remedy=phrase(
@@ -206,7 +206,7 @@ def wrong_encoding(path: str, encoding: str | None) -> DataError:
 
 
 def _known_encoding(encoding: str) -> str:
-    """Return the standard name of an encoding of text."""
+    """Return the standard name of a text encoding; refuse others."""
     try:
         "".encode(encoding)
         return codecs.lookup(encoding).name
@@ -217,7 +217,7 @@ def _known_encoding(encoding: str) -> str:
 
 @contextmanager
 def _uncompressed_file(path: str, format: str) -> Iterator[Path]:
-    """Give a regular file that is not compressed: the file itself, or a copy."""
+    """Yield an uncompressed regular file: the file itself, or a copy."""
     if path != STANDARD_INPUT and _is_plain_file(path):
         yield Path(os.path.abspath(path))
         return
@@ -231,10 +231,10 @@ def _uncompressed_file(path: str, format: str) -> Iterator[Path]:
 
 
 def _is_plain_file(path: str) -> bool:
-    """Return whether a path is that of a regular file that is not compressed."""
+    """Return whether a path is a regular file that is not compressed."""
     try:
         mode = os.stat(path).st_mode
-    except ValueError:  # a NUL character
+    except ValueError:  # a path with a NUL character
         raise FileNotFoundError from None
     if stat.S_ISDIR(mode):
         raise IsADirectoryError
@@ -245,7 +245,7 @@ def _is_plain_file(path: str) -> bool:
 
 
 def _encoding_of(path: Path, notes: ReadingNotes) -> str:
-    """Return the encoding of a text: by its mark, UTF-8, or else an old one."""
+    """Return the encoding by byte-order mark, or UTF-8, or else an older one."""
     with open(path, "rb") as file:
         first = file.read(4)
     for mark, encoding in _MARKS.items():
@@ -262,7 +262,7 @@ def _encoding_of(path: Path, notes: ReadingNotes) -> str:
 
 
 def _is_text(path: Path, encoding: str) -> bool:
-    """Return whether a file is text of an encoding that is ASCII in its first half."""
+    """Return whether a file is text of an encoding that extends ASCII."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with open(path, "rb") as file:
         try:
@@ -276,7 +276,7 @@ def _is_text(path: Path, encoding: str) -> bool:
 
 
 def _recode(path: Path, copy: Path, encoding: str) -> None:
-    """Copy a text as UTF-8."""
+    """Copy a text file as UTF-8."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with open(path, "rb") as source, open(copy, "wb") as target:
         while chunk := source.read(_CHUNK):
@@ -317,6 +317,6 @@ def _unreadable(path: str, error: OSError) -> DataError:
     if isinstance(error, IsADirectoryError):
         return DataError(f"{path!r} is a folder: name a file in it")
     if isinstance(error, PermissionError):
-        return DataError(f"{path!r} may not be read: change its permissions")
+        return DataError(f"{path!r} cannot be read (permission denied)")
     reason = error.strerror or type(error).__name__
     return DataError(f"{path!r} cannot be read ({reason}): check the file and the disk")

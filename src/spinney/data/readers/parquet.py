@@ -1,7 +1,7 @@
-"""Parquet, through DuckDB: one file, or several that are one table.
+"""Parquet tables in one or several files, read by DuckDB.
 
-Several files are one select each, of the columns of the first file by their names, and
-of the partition's values as literals, united in the order of the files.
+Several files are united by one select each, in file order: the columns of the first
+file by name, and the partition values as literals.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def open_parquet(
     path: Path, origin: str, parts: Sequence[TableFile] = ()
 ) -> "Iterator[tuple[DuckDBPyConnection, DuckDBPyRelation, list[str]]]":
-    """Give a connection, a relation over the file, and the names of its columns.
+    """Yield a connection, a relation over the file, and its column names.
 
-    Where the table is in several files, these are its ``parts``.
+    ``parts`` are the files of a table in several files.
     """
     with connected(*(part.path for part in parts) if parts else [path]) as connection:
         if not parts:
@@ -47,7 +47,7 @@ def open_parquet(
 
 @dataclass(frozen=True, slots=True)
 class _Described:
-    """A file with its columns: their names, what DuckDB calls them, and their types."""
+    """A file with its columns: names, DuckDB's names, and types."""
 
     file: TableFile
     names: tuple[str, ...]
@@ -60,7 +60,7 @@ class _Described:
 
 
 def _read_call(paths: Sequence[Path]) -> str:
-    """Return the call that reads files of equal columns; folders have no say."""
+    """Return the SQL call that reads files of equal columns, ignoring folder names."""
     listed = ", ".join(map(literal_path, paths))
     return f"read_parquet([{listed}], hive_partitioning = false)"
 
@@ -68,7 +68,7 @@ def _read_call(paths: Sequence[Path]) -> str:
 def _describe(
     connection: "DuckDBPyConnection", file: TableFile, origin: str
 ) -> _Described:
-    """Return a file with its columns."""
+    """Return the description of a file's columns."""
     with translated_errors(repr(origin)):
         relation = connection.sql(f"FROM {_read_call([file.path])}")
         schema = connection.sql(
@@ -79,12 +79,12 @@ def _describe(
 
 
 def _keys_beside_columns(file: _Described) -> list[tuple[str, str | None]]:
-    """Return the keys of a file's partition that are none of its own columns."""
+    """Return the partition keys of a file that are not columns in it."""
     return [(name, value) for name, value in file.file.keys if name not in file.names]
 
 
 def _union_query(connection: "DuckDBPyConnection", files: Sequence[_Described]) -> str:
-    """Return the select of all rows of some files, in their order."""
+    """Return the select of all rows of files, in file order."""
     for file in files:
         _check_names(file, files[0])
     columns = _types_of_columns(connection, files)
@@ -108,7 +108,7 @@ def _union_query(connection: "DuckDBPyConnection", files: Sequence[_Described]) 
             for name, _ in _keys_beside_columns(files[0])
             for value in (values[name],)
         ]
-        # DuckDB takes names for equal that differ in capitals alone.
+        # DuckDB ignores the case of names.
         named = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
         selects.append(
             f"SELECT {named} FROM {_read_call([e.file.path for e in together])}"
@@ -117,14 +117,14 @@ def _union_query(connection: "DuckDBPyConnection", files: Sequence[_Described]) 
 
 
 def _column_positions(file: _Described, first: _Described) -> list[tuple[str, int]]:
-    """Return where the columns of the first file are in another one, by their names."""
+    """Return the positions in a file of the first file's columns, by name."""
     if file.names == first.names:
         return [(name, index) for index, name in enumerate(file.names)]
     return [(name, file.names.index(name)) for name in first.names]
 
 
 def _check_names(file: _Described, first: _Described) -> None:
-    """Refuse a file that has other columns than the first one."""
+    """Refuse a file whose columns differ from those of the first one."""
     if file.names == first.names:
         return
     lacks = [name for name in first.names if name not in file.names]
@@ -139,7 +139,7 @@ def _check_names(file: _Described, first: _Described) -> None:
 
 
 def _same_family(first: "DuckDBPyType", second: "DuckDBPyType") -> bool:
-    """Return whether two types are of one family: numbers of any size are."""
+    """Return whether two types belong to one family, such as numbers."""
     family = family_of(first)
     return str(first) == str(second) or (
         family is not None and family == family_of(second)
@@ -149,7 +149,7 @@ def _same_family(first: "DuckDBPyType", second: "DuckDBPyType") -> bool:
 def _types_of_columns(
     connection: "DuckDBPyConnection", files: Sequence[_Described]
 ) -> "dict[str, DuckDBPyType]":
-    """Return a type of each column that all files have which know a cell of it."""
+    """Return the type of each column; refuse files whose known cells differ in type."""
     by_name: dict[str, tuple[DuckDBPyType, _Described]] = {}
     for file in files:
         for name, index in _column_positions(file, files[0]):
@@ -172,7 +172,7 @@ def _types_of_columns(
 
 
 def _has_cells(connection: "DuckDBPyConnection", file: _Described, index: int) -> bool:
-    """Return whether a file knows a cell of a column."""
+    """Return whether a column of a file has a known cell."""
     cell = quote_identifier(file.written[index])
     with translated_errors(repr(str(file.file.path))):
         relation = connection.sql(
@@ -183,9 +183,9 @@ def _has_cells(connection: "DuckDBPyConnection", file: _Described, index: int) -
 
 
 def _top_names(schema: list[tuple[str, int | None]]) -> list[str]:
-    """Return the names of columns in Parquet's schema, a tree written depth first.
+    """Return the top-level column names in a Parquet schema.
 
-    DuckDB's own list renames columns that are named twice.
+    The schema is a tree in depth-first order. DuckDB's own list renames duplicates.
     """
     names = []
     inside = 0

@@ -1,10 +1,9 @@
-"""Small CSV and TSV files that are unambiguous, read without DuckDB.
+"""Fast reader of small, unambiguous CSV and TSV files, without DuckDB.
 
-To load DuckDB and to plan its queries takes a fifth of a second, which is most of what
-a command over a few rows takes. So a small file is looked at first: where it has no
-quote, all lines are equally long, and every column is plainly of numbers or plainly of
-text, its cells are taken as they stand, to the same table. Whatever may be read in two
-ways, or is to be refused or warned of, is left to
+Importing DuckDB and planning its queries takes a fifth of a second, most of the time of
+a command on a few rows. A small file is read here if it has no quotes, lines of equal
+length, and columns of plain numbers or plain texts; the table is the same. Ambiguous
+files, and those with errors or warnings, are left to
 :mod:`spinney.data.readers.delimited`.
 """
 
@@ -23,18 +22,18 @@ from spinney.data.text_formats import PADDED
 LARGEST_FILE = 50_000  # bytes
 NAN = float("nan")
 
-# What every reader of numbers takes for the same number.
+# Texts that every parser reads as the same number.
 _NUMBER = re.compile(r"-?\d{1,25}(\.\d{1,25})?([eE][+-]?\d{1,2})?", re.ASCII)
-# Numbers of which a user is told that they may be names.
+# Numbers with leading zeros, which may be codes.
 _PADDED = re.compile(PADDED, re.ASCII)
-# What none takes for a number, a date or a missing cell.
+# Texts that no parser reads as a number, a date or a missing cell.
 _TEXT = re.compile(r"(?!inf|nan)[a-z][^0-9]*", re.ASCII | re.IGNORECASE)
 
 
 def read_plain(
     path: Path, origin: str, *, kind: str, declarations: Declarations
 ) -> Table | None:
-    """Return the table in a small and plain file; None where DuckDB is to read it."""
+    """Return the table in a small, plain file; None if DuckDB must read it."""
     lines = _lines(path)
     if len(lines) < 2:
         return None
@@ -65,7 +64,7 @@ def read_plain(
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of a file; none where it is large, or not plain."""
+    """Return the lines of a file; [] if it is large or not plain."""
     if path.stat().st_size > LARGEST_FILE:
         return []
     try:
@@ -82,7 +81,7 @@ def _lines(path: Path) -> list[str]:
 def _cells(
     texts: Sequence[str | None], kind: str | None, levels: Sequence[str]
 ) -> list[float] | list[str | None] | None:
-    """Return the cells of a column, numbers or texts; None where it may be either."""
+    """Return the cells of a column, numbers or texts; None if ambiguous."""
     known = [text for text in texts if text is not None]
     if kind == "nominal":
         return list(texts)

@@ -1,4 +1,4 @@
-"""NumPy arrays and dictionaries of columns."""
+"""Reading NumPy arrays and dictionaries of columns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,16 +21,16 @@ from spinney.errors import DataError
 
 
 def read_array(data: NDArray[Any], *, declarations: Declarations) -> Table:
-    """Return the table in an array of two dimensions: columns x0, x1 and so on."""
+    """Return the table in a two-dimensional array, with columns x0, x1 and so on."""
     if data.dtype.names is not None:
         msg = (
-            "a structured array is no table: pass a dict of its fields, "
+            "a structured array is not a table: pass a dict of its fields, "
             "{name: array[name] for name in array.dtype.names}"
         )
         raise DataError(msg)
     if data.ndim != 2:
         msg = (
-            f"a {data.ndim}-dimensional array is no table: reshape it to two, "
+            f"a {data.ndim}-dimensional array is not a table: reshape it to two, "
             "array.reshape(-1, 1) for one column"
         )
         raise DataError(msg)
@@ -42,10 +42,7 @@ def read_array(data: NDArray[Any], *, declarations: Declarations) -> Table:
 
 
 def _is_plain(data: NDArray[Any]) -> bool:
-    """Return whether floats can be used as they are: finite or NaN, and no -0.0.
-
-    Then a large array is not copied.
-    """
+    """Return whether floats can be used without a copy: finite or NaN, no -0.0."""
     if type(data) is not np.ndarray or data.dtype not in (np.float32, np.float64):
         return False
     if not data.shape[1]:
@@ -74,10 +71,12 @@ def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Tabl
 
 
 def _length(name: str, cells: Any) -> int:
-    single = getattr(cells, "ndim", 1) == 0  # an array of no dimension has no length
+    single = getattr(cells, "ndim", 1) == 0  # a zero-dimensional array has no length
     if single or isinstance(cells, (str, bytes)) or not hasattr(cells, "__len__"):
         msg = f"column {name!r} is of type {type(cells).__name__}"
-        remedy = "give it as a list, even of one row; model.predictor() takes a row as "
+        remedy = (
+            "give it as a list, even for one row; model.predictor() takes a row as "
+        )
         raise DataError(msg, remedy=remedy + "a dict of values")
     return len(cells)
 
@@ -107,7 +106,7 @@ def array_column(name: str, cells: Any, declarations: Declarations) -> Column:
 
 
 def _times(name: str, cells: NDArray[Any], declarations: Declarations) -> Column:
-    """Return a column of datetime64: days if that is its unit, else seconds."""
+    """Return the column of a datetime64 array, in days or seconds."""
     days = np.datetime_data(cells.dtype)[0] in ("Y", "M", "W", "D")
     unit, ticks = (DAY_UNIT, 1.0) if days else (INSTANT_UNIT, 1e6)
     whole = cells.astype("datetime64[D]" if days else "datetime64[us]")

@@ -47,7 +47,7 @@ def read_table(
     format: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """Return a table in memory from whatever holds one.
+    """Return a table in memory, read from any supported object or file.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def read_table(
         Kinds of columns, columns to ignore, missing-value markers, and formats of
         numbers and dates.
     format : {"csv", "tsv", "parquet", "jsonl", "arff", "xlsx"}, optional
-        The format of a file, if not that of its suffix.
+        The format of a file, if its suffix does not tell.
     encoding : str, optional
         The encoding of a text file; by default inferred from its contents.
 
@@ -99,9 +99,9 @@ def read_table(
 
 
 def read_partition(data: Any, declarations: Declarations) -> Table:
-    """Return a partition, which may have no rows: a Parquet file, or an object.
+    """Return a partition: a Parquet file or an object, possibly without rows.
 
-    The types of its columns decide their kinds: other partitions are read elsewhere.
+    Column types determine the kinds, so that all partitions agree.
     """
     if not isinstance(data, (str, os.PathLike)):
         table = _read_object(data, declarations)
@@ -114,7 +114,7 @@ def read_partition(data: Any, declarations: Declarations) -> Table:
 
 
 def _read_object(data: Any, declarations: Declarations) -> Table:
-    """Return the table in an object in memory, and report its notes."""
+    """Return the table in an object, and report its notes."""
     if isinstance(data, Table):
         check_declarations(declarations, data.names)
         return data.without(filter(declarations.ignores, data.names))
@@ -171,7 +171,7 @@ def _read_file(
 
 
 def table_in(file: LocalFile, declarations: Declarations, notes: ReadingNotes) -> Table:
-    """Return the table in a file, which has a row at least."""
+    """Return the table in a file; refuse one without rows."""
     table = _without_duckdb(file, declarations, notes)
     if table is None:
         with scanned_file(file, declarations, notes) as opened:
@@ -186,7 +186,7 @@ def table_in(file: LocalFile, declarations: Declarations, notes: ReadingNotes) -
 def _without_duckdb(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes
 ) -> Table | None:
-    """Return the table in a file; None if DuckDB is to read it."""
+    """Return the table in a file; None if DuckDB must read it."""
     if file.format == "parquet":
         return None
     if file.format in SCANNED:
@@ -198,15 +198,15 @@ def _without_duckdb(
 
 
 def no_rows(origin: str) -> DataError:
-    """Return the error of a file without rows."""
+    """Return the error for a file without rows."""
     return DataError(f"{origin!r} has no rows: give it at least one")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRelation:
-    """A relation, its columns as SQL, and the connection to bind values to.
+    """A relation, its columns as SQL, and its connection.
 
-    ``has_types`` is as in a :class:`~spinney.data.Table`.
+    ``has_types`` is the field of :class:`~spinney.data.Table`.
     """
 
     relation: "DuckDBPyRelation"
@@ -226,7 +226,7 @@ def opened_relation(
     encoding: str | None = None,
     connection: "DuckDBPyConnection | None" = None,
 ) -> Iterator[OpenRelation]:
-    """Open a CSV, TSV or Parquet file, several of Parquet, or take a relation."""
+    """Open CSV, TSV or Parquet files, or a relation, as a relation with columns."""
     if not isinstance(data, (str, os.PathLike)):
         if not is_relation(data):
             raise _no_relation(type(data).__name__)
@@ -253,7 +253,7 @@ def opened_relation(
 def scanned_file(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes
 ) -> Iterator[OpenRelation]:
-    """Open a file of a format that DuckDB reads."""
+    """Open a file in a format that DuckDB reads."""
     if file.format == "parquet":
         scanned = open_parquet(file.path, file.origin, file.parts)
     else:

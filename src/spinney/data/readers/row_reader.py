@@ -1,8 +1,8 @@
-"""Fast reading of single rows, as a model reads a table of that row.
+"""Fast reader of single rows, with the result of reading a one-row table.
 
-A number is used as it is. The codes of other values are cached: at first those of the
-training values, and then those of every row that was read as a table. A row with an
-uncached cell is read as a table, and so gets the same errors and warnings.
+Numbers are used directly. Codes of other values are cached: at first the training
+values, then the values of rows read as tables. A row with an uncached cell is read as a
+table, which gives the same errors and warnings.
 """
 
 import datetime
@@ -20,9 +20,9 @@ from spinney.errors import DataError
 
 NAN = float("nan")
 LARGEST = float(np.finfo(np.float64).max)
-MAX_CACHED = 10_000  # values of a column whose codes are cached
+MAX_CACHED = 10_000  # cached values per column
 
-# Equal values of one of these types are read alike, so that their cell can be cached.
+# Equal values of one of these types have equal cells, which can be cached.
 _CACHED_TYPES = {str, bool, int, float, datetime.date}
 _PLAIN: Mapping[type, Any] = {
     np.float64: float,
@@ -45,11 +45,10 @@ class RowReader:
     Parameters
     ----------
     schema : Schema
-        That of the model.
-    needed : collection of int
+        The schema of the model. needed : collection of int
         The attributes that the model uses.
     optional : collection of int
-        Those of them that may be absent.
+        The needed attributes that may be absent.
     """
 
     schema: Schema
@@ -58,12 +57,12 @@ class RowReader:
 
     @cached_property
     def columns(self) -> list[int]:
-        """The ascending indices of the attributes to read, without formulas."""
+        """The ascending indices of the columns to read."""
         return self.schema.input_columns(self.needed)
 
     @cached_property
     def _plans(self) -> tuple[tuple[str, bool, dict[Any, float]], ...]:
-        """The name of each column, whether it has plain numbers, and cached cells."""
+        """The name of each column, whether its numbers are plain, and cached cells."""
         required = [index for index in self.needed if index not in self.optional]
         lacking = set(self.columns).difference(self.schema.input_columns(required))
         plans = []
@@ -95,13 +94,12 @@ class RowReader:
         return self.schema.names[: self.schema.n_columns]
 
     def cells(self, row: Any) -> list[float]:
-        """Return the numbers and codes of a row, one per column, NaN where missing.
+        """Return the numbers and codes of a row, one per column, NaN if missing.
 
         Parameters
         ----------
         row : mapping or sequence
-            Values by the names of columns, or in the order that the columns had in
-            the table that the model was grown on.
+            Values by column name, or in the column order of the training table.
         """
         values = row if type(row) is dict else self._by_name(row)
         markers, cells = self._markers, []
@@ -128,13 +126,13 @@ class RowReader:
 
     def _by_name(self, row: Any) -> dict[Any, Any]:
         """Return a row as a dictionary."""
-        if hasattr(row, "keys"):  # a mapping, or the row of a frame or of a database
+        if hasattr(row, "keys"):  # a mapping, or a row of a frame or a database
             return dict(row)
         if isinstance(row, np.ndarray) and row.dtype.kind not in "mM":
             row = row.tolist()
         if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
             kind = type(row).__name__
-            msg = f"an object of type {kind} is no row: give a mapping or a sequence"
+            msg = f"an object of type {kind} is not a row: give a mapping or a sequence"
             raise DataError(msg)
         values = list(row)
         if len(values) != len(self._names):
@@ -165,7 +163,7 @@ class RowReader:
         return cells
 
     def coded(self, cells: list[float]) -> list[Any]:
-        """Return the cells of a row as coded columns of a table, formulas completed."""
+        """Return the cells of a row as encoded columns, constructed ones included."""
         columns: list[Any] = [None] * len(self.schema.attributes)
         for index, cell in zip(self.columns, cells, strict=True):
             if self.schema.attributes[index].kind == "numeric":
@@ -177,12 +175,12 @@ class RowReader:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of NumPy's as one of Python's."""
+    """Return a NumPy scalar as a Python value."""
     return _PLAIN[type(value)](value) if type(value) in _PLAIN else value
 
 
 def _cache(value: Any, cell: float, plan: tuple[str, bool, dict[Any, float]]) -> None:
-    """Cache the cell of a value, if equal ones are read alike."""
+    """Cache the cell of a value, if its type permits."""
     _, is_number, known = plan
     kind, full = type(value), len(known) >= MAX_CACHED
     if kind in _CACHED_TYPES and not full and not (is_number and kind in (int, float)):

@@ -1,4 +1,4 @@
-"""Later tables, read as a model understands them: kinds, names, missing cells."""
+"""Reading new tables by the schema of a model."""
 
 import warnings
 from collections.abc import Collection, Iterator, Sequence
@@ -24,7 +24,7 @@ from spinney.data.text_formats import TextFormat
 from spinney.errors import DataError, SpinneyNote, did_you_mean
 
 Keep = Sequence[str] | Literal["all"]
-"""The names of columns, one by one or with commas between them, or that all stay."""
+"""Column names, one by one or separated by commas, or True for all columns."""
 
 
 def read_with_schema(
@@ -42,11 +42,10 @@ def read_with_schema(
 ) -> Table:
     """Read a table that must have the needed attributes, and may have the target.
 
-    The ``optional`` ones of them may lack; ``also`` names further columns to be read,
-    if they are there; ``target`` says whether that is one of them, since what is not
-    looked at need not be sound; ``may_be_empty`` says whether empty cells are of use.
-    The table is written as ``text_format`` says, and where neither that nor its cells
-    tell, as that of the schema.
+    ``optional`` attributes may be absent; ``also`` names further columns to read, if
+    present. ``target`` says whether the target is read, and so checked.
+    ``may_be_empty`` says whether a message may propose empty cells. The text format is
+    ``text_format``, or inferred from cells, or else that of the schema.
     """
     source = data, format, encoding, TextFormat.from_setting(text_format)
     columns = _Columns(schema, needed, optional, may_be_empty, also, target, *source)
@@ -60,14 +59,14 @@ def read_with_schema(
 
 @dataclass(frozen=True, slots=True)
 class ModelBatches:
-    """A table as a model reads it, and columns of it as they are written.
+    """Batches of a table as a model reads it, with unchanged cells of kept columns.
 
     Parameters
     ----------
     kept : tuple of BatchColumn
-        What is known of the columns that are kept.
+        The kept columns.
     parts : iterator of pairs
-        Some rows as the model reads them, a Table, and the cells of kept columns.
+        Pairs of a Table, as the model reads it, and the cells of kept columns.
     """
 
     kept: tuple[BatchColumn, ...]
@@ -91,7 +90,7 @@ def read_batches_with_schema(
 ) -> Iterator[ModelBatches]:
     """Yield batches of a table to predict, read by :func:`read_with_schema`.
 
-    ``keep`` names columns whose cells come beside them as they are written.
+    ``keep`` names columns whose unchanged cells are returned, too.
     """
     source = data, format, encoding, TextFormat.from_setting(text_format)
     columns = _Columns(schema, needed, optional, may_be_empty, also, False, *source)
@@ -116,9 +115,9 @@ def read_batches_with_schema(
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The columns that a model looks for in a table, and how it says what is amiss.
+    """The columns that a model needs in a table, and its errors about them.
 
-    ``text_format`` is what is said of how the table is written.
+    ``text_format`` is the declared text format of the table.
     """
 
     schema: Schema
@@ -134,7 +133,7 @@ class _Columns:
 
     @property
     def declared(self) -> Declarations:
-        """How they are read."""
+        """The declarations for reading the columns."""
         declared = reading_declarations(self.schema, self.needed, target=self.target)
         only = None if declared.only is None else (*declared.only, *self.also)
         return replace(
@@ -145,10 +144,10 @@ class _Columns:
         )
 
     def as_text(self, keep: Keep) -> Declarations:
-        """Return how columns that are kept are read, of the same table.
+        """Return the declarations for reading kept columns as text.
 
-        The columns of the model are among them, so that the table has one at least,
-        and each has the name by which the model knows it.
+        They include the model's columns, so that at least one column exists, and names
+        agree.
         """
         known = self.declared.only or ()
         only = None if keep == "all" else (*keep, *parse_column_names(keep, ()), *known)
@@ -160,7 +159,7 @@ class _Columns:
         )
 
     def kept(self, reading: TableBatches, keep: Keep) -> tuple[BatchColumn, ...]:
-        """Return the columns to keep, in the order that they are named in."""
+        """Return the columns to keep, in the order of ``keep``."""
         if keep == "all":
             return reading.columns
         by_name = {column.name: column for column in reading.columns}
@@ -173,13 +172,15 @@ class _Columns:
         return tuple(by_name[name] for name in names)
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all columns, also of those not read, if known."""
+        """Return the names of all columns, including unread ones, if known."""
         if isinstance(self.data, str) and self.data == STANDARD_INPUT:
-            return ()  # it can be read once only
+            return ()  # it can be read only once
         written = isinstance(self.data, (str, PathLike))
         text_format = self.text_format if written else TextFormat()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+            warnings.simplefilter(
+                "ignore", SpinneyNote
+            )  # the same error was raised before
             return read_table(
                 self.data,
                 declarations=Declarations(text_format=text_format),
@@ -189,12 +190,12 @@ class _Columns:
 
     @property
     def required(self) -> list[int]:
-        """The attributes that must be there."""
+        """The attributes that must be present."""
         return [index for index in self.needed if index not in self.optional]
 
     @contextmanager
     def model_errors(self) -> Iterator[None]:
-        """Say what is amiss as the model does, which knows what is to be there."""
+        """Turn errors of readers into errors about the model's columns."""
         try:
             yield
         except InfiniteCellError as error:
@@ -209,7 +210,7 @@ class _Columns:
             raise self._missing(lacking, error.names or self.names()) from None
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse a table that lacks a column."""
+        """Refuse a table without a required column."""
         lacking = self.schema.lacking_columns(names, self.required)
         if lacking:
             raise self._missing(lacking, self.names() or names)
@@ -221,10 +222,10 @@ class _Columns:
 def reading_declarations(
     schema: Schema, needed: Collection[int], *, target: bool = True
 ) -> Declarations:
-    """Return what a model declares of the tables that it is to read.
+    """Return the declarations of a model for reading a table.
 
-    Only the columns that the tree asks about matter, and the ``target`` if it is to be
-    looked at; where it asks about none, any table will do.
+    Only the needed columns are read, and the ``target`` if requested; without any,
+    every table is accepted.
     """
     attributes = [schema.attributes[index] for index in schema.input_columns(needed)]
     if not attributes:
@@ -255,7 +256,7 @@ def _is_exact(label: Value) -> bool:
 
 
 def class_array(classes: tuple[Value, ...]) -> Any:
-    """Return classes as an array that keeps their types."""
+    """Return classes as an array that preserves their types."""
     if len({type(value) for value in classes}) == 1:
         return np.array(classes)
     mixed = np.empty(len(classes), dtype=object)
@@ -266,7 +267,7 @@ def class_array(classes: tuple[Value, ...]) -> Any:
 def unseen_values(
     schema: Schema, needed: Collection[int], table: Table
 ) -> dict[str, list[Value]]:
-    """Return the values of a table that a schema has not seen, by attribute asked."""
+    """Return the values of a table that are unknown to a schema, by attribute."""
     levels: dict[str, list[Value]] = {}
     for index in schema.input_columns(needed):
         attribute = schema.attributes[index]

@@ -1,7 +1,7 @@
 """The header of a file: its place, and the names of its columns.
 
-Titles may stand above it. R writes a header that lacks a name for the names of rows,
-and pandas an empty name for its index. Each correction is noted.
+Title lines may precede it. R omits the name of the column of row names, and pandas
+writes an empty name for its index. Each correction is noted.
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.reading_notes import ReadingNotes
 
 MAX_TITLE_LINES = 20
-MAX_SHOWN = 4  # names in a warning
-MIN_CELL_FRACTION = 2 / 3  # of the names of a header that looks like a row
-# The name that pandas gives to an index that it wrote and read.
+MAX_SHOWN = 4  # names shown in a warning
+MIN_CELL_FRACTION = 2 / 3  # fraction of names that look like cells
+# The name that pandas gives an index that it reads back.
 PANDAS_INDEX = "Unnamed: 0"
 
 
@@ -30,11 +30,11 @@ class Head:
     above : int
         The number of records above it.
     names : tuple of str
-        A name for each cell of a row, empty if none is written.
+        A name for each column, empty if none is written.
     fits : bool
-        Whether it has several columns, and all records below are equally long.
+        Whether it has several names, and all records below have the same length.
     is_first : bool
-        Whether it is the first line, and lacks no name.
+        Whether it is the first line, without empty names.
     """
 
     above: int
@@ -48,7 +48,7 @@ def find_header(
 ) -> Head | None:
     """Return the header of some first records; None if all of them are empty.
 
-    ``above`` is the number of records above it, if that is known.
+    ``above`` is the number of records above it, if known.
 
     >>> find_header([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
     Head(above=2, names=('size', 'price'), fits=True, is_first=False)
@@ -69,7 +69,7 @@ def find_header(
     )
     equal = {len(cells) for cells in below} <= {width}
     if below and equal and len(names) == width - 1:
-        # The names of rows come first; a surplus delimiter comes last.
+        # Row names are the first column; a surplus delimiter is at the end.
         ends = any(cells[-1] for cells in below)
         names = ("", *names) if ends else (*names, "")
     fits = width > 1 and equal and len(names) == width
@@ -86,16 +86,16 @@ def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
         if several and (number == first or not _has_numbers([cells])):
             return number
         if not cells[0] and all(cells[1:]):
-            return number  # the index of a table of one column
+            return number  # the index of a one-column table
         if width == 2 and _has_numbers(records[number + 1 : number + 2]):
-            return number  # one name, and rows that have names, too
+            return number  # one name, and a column of row names
     return first
 
 
 def header_warning(names: Sequence[str], below: Sequence[Sequence[str]]) -> str:
-    """Return a warning about a suspicious header, with the remedy; else "".
+    """Return a warning about a suspicious header, or "".
 
-    ``below`` are some records that follow it.
+    ``below`` are records that follow the header.
 
     >>> print(header_warning(["5.1", "red"], [["4.9", "blue"], ["3.0", "red"]]))
     the header ('5.1', 'red') looks like a row of data: if it is one, add a line of \
@@ -133,7 +133,7 @@ delimiters
 def _is_like_a_row(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether most names look like cells: they recur below, or are numbers too.
 
-    Integers in equal steps are names, such as years, or those of pandas.
+    Integers in equal steps are names, such as years or default names of pandas.
     """
     numbers = [n for name in names if (n := parse_number(name)) is not None]
     steps = {after - before for before, after in pairwise(numbers)}
@@ -154,7 +154,7 @@ def _has_numbers(records: Sequence[Sequence[str]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CellCounts:
-    """The counts of a column without a name: rows, known cells, different values."""
+    """The counts of an unnamed column: rows, known cells, distinct values."""
 
     n_rows: int
     n_cells: int
@@ -162,7 +162,7 @@ class CellCounts:
 
 
 def unclear_names(names: Sequence[str]) -> list[int]:
-    """Return the columns whose name depends on the counts of their cells."""
+    """Return the indices of the columns whose name depends on their cells."""
     return [
         index
         for index, name in enumerate(names)
@@ -176,7 +176,7 @@ def resolve_names(
     declarations: Declarations,
     notes: ReadingNotes,
 ) -> list[str | None]:
-    """Return a name for each column, all different; None for one to exclude.
+    """Return distinct names of the columns; None for a column to exclude.
 
     ``counts`` are the counts of the columns of :func:`unclear_names`.
     """
@@ -194,7 +194,7 @@ def resolve_names(
 
 
 def unique_names(names: Sequence[str], notes: ReadingNotes) -> list[str]:
-    """Return names that all differ, none of them left out."""
+    """Return distinct names, without excluding columns."""
     settled = resolve_names(names, {}, Declarations(), notes)
     return [name for name in settled if name is not None]
 
@@ -206,9 +206,9 @@ def _resolve_name(
     declared: Collection[str],
     notes: ReadingNotes,
 ) -> str | None:
-    """Return a name for a column without one; None if it is excluded.
+    """Return a name for an unnamed column; None if it is excluded.
 
-    A column stays if the name it gets is declared, as by a model.
+    A column stays if its new name is declared, for example by a model.
     """
     called = f"called {name!r}" if name.strip() else "without a name"
     what = f"column {index + 1}, {called},"

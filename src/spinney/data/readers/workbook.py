@@ -1,4 +1,4 @@
-"""Excel workbooks: the first sheet that is not empty, read by python-calamine.
+"""Excel workbooks: the first non-empty sheet, read by python-calamine.
 
 The library reads cells as numbers, texts, truth values and dates. The header and the
 formats of texts are inferred as in CSV.
@@ -30,7 +30,7 @@ Row = list[Any]
 def read_workbook(
     path: Path, origin: str, *, declarations: Declarations, notes: ReadingNotes
 ) -> Table:
-    """Return the table in the first sheet of a file that is not empty."""
+    """Return the table in the first non-empty sheet of a file."""
     rows = _rows(path, origin, notes)
     skip = declarations.text_format.skip
     texts = [[_text(cell) for cell in row] for row in rows[: _SAMPLE + (skip or 0)]]
@@ -64,7 +64,7 @@ def read_workbook(
 
 
 def _rows(path: Path, origin: str, notes: ReadingNotes) -> list[Row]:
-    """Return the rows of the first sheet that is not empty, equally long."""
+    """Return the rows of the first non-empty sheet, padded to equal length."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -82,7 +82,7 @@ def _rows(path: Path, origin: str, notes: ReadingNotes) -> list[Row]:
                 return [[_cell(cell) for cell in row] for row in rows]
     except (CalamineError, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
-        msg = f"{origin!r} is no Excel workbook ({reason}): save it again as .xlsx"
+        msg = f"{origin!r} is not an Excel workbook ({reason}): save it again as .xlsx"
         raise DataError(msg) from None
     return []
 

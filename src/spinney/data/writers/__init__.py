@@ -1,4 +1,4 @@
-"""Rows written to files: CSV, TSV, JSON lines and Parquet."""
+"""Writers of rows: CSV, TSV, JSON lines and Parquet."""
 
 from spinney.data.writers.row_writers import (
     OUTPUT_FORMATS,

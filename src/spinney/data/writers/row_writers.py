@@ -1,7 +1,7 @@
-"""Rows written to files: CSV, TSV, JSON lines and Parquet, in UTF-8.
+"""Writers of rows in UTF-8: CSV, TSV, JSON lines and Parquet.
 
-The format is that of the suffix, or a named one. Parquet is written by DuckDB from CSV
-in a temporary folder, so that only a batch and DuckDB's own buffers are in memory.
+The suffix or a parameter selects the format. DuckDB writes Parquet from a temporary CSV
+file, so that only a batch and DuckDB's buffers are in memory.
 """
 
 import gzip
@@ -21,18 +21,18 @@ from spinney.data.duckdb.columns import first_line
 from spinney.data.duckdb.sql_text import quote_identifier, quote_text
 from spinney.errors import ParameterError, refuse_unknown
 
-# Every delimiter that a reader may assume, so that none splits a cell.
+# All delimiters that readers may assume; cells with any of them are quoted.
 _QUOTED = re.compile(r'[,;|"\t\r\n]|^\ufeff')
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 Batch = Sequence[Sequence[Any]]
-"""Some rows: the cells of each column, values of Python, None where missing."""
+"""A batch of rows: the cells of each column as Python values, None if missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column to be written; ``type`` is what SQL, and so Parquet, calls its cells."""
+    """A column to write; ``type`` is its SQL type, used for Parquet."""
 
     name: str
     type: str = "VARCHAR"
@@ -40,7 +40,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class RowStream:
-    """Columns and their cells, which can be read once."""
+    """Columns and batches of their cells, which can be iterated once."""
 
     fields: tuple[Field, ...]
     batches: Iterable[Batch]
@@ -52,7 +52,7 @@ class RowStream:
 
 
 def distinct_names(names: Iterable[str], *, by_case: bool = True) -> list[str]:
-    """Return names with a line under those that were there before.
+    """Return distinct names, with underscores appended to repeated ones.
 
     >>> distinct_names(["leaf", "p(1)", "p(1)", "leaf", "Leaf"])
     ['leaf', 'p(1)', 'p(1)_', 'leaf_', 'Leaf']
@@ -77,12 +77,12 @@ def convert_cells(cells: Sequence[Any], text: Callable[[Any], str]) -> list[str]
 
 
 def plain_text(cell: Any) -> str:
-    """Return a cell as text, nothing where it is missing."""
+    """Return a cell as text, "" if missing."""
     return "" if cell is None else value_text(cell)
 
 
 def spreadsheet_safe(cell: Any) -> str:
-    """Return a cell as text that no spreadsheet takes for a formula.
+    """Return a cell as text that no spreadsheet evaluates as a formula.
 
     >>> [spreadsheet_safe(cell) for cell in ("=1+1", "-1", -1.5, "good")]
     ["'=1+1", '-1', '-1.5', 'good']
@@ -93,12 +93,12 @@ def spreadsheet_safe(cell: Any) -> str:
 
 
 def printable_text(cell: Any) -> str:
-    """Return a cell as text that a terminal does not obey."""
+    """Return a cell as text without terminal control codes."""
     return "" if cell is None else shown(cell)
 
 
 def delimited(text: str) -> str:
-    """Return a text as a cell of CSV or TSV, in quotes where it needs them.
+    """Return a text as a cell of CSV or TSV, quoted if necessary.
 
     >>> print(delimited("plain"), delimited('the "a;b" one'))
     plain "the ""a;b"" one"
@@ -117,14 +117,14 @@ def _number(text: str) -> bool:
 def text_rows(
     rows: RowStream, format: str, *, cell_text: Callable[[Any], str] = plain_text
 ) -> Iterator[bytes]:
-    """Yield the rows in a format of text; of CSV and TSV the header is before them.
+    """Yield the rows in a text format; CSV and TSV start with the header.
 
     Parameters
     ----------
     rows : RowStream
     format : {"csv", "tsv", "jsonl"}
     cell_text : function
-        How a cell of CSV or TSV reads, before it is quoted.
+        Returns the text of a CSV or TSV cell, before quoting.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _delimited_lines(
     def cell(value: Any) -> str:
         return delimited(cell_text(value))
 
-    # The header waits for the first rows: they may be refused.
+    # The header waits for the first rows, which may raise an error.
     head = _line(list(map(cell, rows.names)), delimiter)
     for batch in rows.batches:
         columns = [convert_cells(cells, cell) for cells in batch]
@@ -162,7 +162,7 @@ def _delimited_lines(
 
 
 def _line(cells: "tuple[str, ...] | list[str]", delimiter: str) -> str:
-    """Return a line; one that would be empty holds an empty cell in quotes."""
+    """Return a line; an otherwise empty line has a quoted empty cell."""
     return (delimiter.join(cells) or '""') + "\n"
 
 
@@ -173,7 +173,7 @@ def _json_lines(rows: RowStream, *_: Any) -> Iterator[str]:
 
 
 def json_form(names: Iterable[str]) -> str:
-    """Return the form of an object of JSON with these names, to be filled by cells.
+    """Return a JSON object template with these names, for ``%`` formatting.
 
     >>> json_form(["size", "100 %"]) % ("1", "null")
     '{"size": 1, "100 %": null}'
@@ -183,22 +183,22 @@ def json_form(names: Iterable[str]) -> str:
 
 
 def json_objects(batch: Batch, form: str) -> Iterator[str]:
-    """Yield the rows of a batch as JSON, each in a form that its cells fill."""
+    """Yield the rows of a batch as JSON objects, formatted by a template."""
     columns = [convert_cells(cells, json_text) for cells in batch]
     return (form % row for row in zip(*columns, strict=True))
 
 
-ROW_GROUP = 40_960  # rows that DuckDB keeps until it writes them
-LONGEST_LINE = 1 << 22  # bytes; DuckDB takes several times as much for a buffer
+ROW_GROUP = 40_960  # rows that DuckDB buffers before writing
+LONGEST_LINE = 1 << 22  # bytes; DuckDB's buffer takes several times as many
 
-# The types whose texts DuckDB reads as they are written; others stay text.
+# Types whose texts DuckDB parses unchanged; others stay text.
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _OTHERS = ("BOOLEAN", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "TIME")
 
 
 def write_parquet(rows: RowStream, path: Path) -> None:
-    """Write rows to a Parquet file; names that differ in case only get a line."""
+    """Write rows to a Parquet file; names that differ only in case are changed."""
     import duckdb
 
     columns = tuple(
@@ -216,7 +216,9 @@ def write_parquet(rows: RowStream, path: Path) -> None:
             file.writelines(text_rows(RowStream(columns, rows.batches), "csv"))
         try:
             with duckdb.connect() as connection:
-                connection.execute("SET threads = 1")  # each keeps rows of its own
+                connection.execute(
+                    "SET threads = 1"
+                )  # each thread buffers rows of its own
                 connection.execute(
                     f"COPY (SELECT {selected} FROM {_scan(gathered, columns)}) "
                     f"TO {quote_text(str(path))} (FORMAT parquet, USE_TMP_FILE false, "
@@ -229,7 +231,7 @@ def write_parquet(rows: RowStream, path: Path) -> None:
 
 
 def _scan(path: Path, columns: tuple[Field, ...]) -> str:
-    """Return SQL that reads the file of CSV with these columns."""
+    """Return SQL that reads a CSV file with these columns."""
     types = ", ".join(f"'{column.name}': '{column.type}'" for column in columns)
     return (
         f"read_csv({quote_text(str(path))}, auto_detect = false, header = true, "
@@ -259,8 +261,7 @@ OUTPUT_FORMATS = tuple(dict.fromkeys(_SUFFIXES.values()))
 def output_format_of(path: str | None, *, declared: str | None = None) -> str:
     """Return the format to write in: the declared one, or that of a file's suffix.
 
-    "json" is one document, which is not made of rows alone: :func:`write_rows` does
-    not write it.
+    "json" is a single document, which :func:`write_rows` does not write.
 
     >>> output_format_of("out.TSV.gz"), output_format_of("out", declared="parquet")
     ('tsv', 'parquet')
@@ -277,11 +278,11 @@ def output_format_of(path: str | None, *, declared: str | None = None) -> str:
         remedy = f"use one of {known} (.gz after a text format is fine)"
         raise ParameterError(msg, remedy=remedy)
     if declared is not None and by_suffix not in (None, declared):
-        msg = f"{path!r} has the suffix of {by_suffix} and would hold {declared}"
+        msg = f"{path!r} has the suffix of {by_suffix}, but the format is {declared}"
         raise ParameterError(msg, remedy="name the file by its format")
     format_ = declared or by_suffix or ""
     if format_ == "parquet" and lower.endswith(".gz"):
-        msg = f"{path!r}: Parquet is compressed inside: leave .gz out"
+        msg = f"{path!r}: Parquet is already compressed: remove .gz"
         raise ParameterError(msg)
     return format_
 
@@ -317,14 +318,14 @@ def write_rows(
 def write_parts(
     path: str | os.PathLike[str], parts: Iterable[bytes], *, overwrite: bool
 ) -> None:
-    """Write parts of a text to a file; compressed where its name ends in .gz."""
+    """Write the parts of a text to a file, compressed if its name ends in .gz."""
     if os.fsdecode(path).lower().endswith(".gz"):
         parts = _compressed(parts)
     write_whole(path, parts, overwrite=overwrite)
 
 
 def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield parts as gzip writes them; the same bytes whenever it is done."""
+    """Yield parts compressed by gzip, without a time, so bytes are reproducible."""
     buffer = BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
         for part in parts:

@@ -148,7 +148,7 @@ def cluster(data: str, **options: Any) -> None:
 
     _check_options(options)
     output = _rows_output(options)
-    plan = _plan(options)
+    plan = _plan_from_options(options)
     table = table_input(data, options)
     if table.is_remote:
         refuse_options(NEEDS_ROWS, "needs all rows in memory, but this table is remote")
@@ -201,7 +201,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
-    """Return where the rows go, if anywhere."""
+    """Return the output file of the rows and its format; None without -o."""
     if options["output"] is not None:
         output = rows_output(options)
         if output.format == JSON:
@@ -214,7 +214,7 @@ def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
     return None
 
 
-def _plan(options: dict[str, Any]) -> "Plan":
+def _plan_from_options(options: dict[str, Any]) -> "Plan":
     from spinney.extensions.clustering.models.cluster_plan import Plan
 
     k, n_init = options["n_clusters"], options["n_init"]
@@ -258,8 +258,8 @@ def _write_files(
     if options["plot"]:
         pictures[options["plot"]] = cluster_picture(fit, options["plot"])
     if options["elbow"]:
-        k, given = len(fit.clusters), fit.choice is None
-        picture = elbow_picture(fit.curve(), k, options["elbow"], given=given)
+        k, is_fixed = len(fit.clusters), fit.choice is None
+        picture = elbow_picture(fit.curve(), k, options["elbow"], is_k_fixed=is_fixed)
         pictures[options["elbow"]] = picture
     if output is not None:
         output.write(report.rows())

@@ -69,7 +69,9 @@ ARRAYS = {
 MAX_CLUSTERS = 1 << 31
 
 
-def _parts(clusters: Clusters) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _header_and_arrays(
+    clusters: Clusters,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     header = _header(clusters)
     arrays = {name: getattr(clusters, name) for name in ARRAYS}
     _read(header, arrays)
@@ -170,11 +172,11 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
         msg = "the array 'start' has another precision than the centroids"
         raise DamageError(msg)
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
-    valid = _points(centroids, scale)
+    valid = _finite_centroids(centroids, scale)
     if method == MIXED:  # columns without cells
         valid |= np.isnan(centroids).all(axis=0)
     require(valid, "the centroid of cluster {} is no point")
-    require(_points(start, scale), "the start of cluster {} is no point")
+    require(_finite_centroids(start, scale), "the start of cluster {} is no point")
     sizes = np.array([len(a.values) for a in coded], dtype=np.int64)
     require(within(arrays["codes"], -1, sizes), "cluster {} has a value that is none")
     require(amounts(arrays["weights"]), "the weight of cluster {} is none")
@@ -184,8 +186,10 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
             raise DamageError(msg)
 
 
-def _points(centroids: NDArray[Any], scale: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which centroids are finite, also in the units of the columns."""
+def _finite_centroids(
+    centroids: NDArray[Any], scale: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Return where centroids are finite, also in the units of the columns."""
     with np.errstate(over="ignore", invalid="ignore"):
         points = centroids * scale.astype(centroids.dtype)
     return np.asarray(np.isfinite(centroids) & np.isfinite(points))
@@ -224,6 +228,6 @@ CLUSTERINGS = Kind(
     "find the clusters again",
     "it is a safetensors file, but holds no clusters of Spinney's",
     ARRAYS,
-    _parts,
+    _header_and_arrays,
     lambda data, arrays, _: _read(data, arrays),
 )

@@ -25,17 +25,19 @@ def cluster_slides(trace: Trace) -> list[Slide]:
         "nearest centroid. Then each centroid moves to the mean of its rows. Both "
         "steps repeat until no row changes its cluster."
     )
-    words = [paragraph(introduction), _centroids(start, names)]
-    first = _side_by_side(words, _picture(trace, start, None))
+    words = [paragraph(introduction), _centroid_table(start, names)]
+    first = _side_by_side(words, _cluster_picture(trace, start, None))
     slides = [Slide("Initial centroids", first)]
     for number, step in enumerate(trace.iterations[:MAX_STEPS], start=1):
-        slides.append(Slide(f"Iteration {number}: assign", _nearest(trace, step)))
+        slides.append(
+            Slide(f"Iteration {number}: assign", _distance_table(trace, step))
+        )
         changes = paragraph(
             f"{step.changed} rows changed their cluster. Inertia (sum of squared "
             f"distances): {figure(step.inertia)}."
         )
-        means = _centroids(step.after, names, step.sizes)
-        picture = _picture(trace, step.after, step.clusters)
+        means = _centroid_table(step.after, names, step.sizes)
+        picture = _cluster_picture(trace, step.after, step.clusters)
         moved = _side_by_side([changes, means], picture)
         slides.append(Slide(f"Iteration {number}: update", moved))
     n_omitted = len(trace.iterations) - MAX_STEPS
@@ -48,13 +50,15 @@ def cluster_slides(trace: Trace) -> list[Slide]:
             f"{'Converged' if end.converged else 'Stopped'} after "
             f"{end.n_iterations} iterations; inertia {figure(end.inertia)}."
         ),
-        *_picture(trace, trace.iterations[-1].after, trace.iterations[-1].clusters),
+        *_cluster_picture(
+            trace, trace.iterations[-1].after, trace.iterations[-1].clusters
+        ),
     )
     return [*slides, Slide("The clusters", last)]
 
 
-def _nearest(trace: Trace, step: Any) -> tuple[Markup, ...]:
-    """Return the distances of rows to centroids, and the picture of the clusters."""
+def _distance_table(trace: Trace, step: Any) -> tuple[Markup, ...]:
+    """Return a table of distances to centroids, and the picture of the clusters."""
     clusters = range(min(step.distances.shape[1], MAX_CLUSTERS))
     head = ("row", *map(shown, trace.names), *(f"to {c}" for c in clusters), "cluster")
     rows = []
@@ -65,7 +69,7 @@ def _nearest(trace: Trace, step: Any) -> tuple[Markup, ...]:
         rows.append((str(number + 1), *texts, *distances, cluster))
     n_omitted = trace.n_rows - len(trace.rows)
     rest = [paragraph(f"… and {n_omitted} more rows.")] if n_omitted else []
-    picture = _picture(trace, step.before, step.clusters)
+    picture = _cluster_picture(trace, step.before, step.clusters)
     return _side_by_side([table(head, rows), *rest], picture)
 
 
@@ -76,7 +80,7 @@ def _side_by_side(words: list[Markup], picture: list[Markup]) -> tuple[Markup, .
     return (element("div", element("div", *words), *picture, class_="beside"),)
 
 
-def _centroids(points: Floats, names: list[str], sizes: Any = None) -> Markup:
+def _centroid_table(points: Floats, names: list[str], sizes: Any = None) -> Markup:
     head = ("cluster", *(["rows"] if sizes is not None else []), *names)
     rows = [
         (
@@ -89,7 +93,7 @@ def _centroids(points: Floats, names: list[str], sizes: Any = None) -> Markup:
     return table(head, rows)
 
 
-def _picture(trace: Trace, centres: Floats, clusters: Any) -> list[Markup]:
+def _cluster_picture(trace: Trace, centres: Floats, clusters: Any) -> list[Markup]:
     """Return a picture of rows and centroids, if there are two columns."""
     if len(trace.names) != 2:
         return []

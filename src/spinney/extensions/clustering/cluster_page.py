@@ -41,11 +41,11 @@ def clusters_data(clusters: Clusters, table: Table | None = None) -> dict[str, A
         labels, _ = clusters.assign(table)
         shown_rows = cells_data(table)
         data["rows"] = {**shown_rows, "leaf": packed(labels[: shown_rows["rows"]])}
-        data["trace"] = _trace(clusters, table)
+        data["trace"] = _trace_data(clusters, table)
     return data
 
 
-def _trace(clusters: Clusters, table: Table) -> dict[str, Any] | None:
+def _trace_data(clusters: Clusters, table: Table) -> dict[str, Any] | None:
     """Return the iterations from the initial centroids, or None if unknown."""
     if clusters.method == MIXED or not len(clusters.start) or not table.n_rows:
         return None

@@ -31,8 +31,8 @@ def projection(
 ) -> tuple[Floats, Floats, tuple[str, str]]:
     """Return two directions to project on, the centre, and the labels of the axes.
 
-    Up to two columns are drawn as they are, more by their first two principal
-    components, with the proportion of variance of each.
+    One or two columns are not projected. More columns give their first two principal
+    components, labelled with their proportions of the variance.
 
     >>> projection(np.array([[0.0, 0.0], [1.0, 2.0]]), ["a", "b"])[2]
     ('a', 'b')
@@ -65,7 +65,7 @@ def clusters(fit: ClusterFit, axes: Any = None) -> Any:
 
     More than 5,000 rows are thinned out evenly, and the title says so.
     """
-    numbers, names = _numbers(fit)
+    numbers, names = _numeric_columns(fit)
     model = fit.clusters
     complete = np.flatnonzero(np.isfinite(numbers).all(axis=1))
     if not len(complete):
@@ -138,7 +138,7 @@ def iterations(trace: Trace, axes: Any = None) -> Any:
     return titled(axes, title, x=x, y=y)
 
 
-def _numbers(fit: ClusterFit) -> tuple[Floats, list[str]]:
+def _numeric_columns(fit: ClusterFit) -> tuple[Floats, list[str]]:
     """Return the numeric columns, and their names."""
     numeric = [a for a in fit.rows.attributes if a.kind == "numeric"]
     if not numeric:
@@ -206,7 +206,7 @@ def by_k(
     *,
     measure: str = "inertia",
     k: int | None = None,
-    given: bool = False,
+    is_k_fixed: bool = False,
 ) -> Any:
     """Draw a measure by the number of clusters, and mark the chosen k.
 
@@ -219,7 +219,7 @@ def by_k(
         "inertia", "silhouette" or another measure of the curve.
     k : int, optional
         The number to mark; the chosen one by default.
-    given : bool
+    is_k_fixed : bool
         Whether the user set k.
 
     Examples
@@ -247,6 +247,6 @@ def by_k(
         axes.plot([k], [height], "o", color=indexed_colour(5), markersize=8, zorder=3)
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.set_xticks(ks if len(ks) <= 20 else ks[:: -(-len(ks) // 20)])
-    by = "as given" if given else f"by {choice.rule.replace('_', ' ')}"
+    by = "as is_k_fixed" if is_k_fixed else f"by {choice.rule.replace('_', ' ')}"
     name = measure.replace("_", " ")
     return titled(axes, f"k = {k} {by}", x="k, the number of clusters", y=name)

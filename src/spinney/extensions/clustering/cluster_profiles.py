@@ -3,7 +3,7 @@
 A mark is the difference between a mean of the cluster's rows and that of all rows, in
 standard deviations of all rows: of a number, of "has this value" or of "is missing".
 The last two are 1 or 0, with mean p and standard deviation √(p (1 - p)). So all marks
-have one order.
+are comparable.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,8 @@ class Mark:
         in_cluster - overall in standard deviations of all rows; 0 if all rows are
         equal.
     weight_in_cluster, weight_overall : float
-        The weights of those rows, without missing values except for ``"missing"``.
+        The weights of the rows in the cluster and of all rows, without missing values
+        except for ``"missing"``.
     value : str, float or bool, optional
         The value of a proportion.
     unit : str, optional
@@ -71,8 +72,8 @@ class Mark:
             rows = f"{weight_text(self.weight_in_cluster)} rows"
             all_rows = f"{weight_text(self.weight_overall)} rows"
             return (
-                f"{name}: mean {self._number(self.in_cluster)} ({rows}) vs. "
-                f"{self._number(self.overall)} ({all_rows}), {difference}"
+                f"{name}: mean {self._mean_text(self.in_cluster)} ({rows}) vs. "
+                f"{self._mean_text(self.overall)} ({all_rows}), {difference}"
             )
         condition = f"{name} is missing"
         if self.kind == "value":
@@ -82,7 +83,7 @@ class Mark:
         overall = _proportion_text(self.overall, self.weight_overall)
         return f"{condition}: {in_cluster} vs. {overall}, {difference}"
 
-    def _number(self, mean: float) -> str:
+    def _mean_text(self, mean: float) -> str:
         if self.unit is None:
             return figure(float(f"{mean:.{SIGNIFICANT}g}"))
         return number_text(round(mean), self.unit)
@@ -103,8 +104,8 @@ def cluster_profiles(
     """Return the marks of each cluster, the most unusual first.
 
     An attribute has one mark per cluster, the mean or the value whose proportion
-    differs most, and another one if it has missing cells. A cluster with missing cells
-    only has just the latter.
+    differs most, and a mark for missing cells if it has any. A cluster without known
+    cells has only the mark for missing cells.
 
     >>> from spinney import read_table
     >>> table = read_table({"size": [1, 2, 7, 8], "hue": ["a", "b", "b", "b"]})

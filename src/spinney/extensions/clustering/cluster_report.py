@@ -35,7 +35,7 @@ class ClusterReport:
             write_data(as_json("cluster", facts, ascii_only=ascii_only))
         else:
             text = self._text(explain=explain, rows_shown=rows_shown)
-            _write(text, ascii_only=ascii_only)
+            _print_text(text, ascii_only=ascii_only)
 
     def _facts(self, *, explain: bool, rows_shown: int | None) -> dict[str, Any]:
         from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
@@ -72,7 +72,7 @@ class ClusterReport:
         if explain:
             nothing = "one cluster only: there is nothing to explain"
             parts.append(self._explanation() or nothing)
-        return _wrapped("\n\n".join(parts), width)
+        return _wrap_text("\n\n".join(parts), width)
 
     def _heading(self) -> str:
         names, n_rows = self.used.names, self.fit.clusters.fingerprint.n_rows
@@ -125,8 +125,8 @@ def _column_cells(column: "Column") -> list[Any]:
     ]
 
 
-def _wrapped(text: str, width: int | None) -> str:
-    """Return lines no wider than this, with continuation lines indented."""
+def _wrap_text(text: str, width: int | None) -> str:
+    """Return text wrapped to a width, with continuation lines indented."""
     if width is None:
         return text
     lines: list[str] = []
@@ -137,7 +137,7 @@ def _wrapped(text: str, width: int | None) -> str:
     return "\n".join(lines)
 
 
-def _write(text: str, *, ascii_only: bool) -> None:
+def _print_text(text: str, *, ascii_only: bool) -> None:
     """Print a text, in ASCII if requested or if the output needs it."""
     write_text(
         lambda plain: signs_to_ascii(text) if plain else text, ascii_only=ascii_only
@@ -158,7 +158,7 @@ def print_notes(report: ClusterReport, *, quiet: bool) -> None:
     columns = report.used.columns
     for column in columns if len(columns) > 1 else ():
         name = column.name
-        if (why := _identifies(column)) is not None:
+        if (why := _identifier_reason(column)) is not None:
             remedy = ("exclude it (", Setting("ignore", [name]), ")")
             warn(f"column {name!r} {why}: it looks like an identifier", remedy=remedy)
     clusters = report.fit.clusters
@@ -172,7 +172,7 @@ def print_notes(report: ClusterReport, *, quiet: bool) -> None:
         _suggest_standardising(report)
 
 
-def _identifies(column: "Column") -> str | None:
+def _identifier_reason(column: "Column") -> str | None:
     """Return why a column looks like an identifier, or None."""
     from spinney.data import is_row_numbering
 
@@ -236,4 +236,4 @@ def show_clusters(model: "FittedClusters", *, ascii_: bool, json_: bool) -> None
     if json_:
         write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return
-    _write(model.text(width=line_width()), ascii_only=ascii_)
+    _print_text(model.text(width=line_width()), ascii_only=ascii_)

@@ -40,7 +40,7 @@ def to_cluster_svg(clusters: Clusters) -> str:
         words(f"{len(clusters)} clusters", "title"),
         element("style", STYLE_SHEET),
         rectangle(0, 0, width, height, kind="page", corner=6),
-        *(_head(clusters, k, left + COLUMN * k) for k in range(n_shown)),
+        *(_cluster_heading(clusters, k, left + COLUMN * k) for k in range(n_shown)),
     ]
     values, deviations = clusters.values, _deviations(clusters)
     for index, attribute in enumerate(attributes):
@@ -49,16 +49,19 @@ def to_cluster_svg(clusters: Clusters) -> str:
         name = words(names[index], x=MARGIN, y=top + 17, class_="plain")
         parts.append(group(shown(attribute.name), name))
         for cluster in range(n_shown):
-            x, text = left + COLUMN * cluster, _text(attribute, values[cluster, index])
+            x, text = (
+                left + COLUMN * cluster,
+                _value_text(attribute, values[cluster, index]),
+            )
             cut = shortened(text, CELL_WIDTH, 12)
             parts.append(group(text, words(cut, x=x, y=top + 17, class_="plain")))
             if attribute.kind == "numeric":
-                parts.append(_bar(deviations[cluster, index], x, top + 22))
+                parts.append(_deviation_bar(deviations[cluster, index], x, top + 22))
     parts.append(words(_footer(clusters), x=MARGIN, y=height - 12, class_="note"))
     return picture(parts, width, height)
 
 
-def _head(clusters: Clusters, cluster: int, x: float) -> Markup:
+def _cluster_heading(clusters: Clusters, cluster: int, x: float) -> Markup:
     proportion = clusters.sizes[cluster] / (float(clusters.sizes.sum()) or 1.0)
     rows = f"{weight_text(clusters.sizes[cluster])} ({percent_text(proportion)})"
     return joined(
@@ -94,7 +97,7 @@ def _deviations(clusters: Clusters) -> Floats:
     return deviations
 
 
-def _bar(deviation: float, x: float, y: float) -> Markup:
+def _deviation_bar(deviation: float, x: float, y: float) -> Markup:
     size = min(abs(deviation) / MAX_DEVIATION, 1.0) * BAR / 2
     start = x + BAR / 2 - (size if deviation < 0 else 0.0)
     hue = BELOW if deviation < 0 else ABOVE
@@ -102,7 +105,7 @@ def _bar(deviation: float, x: float, y: float) -> Markup:
     return joined([empty, rectangle(start, y, size, 4, kind=hue)])
 
 
-def _text(attribute: Attribute, value: object) -> str:
+def _value_text(attribute: Attribute, value: object) -> str:
     if attribute.kind != "numeric":
         return "–" if value is None else shown(value)  # type: ignore[arg-type]
     amount = float(value)  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ METHODS = ("k-means", BATCHES, MIXED)
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clusters:
-    """Clusters as an estimator has them and a file stores them.
+    """The result of a clustering, as estimators use it and files store it.
 
     Parameters
     ----------
@@ -57,9 +57,7 @@ class Clusters:
         The initial centroids of k-means; without rows if unknown.
     inertia : float
         The weighted sum of the squared distances of rows to their centroids.
-    n_iterations : int
-    fingerprint : Fingerprint
-        That of the training rows.
+    n_iterations : int fingerprint : Fingerprint The fingerprint of the training rows.
     """
 
     schema: Schema
@@ -211,10 +209,12 @@ def standard_deviations(cells: NDArray[Any], weights: Floats | None) -> Floats:
     array([1., 1.])
     """
     weights = np.ones(len(cells)) if weights is None else weights
-    return np.array([_spread(column.astype(np.float64), weights) for column in cells.T])
+    return np.array(
+        [_standard_deviation(column.astype(np.float64), weights) for column in cells.T]
+    )
 
 
-def _spread(column: Floats, weights: Floats) -> float:
+def _standard_deviation(column: Floats, weights: Floats) -> float:
     present = ~np.isnan(column) & (weights > 0)
     column, weights = column[present], weights[present]
     if not len(column) or column.min() == column.max():

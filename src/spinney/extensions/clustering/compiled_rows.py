@@ -51,7 +51,7 @@ class CompiledNumericRows(NumericRows):
         self._limits[ABSOLUTE_ERROR] = 4 * columns * smallest
         self._limits[STORED_ERROR] = 4 * precision.eps
 
-    def _run(
+    def _run_blocks(
         self,
         work: Callable[[int, int, Any], None],
         workspace: Callable[[], Any] = lambda: None,
@@ -98,10 +98,10 @@ class CompiledNumericRows(NumericRows):
 
         def work(first: int, last: int, workspace: Any) -> None:
             for block in range(first, last):
-                for products, span in self._products(factors, *self._span(block)):
+                for products, span in self._products(factors, *self._row_range(block)):
                     add_gains(task, products, norms, workspace, gains[block], span)
 
-        self._run(work, workspace)
+        self._run_blocks(work, workspace)
         return np.array([np.sum(column.copy()) for column in gains.T])
 
     def add_centroid(self, row: int) -> None:
@@ -112,7 +112,7 @@ class CompiledNumericRows(NumericRows):
             span = np.array([BLOCK, first, last, candidate])
             choose_candidate(self._seeding, self._bins, self._totals, span)
 
-        self._run(work)
+        self._run_blocks(work)
 
     def totals(self) -> Floats:
         """Return the weighted squared distances to the nearest, summed by bin."""
@@ -143,8 +143,8 @@ class CompiledNumericRows(NumericRows):
             self._centred = self.cells - self._middle
         self._sizes = np.einsum("ij,ij->i", self._centred, self._centred)
 
-    def _span(self, first: int, last: int | None = None) -> tuple[int, int]:
-        """Return the first row of a block, and the last of it or of another block."""
+    def _row_range(self, first: int, last: int | None = None) -> tuple[int, int]:
+        """Return the row range from one block to the same or a later block."""
         end = first + 1 if last is None else last
         return first * BLOCK, min(len(self.cells), end * BLOCK)
 
@@ -178,7 +178,7 @@ class CompiledNumericRows(NumericRows):
             self._moves[CENTROID_MOVES] += moved
             self._moves[LARGEST_MOVES] += moved.max()
         self._before = centroids
-        self._moves[HALF_DISTANCE] = _halves(centroids)
+        self._moves[HALF_DISTANCE] = _half_distances(centroids)
         centred = centroids - self._middle
         squares = (centred.astype(np.float64) ** 2).sum(axis=1)
         limits = self._limits.copy()
@@ -207,13 +207,13 @@ class CompiledNumericRows(NumericRows):
             )
 
         def work(first: int, last: int, workspace: Any) -> None:
-            begin, end = self._span(first, last)
+            begin, end = self._row_range(first, last)
             pending = np.empty(end - begin, np.int64)
             n = list_waiting(task, pending, np.array([begin, end]))
             for products, span in self._products(factors, 0, n, pending):
                 changed.append(assign_waiting(task, products, pending, workspace, span))
 
-        for sums, *_ in self._run(work, workspace):
+        for sums, *_ in self._run_blocks(work, workspace):
             self._sums += sums
         return sum(changed)
 
@@ -233,11 +233,11 @@ class CompiledNumericRows(NumericRows):
             span = np.array([first * BLOCK, min(len(self.cells), last * BLOCK)])
             squared_distances(self.cells, centroids, labels, out, span)
 
-        self._run(work)
+        self._run_blocks(work)
         return out
 
 
-def _halves(centroids: NDArray[Any]) -> Floats:
+def _half_distances(centroids: NDArray[Any]) -> Floats:
     """Return lower bounds of half of each centroid's distance to the nearest other."""
     if len(centroids) == 1:
         return np.array([np.inf])

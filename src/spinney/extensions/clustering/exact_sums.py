@@ -26,7 +26,7 @@ _SMALLEST = -900  # the least exponent of a scale
 
 
 class Scales(NamedTuple):
-    """The scales of the columns, then of the weights: 1 / u, u and 1 / v; and D."""
+    """The scales 1 / u, u and 1 / v of each column and then of the weights; and D."""
 
     factors: Floats
     bits: int
@@ -67,18 +67,18 @@ def sum_by_cluster(parts: Integers, labels: Integers, n_clusters: int) -> Intege
 
 def exact_means(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
     """Return the mean of each cluster, NaN if empty, and its weight."""
-    first, second = _exact(sums, scales)
+    first, second = _float_pairs(sums, scales)
     weight, weight_rest = first[:, -1:], second[:, -1:]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         quotient = first[:, :-1] / weight
-        product, error = _product(quotient, weight)
+        product, error = _two_product(quotient, weight)
         rest = (first[:, :-1] - product) - error + second[:, :-1]
         means = quotient + (rest - quotient * weight_rest) / weight
     return means, first[:, -1] + second[:, -1]
 
 
-def _exact(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
-    """Return sums as two floats each, whose sum is exact."""
+def _float_pairs(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
+    """Return each sum as two floats that add up to it exactly."""
     high, low = sums
     carry = (low + (1 << (scales.bits - 1))) >> scales.bits
     low = low - (carry << scales.bits)
@@ -93,16 +93,16 @@ def _exact(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
     return total, second - (total - first)
 
 
-def _product(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _two_product(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return a product and its rounding error (Dekker 1971)."""
     product = x * y
-    (x_high, x_low), (y_high, y_low) = _halves(x), _halves(y)
+    (x_high, x_low), (y_high, y_low) = _split_halves(x), _split_halves(y)
     error = x_high * y_high - product
     error += x_high * y_low + x_low * y_high
     return product, error + x_low * y_low
 
 
-def _halves(number: Floats) -> tuple[Floats, Floats]:
+def _split_halves(number: Floats) -> tuple[Floats, Floats]:
     """Return a number as the sum of two with half as many bits."""
     scaled = number * 134217729.0  # 2^27 + 1
     high = scaled - (scaled - number)

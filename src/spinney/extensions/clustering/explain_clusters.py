@@ -24,7 +24,7 @@ from spinney.sources.training_data import TrainingData
 
 @dataclass(frozen=True, slots=True)
 class ClusterRule:
-    """A rule of the tree, with the weight of its cluster's and of other rows."""
+    """A rule of the tree, with the covered weights of its cluster and of others."""
 
     leaf: int
     conditions: tuple[Condition, ...]
@@ -50,12 +50,12 @@ class ExplainedCluster:
 
     @property
     def covered(self) -> float:
-        """The weight of its rows that its rules cover."""
+        """The weight of the cluster's rows that its rules cover."""
         return sum(rule.covered for rule in self.rules)
 
     @property
     def others(self) -> float:
-        """The weight of other clusters' rows that its rules cover."""
+        """The weight of other clusters' rows that the cluster's rules cover."""
         return sum(rule.others for rule in self.rules)
 
     @property
@@ -124,15 +124,15 @@ class Explanation(InNotebooks):
     Parameters
     ----------
     clusters : tuple of ExplainedCluster
-        The rules and the profile of each.
+        The rules and the profile of each cluster.
     accuracy : float
         The proportion of rows, by weight, whose cluster the tree predicts.
     right, weight : float
-        The weight of those rows, and of all rows.
+        The weight of the correctly predicted rows, and of all rows.
     tree : FittedTree
         The tree.
     max_depth, min_samples_leaf
-        Its limits.
+        The limits of the tree.
     """
 
     clusters: tuple[ExplainedCluster, ...]
@@ -153,7 +153,7 @@ class Explanation(InNotebooks):
         raise DataError(msg)
 
     def text(self, *, marks: int = MARKS_SHOWN, ascii_only: bool = False) -> str:
-        """Return the rules and, below each, so many marks of the profile."""
+        """Return each cluster's rules and the first ``marks`` marks of its profile."""
         check_whole("marks", marks, least=0)
         leaves = self.tree.tree.n_leaves
         lines = [

@@ -38,7 +38,7 @@ from spinney.extensions.clustering.random_rows import (
     full_weights,
 )
 from spinney.extensions.clustering.scaling import (
-    by_group,
+    nearest_by_group,
     row_powers,
     scaled_start,
     scaling_power,
@@ -160,7 +160,7 @@ def make_numeric_rows(
 def nearest_centroids(
     cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
 ) -> tuple[Integers, Floats]:
-    """Return each row's nearest centroid, the first of equals, and its square.
+    """Return each row's nearest centroid, the first of equals, and squared distance.
 
     >>> import numpy as np
     >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
@@ -176,8 +176,8 @@ def nearest_scaled(
 ) -> tuple[Integers, Floats, Integers]:
     """Return nearest centroids, squared distances, and a power of two for each row.
 
-    Distances are divided by it, so that squares are finite. The result for a row does
-    not depend on other rows.
+    Distances are divided by this power, so that squares are finite. The result for a
+    row does not depend on other rows.
     """
 
     def nearest(part: Any) -> tuple[Integers, Floats]:
@@ -186,7 +186,7 @@ def nearest_scaled(
             return rows.nearest_to(points)
 
     powers = row_powers(cells, centroids)
-    return *by_group(powers, nearest), powers
+    return *nearest_by_group(powers, nearest), powers
 
 
 def scaled_rows_and_points(
@@ -283,7 +283,7 @@ def check_centroids(init: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
 
 
 def one_blas_thread_for(rows: NumericRows) -> Any:
-    """Let BLAS use one thread where kernels have threads of their own."""
+    """Limit BLAS to one thread for rows whose kernels have their own threads."""
     return nullcontext() if type(rows) is NumericRows else one_blas_thread()
 
 
@@ -293,7 +293,7 @@ CANDIDATE_STEP = 8  # candidates whose matrix product costs no more than that of
 def sample_by_weight(
     rows: NumericRows, n_clusters: int, draws: RandomStream, pool: RowSampler
 ) -> Integers:
-    """Return distinct rows drawn in proportion to weight; the first fills up."""
+    """Return distinct rows drawn by weight; too few are followed by the first."""
     remaining = full_weights(rows.weights, len(rows.cells)).copy()
     totals = pool.totals(remaining)
     chosen: list[int] = []
@@ -311,11 +311,11 @@ def k_means_plus_plus(
 ) -> Integers:
     """Return the rows that k-means++ chooses (Arthur and Vassilvitskii 2007).
 
-    The first is drawn in proportion to weight. Each other is the best of at least
-    2 + ⌊log k⌋ candidates, a multiple of 8, drawn in proportion to weighted squared
+    The first is drawn in proportion to weight. Each other is the best of at least 2 +
+    ⌊log k⌋ candidates, a multiple of 8, drawn in proportion to weighted squared
     distance to the nearest chosen row. The best lowers the sum of these most; ties up
     to rounding, frequent for two nearest rows, go to the first. If all distinct rows
-    are chosen, the first fills up.
+    are chosen, the first is repeated.
     """
     n_candidates = -(-(2 + int(log(n_clusters))) // CANDIDATE_STEP) * CANDIDATE_STEP
     weights = full_weights(rows.weights, len(rows.cells))

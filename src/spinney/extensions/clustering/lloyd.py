@@ -130,7 +130,7 @@ returns the labels, and the number of rows that changed cluster."""
 
 
 class IteratedRows(Protocol):
-    """The operations that an iteration needs of rows."""
+    """The operations on rows that an iteration requires."""
 
     def reset(self, centroids: Any) -> None:
         """Forget all assignments, and take the number of clusters from centroids."""

@@ -83,22 +83,22 @@ class RowsInMemory:
         return exact_scales(self.summands(slice(None)), self.weights)
 
     @cached_property
-    def _parts(self) -> Integers:
+    def _exact_parts(self) -> Integers:
         return exact_parts(self.summands(slice(None)), self.weights, self.scales)
 
     def sums(self) -> Integers:
         """Return the sums of the clusters."""
-        return sum_by_cluster(self._parts, self._labels, self._k)
+        return sum_by_cluster(self._exact_parts, self._labels, self._k)
 
     def fill_empty(
         self, centroids: Any, sums: Integers
     ) -> Iterator[tuple[Integers, int, int]]:
         """Move the rows farthest from their centroids to empty clusters.
 
-        The first empty cluster gets the farthest row, the first of equals, and its
-        duplicates, and so on. Their cluster must keep other weight. A row at its
-        centroid, but for rounding, stays. Every move lowers the inertia, so the moves
-        end. Yields the rows, the cluster they leave and the one they fill.
+        Each empty cluster in turn gets the farthest row, the first of equals, with its
+        duplicates. Other weight must remain in the cluster that they leave. A row that
+        only rounding separates from its centroid stays. Every move lowers the inertia,
+        so the moves end. Yields the rows, their old cluster and their new cluster.
         """
         empty = np.flatnonzero(~(sums[:, :, -1] != 0).any(axis=0)).tolist()
         if not empty:
@@ -166,7 +166,7 @@ class NumericRows(RowsInMemory):
         gains = []
         for row in candidates:
             decrease = np.maximum(self._near - self._seeding_squares(row), 0)
-            decrease = decrease.astype(np.float64) * self._weight()
+            decrease = decrease.astype(np.float64) * self._weights_or_one()
             gains.append(float(np.sum(sum_by_block(decrease, 0, 1))))
         return np.array(gains)
 
@@ -176,14 +176,14 @@ class NumericRows(RowsInMemory):
 
     def totals(self) -> Floats:
         """Return the weighted squared distances to the nearest, summed by bin."""
-        sizes = self._near.astype(np.float64) * self._weight()
+        sizes = self._near.astype(np.float64) * self._weights_or_one()
         return np.asarray(np.sum(sum_by_block(sizes, self._bins, BINS), axis=0))
 
     def nearest(self) -> NDArray[Any]:
         """Return the squared distance of each row to its nearest centroid."""
         return self._near
 
-    def _weight(self) -> Any:
+    def _weights_or_one(self) -> Any:
         return self.weights if len(self.weights) else 1.0
 
     def _seeding_squares(self, row: int) -> NDArray[Any]:
@@ -236,7 +236,7 @@ class NumericRows(RowsInMemory):
 
 
 def one_blas_thread() -> Any:
-    """Let BLAS use one thread: the number of threads changes no bit."""
+    """Limit BLAS to one thread; the number of threads changes no bit."""
     return _blas_libraries().limit(limits=1, user_api="blas")
 
 
@@ -248,7 +248,7 @@ def _blas_libraries() -> Any:
 
 
 def sum_by_block(numbers: Floats, bins: Any, n_bins: int) -> Floats:
-    """Return sums by block and bin, each added row by row."""
+    """Return the sums of numbers by block and bin, added row by row."""
     n_blocks = -(-len(numbers) // BLOCK)
     indices = np.arange(len(numbers)) // BLOCK * n_bins + bins
     sums = np.bincount(indices, weights=numbers, minlength=n_blocks * n_bins)

@@ -4,9 +4,9 @@ Number i of a seed is that of splitmix64 (``spinney._support.keyed_random``):
 mix(mix(seed) + i · GOLDEN).
 
 Rows are drawn in an order of their contents (``spinney._support.row_order``). The order
-of the table does not count, nor whether a row occurs twice or has weight 2. Rows are in
-*bins* by the first bits of their keys. To find the row where a cumulative sum passes a
-fraction, only the sums by bin and one bin are searched.
+of the table does not matter. A row of weight 2 equals two rows. Rows are in *bins* by
+the first bits of their keys. To find the row where a cumulative sum passes a fraction,
+only the sums by bin and one bin are searched.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class RandomStream:
         self._n_drawn = 0
 
     def branch(self, number: int) -> "RandomStream":
-        """Return the stream of a branch, whatever this one has drawn."""
+        """Return the stream of a branch; it does not depend on earlier draws."""
         return RandomStream(branch_key(self._key, number))
 
     def number(self) -> float:
@@ -54,7 +54,7 @@ def full_weights(weights: Floats, n_rows: int) -> Floats:
 
 
 class RowSampler:
-    """Samples rows by weight, whatever their order."""
+    """Samples rows by weight, independently of their order."""
 
     def __init__(self, cells: NDArray[Any]) -> None:
         self._keys = keys_of(cells)
@@ -78,7 +78,7 @@ class RowSampler:
         return self._members[number]
 
     def duplicates(self, row: int) -> Integers:
-        """Return the rows equal to one, including itself."""
+        """Return the rows that equal a row, including the row."""
         rows = self.members(int(self.bins[row]))
         return np.asarray(rows[self._keys[rows] == self._keys[row]])
 

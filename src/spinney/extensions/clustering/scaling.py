@@ -1,8 +1,8 @@
 """Powers of two that bring numbers near the limits of floats into a safe range.
 
 Division by a power of two changes no digit and no order of distances, and no square
-overflows or vanishes. Large numbers become just small enough to need no scaling, so
-that small ones beside them keep as much of their squares as possible.
+overflows or vanishes. Large numbers are divided by the smallest sufficient power, so
+that the squares of small numbers in the same table keep as many digits as possible.
 """
 
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def row_powers(cells: NDArray[Any], points: NDArray[Any]) -> Integers:
     return np.where(powers < -limit, powers, excess)
 
 
-def by_group(
+def nearest_by_group(
     groups: Integers, nearest: Callable[[Any], tuple[Integers, Floats]]
 ) -> tuple[Integers, Floats]:
     """Return labels and distances of all rows, computed for each group of rows."""

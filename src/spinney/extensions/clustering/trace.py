@@ -32,8 +32,8 @@ FIRST, LAST = 6, 3
 class TracedIteration:
     """An iteration from the centroids ``before`` to the centroids ``after``.
 
-    ``distances`` and ``clusters`` are those of the rows shown; ``sizes``, ``changed``
-    (rows that changed cluster) and ``inertia`` those of all rows.
+    ``distances`` and ``clusters`` describe the rows shown. ``sizes``, ``changed`` (the
+    number of rows that changed cluster) and ``inertia`` describe all rows.
     """
 
     before: Floats
@@ -57,24 +57,24 @@ class Trace(InNotebooks):
 
     def text(self, *, ascii_only: bool = False, width: int | None = None) -> str:
         """Return the tables, in blocks of columns if they are too wide."""
-        lines = ["start", *self._centroids(self.clustering.start, None, width)]
+        lines = ["start", *self._centroid_table(self.clustering.start, None, width)]
         last = len(self.iterations)
         for number, iteration in enumerate(self.iterations, start=1):
             if FIRST < number <= last - LAST:
                 if number == FIRST + 1:
                     lines.append("")
-                lines.append(f"iteration {number}: {_summary(iteration)}")
+                lines.append(f"iteration {number}: {_iteration_summary(iteration)}")
                 continue
             lines += ["", f"iteration {number}"]
-            lines += self._assigned(iteration, width, first=number == 1)
+            lines += self._assignment_table(iteration, width, first=number == 1)
             lines += ["", "  centroids, the means of their rows"]
-            lines += self._centroids(iteration.after, iteration.sizes, width)
-            lines.append(f"  {_summary(iteration, first=number == 1)}")
-        lines += ["", self._end()]
+            lines += self._centroid_table(iteration.after, iteration.sizes, width)
+            lines.append(f"  {_iteration_summary(iteration, first=number == 1)}")
+        lines += ["", self._end_text()]
         text = "\n".join(lines)
         return signs_to_ascii(text) if ascii_only else text
 
-    def _assigned(
+    def _assignment_table(
         self, iteration: TracedIteration, width: int | None, *, first: bool
     ) -> list[str]:
         """Return rows, distances and clusters; later iterations omit wide cells."""
@@ -92,7 +92,7 @@ class Trace(InNotebooks):
                 columns.append([head, *cells[cluster :: distances.shape[1]]])
             columns.append(["cluster", *map(str, iteration.clusters)])
         else:
-            columns += _nearest_two(distances, cells)
+            columns += _nearest_two_columns(distances, cells)
         lines = in_columns([*rows, *attributes, *columns], width=width)
         if not first and ("" in lines or len(attributes) > COLUMNS_REPEATED):
             lines = in_columns([*rows, *columns], width=width)
@@ -102,7 +102,7 @@ class Trace(InNotebooks):
             lines.append(f"  … {rest} more {verb}; the figures below are for all rows")
         return lines
 
-    def _centroids(
+    def _centroid_table(
         self, centroids: Floats, sizes: Integers | None, width: int | None
     ) -> list[str]:
         columns = [["cluster", *map(str, range(len(centroids)))]]
@@ -112,7 +112,7 @@ class Trace(InNotebooks):
             columns.append([shown(name), *number_cells(column.tolist())])
         return in_columns(columns, width=width)
 
-    def _end(self) -> str:
+    def _end_text(self) -> str:
         clustering = self.clustering
         n = f"{clustering.n_iterations} iteration{'s' * (clustering.n_iterations != 1)}"
         inertia = f"inertia {figure(clustering.inertia)}"
@@ -166,10 +166,9 @@ def explain_k_means(
     rows : int
         The most rows whose distances are shown.
 
-    Examples
-    --------
-    The worked example of the documents: five entities, two clusters. (They go on with
-    centroids rounded to two decimals, which gives 2.04 and 3.15 for 2.03 and 3.14.)
+    Examples -------- The worked example of the documents: five entities, two clusters.
+    (The documents round centroids to two decimals, so they have 2.04 and 3.15 instead
+    of 2.03 and 3.14.)
 
     >>> five = [[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5]]
     >>> print(explain_k_means(five, [[1.5, 2], [5, 7]], names=["attr1", "attr2"]))
@@ -208,7 +207,7 @@ def explain_k_means(
     <BLANKLINE>
     converged after 2 iterations; inertia 9.95833
     """
-    cells = _cells(points)
+    cells = _finite_cells(points)
     centroids = check_centroids(start, len(np.atleast_1d(start)), cells.shape[1])
     head = cells[:rows].astype(np.float64)
     iterations: list[TracedIteration] = []
@@ -242,7 +241,7 @@ def explain_k_means(
     return Trace(labels, head, len(cells), tuple(iterations), clustering)
 
 
-def _cells(points: ArrayLike) -> NDArray[Any]:
+def _finite_cells(points: ArrayLike) -> NDArray[Any]:
     cells = np.asarray(points)
     if cells.dtype != np.float32:
         cells = cells.astype(np.float64)
@@ -264,7 +263,7 @@ def _inertia(
         return float(np.sum(squares if weights is None else squares * weights))
 
 
-def _nearest_two(distances: Floats, cells: Sequence[str]) -> list[list[str]]:
+def _nearest_two_columns(distances: Floats, cells: Sequence[str]) -> list[list[str]]:
     """Return the columns of the two nearest clusters, with their distances."""
     order = np.argsort(distances, axis=1, kind="stable")
     columns: list[list[str]] = []
@@ -276,7 +275,7 @@ def _nearest_two(distances: Floats, cells: Sequence[str]) -> list[list[str]]:
     return columns
 
 
-def _summary(iteration: TracedIteration, *, first: bool = False) -> str:
+def _iteration_summary(iteration: TracedIteration, *, first: bool = False) -> str:
     n = iteration.changed
     if first:
         return f"every row got its first cluster; inertia {figure(iteration.inertia)}"

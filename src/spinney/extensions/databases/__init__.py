@@ -1,4 +1,4 @@
-"""Rows that stay in a SQL engine: count tables by GROUP BY."""
+"""Tables in SQL engines, counted there by GROUP BY."""
 
 from spinney.extensions.databases.databases import (
     DatabaseTable,

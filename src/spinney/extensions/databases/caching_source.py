@@ -62,7 +62,7 @@ class CachingSource:
 
     @property
     def schema(self) -> Schema:
-        """The attributes and classes that the tables' codes mean."""
+        """The schema of the encoded rows."""
         return self._remote.schema
 
     def root(self) -> Totals:
@@ -126,10 +126,10 @@ class CachingSource:
             source.assign_rows({node: (rows, lines.weight[rows])})
         return source
 
-    def _by_source(
+    def _positions_by_source(
         self, queries: Sequence[Query], node_of: Callable[[Query], int]
     ) -> list[tuple[Source, list[int]]]:
-        """Return the sources of queries, each with the places of its queries."""
+        """Return each source with the positions of its queries."""
         sources: dict[int, tuple[Source, list[int]]] = {}
         for place, query_ in enumerate(queries):
             source = self._source_of(node_of(query_))
@@ -148,7 +148,7 @@ class CachingSource:
         source, group = self._source_of(node), self._groups.get(node)
         for child in children.values():
             if self._groups.get(child) is not group:
-                self.release([child])  # of a tree before
+                self.release([child])  # of a previous tree
         source.partition(node, route, children, keep=keep)
         if group is None:
             return
@@ -176,11 +176,11 @@ class CachingSource:
                 group.source = None
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests."""
+        """Yield the tables of all requests."""
         return self._batches(requests, lambda source, some: source.tables(some))
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
-        """Give the tables of value × branch of all requests."""
+        """Yield the tables of value × branch of all requests."""
         return self._batches(requests, lambda source, some: source.agreements(some))
 
     def _batches(
@@ -189,7 +189,9 @@ class CachingSource:
         query: Callable[[Source, list[TableQuery]], Iterator[TableBatch]],
     ) -> Iterator[TableBatch]:
         self._remote.check_memory()
-        for source, places in self._by_source(requests, lambda request: request.node):
+        for source, places in self._positions_by_source(
+            requests, lambda request: request.node
+        ):
             numbers = np.array(places)
             for batch in query(source, [requests[place] for place in places]):
                 yield replace(batch, node=numbers[batch.node])
@@ -207,33 +209,33 @@ class CachingSource:
         return any(node not in self._groups for node in nodes)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
-        """Return for each node and route the table of its rows by branch."""
-        return self._answers(
+        """Return the table of rows by branch for each node and route."""
+        return self._collect_answers(
             routes, lambda pair: pair[0], lambda source, some: source.routed(some)
         )
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary."""
-        return self._answers(
+        """Return the weighted products of terms for each request."""
+        return self._collect_answers(
             requests,
             lambda request: request.node,
             lambda source, some: source.products(some),
         )
 
-    def _answers(
+    def _collect_answers(
         self,
         queries: Sequence[Query],
         node_of: Callable[[Query], int],
         query: Callable[[Source, list[Query]], list[Answer]],
     ) -> list[Answer]:
         answers: dict[int, Answer] = {}
-        for source, places in self._by_source(queries, node_of):
+        for source, places in self._positions_by_source(queries, node_of):
             part = query(source, [queries[place] for place in places])
             answers.update(zip(places, part, strict=True))
         return [answers[place] for place in range(len(queries))]
 
     def extend(self, index: int, attribute: Attribute) -> None:
-        """Let an attribute with a formula stand at a place."""
+        """Register a constructed attribute under an index."""
         self._constructed[index] = attribute
         self._remote.extend(index, attribute)
         for group in self._groups.values():

@@ -1,4 +1,4 @@
-"""Tables in databases: addresses, connections and data frames, as engines."""
+"""Open the SQL engine of a database address, connection or Spark data frame."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ WRITING_STATEMENTS = (
 
 @dataclass(frozen=True, slots=True)
 class DatabaseTable:
-    """A table, or a query, of a database, and which engine that is."""
+    """A table or query in a database, with the name of its engine."""
 
     data: Any
     engine: str
@@ -63,7 +63,7 @@ def opened_rows(
     engine: str,
     connection: Any = None,
 ) -> Iterator[RemoteData]:
-    """Give the rows of a table in an engine of SQL, which counts them."""
+    """Yield the training data of a table in a SQL engine."""
     with ExitStack() as stack:
         if engine == "duckdb":
             n_bytes = options.budget.duckdb if options.budget else None
@@ -86,7 +86,7 @@ def table_in_database(
     declared: Declarations,
     memory_limit: int | str | None = None,
 ) -> Table:
-    """Return a table of a database, read into memory."""
+    """Return a database table, read into memory."""
     with open_engine(database_table) as engine:
         if isinstance(engine, SqliteEngine):
             return engine.table(declared, memory_limit)
@@ -98,12 +98,12 @@ def table_in_database(
 def open_engine(
     database_table: DatabaseTable, *, writes: bool = False
 ) -> Iterator[SqlEngine]:
-    """Give the engine that a table is in, connected for as long as it is needed."""
+    """Yield the connected engine of a table; disconnect at the end."""
     if isinstance(database_table.data, str):
         opened = (
-            _postgres(database_table.data)
+            _connect_postgres(database_table.data)
             if database_table.engine == "postgres"
-            else _sqlite(database_table.data, writes=writes)
+            else _connect_sqlite(database_table.data, writes=writes)
         )
         with (
             opened as connection,
@@ -113,7 +113,7 @@ def open_engine(
         return
     if database_table.engine == "spark":
         if database_table.table is not None:
-            msg = ": a Spark data frame is a table by itself"
+            msg = ": a Spark data frame is already a table"
             raise ParameterError(Setting("table"), msg, remedy="leave it out")
         engine: SqlEngine = SparkEngine(database_table.data)
     elif database_table.engine == "sqlite":
@@ -134,7 +134,7 @@ def open_engine(
 def _table_or_query(
     requested: str | None, dialect: str, tables: list[tuple[str, str]]
 ) -> exp.Table | exp.Subquery:
-    """Return a table by its name, or by schema and name, or a query as a table."""
+    """Return the named table, or the query as a subquery."""
     by_name = {name[-1]: name for name in reversed(tables)}
     by_name |= {".".join(name): name for name in tables}
     if requested is None:
@@ -145,48 +145,48 @@ def _table_or_query(
             if tables
             else "",
         )
-    if dialect == "sqlite" and requested not in by_name:  # to it capitals are the same
+    if dialect == "sqlite" and requested not in by_name:  # SQLite ignores case
         alike = [name for name in by_name if name.casefold() == requested.casefold()]
         requested = alike[0] if alike else requested
     if requested in by_name:
         return sql.table(*reversed(by_name[requested]))
     if re.match(r"\s*(select|with|values|\()\b", requested, re.IGNORECASE):
-        return _query(requested, dialect)
+        return _parse_query(requested, dialect)
     msg = f"there is no table {requested!r} in the database"
     raise DataError(msg, remedy=did_you_mean(requested, list(by_name)))
 
 
-def _query(words: str, dialect: str) -> exp.Subquery:
-    """Return a query of the user's as a table, if it only reads."""
+def _parse_query(words: str, dialect: str) -> exp.Subquery:
+    """Return the user's query as a subquery; refuse a query that writes."""
     try:
         statements = sqlglot.parse(words, dialect=dialect)
     except SqlglotError as error:
         reason = str(error).split("\n")[0]
         raise refusal(
-            Setting("table", words), f"is no query ({reason})", "check its SQL"
+            Setting("table", words), f"is not a valid query ({reason})", "check its SQL"
         ) from None
     (query, *others) = statements
     reads = isinstance(query, exp.Query) and query.find(*WRITING_STATEMENTS) is None
     if others or not reads:
         raise refusal(
-            Setting("table", words), "is not one SELECT", "give one that only reads"
+            Setting("table", words), "is not a single SELECT", "give one SELECT"
         )
     assert isinstance(query, exp.Query)
     if mark := query.find(exp.Placeholder, exp.Parameter):
         raise refusal(
             Setting("table", words),
-            f"has a value to be bound, {mark.sql(dialect=dialect)}",
-            "write the value itself",
+            f"contains the parameter {mark.sql(dialect=dialect)}",
+            "write its value instead",
         )
     return query.subquery(copy=False)
 
 
 def list_tables(engine: str, connection: Any) -> list[tuple[str, str]]:
-    """Return schema and name of all tables and views, first what a name alone means."""
+    """Return (schema, name) of all tables and views, in search-path order."""
     if engine == "sqlite":
         with SqliteEngine(sql.table("none"), connection).translated_errors():
             return _list_sqlite_tables(plain_cursor(connection))
-    # In the order of the search path, then all others.
+    # The search path first, then all other schemas.
     statement = (
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
         "ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') "
@@ -204,7 +204,7 @@ def list_tables(engine: str, connection: Any) -> list[tuple[str, str]]:
 
 
 def _list_sqlite_tables(cursor: Any) -> list[tuple[str, str]]:
-    """Return what is in the temporary, the main and the attached databases."""
+    """Return (schema, name) of the temporary, main and attached tables and views."""
     attached = [name for _, name, _ in cursor.execute("PRAGMA database_list")]
     tables = []
     for schema in ["temp", *(name for name in attached if name != "temp")]:
@@ -219,8 +219,8 @@ def _list_sqlite_tables(cursor: Any) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def _sqlite(address: str, *, writes: bool = False) -> Iterator[Any]:
-    """Connect to a file, to read it only: ``sqlite:///near`` or ``sqlite:////far``."""
+def _connect_sqlite(address: str, *, writes: bool = False) -> Iterator[Any]:
+    """Connect to a file: ``sqlite:///relative`` or ``sqlite:////absolute``."""
     import sqlite3
     from pathlib import Path
 
@@ -240,8 +240,8 @@ def _sqlite(address: str, *, writes: bool = False) -> Iterator[Any]:
 
 
 @contextmanager
-def _postgres(address: str) -> Iterator[Any]:
-    """Connect to a server."""
+def _connect_postgres(address: str) -> Iterator[Any]:
+    """Connect to a PostgreSQL server."""
     try:
         import psycopg
     except ImportError:
@@ -257,7 +257,7 @@ def _postgres(address: str) -> Iterator[Any]:
         remedy = "check host, database, user and password"
         raise DataError(msg, remedy=remedy) from None
     try:
-        # All statements see the table as it was at the first of them.
+        # All statements see the same snapshot of the table.
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         yield connection
     finally:
@@ -265,14 +265,14 @@ def _postgres(address: str) -> Iterator[Any]:
 
 
 def without_password(address: str) -> str:
-    """Return an address as it may be shown.
+    """Return an address without its password.
 
     >>> without_password("postgresql://ann:secret@host/db?sslmode=require")
     'postgresql://ann@host/db'
     """
     try:
         parts = urlsplit(address)
-    except ValueError:  # an address of IPv6 that has no end
+    except ValueError:  # an IPv6 address without its closing bracket
         return f"{address.partition('://')[0]}://…"
     user, _, host = parts.netloc.rpartition("@")
     name = user.partition(":")[0]

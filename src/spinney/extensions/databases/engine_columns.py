@@ -1,7 +1,7 @@
-"""Columns of an engine as clean cells: kinds from its types and what is declared.
+"""Columns of an engine: their kinds and the SQL expressions of their clean cells.
 
-It is for engines what :func:`spinney.data.duckdb.columns.plan` is for relations of
-DuckDB, which reads files too and knows how their cells are written.
+:func:`spinney.data.duckdb.columns.plan` does the same for DuckDB relations, which may
+also be text files.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ Cells: TypeAlias = dict[str, exp.Expr]
 def engine_columns(
     engine: SqlEngine, declarations: Declarations
 ) -> tuple[tuple[SqlColumn, ...], Cells]:
-    """Return the columns of an engine's rows and their cells, after checking these."""
+    """Return an engine's columns and their cell expressions; refuse invalid cells."""
     all_columns = engine.columns()
     check_names([raw.name for raw in all_columns], declarations)
     raws = [raw for raw in all_columns if not declarations.ignores(raw.name)]
@@ -49,30 +49,30 @@ def engine_columns(
     for raw in raws:
         if raw.family is None:
             raise column_type_error(raw.name, raw.type)
-    columns = [_described(raw, declarations) for raw in raws]
+    columns = [_column_of(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
         raw.name: _cell(engine, raw, described, declarations.missing)
         for raw, described in zip(raws, columns, strict=True)
     }
-    return _checked(engine, raws, columns, cells, declarations), cells
+    return _checked_columns(engine, raws, columns, cells, declarations), cells
 
 
 def load_table(engine: SqlEngine, columns: Sequence[SqlColumn], cells: Cells) -> Table:
-    """Return the rows of an engine in memory."""
+    """Return the rows of an engine as a table in memory."""
     listed = [
         sql.alias(cells[described.name].copy(), f"c{i}")
         for i, described in enumerate(columns)
     ]
     answer = engine.fetch(sql.select(listed, engine.rows))
     columns_of_table = tuple(
-        column_of(described, _texts_of(described, fetched))
+        column_of(described, _column_cells(described, fetched))
         for described, fetched in zip(columns, answer, strict=True)
     )
     return Table(columns_of_table, len(answer[0]))
 
 
-def _texts_of(sql_column: SqlColumn, fetched: Sequence[object]) -> list[object]:
+def _column_cells(sql_column: SqlColumn, fetched: Sequence[object]) -> list[object]:
     cells = texts(fetched)
     if sql_column.kind == "numeric":
         return [float("nan") if cell is None else cell for cell in cells]
@@ -86,8 +86,8 @@ def _digits(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
-def _described(raw: RawColumn, declarations: Declarations) -> SqlColumn:
-    """Return a column by its family and what was declared."""
+def _column_of(raw: RawColumn, declarations: Declarations) -> SqlColumn:
+    """Return a column with the kind of its declaration or type."""
     each = described_column(raw, declarations)
     as_number = each.kind != "numeric" and raw.family == "number"
     return replace(each, expression="", as_number=as_number)
@@ -96,7 +96,7 @@ def _described(raw: RawColumn, declarations: Declarations) -> SqlColumn:
 def _cell(
     engine: SqlEngine, raw: RawColumn, sql_column: SqlColumn, markers: tuple[str, ...]
 ) -> exp.Expr:
-    """Return the clean cells of a column."""
+    """Return the expression of a column's clean cells."""
     cell = sql.column(raw.name)
     if raw.family == "boolean" and sql_column.kind != "numeric":
         yes, no = exp.Literal.string("true"), exp.Literal.string("false")
@@ -121,7 +121,7 @@ def _cell(
 
 
 def _text(engine: SqlEngine, raw: RawColumn, markers: tuple[str, ...]) -> exp.Expr:
-    """Return the text of a column's cells, NULL where they are missing."""
+    """Return the expression of a column's texts, NULL for missing ones."""
     text = engine.as_text(sql.column(raw.name), raw)
     markers_bound = [sql.param(marker) for marker in ("", *markers)]
     is_marker = exp.In(this=text.copy(), expressions=markers_bound)
@@ -131,7 +131,7 @@ def _text(engine: SqlEngine, raw: RawColumn, markers: tuple[str, ...]) -> exp.Ex
 def _check_texts(
     engine: SqlEngine, raws: Sequence[RawColumn], declarations: Declarations
 ) -> None:
-    """Raise for a text that is no number where the column was declared numeric."""
+    """Refuse texts in a column that is declared numeric."""
     for raw in raws:
         if raw.family != "text" or raw.name not in declarations.numeric:
             continue
@@ -146,16 +146,16 @@ def _check_texts(
                     raise text_cell_error(raw.name, text, declarations=declarations)
 
 
-def _checked(
+def _checked_columns(
     engine: SqlEngine,
     raws: Sequence[RawColumn],
     columns: Sequence[SqlColumn],
     cells: Cells,
     declarations: Declarations,
 ) -> tuple[SqlColumn, ...]:
-    """Return the columns; raise for a cell that has no place, warn of large integers.
+    """Return the columns with typed levels; refuse invalid cells.
 
-    Levels have the type of the cells, and where no cell is known, none.
+    Levels have the type of the cells. Without known cells there are no levels.
     """
     listed: list[exp.Expr] = []
     for raw, each in zip(raws, columns, strict=True):
@@ -193,7 +193,7 @@ def _checked(
 
 
 def _invalid_cell(sql_column: SqlColumn, cell: exp.Expr) -> exp.Expr:
-    """Return a cell that is to be refused, or NULL."""
+    """Return an expression: the cell if it is invalid, otherwise NULL."""
     if sql_column.levels and not sql_column.of_type:
         levels = [
             sql.param(float(level))

@@ -1,7 +1,7 @@
-"""Small pieces of statements: names that are quoted, values that are bound.
+"""Building blocks of SQL statements: quoted names and bound values.
 
-Whatever a user has named or written goes through ``column``, ``table`` or ``bound``.
-What else stands in a statement are names and whole numbers of our own.
+Names and values of users go through ``column``, ``table`` or ``param``. All other parts
+of a statement are our own names and integers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlglot import exp
 
 Cell = str | float
-"""What is bound: a text or a number."""
+"""A value that can be bound: a text or a number."""
 
 FEW_NODES = 8
-"""So many nodes are compared one after the other."""
+"""The maximum number of nodes in one CASE."""
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
-    """Return a column by its name, whatever that is.
+    """Return a column with its name quoted.
 
     >>> print(column('the "best" one').sql())
     "the ""best"" one"
@@ -26,7 +26,7 @@ def column(name: str, table: str | None = None) -> exp.Column:
 
 
 def table(name: str, schema: str | None = None) -> exp.Table:
-    """Return a table by its name, whatever that is."""
+    """Return a table with its name quoted."""
     return exp.table_(name, db=schema, quoted=True)
 
 
@@ -37,14 +37,14 @@ def alias(expression: exp.Expr, name: str) -> exp.Alias:
 
 
 def param(value: Cell) -> exp.Placeholder:
-    """Return what stands for a value until an engine binds it."""
+    """Return a placeholder of a value, which an engine binds."""
     mark = exp.Placeholder(this="value")
     mark.meta["value"] = value
     return mark
 
 
 def integer(number: int) -> exp.Expr:
-    """Return a whole number of our own: of a node, a branch, a code."""
+    """Return an integer literal: the number of a node, a branch or a code."""
     literal = exp.Literal(this=str(abs(number)), is_string=False)
     return exp.Neg(this=literal) if number < 0 else literal
 
@@ -60,12 +60,12 @@ def text(expression: exp.Expr) -> exp.Cast:
 
 
 def is_null(expression: exp.Expr) -> exp.Is:
-    """Return whether an expression is NULL."""
+    """Return the condition that an expression is NULL."""
     return exp.Is(this=expression, expression=exp.Null())
 
 
 def not_null(expression: exp.Expr) -> exp.Not:
-    """Return whether an expression is not NULL."""
+    """Return the condition that an expression is not NULL."""
     return exp.Not(this=is_null(expression))
 
 
@@ -74,7 +74,7 @@ def case(
     subject: exp.Expr | None = None,
     default: exp.Expr | None = None,
 ) -> exp.Case:
-    """Return the first expression whose condition holds, or equals ``subject``."""
+    """Return a CASE of conditions, or of values that are compared with ``subject``."""
     ifs = [exp.If(this=condition, true=then) for condition, then in whens]
     return exp.Case(this=subject, ifs=ifs, default=default)
 
@@ -82,7 +82,7 @@ def case(
 def by_node(
     expressions: Mapping[int, exp.Expr], default: int | None = None
 ) -> exp.Expr:
-    """Return another expression at each node, which is looked for by halves.
+    """Return a CASE of expressions by node, a binary search if there are many nodes.
 
     >>> print(by_node({1: column("a"), 2: column("b")}).sql())
     CASE "node" WHEN 1 THEN "a" WHEN 2 THEN "b" END
@@ -109,7 +109,7 @@ def coalesce(expressions: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
-    """Return whether all conditions hold; they are nested by halves, not in a row."""
+    """Return the AND of conditions, nested as a balanced tree."""
     every = list(conditions)
     while len(every) > 1:
         couples = zip(every[::2], every[1::2], strict=False)
@@ -119,7 +119,7 @@ def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
 
 
 def add(terms: Sequence[exp.Expr]) -> exp.Expr:
-    """Return the sum of some expressions, added up in their order."""
+    """Return the sum of expressions, added in their order."""
     total = terms[0]
     for term in terms[1:]:
         total = exp.Add(this=total, expression=term)
@@ -127,7 +127,7 @@ def add(terms: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def is_in(cell: exp.Expr, codes: Iterable[int]) -> exp.Expr:
-    """Return whether a code is one of these."""
+    """Return the condition that a cell is one of these codes."""
     listed = [integer(code) for code in codes]
     return exp.In(this=cell, expressions=listed) if listed else exp.false()
 
@@ -159,7 +159,7 @@ def select(
     *,
     name: str = "spinney rows",
 ) -> exp.Select:
-    """Return the select of some expressions from a table, or from another select."""
+    """Return a SELECT of expressions from a table or another select."""
     origin = source if isinstance(source, exp.Table) else source.subquery(copy=False)
     origin.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
     query = exp.Select(expressions=list(listed))
@@ -172,7 +172,7 @@ def select(
 
 
 def grouped_by(query: exp.Select, keys: Iterable[exp.Expr]) -> exp.Select:
-    """Return a select that is grouped by keys; by none, it is one group."""
+    """Return a select grouped by keys; without keys, all rows are one group."""
     listed = list(keys)
     if listed:
         query.set("group", exp.Group(expressions=listed))

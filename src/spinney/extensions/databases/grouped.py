@@ -1,4 +1,4 @@
-"""Count statements: the rows of a relation by each of several columns, at once.
+"""Statements that count the rows of a relation by each of several columns.
 
 Where an engine has them, grouping sets do it in one scan::
 
@@ -6,9 +6,9 @@ Where an engine has them, grouping sets do it in one scan::
            node, class, count(*), sum(weight), coalesce(a0, a1) AS value
     FROM … GROUP BY GROUPING SETS ((node, class, a0), (node, class, a1))
 
-A column that a line is not grouped by is NULL in it, so the first one that is not is
-the value; a line of all NULL counts the missing ones. Elsewhere it is a UNION ALL of
-grouped selects from the relation, of which an engine reads the columns that each names.
+A result row is NULL in all columns that do not group it, so ``coalesce`` returns its
+value. A row of NULLs counts the missing values. Engines without grouping sets run a
+UNION ALL of one grouped select per column.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 
 Relation = Callable[[Sequence[str]], exp.Query | exp.Table]
-"""Gives a relation anew, for each select from it that counts by some columns."""
+"""A function that returns the relation to count for the columns of one select."""
 
 
 def grouped_statements(
@@ -35,17 +35,20 @@ def grouped_statements(
     ranges: Mapping[str, str] | None = None,
     one_by_one: bool = False,
 ) -> Iterator[tuple[exp.Query, Sequence[str]]]:
-    """Give statements that count by keys and a column, and the columns of each.
+    """Yield statements that count by keys and a column, each with its columns.
 
-    A line has the number of its column in the group, the keys, the number of rows, the
-    sums and the value. With ``ranges``, columns that stand for the bins of others, it
-    has the least and the greatest number of these, too. ``one_by_one`` says that the
-    relation is another one for each column.
+    A result row has the position of its column, the keys, the number of rows, the sums
+    and the value. For bin columns, ``ranges`` names the number columns whose minimum
+    and maximum are added. With ``one_by_one``, each column has a relation of its own.
     """
     grouping = _Grouping(
         keys, sums, sql.double if value == "double" else sql.text, ranges
     )
-    write = _in_sets if engine.has_grouping_sets and not one_by_one else _in_scans
+    write = (
+        _grouping_sets_query
+        if engine.has_grouping_sets and not one_by_one
+        else _union_query
+    )
     for start in range(0, len(columns), engine.max_columns):
         group = columns[start : start + engine.max_columns]
         yield write(relation, group, grouping), group
@@ -61,16 +64,16 @@ class _Grouping:
     ranges: Mapping[str, str] | None
 
     def measures(self) -> list[exp.Expr]:
-        """Return keys, number of rows and sums, each under a name."""
+        """Return the keys, the number of rows and the sums, each with an alias."""
         numbered = [sql.alias(amount, f"s{i}") for i, amount in enumerate(self.sums())]
         return [*map(sql.column, self.keys), sql.alias(sql.count_all(), "n"), *numbered]
 
 
-def _in_sets(
+def _grouping_sets_query(
     relation: Relation, columns: Sequence[str], grouping: _Grouping
 ) -> exp.Query:
     which = sql.case(
-        *((_is_by(name), sql.integer(i)) for i, name in enumerate(columns))
+        *((_is_grouped_by(name), sql.integer(i)) for i, name in enumerate(columns))
     )
     value = sql.coalesce([grouping.typed(sql.column(name)) for name in columns])
     listed = [
@@ -83,8 +86,10 @@ def _in_sets(
             (name, grouping.ranges[name]) for name in columns if name in grouping.ranges
         ]
         for end, extreme in (("low", exp.Min), ("high", exp.Max)):
-            whens = [(_is_by(k), extreme(this=sql.column(a))) for k, a in binned]
-            listed.append(sql.alias(sql.case(*whens) if whens else _no_number(), end))
+            whens = [
+                (_is_grouped_by(k), extreme(this=sql.column(a))) for k, a in binned
+            ]
+            listed.append(sql.alias(sql.case(*whens) if whens else _null_number(), end))
     query = sql.select(listed, relation(columns))
     sets = [
         exp.Tuple(expressions=[*map(sql.column, grouping.keys), sql.column(name)])
@@ -94,20 +99,20 @@ def _in_sets(
     return query
 
 
-def _is_by(name: str) -> exp.Expr:
-    """Return whether a line is grouped by a column."""
+def _is_grouped_by(name: str) -> exp.Expr:
+    """Return the condition that a result row is grouped by a column."""
     grouping = exp.Anonymous(this="GROUPING", expressions=[sql.column(name)])
     return exp.EQ(this=grouping, expression=sql.integer(0))
 
 
-def _no_number() -> exp.Expr:
+def _null_number() -> exp.Expr:
     return sql.double(exp.Null())
 
 
-def _in_scans(
+def _union_query(
     relation: Relation, columns: Sequence[str], grouping: _Grouping
 ) -> exp.Query:
-    """Return grouped selects, a column each, under one another."""
+    """Return a UNION ALL of grouped selects, one per column."""
     parts = []
     for place, name in enumerate(columns):
         listed: list[exp.Expr] = [
@@ -119,7 +124,9 @@ def _in_scans(
             binned = grouping.ranges.get(name)
             for end, extreme in (("low", exp.Min), ("high", exp.Max)):
                 number = (
-                    _no_number() if binned is None else extreme(this=sql.column(binned))
+                    _null_number()
+                    if binned is None
+                    else extreme(this=sql.column(binned))
                 )
                 listed.append(sql.alias(number, end))
         by = [*map(sql.column, grouping.keys), sql.column(name)]

@@ -1,4 +1,4 @@
-"""Rows of an engine with their numbers, and what is drawn of them by these."""
+"""Rows of an engine with row hashes, and the samples taken by these hashes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,17 +32,17 @@ from spinney.sources.rows.training_rows import TrainingSet
 
 
 class HashedTable:
-    """Rows of an engine with their numbers, in a kept table.
+    """Rows of an engine with their hashes, in a stored table.
 
     Parameters
     ----------
     engine : SqlEngine
     base : str
-        The kept table: coded rows, and their numbers in the column ``ROW_HASH``.
+        The stored table: encoded rows, and their hashes in the column ``ROW_HASH``.
     schema : Schema
-        What the codes mean.
+        The schema of the encoded rows.
     max_rows : int
-        How many rows may be in memory.
+        The maximum number of rows in memory.
     """
 
     def __init__(
@@ -58,24 +58,24 @@ class HashedTable:
         return self.source.root()
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells the rows from others."""
+        """Return the fingerprint of the rows."""
         return self.root().fingerprint()
 
     @contextmanager
     def sampled_source(
         self, *samples: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
-        """Give the rows that draws take, in a table of their own while it is needed."""
+        """Yield a source of the sampled rows, stored temporarily."""
         with self._engine.temporary_tables():
-            base = self._engine.store(self._weighed(samples, class_weights))
+            base = self._engine.store(self._sample_query(samples, class_weights))
             source = SqlSource(self._engine, base, self.schema)
             max_rows = self.max_rows
             yield CachingSource(source, max_rows) if max_rows else source
 
-    def _weighed(
+    def _sample_query(
         self, samples: tuple[HashSample, ...], class_weights: Floats | None
     ) -> exp.Select:
-        """Return the rows that draws take, with the weights that they have there."""
+        """Return the sampled rows with weights multiplied by sample counts."""
         names = cell_names(self.schema)
         sampled = sampled_rows(sql.table(self._base), names, samples)
         weight: exp.Expr = sql.product(
@@ -93,15 +93,15 @@ class HashedTable:
         return sql.select(cells, sampled)
 
     def cluster_sums(self, points: Points) -> ClusterSums:
-        """Return the sums of all rows by their nearest point."""
+        """Return the sums of all rows by nearest centroid."""
         return cluster_sums(self._engine, self._base, points)
 
     def subset(self, *samples: HashSample) -> SampleableRows:
-        """Return the rows that draws take, with the numbers that they have."""
+        """Return the sampled rows with their hashes."""
         return RowSubset(self, samples)
 
     def fetch_sample(self, *samples: HashSample) -> tuple[TrainingSet, Floats]:
-        """Return the rows that draws take, each of them once, and their numbers."""
+        """Return the sampled rows, each once, and their hashes."""
         engine, names = self._engine, cell_names(self.schema)
         with engine.temporary_tables():
             base = engine.store(sampled_rows(sql.table(self._base), names, samples))
@@ -115,17 +115,23 @@ class HashedTable:
 
 
 def cluster_sums(engine: SqlEngine, base: str, points: Points) -> ClusterSums:
-    """Return the sums of the rows of a kept table, by their nearest point."""
+    """Return the sums of a stored table's rows by nearest centroid."""
     k, width = points.centroids.shape
     cells = [f"x{place}" for place in range(width)]
     distances = [f"d{number}" for number in range(k)]
     query = sql.select(
-        [sql.column("weight"), *(_scaled(points, place) for place in range(width))],
+        [
+            sql.column("weight"),
+            *(_scaled_cell(points, place) for place in range(width)),
+        ],
         sql.table(base),
     )
     columns = ["weight", *cells]
     query = sql.select(
-        [*map(sql.column, columns), *(_square(points, number) for number in range(k))],
+        [
+            *map(sql.column, columns),
+            *(_squared_distance(points, number) for number in range(k)),
+        ],
         query,
     )
     near: exp.Expr = sql.column("d0")
@@ -162,18 +168,20 @@ def cluster_sums(engine: SqlEngine, base: str, points: Points) -> ClusterSums:
         [sql.column("label"), sql.alias(sql.count_all(), "n"), *listed], query
     )
     answer = engine.fetch(sql.grouped_by(query, [sql.column("label")]))
-    return _read(np.array([floats(amount) for amount in answer]).T, points)
+    return _cluster_sums_of_result(
+        np.array([floats(amount) for amount in answer]).T, points
+    )
 
 
-def _scaled(points: Points, place: int) -> exp.Alias:
-    """Return a cell in the units of its column."""
+def _scaled_cell(points: Points, place: int) -> exp.Alias:
+    """Return a cell divided by the scale of its column."""
     cell = sql.column(f"a{points.attributes[place]}")
     scale = sql.param(float(points.scale[place]))
     return sql.alias(exp.Div(this=cell, expression=scale), f"x{place}")
 
 
-def _square(points: Points, number: int) -> exp.Alias:
-    """Return the squared distance of a row to a point."""
+def _squared_distance(points: Points, number: int) -> exp.Alias:
+    """Return the squared distance of a row to a centroid."""
     squares: list[exp.Expr] = []
     for place, coordinate in enumerate(points.centroids[number]):
         offset = sql.difference(sql.column(f"x{place}"), sql.param(float(coordinate)))
@@ -181,8 +189,8 @@ def _square(points: Points, number: int) -> exp.Alias:
     return sql.alias(sql.add(squares), f"d{number}")
 
 
-def _read(lines: np.ndarray, points: Points) -> ClusterSums:
-    """Return the answer as sums, of which points without rows have none."""
+def _cluster_sums_of_result(lines: np.ndarray, points: Points) -> ClusterSums:
+    """Return the sums by centroid from result rows; 0 for centroids without rows."""
     total, n_lacking = no_sums(points), 0
     for label, n_rows, weight, *sums, squares in lines:
         if label < 0:

@@ -34,9 +34,9 @@ from spinney.trees import Route
 Path = tuple[tuple[Route, int], ...]
 SENT, SHARE = "spinney sent", "spinney share"
 ALL_ROWS = "spinney all rows"
-"""The name of the base after the numbers of its lines have been updated."""
+"""The name of the base table once the node numbers in it have been updated."""
 MAX_NUMBER = 2**31 - 1
-"""The largest value of an updated column."""
+"""The largest node number that the updated column can hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,14 +50,14 @@ class Location:
 
 @dataclass(slots=True, eq=False)
 class SplitStep:
-    """A split on a path: the route of its node, and the nodes of its branches."""
+    """A split on a path: its node, its route and the nodes of its branches."""
 
     route: Route
     children: dict[int, int] = field(default_factory=dict)
 
     @property
     def drops(self) -> bool:
-        """Whether a branch leads nowhere."""
+        """Whether the rows of a branch are dropped."""
         return len(self.children) < self.route.split.n_branches
 
     @property
@@ -75,15 +75,15 @@ class NodeRows:
     base : str
         The stored table of all encoded rows.
     columns : sequence of str
-        Its columns beside node and weight.
+        Its columns except node and weight.
     routes : SqlRoutes
     constructed : function
-        The attribute at a place that has a formula, None where there is none.
+        Returns the constructed attribute of an index, or None.
     has_weights : bool
-        Whether the stored table has weights. Without them a line weighs 1, until a row
-        is divided: later tables have weights.
+        Whether the stored table has weights. Without them, a line weighs 1 until a row
+        is divided.
     owns_base : bool
-        Whether nobody else reads the stored table, so that it may be updated.
+        Whether the stored table may be updated, as nothing else reads it.
     """
 
     def __init__(
@@ -101,38 +101,38 @@ class NodeRows:
         self._columns, self._routes, self._constructed = columns, routes, constructed
         self._locations = {ROOT: Location(base, ROOT)}
         self._tables: dict[str, set[int]] = {base: {ROOT}}
-        # What numbers lines have, of nodes that have gone elsewhere since, too.
+        # The node numbers in each table, including those of moved nodes.
         self._numbers: dict[str, frozenset[int]] = {base: frozenset([ROOT])}
         self._weighed = {base: has_weights}
-        # How many lines a table had that were somewhere, at first and of late.
+        # The number of active lines of a table, at first and now.
         self._updated: dict[str, tuple[int, int]] = {}
 
     def send(
         self, node: int, route: Route, children: dict[int, int], *, keep: bool
     ) -> None:
-        """Note where the children of a node are."""
+        """Record the location of a node's children."""
         location = self._locations[node]
         for branch, child in children.items():
             path = (*location.path, (route, branch))
-            self._move(child, Location(location.table, location.origin, path))
+            self._set_location(child, Location(location.table, location.origin, path))
         if node != ROOT and not keep:
             self.release([node])
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Let go of nodes, and of tables in which there is nobody left."""
+        """Release nodes, and drop tables without nodes."""
         for node in nodes:
             location = self._locations.pop(node, None)
             if location is not None:
-                self._leave(node, location.table)
+                self._release_table(node, location.table)
 
-    def _move(self, node: int, location: Location) -> None:
+    def _set_location(self, node: int, location: Location) -> None:
         before = self._locations.get(node)
         self._locations[node] = location
         self._tables[location.table].add(node)
         if before is not None and before.table != location.table:
-            self._leave(node, before.table)
+            self._release_table(node, before.table)
 
-    def _leave(self, node: int, name: str) -> None:
+    def _release_table(self, node: int, name: str) -> None:
         inside = self._tables[name]
         inside.discard(node)
         if not inside and name not in (self._base, ALL_ROWS):
@@ -143,44 +143,43 @@ class NodeRows:
     def relations(
         self, nodes: Collection[int], used: Collection[int], *, joined: bool = False
     ) -> Iterator[tuple[Callable[[], exp.Query | exp.Table], bool]]:
-        """Give the lines of nodes, some after the others, with their numbers.
+        """Yield relations of the lines of nodes, and whether each has weights.
 
-        ``used`` are the attributes that will be read, which may have formulas. With
-        each comes whether its lines have weights. Those that will be ``joined`` by
-        their nodes may have lines of others among them.
+        ``used`` are the attributes to read, constructed ones included. Relations that
+        will be ``joined`` by node may contain lines of other nodes.
         """
         for group in self.stored_groups(nodes):
             (name,) = {self._locations[node].table for node in group}
             others = self._numbers[name].difference(group) and not joined
             yield (
-                self._reader(name, group if others else (), used),
+                self._relation_reader(name, group if others else (), used),
                 self._weighed[name],
             )
 
     def stored_groups(self, nodes: Collection[int]) -> list[list[int]]:
-        """Keep the lines of nodes that are steps away, and divide nodes by table."""
-        groups = self._groups(nodes)
+        """Store the lines of nodes with unapplied splits; return nodes by table."""
+        groups = self._nodes_by_table(nodes)
         for group in groups:
             if any(self._locations[node].path for node in group):
                 self._store_nodes(group)
         return groups
 
     def lines(self, nodes: Collection[int]) -> Iterator[exp.Query | exp.Table]:
-        """Give the lines of nodes to be read once, some after the others."""
-        for group in self._groups(nodes):
+        """Yield relations of the lines of nodes, each to be read once."""
+        for group in self._nodes_by_table(nodes):
             name = self._locations[group[0]].table
             has_weights = self._weighed[name]
             lines: exp.Query | exp.Table
             if any(self._locations[node].path for node in group):
                 lines, has_weights = self._query_after_steps(group)
             else:
-                lines = self._reader(name, group, ())()
+                lines = self._relation_reader(name, group, ())()
             yield lines if has_weights else with_weights(lines)
 
-    def _reader(
+    def _relation_reader(
         self, name: str, nodes: Sequence[int], used: Collection[int]
     ) -> Callable[[], exp.Query | exp.Table]:
-        """Return what gives the lines of a table, or of some of its nodes."""
+        """Return a function that returns the lines of nodes in a table."""
 
         def read() -> exp.Query | exp.Table:
             constructed = self._with_constructed(self._lines_of(name), used)
@@ -195,8 +194,8 @@ class NodeRows:
 
         return read
 
-    def _groups(self, nodes: Collection[int]) -> list[list[int]]:
-        """Divide nodes by their tables, and so that no two ways lead from one node."""
+    def _nodes_by_table(self, nodes: Collection[int]) -> list[list[int]]:
+        """Divide nodes by table, so that each node on a path has one route."""
         groups: list[tuple[str, dict[tuple[object, ...], object], list[int]]] = []
         for node in nodes:
             location = self._locations[node]
@@ -214,21 +213,21 @@ class NodeRows:
         return [group for _, _, group in groups]
 
     def _store_nodes(self, nodes: Sequence[int]) -> None:
-        """Keep the lines of nodes as a table of their own."""
+        """Store the lines of nodes as a new table."""
         stored = self._locations[nodes[0]].table
-        if not self._renumber(stored, nodes):
+        if not self._update_nodes(stored, nodes):
             query, has_weights = self._query_after_steps(nodes)
             stored = self._engine.store(query)
             self._tables[stored], self._numbers[stored] = set(), frozenset(nodes)
             self._weighed[stored] = has_weights
         for node in nodes:
-            self._move(node, Location(stored, node))
+            self._set_location(node, Location(stored, node))
 
-    def _renumber(self, name: str, nodes: Sequence[int]) -> bool:
-        """Change the numbers of lines to those of nodes one step on, if that may be.
+    def _update_nodes(self, name: str, nodes: Sequence[int]) -> bool:
+        """Update node numbers to those after one step; return whether this is possible.
 
-        It may where nobody else is in the table but the root, no row is divided, and
-        half of the lines at least still are somewhere.
+        It is possible if only these nodes or the root use the table, no row is divided,
+        and at least half of the lines are active.
         """
         first, last = self._updated.get(name, (0, 0))
         if not self._engine.prefers_update or 2 * last < first or name == ALL_ROWS:
@@ -242,11 +241,11 @@ class NodeRows:
         if any(step.divides for step in steps.values()) or self._with_formulas(steps):
             return False
         present = self._numbers[name] - {DROPPED}
-        number = self._child(steps, arrived, present)
+        number = self._next_node(steps, arrived, present)
         if name == self._locations[ROOT].table:
             self._tables[ALL_ROWS], self._numbers[ALL_ROWS] = set(), frozenset([ROOT])
             self._weighed[ALL_ROWS] = self._weighed[name]
-            self._move(ROOT, Location(ALL_ROWS, ROOT))
+            self._set_location(ROOT, Location(ALL_ROWS, ROOT))
         n_lines = self._engine.update(name, {"node": number}, _is_active())
         self._updated[name] = first or n_lines, n_lines
         leave = present > {*steps, *arrived} or any(s.drops for s in steps.values())
@@ -255,7 +254,7 @@ class NodeRows:
         return True
 
     def _lines_of(self, name: str) -> exp.Query | exp.Table:
-        """Return the lines of a table, or those of the base as they were at first."""
+        """Return the lines of a table, or the root's lines if it is an updated base."""
         if name != ALL_ROWS:
             return sql.table(name)
         kind = self._engine.integer_type(DROPPED, MAX_NUMBER)
@@ -265,14 +264,14 @@ class NodeRows:
         return sql.select([number, *cells], sql.table(self._base))
 
     def _with_formulas(self, steps: Mapping[int, SplitStep]) -> bool:
-        """Return whether a split is of an attribute that has a formula."""
+        """Return whether a split uses a constructed attribute."""
         used = (index for step in steps.values() for index in step.route.attributes)
         return any(self._constructed(index) is not None for index in used)
 
     def _query_after_steps(self, nodes: Sequence[int]) -> tuple[exp.Query, bool]:
-        """Return the lines of nodes, some of them steps away from their table.
+        """Return the lines of nodes after unapplied splits.
 
-        Besides, whether they have weights.
+        The second result says whether the lines have weights.
         """
         name = self._locations[nodes[0]].table
         depth = max(len(self._locations[node].path) for node in nodes)
@@ -285,21 +284,21 @@ class NodeRows:
         for place in range(depth):
             steps, arrived = numbers.by_place[place]
             present = present if not place else {*steps, *arrived}
-            relation, has_weights = self._step(
+            relation, has_weights = self._after_step(
                 relation, steps, arrived, has_weights=has_weights, present=present
             )
         assert isinstance(relation, exp.Query)
         return relation, has_weights
 
-    def _child(
+    def _next_node(
         self,
         steps: Mapping[int, SplitStep],
         arrived: Mapping[int, int],
         present: Collection[int],
     ) -> exp.Expr:
-        """Return the number of the node that a line comes to, NULL if it is divided.
+        """Return the next node of a line, NULL if the line is divided.
 
-        ``present`` are the numbers that lines have.
+        ``present`` are the current node numbers of lines.
         """
         if self._engine.has_lists and len(present) > FEW_NODES:
             stays = {**dict.fromkeys(present, DROPPED), **arrived}
@@ -319,7 +318,7 @@ class NodeRows:
         goes_to |= {node: sql.integer(number) for node, number in arrived.items()}
         return sql.by_node(goes_to, DROPPED)
 
-    def _step(
+    def _after_step(
         self,
         relation: exp.Query | exp.Table,
         steps: dict[int, SplitStep],
@@ -328,12 +327,12 @@ class NodeRows:
         has_weights: bool,
         present: Collection[int],
     ) -> tuple[exp.Query, bool]:
-        """Return the lines one step further, and whether they have weights there.
+        """Return the lines after one step, and whether they have weights.
 
-        ``present`` are the numbers that lines have before.
+        ``present`` are the node numbers before the step.
         """
         used = {index for step in steps.values() for index in step.route.attributes}
-        child = self._child(steps, arrived, present)
+        child = self._next_node(steps, arrived, present)
         cells = ["node", *(["weight"] if has_weights else []), *self._columns]
         sent = sql.select(
             [*map(sql.column, cells), sql.alias(child, "child")],
@@ -369,7 +368,7 @@ class NodeRows:
             *([] if weight is None else [sql.alias(weight, "weight")]),
             *(sql.column(name, SENT) for name in self._columns),
         ]
-        # To drop lines an engine may look twice for where each of them goes.
+        # Dropping lines, an engine may compute the next node of each line twice.
         keeps_all = {*present} <= {*steps, *arrived}
         drops = divided or not keeps_all or any(step.drops for step in steps.values())
         stays = (
@@ -390,7 +389,7 @@ class NodeRows:
     def _with_constructed(
         self, relation: exp.Query | exp.Table, indices: Collection[int]
     ) -> exp.Query | exp.Table:
-        """Return a relation with those of these attributes that have formulas."""
+        """Return a relation extended by the constructed ones of these attributes."""
         constructed = [
             sql.alias(expression_of(attribute), f"a{index}")
             for index in sorted(indices)
@@ -404,19 +403,19 @@ class NodeRows:
 
 
 def with_weights(relation: exp.Query | exp.Table) -> exp.Select:
-    """Return lines of which none has a weight with that of 1."""
+    """Return unweighted lines with a weight of 1."""
     return sql.select(
         [exp.Star(), sql.alias(sql.double(sql.integer(1)), "weight")], relation
     )
 
 
 def _is_active() -> exp.Expr:
-    """Return whether a line is at an active node."""
+    """Return the condition that a line is at an active node."""
     return exp.GTE(this=sql.column("node"), expression=sql.integer(0))
 
 
 def _routes_on_path(location: Location) -> dict[tuple[object, ...], object]:
-    """Return which route leads on from each node of a path; none from the last."""
+    """Return the route of each node on a path; None for the last."""
     routes: dict[tuple[object, ...], object] = {}
     key: tuple[object, ...] = (location.origin,)
     for route, branch in location.path:
@@ -427,10 +426,10 @@ def _routes_on_path(location: Location) -> dict[tuple[object, ...], object]:
 
 
 class _NodeNumbers:
-    """Numbers the nodes of paths: wanted ones by their own, others above these.
+    """Numbers the nodes of paths: requested nodes keep theirs, others get higher ones.
 
-    At each place of paths there are nodes that go on, by number, and nodes that have
-    arrived before, with what they are called from there on.
+    At each depth of the paths, nodes have further steps, or have arrived and are
+    renumbered.
     """
 
     def __init__(self, nodes: Sequence[int], locations: dict[int, Location]) -> None:

@@ -1,22 +1,22 @@
-"""Numbers of many values by bins: edges once, bins once, and those that are opened.
+"""Bins of numeric columns with many values: edges, bin columns and opened bins.
 
-A column of more than ``MAX_VALUES`` different numbers is divided by its quantiles, and
-what lies between two of these in parts of equal width. The bin of each number is kept
-beside it, and the least and the greatest number of each bin are known once and for all.
-A node of many rows is counted by bins, which are small whole numbers::
+A column of more than ``MAX_VALUES`` distinct numbers is divided at its quantiles, and
+each range between two quantiles into bins of equal width. The bin of each number is
+stored beside it; minimum and maximum of each bin are computed once. A node of many rows
+is counted by bins, which are small whole numbers::
 
     SELECT …, count(*), k0 AS value
     FROM (SELECT *, CASE WHEN node IN (5, 6) THEN a0 ELSE b0 END AS k0 FROM …) …
 
-A second statement counts what is in the bins that may hold the best cut, and in no
-others, by value or by finer bins (``sources.open_bins``)::
+A second statement counts only the bins that may contain the best threshold, by value or
+by finer bins (``sources.open_bins``)::
 
     SELECT …, count(*), k0 AS value, min(a0) AS low, max(a0) AS high
     FROM (SELECT *, the number a0, or where its part begins, AS k0
           FROM … JOIN (VALUES (5, 0.25, 0.75, …), …) ON at = node AND a0 BETWEEN …) …
 
-That bins are counted right needs no exact arithmetic of an engine: the number of a bin
-only has to rise with the numbers in it.
+Counts are right without exact arithmetic in the engine: bin numbers only have to rise
+with the values.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -33,39 +33,39 @@ from spinney.extensions.databases.grouped import Relation, grouped_statements
 from spinney.sources.open_bins import Interval
 
 MAX_VALUES = 4_000
-"""How many different numbers of a column are counted one by one."""
+"""Columns with at most this many distinct numbers are counted by value."""
 MAX_ROWS_BY_VALUE = 500
-"""How many rows of a node are."""
+"""Nodes with at most this many rows are counted by value."""
 QUANTILES, PARTS = 16, 16
-"""Into how much a column is divided, and what lies between two quantiles."""
+"""The number of quantile ranges of a column, and of bins in each range."""
 
 FIGURES = 4
-"""The figures of each column: count, minimum, maximum, number of fractions."""
+"""Statistics of a column: count, minimum, maximum, number of fractional values."""
 WHOLE = 2**31
-"""Whole numbers below this are kept as such, in as many bytes as they need."""
+"""Integers below this are stored as integers of the smallest sufficient type."""
 
 
 class NumberBins:
-    """The bins of those columns that have very many numbers.
+    """The bins of the numeric columns with many distinct values.
 
     Parameters
     ----------
     engine : SqlEngine
     base : str
-        The kept table of all rows. If there are bins, another one takes its place.
+        The stored table of all rows; a table with bins replaces it.
     columns : sequence of str
         Its columns.
     numbers : collection of int
-        The places of numbers among them.
+        The indices of the numeric columns.
 
     Attributes
     ----------
     base : str
-        The kept table, with a column b0 beside a0 where there are bins of that.
+        The stored table; column b0 has the bins of column a0, if there are any.
     ranges : dict of int to (array, array)
-        The least and the greatest number of each bin, by the place of the column.
+        Minimum and maximum of each bin, by column index.
     different : dict of int to int
-        About how many different numbers columns have, of tables that are not small.
+        The approximate number of distinct values by column; empty for small tables.
     n_rows : int
     """
 
@@ -93,7 +93,7 @@ class NumberBins:
             self._find_ranges()
 
     def _find_edges(self, columns: Collection[int]) -> None:
-        """Find the edges of columns of many numbers, and the type of whole ones."""
+        """Set the bin edges of columns of many values, and the integer types."""
         listed: list[exp.Expr] = []
         for index in columns:
             cell = partial(sql.column, f"a{index}")
@@ -126,7 +126,7 @@ class NumberBins:
                 self._edges[index] = np.unique(edges).tolist()
 
     def _with_bins(self, columns: Sequence[str]) -> exp.Query:
-        """Return all rows with the bin of each number beside it."""
+        """Return all rows with bin columns added."""
         narrow = {f"a{index}": kind for index, kind in self._whole.items()}
         cells: list[exp.Expr] = [
             sql.alias(exp.Cast(this=sql.column(name), to=narrow[name]), name)
@@ -137,11 +137,11 @@ class NumberBins:
         bins = []
         for index, edges in self._edges.items():
             pieces = [
-                _piece(f"a{index}", low, high, first * PARTS)
+                _bin_position(f"a{index}", low, high, first * PARTS)
                 for first, (low, high) in enumerate(pairwise(edges))
             ]
             last = len(pieces) * PARTS - 1
-            place = exp.Floor(this=_chosen(f"a{index}", edges[1:-1], pieces))
+            place = exp.Floor(this=_bin_by_search(f"a{index}", edges[1:-1], pieces))
             chosen = exp.Least(this=place, expressions=[sql.integer(last)])
             known_bin = sql.case((sql.not_null(sql.column(f"a{index}")), chosen))
             kind = self._engine.integer_type(0, last)
@@ -149,7 +149,7 @@ class NumberBins:
         return sql.select([*cells, *bins], sql.table(self.base))
 
     def _find_ranges(self) -> None:
-        """Find the least and the greatest number of each bin."""
+        """Set the minimum and maximum of each bin."""
         statements = grouped_statements(
             self._engine,
             lambda _: sql.table(self.base),
@@ -167,8 +167,8 @@ class NumberBins:
                 least[bins], greatest[bins] = floats(low)[in_bin], floats(high)[in_bin]
                 self.ranges[int(name[1:])] = least, greatest
 
-    def keyed(self, relation: Relation, by_value: Sequence[int]) -> Relation:
-        """Return lines with what they are counted by: bins, but at some nodes."""
+    def with_keys(self, relation: Relation, by_value: Sequence[int]) -> Relation:
+        """Return lines with the keys to group by: bins, or values at some nodes."""
         if not by_value:
             return relation
 
@@ -189,29 +189,31 @@ class NumberBins:
         return read
 
 
-def _piece(name: str, low: float, high: float, first: int) -> exp.Expr:
-    """Return the bin of a number between two quantiles, before it is rounded down.
+def _bin_position(name: str, low: float, high: float, first: int) -> exp.Expr:
+    """Return the position of a number between two quantiles, in bins, not rounded.
 
-    The greatest number may come to the first bin behind the next quantile.
+    The greatest number may fall into the first bin above the next quantile.
     """
     scale = PARTS / (high - low)
     if not 0 < scale < np.inf:
-        return sql.param(float(first))  # they are too far apart, or too near, to divide
+        return sql.param(float(first))  # the distance overflows or underflows
     inside = sql.product(
         sql.difference(sql.column(name), sql.param(low)), sql.param(scale)
     )
     return sql.add([sql.param(float(first)), inside])
 
 
-def _chosen(name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]) -> exp.Expr:
-    """Return the piece that a number is in, between two edges, by halves."""
+def _bin_by_search(
+    name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]
+) -> exp.Expr:
+    """Return a CASE that finds the bin of a number by binary search over the edges."""
     if not edges:
         return pieces[0]
     middle = len(edges) // 2
     below = exp.LTE(this=sql.column(name), expression=sql.param(edges[middle]))
     return sql.case(
-        (below, _chosen(name, edges[:middle], pieces[: middle + 1])),
-        default=_chosen(name, edges[middle + 1 :], pieces[middle + 1 :]),
+        (below, _bin_by_search(name, edges[:middle], pieces[: middle + 1])),
+        default=_bin_by_search(name, edges[middle + 1 :], pieces[middle + 1 :]),
     )
 
 
@@ -220,10 +222,10 @@ def rows_in_opened_bins(
     relation: Relation,
     intervals: Mapping[int, Mapping[int, Sequence[Interval]]],
 ) -> Relation:
-    """Return the lines that are in an opened bin, with what they are counted by.
+    """Return the lines in opened bins, with the keys to group by.
 
-    ``intervals`` are by attribute and node. They are joined with the lines: a CASE over
-    hundreds of them would take longer for each line than all else.
+    The intervals of each attribute are joined with the lines, by node: evaluating a
+    CASE over hundreds of intervals would take most of the time.
     """
 
     def read(names: Sequence[str]) -> exp.Query:
@@ -237,15 +239,21 @@ def rows_in_opened_bins(
         identifier = exp.to_identifier(LINES, quoted=True)
         all_cells = exp.Column(this=exp.Star(), table=identifier)
         query = sql.select(
-            [all_cells, sql.alias(_key(cell), name)], relation(names), name=LINES
+            [all_cells, sql.alias(_interval_key(cell), name)],
+            relation(names),
+            name=LINES,
         )
         inside = sql.all_of(
             [
                 exp.EQ(
                     this=sql.column("at", OPENED), expression=sql.column("node", LINES)
                 ),
-                exp.GTE(this=sql.column(cell, LINES), expression=_cell("low")),
-                exp.LTE(this=sql.column(cell, LINES), expression=_cell("high")),
+                exp.GTE(
+                    this=sql.column(cell, LINES), expression=_interval_column("low")
+                ),
+                exp.LTE(
+                    this=sql.column(cell, LINES), expression=_interval_column("high")
+                ),
             ]
         )
         opened = engine.values(listed, ("at", *INTERVAL_COLUMNS), OPENED)
@@ -260,23 +268,30 @@ INTERVAL_COLUMNS = ("low", "high", "scale", "width", "last")
 
 
 def _interval_row(interval: Interval) -> tuple[float, ...]:
-    """Return the ends of an interval, and how it is divided; 0 where it is not."""
+    """Return the ends of an interval, and its subdivision or 0."""
     ends = interval.low, interval.high
     if not interval.n_parts:
         return *ends, 0.0, 0.0, 0.0
     return *ends, interval.scale, interval.width, float(interval.n_parts - 1)
 
 
-def _cell(name: str) -> exp.Expr:
+def _interval_column(name: str) -> exp.Expr:
     return sql.double(sql.column(name, OPENED))
 
 
-def _key(name: str) -> exp.Expr:
-    """Return what a number inside an interval is counted by: ``Interval.key_of``."""
+def _interval_key(name: str) -> exp.Expr:
+    """Return the key to group a number in an interval by: ``Interval.key_of``."""
     number = sql.double(sql.column(name, LINES))
-    inside = sql.product(sql.difference(number.copy(), _cell("low")), _cell("scale"))
-    part = exp.Least(this=exp.Floor(this=inside), expressions=[_cell("last")])
-    begins = sql.add([_cell("low"), sql.product(part, _cell("width"))])
-    key = exp.Least(this=begins, expressions=[_cell("high")])
-    divided = exp.GT(this=_cell("scale"), expression=sql.integer(0))
+    inside = sql.product(
+        sql.difference(number.copy(), _interval_column("low")),
+        _interval_column("scale"),
+    )
+    part = exp.Least(
+        this=exp.Floor(this=inside), expressions=[_interval_column("last")]
+    )
+    begins = sql.add(
+        [_interval_column("low"), sql.product(part, _interval_column("width"))]
+    )
+    key = exp.Least(this=begins, expressions=[_interval_column("high")])
+    divided = exp.GT(this=_interval_column("scale"), expression=sql.integer(0))
     return sql.case((divided, key), default=number)

@@ -1,4 +1,4 @@
-"""Rows of an engine as a source: checked, described, coded, ready to be counted."""
+"""Open the rows of an engine: check, describe and encode them as a source."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -76,7 +76,7 @@ from spinney.sources.rows.training_rows import (
 def rows_in_duckdb(
     opened: OpenRelation, roles: ColumnRoles, options: RemoteOptions
 ) -> Iterator[RemoteData]:
-    """Give the rows of a relation."""
+    """Yield the training data of a DuckDB relation."""
     relation = selected(opened.relation, opened.columns)
     cells = {
         described.name: sql.column(name)
@@ -106,9 +106,9 @@ def rows_in_engine(
     text_format: TextFormat | None = None,
     has_types: bool = True,
 ) -> RemoteData:
-    """Return the rows of an engine, counted there or read once.
+    """Return the training data of an engine, counted there or fetched.
 
-    ``has_types`` says that cells have types, as all but those of text files do.
+    ``has_types`` is False for text files, whose cells have no types.
     """
     engine.budget = options.budget
     clean = training_query(
@@ -128,7 +128,9 @@ def rows_in_engine(
     numeric = roles.target in roles.declared.numeric
     classes, _ = as_target(target, numeric=numeric)
     if classes.is_numeric:
-        classes = replace(classes, origin=_origin(clean, from_zero=roles.from_zero))
+        classes = replace(
+            classes, origin=_target_origin(clean, from_zero=roles.from_zero)
+        )
     schema = schema_of(clean, classes, seen, markers=markers, text_format=text_format)
     coded, max_rows = (
         encoded_query(clean, schema, seen),
@@ -139,13 +141,15 @@ def rows_in_engine(
         engine.prepare_storage(n_known, schema.n_columns + 1)
     fraction = options.share(n_known, classes)
     if fraction is not None:
-        coded, reserved = _reserve(engine, coded, schema, fraction, options)
+        coded, reserved = _reserve_validation_rows(
+            engine, coded, schema, fraction, options
+        )
         n_known -= len(reserved.classes)
-        max_rows -= len(reserved.classes)  # they stay for as long as the tree grows
+        max_rows -= len(reserved.classes)  # the tables last until the tree is grown
     if n_known <= max_rows:
-        data, totals = _read(engine, coded, schema, options)
+        data, totals = _fetch_rows(engine, coded, schema, options)
     elif options.sampleable:
-        base = _keep_with_hashes(engine, coded, schema, options.seed)
+        base = _store_with_hashes(engine, coded, schema, options.seed)
         rows = HashedTable(engine, base, schema, max_rows)
         totals = rows.root()
         data = RemoteData(totals.fingerprint(), rows.source, sampleable=rows)
@@ -167,10 +171,10 @@ def rows_in_engine(
     return replace(data, reserved=reserved)
 
 
-def _read(
+def _fetch_rows(
     engine: SqlEngine, coded: exp.Select, schema: Schema, options: RemoteOptions
 ) -> tuple[RemoteData, Totals]:
-    """Return rows that have room, read once, and their totals."""
+    """Return rows that fit in memory, fetched, and their totals."""
     lines = FetchedRows.read(engine.fetch(rows_query(coded, schema)), schema)
     training = lines.training(schema)
     totals = training.source().root()
@@ -179,25 +183,25 @@ def _read(
     return RemoteData(origin, training=training, sampleable=hashed), totals
 
 
-def _keep_with_hashes(
+def _store_with_hashes(
     engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int
 ) -> str:
-    """Return the kept table of coded rows with their numbers."""
+    """Store the encoded rows with their hashes; return the table's name."""
     plain = engine.store(coded)
     base = engine.store(sampleable_rows(engine, plain, schema, seed=seed))
     engine.drop([plain])
     return base
 
 
-def _reserve(
+def _reserve_validation_rows(
     engine: SqlEngine,
     coded: exp.Select,
     schema: Schema,
     fraction: float,
     options: RemoteOptions,
 ) -> tuple[exp.Select, TrainingSet]:
-    """Return the select of the rows that are left, and those that are reserved."""
-    base = _keep_with_hashes(engine, coded, schema, options.seed)
+    """Return a select of the training rows, and the reserved validation rows."""
+    base = _store_with_hashes(engine, coded, schema, options.seed)
     sample, names = sample_fraction(fraction), cell_names(schema)
     lines, rest = (
         sql.select(map(sql.column, names), sampled_rows(sql.table(base), names, [each]))
@@ -214,9 +218,9 @@ def _reserve(
 def _without_identifiers(
     rows: TrainingQuery, declared: Declarations, *, has_types: bool
 ) -> TrainingQuery:
-    """Return rows without the columns that only tell them apart; say which they were.
+    """Return rows without identifier columns; report the excluded columns.
 
-    They are those that are left out in memory.
+    The same columns are excluded in memory.
     """
     values_by_raw = seen_values(rows).attributes
     values = {
@@ -236,7 +240,7 @@ def _without_identifiers(
 def _warn_of_columns(
     rows: TrainingQuery, schema: Schema, declared: Declarations, *, has_types: bool
 ) -> None:
-    """Warn of columns that only tell rows apart, and of odd texts, as in memory."""
+    """Warn of identifier-like columns and unparsable texts, as in memory."""
     values = {
         index: attribute.values
         for index, attribute in enumerate(schema.attributes)
@@ -254,7 +258,7 @@ def _issue_facts(
     *,
     has_types: bool,
 ) -> list[IssueFacts]:
-    """Return what is known of columns, of which some have values."""
+    """Return the facts about columns that have values."""
     known = dict(zip(values, count_present(rows, [*values]), strict=True))
     return [
         IssueFacts(
@@ -274,7 +278,7 @@ def _issue_facts(
 
 
 def _integer_summary(rows: TrainingQuery, index: int) -> IntegerSummary | None:
-    """Return what is counted of an attribute's numbers, if all of them are whole."""
+    """Return the counts of an attribute's numbers; None unless all are integers."""
     number = partial(sql.column, f"c{index}")
     is_whole = exp.EQ(this=number(), expression=exp.Floor(this=number()))
     different = exp.Count(this=exp.Distinct(expressions=[number()]))
@@ -292,7 +296,7 @@ def _integer_summary(rows: TrainingQuery, index: int) -> IntegerSummary | None:
 
 
 def _count_labelled_rows(rows: TrainingQuery) -> int:
-    """Say how many rows have no class, return how many have one; refuse no rows."""
+    """Return the number of rows with a class; report the others; require rows."""
     known, n_rows = count_classes(rows)
     if not n_rows:
         msg = "the table has no rows: give it at least two"
@@ -303,7 +307,7 @@ def _count_labelled_rows(rows: TrainingQuery) -> int:
 
 
 def _note_incomplete(rows: TrainingQuery) -> None:
-    """Tell how many rows lack a cell; refuse if all of them do."""
+    """Report the number of incomplete rows; refuse a table without complete rows."""
     names = [column.name for column in rows.attributes]
     known = count_present(rows, range(len(names)))
     total = [sql.count_all(), sql.total(sql.column("weight"))]
@@ -317,8 +321,8 @@ def _note_incomplete(rows: TrainingQuery) -> None:
     note_incomplete(n_rows - n_complete, n_rows, lacking, weight=weighs)
 
 
-def _origin(rows: TrainingQuery, *, from_zero: bool) -> float:
-    """Return a number near the target's mean; a whole one where all are whole."""
+def _target_origin(rows: TrainingQuery, *, from_zero: bool) -> float:
+    """Return a number near the target's mean; an integer if all targets are."""
     number, weight = partial(sql.column, "class"), partial(sql.column, "weight")
     is_whole = exp.EQ(this=number(), expression=exp.Floor(this=number()))
     total, size, n_rows, n_whole, n_finite, least, greatest, largest = (
@@ -349,19 +353,19 @@ def _origin(rows: TrainingQuery, *, from_zero: bool) -> float:
 
 
 MAX_COMPARED = 12
-"""So many values are compared one after the other."""
+"""The maximum number of values in one CASE."""
 
 
 def encoded_query(rows: TrainingQuery, schema: Schema, seen: SeenValues) -> exp.Select:
-    """Return the select of node, weight, class, a0, a1 and so on, codes for names."""
+    """Return the select of node, weight, class, a0, a1, … with codes for categories."""
     coded: dict[str, dict[RawValue, int]] = {}
     for index, attribute in enumerate(schema.attributes):
         if attribute.kind != "numeric":
             codes = {value: code for code, value in enumerate(attribute.values)}
-            coded[f"c{index}"] = _codes(seen.attributes[index], codes)
+            coded[f"c{index}"] = _codes_by_raw_value(seen.attributes[index], codes)
     if not schema.target.is_numeric:
         classes = {value: code for code, value in enumerate(schema.target.classes)}
-        coded["class"] = _codes(seen.target, classes)
+        coded["class"] = _codes_by_raw_value(seen.target, classes)
     many = sorted(
         (name for name, codes in coded.items() if len(codes) > MAX_COMPARED),
         key=lambda name: -len(coded[name]),
@@ -398,7 +402,7 @@ def encoded_query(rows: TrainingQuery, schema: Schema, seen: SeenValues) -> exp.
     return query
 
 
-def _codes(
+def _codes_by_raw_value(
     seen: Mapping[RawValue, Value], codes: Mapping[Value, int]
 ) -> dict[RawValue, int]:
     return {raw: codes[value] for raw, value in seen.items() if value in codes}

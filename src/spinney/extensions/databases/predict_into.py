@@ -1,4 +1,4 @@
-"""Predictions where the rows are: a table of a database, made there."""
+"""Predictions made by a database and stored there as a table."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.models.fitted_model import FittedBase
 from spinney.sources.training_data import engine_of
 
-MAX_LISTED = 4  # columns in a warning
+MAX_LISTED = 4  # column names shown in a warning
 
 
 def predict_into(
@@ -32,12 +32,11 @@ def predict_into(
     table: str | None = None,
     overwrite: bool = False,
 ) -> int:
-    """Let a database predict its rows, and return how many lines the new table has.
+    """Store predictions of a table in its database; return the number of new rows.
 
-    The table is that of ``model.export("sql")``: all columns of the rows, and beside
-    them what is predicted. A column that has the name of a prediction, as in the table
-    of an earlier run, is left out with a warning. No row leaves the database; if
-    anything fails, there is no new table.
+    The new table has all columns and the predictions of ``model.export("sql")``. A
+    column with the name of a prediction, as after an earlier run, is replaced with a
+    warning. No row leaves the database; after an error there is no new table.
 
     Parameters
     ----------
@@ -45,13 +44,11 @@ def predict_into(
     data : address or connection
         A database, as ``spinney.grow`` takes it.
     into : str
-        The table to make, or schema and table.
+        The name of the new table, or schema and name.
     table : str, optional
         The table or view to read, or one SELECT.
     overwrite : bool
-        Whether a table of that name is replaced.
-
-    Examples
+        Whether to replace an existing table. Examples
     --------
     >>> import sqlite3, spinney
     >>> connection = sqlite3.connect(":memory:")
@@ -69,7 +66,7 @@ def predict_into(
     if engine is None:
         raise refusal(
             Setting("into", into),
-            "is a table of a database",
+            "stores predictions in a database, but DATA is no database",
             "give its address as DATA, such as postgresql://user@host/database",
         )
 
@@ -85,7 +82,7 @@ def predict_into(
 
 
 def _without_predictions(columns: Sequence[str], model: Any, engine: str) -> list[str]:
-    """Return the columns whose names no prediction has; warn of the others."""
+    """Return the columns that are not named like predictions; warn of the others."""
     prediction_names = registry.load("operation", "names of predictions")
     replaced: list[str] = prediction_names(model, engine, columns)
     if replaced:
@@ -106,32 +103,31 @@ def write_table(
     needed: Sequence[str] = (),
     overwrite: bool = False,
 ) -> int:
-    """Make a table of a query over the rows, and return how many lines it has.
+    """Store a query's result as a table; return the number of rows.
 
     Parameters
     ----------
     database_table : DatabaseTable
-        Where the rows are.
+        The table that is read.
     into : str
         The name of the new table, or schema and name.
     query : function
-        From the name that the rows have, and the names of their columns, to the words
-        of the query.
+        Returns the query as text, given the name and the columns of the rows.
     needed : sequence of str
-        The columns that the query asks for.
+        The columns that the query reads.
     overwrite : bool
-        Whether a table of that name is replaced.
+        Whether to replace an existing table.
     """
     if database_table.engine not in CAN_WRITE:
         raise refusal(
             Setting("into", into),
-            f"is of no use to {database_table.engine}",
-            f"only {' and '.join(CAN_WRITE)} make tables; export the model as SQL",
+            f"cannot be used with {database_table.engine}",
+            f"use {' or '.join(CAN_WRITE)}, or export the model as SQL",
         )
     name, _, schema = (part[::-1] for part in into[::-1].partition("."))
     if not name or (not schema and "." in into):
-        raise refusal(Setting("into", into), "is no name of a table")
-    # A name alone is one of SQLite's main database: none that is attached is replaced.
+        raise refusal(Setting("into", into), "is not a table name")
+    # In SQLite a name alone means the main database, never an attached one.
     schema = schema or ("main" if database_table.engine == "sqlite" else "")
     target = sql.table(name, schema or None)
     with open_engine(database_table, writes=True) as engine, _transaction(engine):
@@ -166,23 +162,23 @@ def _existing_table(
     *,
     overwrite: bool,
 ) -> exp.Table | None:
-    """Return the table that goes, if there is one; refuse one that must stay."""
+    """Return the existing table to replace, or None; refuse to replace other tables."""
     tables = list_tables(database_table.engine, engine.connection)
     found = _find_table(target, tables, engine.dialect)
     if found is None:
         return None
-    # A name of a WITH may be that of a table too: it is taken for one that is read.
+    # A WITH name that equals a table's counts as reading that table.
     read = (
         _find_table(t, tables, engine.dialect) for t in engine.rows.find_all(exp.Table)
     )
     if found in read:
         raise ParameterError(
-            into, " is the table that is read", remedy="write to another one"
+            into, " is also the input table", remedy="write to another one"
         )
     if not overwrite:
         raise ParameterError(
             into,
-            " is in the database already",
+            " already exists in the database",
             remedy=phrase("name another table, or set {}", Setting("overwrite")),
         )
     return sql.table(*reversed(found))
@@ -191,7 +187,7 @@ def _existing_table(
 def _find_table(
     target: exp.Table, tables: Sequence[tuple[str, str]], dialect: str
 ) -> tuple[str, str] | None:
-    """Return schema and name of a table as the database has them, if it has it."""
+    """Return schema and name of a table as the database spells them, or None."""
 
     def is_meant(part: exp.Expr | None, name: str) -> bool:
         if not isinstance(part, exp.Identifier):
@@ -211,12 +207,12 @@ def _find_table(
 
 
 def _create_stand_in(engine: SqlEngine, name: str) -> str:
-    """Make what the rows stand under, and return what it is: a view or a table.
+    """Create a stand-in for the rows; return its kind, VIEW or TABLE.
 
-    SQLite gives no column of a view the name "true" or "false"; a table may have one.
+    In SQLite the columns of tables, but not of views, may be named "true" or "false".
     """
     rows = _sql(engine, sql.select([exp.Star()], engine.rows))
-    # PostgreSQL binds no values where it defines a view, and there are none here.
+    # PostgreSQL cannot bind values in a view; this statement has none.
     engine.run(f"CREATE TEMPORARY VIEW {name} AS {rows}")
     names = _column_names(engine, rows)
     if _column_names(engine, f"SELECT * FROM {name}") == names:
@@ -230,7 +226,7 @@ def _create_stand_in(engine: SqlEngine, name: str) -> str:
 def _rename_columns(
     engine: SqlEngine, table_name: str, new_names: Sequence[str]
 ) -> None:
-    """Give the columns of a table that is made of a query the names that these have."""
+    """Give the columns of a stored query result their final names."""
     names = _column_names(engine, f"SELECT * FROM {table_name}")
     for name, new_name in zip(names, new_names, strict=True):
         if name != new_name:
@@ -243,7 +239,7 @@ def _rename_columns(
 
 def _column_names(engine: SqlEngine, query: str) -> list[str]:
     """Return the names of the columns of a query."""
-    # A query may end with a comment, and SQLite says of subqueries other names.
+    # A query may end with a comment; SQLite renames columns of subqueries.
     with engine.translated_errors():
         described = engine.connection.execute(f"{query}\nLIMIT 0").description
     return [entry[0] for entry in described]
@@ -255,7 +251,7 @@ def _sql(engine: SqlEngine, expression: exp.Expr) -> str:
 
 @contextmanager
 def _transaction(engine: Any) -> Iterator[None]:
-    """Let several statements be one; PostgreSQL's engine is a transaction by itself."""
+    """Run statements in one transaction. The PostgreSQL engine already runs in one."""
     if engine.dialect == "postgres":
         yield
         return

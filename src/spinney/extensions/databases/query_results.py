@@ -1,4 +1,4 @@
-"""Results of queries as arrays: fetched rows, and grouped counts with their tables."""
+"""Query results as arrays: fetched rows, and grouped counts with their tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -19,11 +19,11 @@ from spinney.trees import TableBatch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountRows:
-    """Lines of an answer: rows and amounts by attribute, node, column and value.
+    """Result rows of counts: row numbers and amounts by attribute, node, column, value.
 
-    ``value`` is NaN where it is missing. ``amounts`` are one weight in its ``column``,
-    or the moments of a number. ``low`` is the least number of a line that is a bin, of
-    which ``value`` is the greatest.
+    ``value`` is NaN for missing values. ``amounts`` are the weight in ``column``, or
+    the moments of a numeric target. A bin has its minimum in ``low`` and its maximum in
+    ``value``.
     """
 
     attribute: Integers
@@ -44,10 +44,10 @@ class CountRows:
         has_weights: bool,
         ranges: bool = False,
     ) -> "CountRows":
-        """Read an answer; ``by`` says that it has a column beside the node.
+        """Return a query result as counts; ``by``: it has a column beside the node.
 
-        ``has_weights`` says that it has weights, where others have numbers of rows;
-        ``ranges`` that it has the least and the greatest number of bins.
+        ``has_weights``: the result has weights, not only row counts; ``ranges``: it has
+        the minimum and maximum of bins.
         """
         low, high = answer[-2:] if ranges else (None, None)
         which, node, *rest = answer[:-2] if ranges else answer
@@ -64,10 +64,10 @@ class CountRows:
         )
         if low is None or high is None:
             return lines
-        return lines._spread(floats(low), floats(high))
+        return lines._with_bin_ranges(floats(low), floats(high))
 
-    def _spread(self, low: Floats, high: Floats) -> "CountRows":
-        """Return bins by the least and the greatest number of all their lines."""
+    def _with_bin_ranges(self, low: Floats, high: Floats) -> "CountRows":
+        """Return counts with the minimum and maximum of each bin over all its rows."""
         is_bin = ~np.isnan(low) & ~np.isnan(self.value)
         in_bins = np.flatnonzero(is_bin)
         order = in_bins[
@@ -89,10 +89,10 @@ class CountRows:
     def in_bins(
         self, bins: Mapping[int, tuple[Floats, Floats]], by_value: Sequence[int]
     ) -> "CountRows":
-        """Return lines whose values are numbers of bins by the numbers of these.
+        """Return counts with bin numbers replaced by the ranges of the bins.
 
-        ``bins`` have the least and the greatest number of each, by attribute; at nodes
-        ``by_value`` a number is itself.
+        ``bins`` are the minima and maxima of bins by attribute. At nodes ``by_value``
+        the values are not bin numbers.
         """
         value, least = self.value.copy(), self.low.copy()
         is_bin = ~np.isnan(self.value) & ~np.isin(self.node, by_value)
@@ -103,12 +103,12 @@ class CountRows:
         return replace(self, value=value, low=least)
 
     def take(self, lines: NDArray[Any]) -> "CountRows":
-        """Return some of the lines."""
+        """Return some of the result rows."""
         return CountRows(*(getattr(self, field.name)[lines] for field in fields(self)))
 
     @classmethod
     def joined(cls, parts: Sequence["CountRows"]) -> "CountRows":
-        """Return the lines of several answers."""
+        """Return the concatenated lines of several results."""
         if len(parts) == 1:
             return parts[0]
         names = [field.name for field in fields(cls)]
@@ -121,7 +121,7 @@ class CountRows:
         lines: NDArray[Any] | slice,
         places: NDArray[Any] | int,
     ) -> None:
-        """Put rows and amounts of lines at places of arrays, no two in one cell."""
+        """Write counts and amounts of lines into different cells of arrays."""
         column, amounts = self.column[lines], self.amounts[lines]
         counts[places, column] = self.rows[lines]
         if amounts.shape[1] == 1:
@@ -132,9 +132,9 @@ class CountRows:
     def tables(
         self, requests: Sequence[tuple[int, Sequence[int]]], width: int, n_outputs: int
     ) -> TableBatch:
-        """Return the tables that are requested: some attributes of each node.
+        """Return the count tables of the requested nodes and attributes.
 
-        Each has so many columns of weights, and of rows.
+        ``width`` is the number of weight columns, ``n_outputs`` that of row columns.
         """
         node = np.repeat(np.arange(len(requests)), [len(each) for _, each in requests])
         attributes = [sorted(attributes) for _, attributes in requests]
@@ -157,7 +157,7 @@ class CountRows:
 def _amounts(
     rows: Integers, amounts: Sequence[Sequence[Any]], *, has_weights: bool
 ) -> Floats:
-    """Return weights, and further sums; without weights, a row weighs 1."""
+    """Return weights and further sums; without weights, the number of rows is first."""
     weights = [] if has_weights else [rows.astype(np.float64)]
     return np.array([*weights, *map(floats, amounts)]).T
 
@@ -171,7 +171,7 @@ def _table_batch(
     width: int,
     n: int,
 ) -> TableBatch:
-    """Return the stack of lines whose tables are known."""
+    """Return the batch of lines with known tables."""
     missing = np.zeros((len(node), width))
     missing_rows = np.zeros((len(node), n), dtype=np.int64)
     is_missing = np.isnan(lines.value)
@@ -201,7 +201,7 @@ def _table_batch(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FetchedRows:
-    """Lines as arrays: a row, or a part of one, at a node, with its weight there."""
+    """Fetched lines as arrays: rows, or fractions of rows, with node and weight."""
 
     node: Integers
     weight: Floats
@@ -210,7 +210,7 @@ class FetchedRows:
 
     @classmethod
     def read(cls, answer: Sequence[Sequence[Any]], schema: Schema) -> "FetchedRows":
-        """Read an answer to ``rows_query``."""
+        """Return the result of a ``rows_query``."""
         node, weight, classes, *cells = answer
         as_target = floats if schema.target.is_numeric else integers
         columns = tuple(
@@ -223,7 +223,7 @@ class FetchedRows:
 
     @classmethod
     def joined(cls, parts: Sequence["FetchedRows"]) -> "FetchedRows":
-        """Return the lines of several answers."""
+        """Return the concatenated lines of several results."""
         if len(parts) == 1:
             return parts[0]
         return cls(
@@ -237,13 +237,13 @@ class FetchedRows:
         )
 
     def training(self, schema: Schema) -> TrainingSet:
-        """Return the lines as rows to grow on."""
+        """Return the lines as a training set."""
         weights = None if np.all(self.weight == 1.0) else self.weight
         return TrainingSet(schema, self.columns, self.classes, weights)
 
 
 def rows_query(relation: exp.Query | exp.Table, schema: Schema) -> exp.Select:
-    """Return the select of node, weight, class and cells; -1 is a code that lacks."""
+    """Return the select of node, weight, class and cells; -1 means missing."""
     listed: list[exp.Expr] = [
         sql.column("node"),
         sql.column("weight"),

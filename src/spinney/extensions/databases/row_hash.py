@@ -1,4 +1,4 @@
-"""The numbers of rows (``sources.rows.row_hashing``) as a select, and draws by them."""
+"""Row hashes (``sources.rows.row_hashing``) as SQL, and samples by row hash."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,20 +37,22 @@ def sampleable_rows(
         ("class" if index < 0 else f"a{index}", is_number)
         for index, is_number in hashed_columns(schema)
     ]
-    ranges = _ranges(engine, base, [name for name, is_number in hashed if is_number])
+    ranges = _number_ranges(
+        engine, base, [name for name, is_number in hashed if is_number]
+    )
     cells = cell_names(schema)
     scaled, in_bands = dict[str, exp.Expr](), dict[str, exp.Expr]()
     for place, (name, _) in enumerate(hashed):
         step, numbers = column_factor(place), ranges.get(name)
-        scaled[f"t{place}"] = _scaled(name, step, numbers)
+        scaled[f"t{place}"] = _scaled_cell(name, step, numbers)
         if numbers is not None and numbers.differ:
-            in_bands[f"t{place}"] = _in_band(name, step, numbers)
-    query = _summed(sql.table(base), cells, scaled)
+            in_bands[f"t{place}"] = _band_cell(name, step, numbers)
+    query = _fraction_sum(sql.table(base), cells, scaled)
     if in_bands:
         query = sql.select(
             [*map(sql.column, cells), sql.alias(sql.column("s"), "s0")], query
         )
-        query = _summed(query, [*cells, "s0"], in_bands)
+        query = _fraction_sum(query, [*cells, "s0"], in_bands)
         both_sums = sql.add(
             [sql.column("s0"), sql.product(sql.column("s"), sql.param(GOLDEN))]
         )
@@ -70,34 +72,37 @@ def sampleable_rows(
         [*map(sql.column, [*cells, "s"]), sql.alias(copy, "copy")], query
     )
     spread = sql.add(
-        [_fraction("s"), sql.product(sql.double(sql.column("copy")), sql.param(GOLDEN))]
+        [
+            _fractional_part("s"),
+            sql.product(sql.double(sql.column("copy")), sql.param(GOLDEN)),
+        ]
     )
     query = sql.select([*map(sql.column, cells), sql.alias(spread, "s")], query)
     return sql.select(
-        [*map(sql.column, cells), sql.alias(_fraction("s"), ROW_HASH)], query
+        [*map(sql.column, cells), sql.alias(_fractional_part("s"), ROW_HASH)], query
     )
 
 
-def _summed(
+def _fraction_sum(
     relation: exp.Query | exp.Table,
     columns: Sequence[str],
     parts: Mapping[str, exp.Expr],
 ) -> exp.Select:
-    """Return the sum of what is behind the point of some numbers, as ``s``."""
+    """Return the sum of the fractional parts of columns, as ``s``."""
     listed = [sql.alias(part, name) for name, part in parts.items()]
     query = sql.select([*map(sql.column, columns), *listed], relation)
-    total = sql.add([_fraction(name) for name in parts])
+    total = sql.add([_fractional_part(name) for name in parts])
     return sql.select([*map(sql.column, columns), sql.alias(total, "s")], query)
 
 
-def _fraction(name: str) -> exp.Expr:
-    """Return the part of a number behind the point."""
+def _fractional_part(name: str) -> exp.Expr:
+    """Return the fractional part of a number."""
     return sql.difference(sql.column(name), exp.Floor(this=sql.column(name)))
 
 
 @dataclass(frozen=True, slots=True)
 class _NumberRange:
-    """The least number of a column, the greatest, and the least size but for 0."""
+    """The minimum and maximum of a column, and its smallest absolute value above 0."""
 
     low: float = 0.0
     high: float = 0.0
@@ -105,18 +110,18 @@ class _NumberRange:
 
     @property
     def differ(self) -> bool:
-        """Whether there are several numbers, and finite ones."""
+        """Whether the numbers are finite and not all equal."""
         return 0 < self.high - self.low < np.inf
 
     @property
     def bands(self) -> range:
-        """The bands that they are in, 0 in any of them."""
+        """The magnitude bands of the numbers; 0 is in any band."""
         largest = max(abs(self.low), abs(self.high))
         return range(band_of(self.smallest), band_of(largest) + 1)
 
 
-def _scaled(name: str, step: float, numbers: _NumberRange | None) -> exp.Expr:
-    """Return what a cell adds, before it is rounded off."""
+def _scaled_cell(name: str, step: float, numbers: _NumberRange | None) -> exp.Expr:
+    """Return the unrounded contribution of a cell to the hash sum."""
     cell: exp.Expr = sql.double(sql.column(name))
     if numbers is not None:
         if not numbers.differ:
@@ -133,8 +138,8 @@ def _scaled(name: str, step: float, numbers: _NumberRange | None) -> exp.Expr:
     return sql.coalesce([sql.product(cell, sql.param(step)), sql.param(MISSING_SHARE)])
 
 
-def _in_band(name: str, step: float, numbers: _NumberRange) -> exp.Expr:
-    """Return what a number adds by its band, before it is rounded off."""
+def _band_cell(name: str, step: float, numbers: _NumberRange) -> exp.Expr:
+    """Return the unrounded contribution of a number, which depends on its band."""
     cell = partial(sql.double, sql.column(name))
     first, *others = numbers.bands
     factor: exp.Expr = sql.param(band_factor(first, step))
@@ -151,10 +156,10 @@ def _in_band(name: str, step: float, numbers: _NumberRange) -> exp.Expr:
     return sql.coalesce([sql.product(cell(), factor), sql.param(0.0)])
 
 
-def _ranges(
+def _number_ranges(
     engine: SqlEngine, base: str, names: Sequence[str]
 ) -> dict[str, _NumberRange]:
-    """Return of what sizes the numbers of columns are."""
+    """Return the number ranges of columns by name."""
     if not names:
         return {}
     ends, sizes = list[exp.Expr](), list[exp.Expr]()
@@ -172,7 +177,7 @@ def _ranges(
                 sql.table(base),
             )
         )
-        for each in (ends, sizes)  # an engine may have a limit of columns
+        for each in (ends, sizes)  # engines limit the number of columns
     )
     lines = zip(names, low_and_high[::2], low_and_high[1::2], smallest, strict=True)
     return {
@@ -184,7 +189,7 @@ def _ranges(
 def sampled_rows(
     relation: exp.Query | exp.Table, cells: Sequence[str], samples: Sequence[HashSample]
 ) -> exp.Select:
-    """Return the sampled rows, and how often each is, in column ``SAMPLE_COUNT``.
+    """Return the sampled rows, with their multiplicity in column ``SAMPLE_COUNT``.
 
     ``relation`` has the hashes of rows in the column ``ROW_HASH``.
     """
@@ -192,7 +197,7 @@ def sampled_rows(
     query, times = relation, []
     for place, sample in enumerate(samples):
         name = f"d{place}"
-        query = _mix(query, columns, sample, name)
+        query = _with_sample_hashes(query, columns, sample, name)
         columns.append(name)
         cut = [
             (exp.LT(this=sql.column(name), expression=sql.param(limit)), sql.integer(n))
@@ -211,13 +216,13 @@ def sampled_rows(
     )
 
 
-def _mix(
+def _with_sample_hashes(
     relation: exp.Query | exp.Table,
     columns: Sequence[str],
     sample: HashSample,
     name: str,
 ) -> exp.Select:
-    """Return a relation with what a draw makes of the numbers beside it."""
+    """Return a relation extended by the mixed hashes of one sample."""
     if sample.mixing is None:
         return sql.select(
             [*map(sql.column, columns), sql.alias(sql.column(ROW_HASH), name)], relation
@@ -228,7 +233,7 @@ def _mix(
         query = sql.select(
             [*map(sql.column, columns), sql.alias(mixed, name)], relation
         )
-        shifted = exp.Paren(this=sql.add([_fraction(name), sql.param(1.0)]))
+        shifted = exp.Paren(this=sql.add([_fractional_part(name), sql.param(1.0)]))
         relation = sql.select(
             [*map(sql.column, columns), sql.alias(shifted, name)], query
         )
@@ -237,10 +242,10 @@ def _mix(
         )
     query = sql.select([*map(sql.column, columns), sql.alias(mixed, name)], relation)
     return sql.select(
-        [*map(sql.column, columns), sql.alias(_fraction(name), name)], query
+        [*map(sql.column, columns), sql.alias(_fractional_part(name), name)], query
     )
 
 
 def cell_names(schema: Schema) -> list[str]:
-    """Return the columns of coded rows beside their numbers."""
+    """Return the columns of encoded rows, without the hash."""
     return ["node", "weight", "class", *(f"a{i}" for i in range(schema.n_columns))]

@@ -10,21 +10,21 @@ from spinney.extensions.databases import expressions as sql
 
 
 def finite(number: exp.Expr) -> exp.Expr:
-    """Return whether a number is one; where engines know NaN, it is above all."""
+    """Return the condition that a number is finite; NaN sorts above all numbers."""
     largest = sql.param(sys.float_info.max)
     return exp.LTE(this=exp.Abs(this=number), expression=largest)
 
 
 def expression_of(attribute: Attribute) -> exp.Expr:
-    """Return an attribute's formula as SQL, NULL where it has no value.
+    """Return an attribute's formula as SQL, NULL for missing values.
 
-    The arithmetic is that of ``Formula.cells``, in the same order; a conjunction is 0
-    or 1, as its codes are.
+    The operations and their order are those of ``Formula.cells``; a conjunction gives
+    the codes 0 and 1.
     """
     formula = attribute.formula
     if isinstance(formula, Conjunction):
         are_known = sql.all_of(
-            sql.not_null(sql.column(f"a{index}")) for index in formula.places
+            sql.not_null(sql.column(f"a{index}")) for index in formula.attribute_indices
         )
         holds = sql.all_of(_holds(clause) for clause in formula.clauses)
         return sql.case(
@@ -41,14 +41,14 @@ def _number(formula: object) -> exp.Expr:
         below = exp.Nullif(this=_cell(formula.second), expression=sql.param(0.0))
         return exp.Div(this=_cell(formula.first), expression=below, typed=True)
     assert isinstance(formula, Linear)
-    terms = zip(formula.places, formula.coefficients, strict=True)
+    terms = zip(formula.attribute_indices, formula.coefficients, strict=True)
     return exp.Paren(
         this=sql.add([sql.product(sql.param(float(c)), _cell(i)) for i, c in terms])
     )
 
 
 def _cell(index: int) -> exp.Expr:
-    """Return a number, which may be kept as a whole one of few bytes, as a float."""
+    """Return a column, which may be stored as an integer, as a float."""
     return sql.double(sql.column(f"a{index}"))
 
 

@@ -1,4 +1,4 @@
-"""How terms vary together, as SQL: the sums behind linear models and combinations.
+"""Sums of products of terms in SQL, for linear models and linear combinations.
 
 One statement adds up, node by node and class by class, all products of two terms::
 
@@ -6,8 +6,8 @@ One statement adds up, node by node and class by class, all products of two term
     FROM (SELECT node, class, weight, … AS z0, … AS z1 FROM the rows of the nodes)
     GROUP BY node, class
 
-A number as target is the last z, and then there are no classes. Numbers are measured
-from their terms' centres, so that the sums of squares keep their digits.
+A numeric target is the last z, without classes. Each term is measured from its centre,
+so that sums of squares keep their digits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ from spinney.extensions.databases.sql_formula import finite
 from spinney.sources.base import Products
 from spinney.trees import Term
 
-# So many terms have about 1300 products: as much as one statement should hold.
+# So many terms have about 1300 products, the limit for one statement.
 MAX_TERMS_PER_STATEMENT = 50
 
 
 def term_expression(term: Term, *, is_numeric: bool) -> exp.Expr:
-    """Return a term as SQL, less its centre."""
+    """Return a term minus its centre, as SQL."""
     name = f"a{term.attribute}"
     if term.codes is not None:
         if_missing = (sql.is_null(sql.column(name)), sql.param(float(term.missing)))
@@ -40,7 +40,7 @@ def term_expression(term: Term, *, is_numeric: bool) -> exp.Expr:
 
 
 def sum_expressions(n: int) -> list[exp.Expr]:
-    """Return the sums of n expressions: of weights, of each, of each two."""
+    """Return SQL sums: weights, each of n terms, and products of two terms."""
     pairs = combinations_with_replacement(range(n), 2)
     return [
         sql.total(sql.column("weight")),
@@ -63,7 +63,7 @@ def sum_expressions(n: int) -> list[exp.Expr]:
 def products_of(
     lines: Mapping[int, Sequence[float]], n_groups: int, n: int
 ) -> Products:
-    """Return the products of one node from the sums of n expressions in each group.
+    """Return the products of one node from the sums of n terms in each group.
 
     >>> products = products_of({1: [2.0, 4.0, 10.0]}, 2, 1)      # 1 and 3, in class 1
     >>> products.means.tolist(), products.spreads.tolist()

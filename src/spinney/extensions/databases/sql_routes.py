@@ -1,4 +1,4 @@
-"""How rows leave nodes, as SQL over columns a0, a1 …: the branch that a row takes."""
+"""Routes as SQL over columns a0, a1 …: the branch that a row takes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.trees import Intervals, Route, Split, Surrogate, Threshold
 
 DROPPED = -1
-"""The node of rows that nobody asks about."""
+"""The node number of dropped rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlRoutes:
     """Writes routes as expressions.
 
-    ``attribute`` says what stands at a place, formulas included.
+    ``attribute`` returns the attribute of an index, constructed ones included.
     """
 
     attribute: Callable[[int], Attribute]
 
     def sent(self, route: Route, children: Mapping[int, int]) -> exp.Expr:
-        """Return the child that a row is sent to, NULL if it is divided.
+        """Return the child that a row is sent to, NULL if the row is divided.
 
-        A branch that is not among the children leads nowhere.
+        Rows of a branch without child are dropped.
         """
         split = route.split
         if route.default_branch is not None:
@@ -38,49 +38,50 @@ class SqlRoutes:
         if_missing: exp.Expr = exp.Null()
         if split.missing is not None:
             if_missing = sql.integer(children.get(split.missing, DROPPED))
-        return self._cases(split, list(range(split.n_branches)), children, if_missing)
+        return self._branch_case(
+            split, list(range(split.n_branches)), children, if_missing
+        )
 
     def branch(
         self, question: Split | Surrogate, children: Mapping[int, int] | None = None
     ) -> exp.Expr:
-        """Return the branch that a question sends a row to, NULL if it knows none.
+        """Return the branch of a row by a question, NULL if its value is unknown.
 
-        With ``children``, it is the child instead.
+        With ``children``, return the child of this branch instead.
         """
         if isinstance(question, Surrogate):
             split, branches = question.split, list(map(question.own_branch, (0, 1)))
         else:
             split, branches = question, list(range(question.n_branches))
-        return self._cases(split, branches, children, exp.Null())
+        return self._branch_case(split, branches, children, exp.Null())
 
-    def _cases(
+    def _branch_case(
         self,
         split: Split,
         branches: list[int],
         children: Mapping[int, int] | None,
         if_missing: exp.Expr,
     ) -> exp.Case:
-        """Return the child, or the branch, for each side that a split has.
+        """Return a CASE of the children, or branches, of a split.
 
-        A value that is on no side, as it had no rows when the split was found, is as
-        good as missing.
+        A value without a branch, which had no rows in training, is treated as missing.
         """
         whens: list[tuple[exp.Expr, exp.Expr]] = [
             (sql.is_null(sql.column(f"a{split.attribute}")), if_missing)
         ]
         for branch, side in enumerate(branches):
             target = branch if children is None else children.get(branch, DROPPED)
-            whens.append((self._taken(split, side), sql.integer(target)))
+            whens.append((self._takes_branch(split, side), sql.integer(target)))
         return sql.case(*whens, default=if_missing)
 
-    def _taken(self, split: Split, branch: int) -> exp.Expr:
-        """Return whether a row whose value is known takes a branch."""
+    def _takes_branch(self, split: Split, branch: int) -> exp.Expr:
+        """Return the condition that a row with a known value takes a branch."""
         cell, attribute = (
             sql.column(f"a{split.attribute}"),
             self.attribute(split.attribute),
         )
         if isinstance(split, Intervals):
-            return _between(split.attribute, *split.bounds(branch))
+            return _in_interval(split.attribute, *split.bounds(branch))
         if isinstance(split, Threshold) and attribute.kind == "numeric":
             comparison = exp.GT if branch else exp.LTE
             return comparison(this=cell, expression=sql.param(float(split.threshold)))
@@ -88,8 +89,8 @@ class SqlRoutes:
         return sql.is_in(cell, np.flatnonzero(branches == branch).tolist())
 
 
-def _between(index: int, low: float, high: float) -> exp.Expr:
-    """Return the condition of an interval (low, high]; nothing is above ∞."""
+def _in_interval(index: int, low: float, high: float) -> exp.Expr:
+    """Return the condition that a value lies in (low, high]; both may be infinite."""
     if low == np.inf:
         return exp.false()
     parts: list[exp.Expr] = []
@@ -105,9 +106,9 @@ def _between(index: int, low: float, high: float) -> exp.Expr:
 
 
 LEFT, RIGHT, MISSING = range(3)
-"""The places of a row at a node that asks for a number."""
+"""The list positions of a row at a node with a threshold."""
 STAYS = -1
-"""What nodes ask whose rows have one place only."""
+"""The constant condition of nodes whose rows have one list position."""
 
 Children = Mapping[int, int]
 
@@ -119,14 +120,14 @@ def child_by_lists(
     *,
     attribute: Callable[[int], Attribute],
 ) -> exp.Expr | None:
-    """Return the node of a line after a step, NULL if it is divided.
+    """Return the next node of a line, NULL if the line is divided.
 
     ``leaving`` are routes and the nodes of their branches, by node; lines of other
-    branches are dropped. None means that a route has no form as lists.
+    branches are dropped. Returns None if a route cannot be written as lists.
     """
     for route, _ in leaving.values():
         if route.surrogates or isinstance(route.split, Intervals):
-            return None  # lists hold one cut, or codes
+            return None  # lists hold one threshold per node, or codes
     first, last = min({**leaving, **staying}), max({**leaving, **staying})
     attributes, starts, cuts, targets = (list[exp.Expr]() for _ in range(4))
     for numbers in (attributes, starts, cuts):
@@ -166,7 +167,7 @@ def _side_position(
     first: int,
     attribute: Callable[[int], Attribute],
 ) -> exp.Expr:
-    """Return the place of a row at its node."""
+    """Return the list position of a row at its node."""
     whens: list[tuple[exp.Expr, exp.Expr]] = [(sql.integer(STAYS), sql.integer(0))]
     used = {int(each.this) for each in attributes if isinstance(each, exp.Literal)}
     for index in sorted(used):
@@ -187,7 +188,7 @@ def _side_position(
 
 
 def _list_position(first: int) -> exp.Expr:
-    """Return where a line's node stands in lists that begin with the first one."""
+    """Return the position of a line's node in lists that start with node ``first``."""
     return exp.Paren(
         this=exp.Sub(this=sql.column("node"), expression=sql.integer(first))
     )

@@ -1,4 +1,4 @@
-"""The schema of rows in an engine, found by asking for distinct values."""
+"""The schema of rows in an engine, from queries for distinct values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ from spinney.sources.rows.weight_checks import (
 class TrainingQuery:
     """Attributes, target and weight as expressions over the rows of an engine.
 
-    ``cells`` are by the names of columns. ``complete`` leaves out rows that lack one.
+    ``cells`` are by column name. ``complete`` excludes rows with a missing cell.
     """
 
     engine: SqlEngine
@@ -52,13 +52,13 @@ class TrainingQuery:
         return self.cells[column_.name].copy()
 
     def over(self, listed: Sequence[exp.Expr]) -> exp.Select:
-        """Return a select from the table as it is."""
+        """Return a select from the table without conditions."""
         return sql.select(listed, self.engine.rows)
 
     def select(self) -> exp.Select:
-        """Return the select that names cells c0, c1 …, class and weight.
+        """Return the select of cells as c0, c1 …, class and weight.
 
-        Rows without a class or a weight are left out.
+        Rows without class or weight are excluded.
         """
         weight = sql.param(1.0) if self.weight is None else self.cell(self.weight)
         cells = [
@@ -77,14 +77,14 @@ class TrainingQuery:
 
 
 RawValue = str | float
-"""What a cell is in the engine where its value is a name: a text or a number."""
+"""A category as the engine stores it: a text or a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenValues:
-    """The distinct values of nominal and ordinal columns, by what engines write.
+    """The distinct values of nominal and ordinal columns, by stored value.
 
-    ``attributes`` are by place.
+    ``attributes`` are by index.
     """
 
     attributes: Mapping[int, Mapping[RawValue, Value]]
@@ -99,7 +99,7 @@ def training_query(
     target: str,
     weight: str | None,
 ) -> TrainingQuery:
-    """Tell the attributes from the target and the weight."""
+    """Return the training query: attributes, target and weight by role."""
     by_name = {column.name: column for column in columns}
     if target == NO_TARGET:
         by_name[target] = SqlColumn(target, "nominal", "")
@@ -118,7 +118,7 @@ def training_query(
 
 
 def check_weights(rows: TrainingQuery) -> None:
-    """Refuse a weight column with missing or negative rows, or too light ones."""
+    """Refuse a weight column with missing, negative or too small weights."""
     if rows.weight is None:
         return
     weight = rows.weight
@@ -145,14 +145,14 @@ def check_weights(rows: TrainingQuery) -> None:
 
 
 def count_classes(rows: TrainingQuery) -> tuple[int, int]:
-    """Return how many rows have a class, and how many there are."""
+    """Return the number of rows with a class, and of all rows."""
     labelled = exp.Count(this=rows.cell(rows.target))
     n_labelled, n_rows = rows.engine.fetch_row(rows.over([labelled, sql.count_all()]))
     return int(n_labelled), int(n_rows)
 
 
 def count_present(rows: TrainingQuery, indices: Sequence[int]) -> list[int]:
-    """Return how many rows have a value, for each attribute at these places."""
+    """Return the number of known values of each attribute."""
     if not indices:
         return []
     counts = [exp.Count(this=sql.column(f"c{index}")) for index in indices]
@@ -160,7 +160,7 @@ def count_present(rows: TrainingQuery, indices: Sequence[int]) -> list[int]:
 
 
 def seen_values(rows: TrainingQuery) -> SeenValues:
-    """Return the values that occur, of the target and of nominal or ordinal columns."""
+    """Return the distinct values of the target and of nominal and ordinal columns."""
     columns = {f"c{index}": column for index, column in enumerate(rows.attributes)}
     columns["class"] = rows.target
     seen: dict[str, dict[RawValue, Value]] = {name: {} for name in columns}
@@ -198,7 +198,7 @@ def seen_values(rows: TrainingQuery) -> SeenValues:
 
 
 def cell_value(column: SqlColumn, raw: Any) -> Value:
-    """Return the value of a cell that an engine has given."""
+    """Return the value of a fetched cell."""
     if column.kind == "numeric":
         return float(raw)
     if isinstance(raw, str):
@@ -223,12 +223,12 @@ def schema_of(
     markers: tuple[str, ...] = (),
     text_format: TextFormat | None = None,
 ) -> Schema:
-    """Return the schema: nominal values are those that occur or are declared, sorted.
+    """Return the schema; nominal values are sorted.
 
-    Of values that types declare, those of which very many have no row are left out.
+    Values that only an enum type declares are excluded if there are very many of them.
     """
     levels = {
-        index: _sorted(column, set(seen.attributes[index].values()))
+        index: _sorted_values(column, set(seen.attributes[index].values()))
         for index, column in enumerate(rows.attributes)
         if column.kind == "nominal"
     }
@@ -245,7 +245,7 @@ def schema_of(
     )
 
 
-def _sorted(column: SqlColumn, values: set[Value]) -> tuple[Value, ...]:
+def _sorted_values(column: SqlColumn, values: set[Value]) -> tuple[Value, ...]:
     declared = values.union(column.levels)
     n_without = len(declared) - len(values)
     if column.of_type and n_without > MAX_UNUSED_VALUES:

@@ -1,4 +1,4 @@
-"""Rows in a SQL engine: the requests of the learner as queries.
+"""Rows in a SQL engine, which answers the learner's requests by queries.
 
 The rows are encoded once and stored in a temporary table, a line for each row, or
 fraction of a row, at a node (``node_rows``). One grouped query (``grouped``) then
@@ -8,9 +8,9 @@ counts a whole level::
     FROM the lines of the level
     GROUP BY GROUPING SETS ((node, class, a0), (node, class, a1))
 
-Of a numeric target the sums are those of its moments, and rows are not grouped by it.
+For a numeric target, the query sums its moments instead of grouping by class.
 
-These queries contain only our own names and numbers. Texts of users are quoted or bound
+These queries contain only our own names and numbers. Users' texts are quoted or bound
 when the rows are encoded.
 """
 
@@ -58,7 +58,7 @@ from spinney.trees import CountTable, Route, TableBatch, Term
 Lines = exp.Query | exp.Table
 Reader = Callable[[], Lines]
 Measured = Callable[[exp.Expr | None], list[exp.Expr]]
-"""From the weight, None where all are 1, to sums other than that of weights."""
+"""A function that returns additional sums, given the weight (None if all are 1)."""
 
 
 class SqlSource:
@@ -67,15 +67,15 @@ class SqlSource:
     Parameters
     ----------
     engine : SqlEngine
-        Where the rows are.
+        The engine of the rows.
     base : str
-        The kept table of the coded rows.
+        The stored table of the encoded rows.
     schema : Schema
-        What the codes mean.
+        The schema of the encoded rows.
     has_weights : bool
-        Whether it has weights; otherwise each row weighs 1.
+        Whether the table has weights; otherwise each row weighs 1.
     bins : bool
-        Whether numbers of many values are divided in bins.
+        Whether numeric columns with many values are binned.
     """
 
     def __init__(
@@ -121,17 +121,17 @@ class SqlSource:
         weights = np.zeros(target.width)
         rows = np.zeros(target.n_outputs, dtype=np.int64)
         by = self._by
-        for lines in self._lines([ROOT], {-1: "node"}, self._moments, by=by):
+        for lines in self._count_rows([ROOT], {-1: "node"}, self._moment_sums, by=by):
             lines.put(weights[None], rows[None], slice(None), 0)
         return Totals(weights, rows)
 
     @property
     def _by(self) -> str | None:
-        """The column to group by within nodes: the class, if there are any."""
+        """The column to group by within nodes: the class; None for numeric targets."""
         return None if self.schema.target.is_numeric else "class"
 
-    def _moments(self, weight: exp.Expr | None) -> list[exp.Expr]:
-        """Return the sums of a number as target, apart from the weight; else none."""
+    def _moment_sums(self, weight: exp.Expr | None) -> list[exp.Expr]:
+        """Return the sums of a numeric target's moments; [] for classes."""
         origin = self.schema.target.origin
         if origin is None:
             return []
@@ -151,23 +151,23 @@ class SqlSource:
         *,
         keep: bool = False,
     ) -> None:
-        """Remember the way to the children."""
+        """Record the route of a node to its children."""
         self._rows.send(node, route, dict(children), keep=keep)
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Forget nodes."""
+        """Release nodes."""
         self._rows.release(nodes)
 
     def extend(self, index: int, attribute: Attribute) -> None:
-        """Let an attribute with a formula stand at a place, as an SQL expression."""
+        """Register a constructed attribute under an index."""
         self._constructed[index] = attribute
 
     def _attribute(self, index: int) -> Attribute:
-        """Return the attribute at a place, one with a formula included."""
+        """Return the attribute of an index, constructed ones included."""
         return self._constructed.get(index) or self.schema.attributes[index]
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, from one statement, or what has room."""
+        """Yield the tables of all requests, one statement per batch."""
         node_attributes = [(request.node, request.attributes) for request in requests]
         if self._workspace is None:
             yield self._all_values(node_attributes)
@@ -180,17 +180,19 @@ class SqlSource:
     def _all_values(
         self, node_attributes: Sequence[tuple[int, Sequence[int]]]
     ) -> TableBatch:
-        """Return the tables of attributes at nodes, of all values."""
+        """Return the tables of attributes at nodes, without bins."""
         target = self.schema.target
         shape = target.width, target.n_outputs
-        return self._counted(node_attributes, self._moments, by=self._by, shape=shape)
+        return self._count_tables(
+            node_attributes, self._moment_sums, by=self._by, shape=shape
+        )
 
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
-        """Return the tables of all requests, numbers of many values by bins.
+        """Return the tables of all requests; columns with many values are binned.
 
-        A node of few rows has few values, which are counted one by one.
+        Nodes of few rows are counted by value.
         """
         node_attributes = [(request.node, request.attributes) for request in requests]
         indices = sorted(
@@ -205,25 +207,25 @@ class SqlSource:
         if not ranges or len(small) == len(requests):
             return BinnedTables(self._all_values(node_attributes))
         key = "k" if small else "b"
-        lines = self._lines(
+        lines = self._count_rows(
             [node for node, _ in node_attributes],
             {i: f"{key if i in ranges else 'a'}{i}" for i in indices},
-            self._moments,
+            self._moment_sums,
             by=self._by,
-            extend_with=lambda relation: self._bins.keyed(relation, small),
+            extend_with=lambda relation: self._bins.with_keys(relation, small),
         )
         coarse = CountRows.joined(list(lines)).in_bins(ranges, small)
         nodes = [node for node, _ in node_attributes]
 
         def inside(intervals: OpenIntervals) -> TableBatch:
-            opened = self._opened(intervals, nodes)
+            opened = self._opened_counts(intervals, nodes)
             return self._tables(CountRows.joined(opened), node_attributes)
 
         check = None if self._workspace is None else self._workspace.check_bins
         return openable_tables(self._tables(coarse, node_attributes), inside, check)
 
     def is_remote(self, _: Iterable[int]) -> bool:
-        """Return that all rows are in the engine."""
+        """Return True: all rows are in the engine."""
         return True
 
     def _tables(
@@ -232,20 +234,20 @@ class SqlSource:
         target = self.schema.target
         return lines.tables(node_attributes, target.width, target.n_outputs)
 
-    def _opened(
+    def _opened_counts(
         self, intervals: OpenIntervals, nodes: Sequence[int]
     ) -> list[CountRows]:
-        """Return the lines of what is in opened bins, by one statement."""
+        """Return the counts of opened bins, from one statement."""
         by_node = {
             index: {nodes[position]: listed for position, listed in each.items()}
             for index, each in intervals.items()
         }
         used = sorted({node for each in by_node.values() for node in each})
         ends = {f"k{index}": f"a{index}" for index in by_node}
-        parts = self._lines(
+        parts = self._count_rows(
             used,
             {index: f"k{index}" for index in by_node},
-            self._moments,
+            self._moment_sums,
             by=self._by,
             extend_with=lambda relation: rows_in_opened_bins(
                 self._engine, relation, by_node
@@ -256,7 +258,7 @@ class SqlSource:
         return list(parts)
 
     def fetched(self, nodes: Sequence[int]) -> FetchedRows:
-        """Return the lines of nodes as they are: rows, or parts of rows."""
+        """Return the lines of nodes: rows, or fractions of rows."""
         answers = [
             self._engine.fetch(rows_query(lines, self.schema))
             for lines in self._rows.lines(nodes)
@@ -265,15 +267,15 @@ class SqlSource:
         return FetchedRows.joined(parts)
 
     def check_memory(self) -> None:
-        """Refuse to go on where the limit of memory is used up."""
+        """Raise an error if the memory limit is exceeded."""
         self._engine.check_memory()
 
     def store_nodes(self, nodes: Collection[int]) -> None:
-        """Keep the lines of nodes, so that each can be read by itself."""
+        """Store the lines of nodes, so that each node can be read alone."""
         self._rows.stored_groups(nodes)
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
-        """Give the tables of value × branch of all requests, from one statement."""
+        """Yield the tables of value × branch of all requests, from one statement."""
         node_attributes = [(request.node, request.attributes) for request in requests]
         if self._workspace is not None:
             self._workspace.check(node_attributes)
@@ -281,17 +283,17 @@ class SqlSource:
         branches = {
             r.node: (lambda s=r.split: self._routes.branch(s)) for r in requests
         }
-        yield self._counted(
+        yield self._count_tables(
             node_attributes,
             lambda _: [],
             by="branch",
             shape=(max_branches + 1, max_branches + 1),
             used={r.split.attribute for r in requests},
-            extend_with=_branches(branches, max_branches),
+            extend_with=_branch_adder(branches, max_branches),
         )
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
-        """Return for each node and route the table of its rows by branch."""
+        """Return the table of rows by branch for each node and route."""
         target = self.schema.target
         branches = {
             node: (
@@ -304,13 +306,13 @@ class SqlSource:
         used = {index for _, route in routes for index in route.attributes}
         lines = CountRows.joined(
             list(
-                self._lines(
+                self._count_rows(
                     [node for node, _ in routes],
                     {-1: "branch"},
-                    self._moments,
+                    self._moment_sums,
                     by=self._by,
                     used=used,
-                    extend_with=_branches(branches),
+                    extend_with=_branch_adder(branches),
                 )
             )
         )
@@ -326,12 +328,12 @@ class SqlSource:
         return answers
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary, a statement for some at once."""
+        """Return the weighted products of terms for each request, in few statements."""
         varying: dict[int, Products] = {}
         for batch in term_batches(requests, MAX_TERMS_PER_STATEMENT):
             all_terms = tuple(dict.fromkeys(t for r in batch for t in r.terms))
             nodes = [request.node for request in batch]
-            answers = self._varying(nodes, all_terms, complete=batch[0].complete)
+            answers = self._products(nodes, all_terms, complete=batch[0].complete)
             for request in batch:
                 indices = [all_terms.index(term) for term in request.terms]
                 if self.schema.target.is_numeric:
@@ -339,10 +341,10 @@ class SqlSource:
                 varying[request.node] = select_terms(answers[request.node], indices)
         return [varying[request.node] for request in requests]
 
-    def _varying(
+    def _products(
         self, nodes: Sequence[int], terms: tuple[Term, ...], *, complete: bool
     ) -> dict[int, Products]:
-        """Return how terms vary at nodes, from one statement."""
+        """Return the weighted products of terms by node, from one statement."""
         target = self.schema.target
         used = {term.attribute for term in terms}
         lines: dict[int, dict[int, list[float]]] = {node: {} for node in nodes}
@@ -392,7 +394,7 @@ class SqlSource:
         n_groups = target.n_outputs
         return {n: products_of(lines[n], n_groups, n_columns) for n in nodes}
 
-    def _counted(
+    def _count_tables(
         self,
         node_attributes: Sequence[tuple[int, Sequence[int]]],
         measured: Measured,
@@ -402,13 +404,13 @@ class SqlSource:
         used: Collection[int] = (),
         extend_with: Callable[[Relation], Relation] | None = None,
     ) -> TableBatch:
-        """Return the tables of attributes at nodes, from one statement a table."""
+        """Return the tables of attributes at nodes, one statement per stored table."""
         indices = sorted(
             {index for _, attributes in node_attributes for index in attributes}
         )
         if not indices:
             return TableBatch.of([])
-        lines = self._lines(
+        lines = self._count_rows(
             list(dict.fromkeys(node for node, _ in node_attributes)),
             {index: f"a{index}" for index in indices},
             measured,
@@ -418,7 +420,7 @@ class SqlSource:
         )
         return CountRows.joined(list(lines)).tables(node_attributes, *shape)
 
-    def _lines(
+    def _count_rows(
         self,
         nodes: Sequence[int],
         columns: Mapping[int, str],
@@ -430,21 +432,23 @@ class SqlSource:
         ranges: Mapping[str, str] | None = None,
         joined: bool = False,
     ) -> Iterator[CountRows]:
-        """Give the lines of counts of some columns at nodes.
+        """Yield counts of columns at nodes.
 
-        ``extend_with`` adds columns to the lines, made of the attributes ``used``; if
-        it has ``joined`` lines by their nodes, each column has other lines.
+        ``extend_with`` adds columns computed from the attributes ``used``. If it has
+        ``joined`` lines by node, each column has other lines.
         """
         places = {name: index for index, name in columns.items()}
         read = {*columns, *used}
         for reader, has_weights in self._rows.relations(nodes, read, joined=joined):
-            relation = partial(_read, reader)
+            relation = partial(_read_relation, reader)
             statements = grouped_statements(
                 self._engine,
                 relation if extend_with is None else extend_with(relation),
                 list(places),
                 keys=["node"] if by is None else ["node", by],
-                sums=partial(_sums, measured, has_weights=has_weights),
+                sums=partial(
+                    _weight_and_measure_sums, measured, has_weights=has_weights
+                ),
                 ranges=ranges,
                 one_by_one=joined,
             )
@@ -458,21 +462,23 @@ class SqlSource:
                 )
 
 
-def _read(reader: Reader, _: Sequence[str]) -> Lines:
+def _read_relation(reader: Reader, _: Sequence[str]) -> Lines:
     return reader()
 
 
-def _sums(measured: Measured, *, has_weights: bool) -> list[exp.Expr]:
-    """Return what is added up: weights, if there are any, and what is measured."""
+def _weight_and_measure_sums(
+    measured: Measured, *, has_weights: bool
+) -> list[exp.Expr]:
+    """Return the sums of a statement: weights, if there are any, and ``measured``."""
     if not has_weights:
         return measured(None)
     return [sql.total(sql.column("weight")), *measured(sql.column("weight"))]
 
 
-def _branches(
+def _branch_adder(
     branches: Mapping[int, Callable[[], exp.Expr]], default: int | None = None
 ) -> Callable[[Relation], Relation]:
-    """Return a function that adds the branch to lines, by the split of each node."""
+    """Return a function that adds a branch column to lines, by each node's split."""
 
     def extend_with(relation: Relation) -> Relation:
         def read(names: Sequence[str]) -> exp.Query:

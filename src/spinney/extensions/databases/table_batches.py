@@ -1,7 +1,7 @@
-"""How many count tables one question asks for, so that their lines fit into memory.
+"""Batches of count tables, sized so that their lines fit in memory.
 
-A line is a value of a column at a node, with its weights by class. Where all different
-numbers of a column are counted there are up to as many as the table has rows.
+A line is a value of a column at a node, with its weights by class. A numeric column
+counted by value has up to one line per row.
 """
 
 from collections import defaultdict
@@ -18,26 +18,26 @@ from spinney.sources.open_bins import MAX_LINES
 from spinney.trees import TableBatch
 
 LINE, CLASS = 260, 32
-"""Bytes of a line while its table is counted and searched, and more for each class."""
+"""Bytes of a line while its table is counted and searched, and per class."""
 MAX_BINNED_CLASSES = 6
-"""Numbers are counted in bins for at most so many classes (``search.bin_bounds``)."""
+"""The maximum number of classes for counting in bins (``search.bin_bounds``)."""
 
 NodeAttributes = Sequence[tuple[int, Sequence[int]]]
-"""Nodes, and the attributes that are asked about there."""
+"""Nodes, and the attributes requested there."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableWorkspace:
-    """How many lines of tables may come from an engine at once.
+    """Limits the lines of count tables that an engine returns at once.
 
     Parameters
     ----------
     budget : MemoryBudget
     schema : Schema
     n_rows : int
-        How many rows there are.
+        The number of rows.
     different : dict of int to int
-        About how many different numbers columns have; those of small tables are absent.
+        The approximate number of distinct values by column; empty for small tables.
     """
 
     budget: MemoryBudget
@@ -52,11 +52,11 @@ class TableWorkspace:
 
     @property
     def max_lines(self) -> int:
-        """How many lines have room."""
+        """The number of lines that fit in memory."""
         return self.budget.tables // self.n_bytes
 
     def lines(self, index: int, n_nodes: int) -> int:
-        """Return how many lines an attribute has at most at so many nodes."""
+        """Return the maximum number of lines of an attribute at ``n_nodes`` nodes."""
         columns = self.schema.attributes
         n_values = self.n_rows
         if index < len(columns) and columns[index].kind != "numeric":
@@ -69,7 +69,7 @@ class TableWorkspace:
     def batches(
         self, requested: NodeAttributes
     ) -> Iterator[tuple[list[int], NodeAttributes]]:
-        """Give places of what is wanted, and what is asked there by one question."""
+        """Yield batches: indices of requests, and their nodes and attributes."""
         asking: dict[int, list[int]] = defaultdict(list)
         for place, (_, attributes) in enumerate(requested):
             for index in attributes:
@@ -97,7 +97,7 @@ class TableWorkspace:
             yield _batch(together, requested)
 
     def check(self, requested: NodeAttributes) -> None:
-        """Refuse what has to be in memory as a whole, and has no room there."""
+        """Refuse requests that must be in memory together and do not fit."""
         indices = {index for _, attributes in requested for index in attributes}
         lines = {index: self.lines(index, len(requested)) for index in sorted(indices)}
         if sum(lines.values()) > self.max_lines:
@@ -105,7 +105,7 @@ class TableWorkspace:
             raise self.refusal(largest, sum(lines.values()))
 
     def check_bins(self, batch: TableBatch, lines: NDArray[np.bool_]) -> None:
-        """Refuse to open bins where the tables of bins have grown too large."""
+        """Refuse to open bins if the tables become too large."""
         if len(lines) + MAX_LINES > self.max_lines:
             opened = batch.attribute[batch.owner[lines]]
             index = int(np.bincount(opened).argmax())
@@ -113,7 +113,7 @@ class TableWorkspace:
             n_bytes = (len(lines) + MAX_LINES) * self.n_bytes
             raise ParameterError(
                 Setting("memory_limit", self.budget.given),
-                f" has no room for the bins of column {name!r} that must be opened",
+                f" is too small for the opened bins of column {name!r}",
                 remedy=phrase(
                     "raise it to {}, or grow a smaller tree ({} or {})",
                     self.budget.limit_for_tables(2 * n_bytes),
@@ -123,17 +123,17 @@ class TableWorkspace:
             )
 
     def refusal(self, index: int, n_lines: int) -> ParameterError:
-        """Return the error for a column of too many values, with what helps."""
+        """Return the error for a column of too many values, with remedies."""
         name = self.schema.attributes[index].name
         limit = self.budget.limit_for_tables(n_lines * self.n_bytes)
         target = self.schema.target
-        alternative = phrase("leave the column out ({})", Setting("ignore", [name]))
+        alternative = phrase("exclude the column ({})", Setting("ignore", [name]))
         if not target.is_numeric and target.n_outputs <= MAX_BINNED_CLASSES:
             settings = Setting("recipe", "cart"), Setting("missing_policy", "branch")
             alternative = phrase("count numbers in bins ({}, {})", *settings)
         return ParameterError(
             Setting("memory_limit", self.budget.given),
-            f" has no room for all values of column {name!r}",
+            f" is too small for all values of column {name!r}",
             remedy=phrase("raise it to {}, or {}", limit, alternative),
         )
 

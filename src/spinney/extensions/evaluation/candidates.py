@@ -48,14 +48,14 @@ GROW_PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class StudyCandidate:
-    """A label and the arguments of ``spinney.grow`` behind it."""
+    """A label, and the arguments of ``spinney.grow`` that it stands for."""
 
     label: str
     arguments: Mapping[str, Any]
 
     @property
     def is_forest(self) -> bool:
-        """Whether it is a forest, whose recipe of trees is ``trees``."""
+        """Whether the candidate is a forest; its trees' recipe is ``trees``."""
         return self.arguments.get("recipe") == FOREST
 
     @property
@@ -64,13 +64,13 @@ class StudyCandidate:
         return self.arguments.get("recipe", DEFAULT_RECIPE)
 
     def check(self, *, numeric: bool | None = None) -> None:
-        """Refuse settings, common ones too, that the recipe or target does not have."""
+        """Refuse settings, also common ones, that do not fit the recipe or target."""
         try:
             if self.is_forest:
                 rest = {n: v for n, v in self.arguments.items() if n != "recipe"}
                 refuse_forest_arguments(rest, numeric=numeric)
                 return
-            recipe = _named(self.recipe)
+            recipe = _named_recipe(self.recipe)
             refuse_uncommon(self.arguments, GROW_PARAMETERS, recipe)
             for name in self.arguments:
                 if name not in GROW_PARAMETERS:
@@ -104,7 +104,7 @@ def study_candidates(
     elif isinstance(recipes, Iterable):
         entries = list(recipes)
     else:
-        raise _not_a_recipe(recipes)
+        raise _not_a_recipe_error(recipes)
     if "recipe" in settings:
         raise refusal(Setting("recipe", settings["recipe"]), remedy="use recipes=")
     if not entries:
@@ -112,7 +112,7 @@ def study_candidates(
         raise ParameterError(msg)
     candidates: dict[str, StudyCandidate] = {}
     for entry in entries:
-        candidate = _candidate(entry, settings)
+        candidate = _candidate_from_entry(entry, settings)
         if candidate.label in candidates:
             raise ParameterError(
                 Setting("recipes"),
@@ -123,20 +123,20 @@ def study_candidates(
     return tuple(candidates.values())
 
 
-def _named(recipe: Any) -> Recipe:
+def _named_recipe(recipe: Any) -> Recipe:
     """Return a recipe; the error of an unknown name lists all names."""
     if isinstance(recipe, str):
         check_named("recipe", recipe, (*RECIPES, FOREST))
     return Recipe.named(recipe)
 
 
-def _candidate(entry: Any, settings: Mapping[str, Any]) -> StudyCandidate:
+def _candidate_from_entry(entry: Any, settings: Mapping[str, Any]) -> StudyCandidate:
     if isinstance(entry, (str, Recipe)):
-        name = FOREST if entry == FOREST else _named(entry).name
+        name = FOREST if entry == FOREST else _named_recipe(entry).name
         entry = (name, entry)
     is_pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
     if not is_pair or not isinstance(entry[1], (str, Recipe, Mapping)):
-        raise _not_a_recipe(entry)
+        raise _not_a_recipe_error(entry)
     label, value = entry
     arguments = dict(value) if isinstance(value, Mapping) else {"recipe": value}
     for name in (*settings, *arguments):
@@ -151,7 +151,7 @@ def _candidate(entry: Any, settings: Mapping[str, Any]) -> StudyCandidate:
     return candidate
 
 
-def _not_a_recipe(entry: object) -> ParameterError:
+def _not_a_recipe_error(entry: object) -> ParameterError:
     return ParameterError(
         Setting("recipes"),
         f": {entry!r} is no recipe: give a name, a Recipe, or a label with "

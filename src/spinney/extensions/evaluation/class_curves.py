@@ -40,7 +40,7 @@ class ClassCurve:
 
 
 def roc_curves(model: Any, data: Any, *, weight: str | None = None) -> list[ClassCurve]:
-    """Return the ROC curve of each class; for two classes, that of the last."""
+    """Return the ROC curve of each class; for two classes, only the last one's."""
     from sklearn.metrics import auc, roc_curve
 
     curves = []

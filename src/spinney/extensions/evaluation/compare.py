@@ -37,7 +37,7 @@ class Comparison:
     conditions: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data; what is infinite or not known is None."""
+        """Return plain data; infinite or undefined numbers are None."""
         return {
             "first": self.first,
             "second": self.second,
@@ -62,9 +62,9 @@ def corrected_t_test(
     Parameters
     ----------
     differences : sequence of float
-        One a fold, at least two.
+        One difference per fold, at least two.
     n_train, n_test : float
-        Rows trained and tested on.
+        The number of training rows, and of test rows.
 
     Examples
     --------

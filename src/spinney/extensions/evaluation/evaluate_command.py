@@ -145,7 +145,7 @@ def evaluate(data: str, **options: Any) -> None:
         raise ParameterError(msg)
     _check_options(options)
     check_output(options["output"], overwrite=options["overwrite"])
-    evaluation = _evaluated(data, target, options)
+    evaluation = _run_study(data, target, options)
     width, measures = text_width(options["output"]), options["measures"]
     write_result(
         "evaluate",
@@ -172,7 +172,7 @@ def _evaluate_model(data: str, options: dict[str, Any]) -> None:
 
 
 def flag(name: str) -> str:
-    """Return how an option is typed.
+    """Return an option as the user types it.
 
     >>> flag("learning_curve")
     '--learning-curve'
@@ -206,7 +206,7 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ParameterError(msg)
 
 
-def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
+def _run_study(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     from spinney.extensions.evaluation import (
         evaluate,
         learning_curve,

@@ -32,7 +32,7 @@ class EvaluationRows:
     """Rows with positive weight and a known target.
 
     ``truth`` has class codes, or numbers if ``classes`` is None. Kinds of columns are
-    those of the whole table. Identifiers are excluded unless declared.
+    inferred from the whole table. Identifiers are excluded unless declared.
     """
 
     table: Table

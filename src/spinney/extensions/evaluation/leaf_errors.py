@@ -100,7 +100,7 @@ def leaf_error_lines(
         cells.append([str(leaf.rule.leaf), weight_text(leaf.weight), *figures])
     rules = ["rule", *(leaf.rule.claim() for leaf in listed)]
     lines = [
-        f"{line}  {_cut(rule, width, len(line) + 2)}"
+        f"{line}  {_shortened_rule(rule, width, len(line) + 2)}"
         for line, rule in zip(aligned(cells), rules, strict=True)
     ]
     if hidden:
@@ -111,10 +111,10 @@ def leaf_error_lines(
     return ["errors by leaf, most first", *lines]
 
 
-def _cut(rule: str, width: int | None, used: int) -> str:
+def _shortened_rule(rule: str, width: int | None, used: int) -> str:
     """Return a rule cut to fit, if possible before its label.
 
-    >>> _cut("IF a > 1 AND b > 2 THEN c = yes", 31, 5)
+    >>> _shortened_rule("IF a > 1 AND b > 2 THEN c = yes", 31, 5)
     'IF a > 1 AND… THEN c = yes'
     """
     length = len(rule) if width is None else max(MIN_RULE_WIDTH, width - used)

@@ -1,7 +1,7 @@
 """Measures of a model on test rows, by scikit-learn.
 
-Rows count by weight. An undefined measure is None: the AUC of one class, or R² and the
-correlation of constant numbers.
+Measures use row weights. An undefined measure is None: the AUC of one class, or R² and
+the correlation of constant numbers.
 """
 
 import warnings
@@ -122,21 +122,18 @@ def class_measures(
     truth, predicted : arrays of int
         Codes of classes, row by row.
     probabilities : array of shape (rows, classes)
-        The probability of each class, all classes of the table among them.
+        The probability of each class of the whole table.
     weights : array, optional
         The weight of each row.
     costs : array of shape (classes, classes), optional
         ``costs[label][true]``; without it no cost is measured.
 
-    Notes
-    -----
-    ``macro_f`` is the mean F1 of the classes that are true or predicted anywhere.
-    ``auc`` is the mean, over the classes that some of the rows are of and some are
-    not, of the area under each one's curve against the rest; with two classes it is
-    that of the second; probabilities within 1e-12 are equal. ``log_loss`` takes a
-    probability of 0 as 2.2e-16, so that one row of a class thought impossible adds 36.
-    ``brier`` is the sum over classes of (p − y)², 0 to 2; halve it for two
-    classes to have the older form.
+    Notes ----- ``macro_f`` is the mean F1 of the classes that occur or are predicted.
+    ``auc`` is the mean area under the ROC curve of each class against the rest, over
+    classes with and without rows; for two classes, the area of the second.
+    Probabilities within 1e-12 are equal. ``log_loss`` takes a probability of 0 as
+    2.2e-16, so that one row of a class thought impossible adds 36. ``brier`` is the sum
+    over classes of (p − y)², 0 to 2; half of it is the older form for two classes.
 
     Examples
     --------
@@ -178,7 +175,7 @@ def class_measures(
             )
     if costs is not None:
         measured["cost"] = np.average(costs[predicted, truth], weights=weights)
-    return _plain(measured)
+    return _python_floats(measured)
 
 
 def _mean_auc(
@@ -201,7 +198,7 @@ def _mean_auc(
 
 
 def ranks_with_ties(probabilities: Floats) -> Integers:
-    """Return ranks of probabilities from 0; equal up to rounding is one rank.
+    """Return ranks of probabilities from 0; values equal up to rounding share a rank.
 
     >>> ranks_with_ties([0.1 + 0.2, 0.5, 0.3]).tolist()
     [0, 1, 0]
@@ -229,7 +226,7 @@ def number_measures(
     predicted = np.asarray(predicted, dtype=np.float64)
     weighted = {"sample_weight": weights}
     varies = len(truth) > 1 and np.ptp(truth) > 0
-    return _plain(
+    return _python_floats(
         {
             "rmse": metrics.root_mean_squared_error(truth, predicted, **weighted),
             "mae": metrics.mean_absolute_error(truth, predicted, **weighted),
@@ -254,12 +251,14 @@ def _correlation(
 def size_measures(model: "FittedModel") -> Measured:
     """Return the size of a tree or a forest.
 
-    A forest has the leaves, nodes and path lengths of all its trees, the depth of the
-    deepest and the mean path of one; it has no rules.
+    For a forest, leaves, nodes and path lengths are summed over its trees; the depth is
+    the deepest tree's, the mean path a tree's average. A forest has no rules.
     """
     size = model.facts()["size"]
     size["depth"] = size.get("height")
-    return _plain({measure.name: size.get(measure.name) for measure in SIZE_MEASURES})
+    return _python_floats(
+        {measure.name: size.get(measure.name) for measure in SIZE_MEASURES}
+    )
 
 
 def speed_measures(
@@ -278,8 +277,8 @@ def speed_measures(
     return measured if peak is None else {**measured, "peak_mib": peak / 2**20}
 
 
-def _plain(measured: dict[str, Any]) -> Measured:
-    """Return floats of Python; None for undefined or infinite measures."""
+def _python_floats(measured: dict[str, Any]) -> Measured:
+    """Return measures as Python floats; None if undefined or infinite."""
     return {
         name: float(value) if value is not None and np.isfinite(value) else None
         for name, value in measured.items()

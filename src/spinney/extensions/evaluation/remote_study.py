@@ -2,7 +2,7 @@
 
 The folds depend on the contents of rows and the seed, so they are the same in every
 engine and in memory. Models are grown in the engine. Test rows are fetched in batches
-that fit in memory. Codes and values are those of the whole table.
+that fit in memory. Codes and values come from the whole table.
 """
 
 import warnings
@@ -118,10 +118,10 @@ class RemoteStudy:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
             start = seconds_without_loading()
-            model, predict = _grow(candidate, training)
+            model, predict = _grow_candidate(candidate, training)
             seconds = seconds_without_loading() - start
             predict_seconds, pieces = 0.0, []
-            for piece in test_sample.pieces(self._n_pieces(n_test)):
+            for piece in test_sample.pieces(self._n_batches(n_test)):
                 rows, _ = self.rows.fetch_sample(piece)
                 start = seconds_without_loading()
                 predicted = predict(rows.columns, len(rows.classes))
@@ -139,8 +139,8 @@ class RemoteStudy:
         speed = speed_measures(seconds, predict_seconds, n_test, None)
         return {**quality, **size_measures(model), **speed}
 
-    def _n_pieces(self, n_test: int) -> int:
-        """Return in how many pieces the test rows fit in memory."""
+    def _n_batches(self, n_test: int) -> int:
+        """Return the number of batches in which the test rows fit in memory."""
         max_rows = self.rows.max_rows
         if not max_rows:
             msg = "no test row fits in memory"
@@ -159,7 +159,7 @@ def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
             yield repeat, fold + 1, sample_fold(fold, scheme.n_folds, mixing)
 
 
-def _grow(candidate: StudyCandidate, rows: SampleableRows) -> tuple[Any, Any]:
+def _grow_candidate(candidate: StudyCandidate, rows: SampleableRows) -> tuple[Any, Any]:
     """Return the model of a candidate, and a function that predicts encoded rows."""
     arguments = dict(candidate.arguments)
     if candidate.is_forest:

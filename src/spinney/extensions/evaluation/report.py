@@ -65,22 +65,22 @@ def report(
         for name in names
     }
     # Labels get the width that all measures leave, or a third if that is little.
-    rest = table_width - _width(list(columns.values())) - len(GAP) * len(keys)
+    rest = table_width - _total_width(list(columns.values())) - len(GAP) * len(keys)
     label_width = max(MIN_LABEL_WIDTH, min(30, table_width // 3), rest // len(keys))
     keyed = [_key_column(key, lines, label_width) for key in keys]
-    shown_names = _fitting_measures(names, columns, table_width - _width(keyed))
+    shown_names = _fitting_measures(names, columns, table_width - _total_width(keyed))
     cells = [*keyed, *(columns[name] for name in shown_names)]
     text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
-    parts = [*_wrapped(_heading(evaluation), prose), "", *text]
+    parts = [*_wrap_text(_heading(evaluation), prose), "", *text]
     notes = [NOTES[name] for name in shown_names if name in NOTES]
     if not named and len(defaults) < len(measured):
         notes.append("more measures: quality, interpretability, speed, all")
     if notes:
-        parts += _wrapped(f"({'; '.join(notes)})", prose)
+        parts += _wrap_text(f"({'; '.join(notes)})", prose)
     if hidden:
         note = f"(too narrow for {', '.join(hidden)}: name the measures to show)"
-        parts += _wrapped(note, prose)
+        parts += _wrap_text(note, prose)
     if evaluation.comparable and len(keys) == 1:
         compared = names[0] if named else evaluation.compared
         parts += ["", *_comparisons(evaluation, compared, width, label_width)]
@@ -97,20 +97,20 @@ def _heading(evaluation: "Evaluation") -> str:
 
 
 def _key_column(key: str, lines: list[dict[str, Any]], max_length: int) -> Cells:
-    """Return a recipe or a condition of every line, cut to a length."""
+    """Return a column of recipes or conditions, cut to a length."""
     values = [line[key] for line in lines]
     texts = [f"{v:g}" if isinstance(v, float) else shown(v) for v in values]
-    cells = [_cut(text, max_length) for text in texts]
+    cells = [_shortened_label(text, max_length) for text in texts]
     if all(isinstance(value, (int, float)) for value in values):
         longest = max(len(key), *map(len, cells))
         return [cell.rjust(longest) for cell in (key, *cells)]
     return [key, *cells]
 
 
-def _cut(text: str, max_length: int) -> str:
+def _shortened_label(text: str, max_length: int) -> str:
     """Return a text without its middle if it is too long: labels differ at both ends.
 
-    >>> _cut("cart:max_depth=12", 12)
+    >>> _shortened_label("cart:max_depth=12", 12)
     'cart:…pth=12'
     """
     if len(text) <= max_length:
@@ -122,7 +122,7 @@ def _cut(text: str, max_length: int) -> str:
 def _measure_column(
     name: str, lines: list[dict[str, Any]], *, spread: str | None
 ) -> Cells:
-    """Return a measure of every line, with its deviation behind ``spread``, a sign."""
+    """Return a column of a measure; deviations follow the sign ``spread``."""
     measure = MEASURES[name]
     largest = max((abs(line[name]) for line in lines if line[name]), default=0.0)
     # Three digits of a small number, none after the point of a large one.
@@ -144,7 +144,7 @@ def _measure_column(
     return [measure.title, *cells]
 
 
-def _width(columns: Sequence[Cells]) -> int:
+def _total_width(columns: Sequence[Cells]) -> int:
     """Return the width of columns side by side."""
     widths = [max(map(len, column)) for column in columns]
     return sum(widths) + len(GAP) * (len(widths) - 1)
@@ -157,7 +157,7 @@ def _fitting_measures(
     order = [names[0], *sorted(names[1:], key=PRIORITY.index)]
     chosen: list[str] = []
     for name in order:
-        needed = len(GAP) + _width([columns[name]])
+        needed = len(GAP) + _total_width([columns[name]])
         if needed <= width or not chosen:
             chosen.append(name)
             width -= needed
@@ -173,37 +173,39 @@ def _comparisons(
         return []
     tests = evaluation.compare(measure)
     title = MEASURES[measure].title
-    if all(map(_always_equal, tests)):
+    if all(map(_is_always_equal, tests)):
         equal = f"Differences of {title} on the same folds: none, so no test is made."
-        return _wrapped(equal, width or DEFAULT_WIDTH)
+        return _wrap_text(equal, width or DEFAULT_WIDTH)
     explained = (
         f"Differences of {title} on the same folds, corrected resampled t-test "
         f"with {tests[0].degrees} degrees of freedom:"
     )
-    figures = [list(column) for column in zip(*map(_figures, tests), strict=True)]
+    figures = [
+        list(column) for column in zip(*map(_comparison_texts, tests), strict=True)
+    ]
     if width is not None:
         least = 2 * MIN_LABEL_WIDTH + len(MINUS)
-        if least + len(GAP) + _width(figures) > width:
+        if least + len(GAP) + _total_width(figures) > width:
             del figures[1]  # t, since p is more useful
-        pair_width = max(least, width - len(GAP) - _width(figures))
+        pair_width = max(least, width - len(GAP) - _total_width(figures))
         max_length = min(max_length, (pair_width - len(MINUS)) // 2)
     pairs = [
-        _cut(shown(test.first), max_length)
+        _shortened_label(shown(test.first), max_length)
         + MINUS
-        + _cut(shown(test.second), max_length)
+        + _shortened_label(shown(test.second), max_length)
         for test in tests
     ]
     rows = list(zip(pairs, *figures, strict=True))
-    return [*_wrapped(explained, width or DEFAULT_WIDTH), *aligned(rows, left=[0])]
+    return [*_wrap_text(explained, width or DEFAULT_WIDTH), *aligned(rows, left=[0])]
 
 
-def _always_equal(test: Comparison) -> bool:
+def _is_always_equal(test: Comparison) -> bool:
     """Return whether two recipes are equal on every fold, so that t is 0/0."""
     return bool(np.isnan(test.t))
 
 
-def _figures(test: Comparison) -> tuple[str, str, str]:
-    if _always_equal(test):
+def _comparison_texts(test: Comparison) -> tuple[str, str, str]:
+    if _is_always_equal(test):
         return signed(test.difference), "all equal", "untested"
     p = f"p = {test.p:.3f}" if test.p >= 0.0005 else "p < 0.001"
     if np.isnan(test.p):
@@ -226,8 +228,8 @@ def signed(number: float, decimals: int = 4) -> str:
     return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Return lines of whole words within a width, if words allow."""
+def _wrap_text(text: str, width: int) -> list[str]:
+    """Return a text as lines of whole words, within a width if words fit."""
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 

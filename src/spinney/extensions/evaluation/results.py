@@ -39,7 +39,7 @@ class FoldResult:
 
     @property
     def line(self) -> tuple[Any, ...]:
-        """The key of its line in the table: recipe and conditions."""
+        """The recipe and conditions, which identify a line of the table."""
         return (self.recipe, tuple(self.conditions.items()))
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Evaluation(InNotebooks):
     target : str
         The predicted column.
     classes : tuple, optional
-        Its classes; None if it is numeric.
+        The classes of the target; None if the target is numeric.
     n_rows : int
         The rows with a known target and a positive weight.
     scheme : Scheme
@@ -78,8 +78,8 @@ class Evaluation(InNotebooks):
     folds : tuple of FoldResult
         The measures of each recipe on each fold.
     pooled : mapping
-        For leave-one-out, the measures over all rows by line of the table: balanced
-        accuracy and RMSE are no means over single rows.
+        For leave-one-out, the measures over all rows by line of the table, because
+        balanced accuracy and RMSE are not means over single rows.
     table : list of dict
         A line for each recipe (and condition): the mean of each measure over the folds
         under its name, its standard deviation under the name with ``_sd``.
@@ -109,7 +109,7 @@ class Evaluation(InNotebooks):
     def table(self) -> list[dict[str, Any]]:
         """A line for each recipe and condition: means and standard deviations."""
         return [
-            {"recipe": recipe, **conditions, **self._summary(results)}
+            {"recipe": recipe, **conditions, **self._mean_measures(results)}
             for recipe, conditions, results in self._groups()
         ]
 
@@ -122,7 +122,7 @@ class Evaluation(InNotebooks):
             groups[result.line][2].append(result)
         return list(groups.values())
 
-    def _summary(self, results: Sequence[FoldResult]) -> Measured:
+    def _mean_measures(self, results: Sequence[FoldResult]) -> Measured:
         """Return means and deviations over the folds that define a measure."""
         summary: Measured = {}
         for name in self.measures:
@@ -142,13 +142,13 @@ class Evaluation(InNotebooks):
         ----------
         measure : str, optional
             The measure to compare, :attr:`compared` by default: accuracy or RMSE. Folds
-            without it for both recipes are dropped.
+            where a recipe lacks it are dropped.
 
         Raises
         ------
         ParameterError
             If there are fewer than two folds, or if folds are single rows and the
-            measure is no mean over rows.
+            measure is not a mean over rows.
         """
         name = measure_named(measure or self.compared, self.measures).name
         if not self.can_compare(name):
@@ -199,7 +199,8 @@ class Evaluation(InNotebooks):
             important first; None shows all.
         measures : sequence of str
             The measures to show, the first with its standard deviation; "quality",
-            "interpretability", "speed" and "all" are groups. Empty shows the usual.
+            "interpretability", "speed" and "all" are groups. Empty shows the default
+            measures.
         ascii_only : bool
             Whether to avoid signs outside ASCII.
         """

@@ -43,7 +43,7 @@ def score(model: str, data: str, **options: Any) -> None:
 
 
 def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
-    """Score a model and write the result."""
+    """Score a model on a table and print the measures."""
     from spinney._support.text import signs_to_ascii
     from spinney.extensions.evaluation import score as score_rows
 

@@ -38,7 +38,7 @@ class Score(InNotebooks):
     n_rows : int
         The rows with a target and a positive weight.
     weight : float
-        Their total weight.
+        The total weight of these rows.
     measures : dict
         The measures of :func:`spinney.evaluate` by name; None if undefined.
     classes : tuple
@@ -48,7 +48,7 @@ class Score(InNotebooks):
     n_without_target : int
         The dropped rows without a target.
     new_classes : tuple of pairs
-        Classes unknown to the model with their numbers of rows; they count as errors.
+        Classes unknown to the model, with their numbers of rows, which count as errors.
     leaves : tuple of LeafErrors
         The leaves of a tree that rows reach, most errors first.
     """
@@ -113,7 +113,7 @@ class Score(InNotebooks):
         """Return the score as text, in blocks if lines are too wide."""
         parts = ["\n".join([self._heading(), *self._notes()]), self._measures()]
         if self.classes:
-            parts += [self._matrix(width), self._classes()]
+            parts += [self._confusion_text(width), self._class_table_text()]
         leaves = leaf_error_lines(self.leaves, numeric=not self.classes, width=width)
         if leaves:
             parts.append("\n".join(leaves))
@@ -151,7 +151,7 @@ class Score(InNotebooks):
         ]
         return "\n".join(aligned(rows, left=[0, 1]))
 
-    def _matrix(self, width: int | None) -> str:
+    def _confusion_text(self, width: int | None) -> str:
         """Return the confusion matrix, a line for each true class."""
         names = [shown(label) for label in self.classes]
         longest = max(map(len, (*names, "true")))
@@ -162,7 +162,7 @@ class Score(InNotebooks):
         lines = in_columns(columns, width=width)
         return "\n".join(["confusion matrix (columns: predicted class)", *lines])
 
-    def _classes(self) -> str:
+    def _class_table_text(self) -> str:
         lines = [["class", "rows", "correct", "precision", "recall", "F1"]]
         for line in self.by_class:
             ratios = (line[name] for name in ("precision", "recall", "f"))
@@ -222,7 +222,7 @@ def score(
     )
     target = model.schema.target
     total = float(rows.n_rows if weights is None else weights.sum())
-    measured = _measured(target, rows[target.name], model.outputs(rows), weights)
+    measured = _measure_outputs(target, rows[target.name], model.outputs(rows), weights)
     leaves: tuple[LeafErrors, ...] = ()
     if model.kind == "tree":
         leaves = leaf_errors(model, rows, weight)
@@ -239,7 +239,7 @@ def score(
 def rows_with_target(
     model: Any, data: Any, *, weight: str | None = None, **reading: Any
 ) -> tuple[Table, Floats | None, int]:
-    """Return rows with a target and weight, weights, and the number without target."""
+    """Return the rows with a target, their weights, and the number without a target."""
     if getattr(model, "kind", "") not in ("tree", "forest"):
         raise refusal(
             Setting("model", model),
@@ -261,7 +261,7 @@ def rows_with_target(
     return table.take(usable), weights, n_without_target
 
 
-def _measured(
+def _measure_outputs(
     target: Target, column: Column, outputs: Floats, weights: Floats | None
 ) -> dict[str, Any]:
     """Return measures, classes and the confusion matrix of outputs."""

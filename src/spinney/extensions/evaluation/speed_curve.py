@@ -32,8 +32,8 @@ class Scalability(Evaluation):
     ----------
     exponents : list of dict
         For each ``recipe`` and ``measure`` (seconds and memory of growing, microseconds
-        per predicted row) the ``exponent`` of the rows, by least squares of logarithms,
-        and that between the ``last`` two sizes.
+        per predicted row), the ``exponent`` of the rows, by least squares of
+        logarithms, and ``last``, the exponent between the two largest sizes.
     """
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class Scalability(Evaluation):
         lines = []
         for recipe in self.recipes:
             for measure in (name for name in SCALED_MEASURES if name in self.measures):
-                sizes, values = self._curve(recipe, measure)
+                sizes, values = self._median_curve(recipe, measure)
                 lines.append(
                     {
                         "recipe": recipe,
@@ -56,7 +56,7 @@ class Scalability(Evaluation):
                 )
         return lines
 
-    def _curve(self, recipe: str, measure: str) -> tuple[list[int], list[float]]:
+    def _median_curve(self, recipe: str, measure: str) -> tuple[list[int], list[float]]:
         """Return numbers of rows, and the median of a measure at each."""
         values: dict[int, list[float]] = {}
         for result in self.folds:
@@ -92,7 +92,7 @@ class Scalability(Evaluation):
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
-    """Return the k of the best fit c · size^k, by least squares of logarithms.
+    """Return the exponent k of the best fit c · size^k, by least squares of logarithms.
 
     None for fewer than two sizes, or if a value is not positive.
 
@@ -158,7 +158,9 @@ def scalability(
     settings = {"repeats": DEFAULT_REPEATS, **settings, "data": data, "target": target}
     study = prepare_study(make_study(recipes, settings))
     max_size = min(len(split.train) for split in study.splits)
-    numbers = _halves(max_size) if sizes is None else training_sizes(sizes, max_size)
+    numbers = (
+        _halved_sizes(max_size) if sizes is None else training_sizes(sizes, max_size)
+    )
     if len(numbers) < 2:
         remedy = (
             "give more rows, or two sizes, such as ",
@@ -170,10 +172,10 @@ def scalability(
     return Scalability(**{f.name: getattr(result, f.name) for f in fields(result)})
 
 
-def _halves(max_size: int) -> list[int]:
+def _halved_sizes(max_size: int) -> list[int]:
     """Return a number of rows, half of it and so on, in ascending order.
 
-    >>> _halves(280), _halves(20)
+    >>> _halved_sizes(280), _halved_sizes(20)
     ([70, 140, 280], [])
     """
     halves = [max_size // 2**step for step in range(MAX_SIZES)]

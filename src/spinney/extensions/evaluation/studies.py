@@ -60,8 +60,8 @@ def evaluate(
     """Evaluate recipes by cross-validation or hold-out.
 
     Rows are read once and split once, by scikit-learn: every recipe has the same
-    training and test sets, stratified by class. Kinds of columns are those of the whole
-    table; values, levels and statistics are learned from the training set.
+    training and test sets, stratified by class. Kinds of columns are inferred from the
+    whole table; values, levels and statistics are learned from the training set.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def evaluate(
     holdout : float, optional
         The fraction of rows in the test set, instead of folds.
     random_state : int, RandomState or Generator, optional
-        The seed of the splits, 0 by default. Recipes have their own:
+        The seed of the splits, 0 by default. Recipes have their own seed:
         ``("other", {"recipe": "auto", "random_state": 1})``.
     nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
 connection, table, memory_limit, format, encoding, text_format
@@ -97,7 +97,7 @@ connection, table, memory_limit, format, encoding, text_format
         Called with the number of trees grown, and their total.
     **settings
         Arguments of :func:`spinney.grow` for all recipes, such as ``max_depth`` or
-        ``class_weight``. All recipes must have them.
+        ``class_weight``. All recipes must support them.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def learning_curve(
     """Measure a recipe on increasing numbers of training rows.
 
     Each training set is cut to its first rows in a random stratified order, so smaller
-    sizes are subsets of larger ones. The test set stays.
+    sizes are subsets of larger ones. The test set stays the same.
 
     Parameters
     ----------
@@ -186,15 +186,15 @@ def robustness(
     """Measure how recipes tolerate noise, missing values and outliers.
 
     The training rows are perturbed, one kind at a time, the same for every recipe. Test
-    rows stay as they are.
+    rows do not change.
 
     Parameters
     ----------
     data, target, recipes
         As for :func:`spinney.evaluate`.
     noise : sequence of float
-        Rates of class noise (a random other class, or the number of a random row) and
-        of attribute noise (the value of a random row in that fraction of each column).
+        Rates of class noise (another class at random; for a numeric target, the value
+        of a random row) and of attribute noise (the value of a random row).
     missing_rate : sequence of float
         Rates of missing values in each attribute.
     outliers : sequence of float, optional
@@ -243,7 +243,7 @@ def _perturbations(
     missing_rate: Sequence[float],
     outliers: Sequence[float] | None,
 ) -> list[tuple[str, float]]:
-    """Return kinds of perturbation with their rates; none comes first, and once."""
+    """Return kinds of perturbation with their rates; "nothing" is first, and once."""
     noise_rates = check_rates("noise", noise)
     rates = {
         CLASS_NOISE: noise_rates,

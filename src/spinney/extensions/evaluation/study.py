@@ -65,7 +65,7 @@ Task = TypeVar("Task")
 
 @dataclass(frozen=True, slots=True)
 class TrainTestTask:
-    """A training and a test set; ``tables`` makes both when they are needed."""
+    """A training and a test set; ``tables`` creates both tables on demand."""
 
     split: Split
     tables: Callable[[], tuple[Table, Table]]
@@ -114,7 +114,7 @@ def make_tested_rows(
 ) -> TestedRows:
     """Return predictions in the class codes of the whole table.
 
-    ``target`` is the model's; a class unknown to it has probability 0.
+    ``target`` is the model's target; a class unknown to the model has probability 0.
     """
     if classes is None:
         return TestedRows(truth, outputs[:, 0], outputs, weights)
@@ -141,7 +141,8 @@ class PreparedStudy:
     ) -> Evaluation:
         """Measure each candidate on each task.
 
-        ``memory`` measures memory too, by growing each once more after a warm-up.
+        ``memory`` also measures memory, by growing each candidate once more after a
+        warm-up.
         """
         # scikit-learn can swallow an interrupt while it loads: import it before any
         # progress is shown.
@@ -154,8 +155,10 @@ class PreparedStudy:
             split, counts = task.split, (train.n_rows, test.n_rows)
 
             def measure_candidate(candidate: StudyCandidate) -> FoldResult:
-                tested, size = self._tested(candidate, task, train, test, memory=memory)
-                measures = {**self._quality(tested), **size}
+                tested, size = self._test_candidate(
+                    candidate, task, train, test, memory=memory
+                )
+                measures = {**self._quality_measures(tested), **size}
                 result = FoldResult(
                     candidate.label,
                     split.repeat,
@@ -180,24 +183,24 @@ class PreparedStudy:
         pooled = {
             line: {**quality, "auc": None} if "auc" in quality else quality
             for line, tested in tested_by_line.items()
-            for quality in (self._quality(pool_rows(tested)),)
+            for quality in (self._quality_measures(pool_rows(tested)),)
         }
         return Evaluation(
             rows.target, rows.classes, rows.n_rows, self.scheme, results, pooled
         )
 
-    def _quality(self, tested: TestedRows) -> Measured:
+    def _quality_measures(self, tested: TestedRows) -> Measured:
         return tested.quality(numeric=self.rows.classes is None, costs=self.costs)
 
     def _warm_up(self, task: TrainTestTask) -> None:
-        """Grow each candidate once, to load what growing and predicting need."""
+        """Grow each candidate once, to load modules and kernels before timing."""
         train, test = task.tables()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
             for candidate in self.candidates:
-                self._grow(candidate, task, train).outputs(test)
+                self._grow_candidate(candidate, task, train).outputs(test)
 
-    def _grow(
+    def _grow_candidate(
         self, candidate: StudyCandidate, task: TrainTestTask, train: Table
     ) -> Any:
         """Return the model of a candidate for the training set of a task."""
@@ -209,7 +212,7 @@ class PreparedStudy:
         with name_errors(candidate, split.repeat, split.fold, task.conditions):
             return grower(train, rows.target, weight=rows.weight, **arguments)
 
-    def _tested(
+    def _test_candidate(
         self,
         candidate: StudyCandidate,
         task: TrainTestTask,
@@ -218,11 +221,11 @@ class PreparedStudy:
         *,
         memory: bool,
     ) -> tuple[TestedRows, Measured]:
-        """Return a candidate's predictions of the test set, its size and its speed."""
+        """Return a candidate's predictions of the test set, and its size and speed."""
         with warnings.catch_warnings():
             # Issues of the table were reported when it was read.
             warnings.simplefilter("ignore", SpinneyWarning)
-            grow_once = partial(self._grow, candidate, task, train)
+            grow_once = partial(self._grow_candidate, candidate, task, train)
             # Not while timing: freed memory must be allocated again.
             peak = peak_memory_of(grow_once) if memory else None
             start = seconds_without_loading()
@@ -271,7 +274,7 @@ def run_tasks(
 def _arguments_for(
     arguments: Mapping[str, Any], cells: Any, rows: EvaluationRows
 ) -> dict[str, Any]:
-    """Return arguments for a training set, without settings of missing classes."""
+    """Return arguments for a training set, without settings of absent classes."""
     remaining = {**arguments, **rows.kinds}
     if remaining.get("recipe") == FOREST:
         remaining["recipe"] = remaining.pop("trees", "cart")
@@ -324,7 +327,7 @@ class Study:
     progress: Progress | None
 
     def costs(self, classes: tuple[Value, ...] | None) -> Floats | None:
-        """Return the costs by class; refuse settings that the target does not have."""
+        """Return the costs by class; refuse settings that do not fit the target."""
         for candidate in self.candidates:
             candidate.check(numeric=classes is None)
         if self.cost_matrix is None:
@@ -339,7 +342,7 @@ class Study:
 
 
 def make_study(recipes: Recipes | None, arguments: Mapping[str, Any]) -> Study:
-    """Return the study of arguments of ``evaluate`` and settings for all recipes."""
+    """Return the study for arguments of ``evaluate`` and settings of all recipes."""
     settings = dict(arguments)
 
     def pop(*names: str) -> dict[str, Any]:
@@ -362,7 +365,7 @@ def make_study(recipes: Recipes | None, arguments: Mapping[str, Any]) -> Study:
 
 
 def prepare_study(study: Study) -> PreparedStudy:
-    """Read and split the rows."""
+    """Return a study with its rows read and split."""
     if study.table.engine not in (None, "memory", "sqlite"):
         raise refusal(
             Setting("engine", study.table.engine),

@@ -1,4 +1,4 @@
-"""The tasks of a study: training sets as they are, cut or perturbed."""
+"""The tasks of a study: training sets unchanged, cut or perturbed."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -26,27 +26,29 @@ TARGET_OUTLIERS = "target outliers"
 NEAREST_OUTLIER, FARTHEST_OUTLIER = 3.0, 10.0
 
 
-def _random_other_class(
+def _random_other_classes(
     column: Column, chosen: Integers, values: Floats, present: Integers
 ) -> Any:
-    """Return a random other class, or the number of a random row."""
+    """Return other classes at random, or target values of random rows."""
     n_classes = len(column.levels)
     if column.kind == "numeric":
-        return _random_cell(column, chosen, values, present)
+        return _random_cells(column, chosen, values, present)
     steps = min(1, n_classes - 1) + np.floor(values * (n_classes - 1)).astype(int)
     return (column.cells[chosen] + steps) % n_classes
 
 
-def _random_cell(column: Column, _: Integers, values: Floats, present: Integers) -> Any:
-    """Return the cell of a random present row, perhaps the same one."""
+def _random_cells(
+    column: Column, _: Integers, values: Floats, present: Integers
+) -> Any:
+    """Return the cells of random rows with known values, perhaps the same rows."""
     return column.cells[present[np.floor(values * len(present)).astype(int)]]
 
 
-def _missing_cell(column: Column, *_: Any) -> Any:
+def _missing_cells(column: Column, *_: Any) -> Any:
     return np.nan if column.kind == "numeric" else -1
 
 
-def _outlier(column: Column, _: Integers, values: Floats, present: Integers) -> Any:
+def _outliers(column: Column, _: Integers, values: Floats, present: Integers) -> Any:
     """Return numbers randomly beyond the upper or lower outer fence of a column.
 
     The unit is the interquartile range or, if that is 0, the whole range or 1.
@@ -63,11 +65,11 @@ def _outlier(column: Column, _: Integers, values: Floats, present: Integers) -> 
 
 # The function of a perturbation, and the number for its random generator.
 PERTURBATIONS = {
-    CLASS_NOISE: (_random_other_class, 1),
-    ATTRIBUTE_NOISE: (_random_cell, 2),
-    MISSING_VALUES: (_missing_cell, 3),
-    OUTLIERS: (_outlier, 5),
-    TARGET_OUTLIERS: (_outlier, 6),
+    CLASS_NOISE: (_random_other_classes, 1),
+    ATTRIBUTE_NOISE: (_random_cells, 2),
+    MISSING_VALUES: (_missing_cells, 3),
+    OUTLIERS: (_outliers, 5),
+    TARGET_OUTLIERS: (_outliers, 6),
 }
 MISSING_IN_TEST = 4
 
@@ -100,7 +102,7 @@ def perturbed(
 def plain_task(
     rows: EvaluationRows, split: Split, conditions: dict[str, Any]
 ) -> TrainTestTask:
-    """Return the task of a split as it is."""
+    """Return the task of a split without a change."""
 
     def tables() -> tuple[Table, Table]:
         return rows.table.take(split.train), rows.table.take(split.test)
@@ -114,7 +116,7 @@ def generator(seed: int, split: int, kind: int = 0) -> np.random.Generator:
 
 
 def as_list(name: str, value: Any, example: str) -> list[Any]:
-    """Return a parameter as a list; refuse a text, or what is no list."""
+    """Return a parameter as a list; refuse texts and other objects."""
     if not isinstance(value, (str, bytes)):
         with suppress(TypeError):
             return list(value)
@@ -147,7 +149,7 @@ def stratified_order(
 ) -> Any:
     """Return the training rows in random order with classes evenly spread.
 
-    Row i of the n of a class, counted from 0, comes at (i + 1/2) / n.
+    Row i of the n rows of a class, counted from 0, has position (i + 1/2) / n.
     """
     order = random.permutation(split.train)
     if rows.classes is None:

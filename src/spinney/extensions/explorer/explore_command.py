@@ -44,18 +44,19 @@ from spinney.extensions.pictures.page_output import page_options, page_path, wri
 def explore(model: str, other: str | None, **options: Any) -> None:
     """Write an interactive page of MODEL that works offline.
 
-    It holds counts, and no rows unless --rows names them; --data adds histograms of a
-    table and none of its rows. Two models stand side by
-    side. Without -o the page is named after MODEL, and with --open it is a temporary
-    file.
+    The page contains counts; --rows adds the rows of a table, --data only histograms of
+    a table. Two models are shown side by side. Without -o the page is named after
+    MODEL; with --open it is a temporary file.
     """
+    from spinney.extensions.explorer.page_file import ExplorerPage, explorer_page
+
     path = page_path(Path(model).stem, options)
     models = [load(path) for path in (model, other) if path is not None]
     with show_status("preparing the page"):
-        page = models[0].explore(
-            **_table_argument(models, options), beside=models[1] if other else None
-        )
-    write_page(page, path, options, _contents(options))
+        names = [Path(model).name, Path(other).name] if other else []
+        table = _table_argument(models, options)
+        page = ExplorerPage(explorer_page(models, **table, names=names))
+    write_page(page, path, options, _page_contents(options))
 
 
 def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -70,10 +71,13 @@ def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any
         raise ParameterError(msg)
     from spinney.data import declarations_of
     from spinney.data.readers import read_table
+    from spinney.extensions.explorer.row_data import read_with_key
 
     path, arguments = options[named[0]], file_arguments(options)
     if len(models) == 1:
-        return {named[0]: models[0].read(path, **arguments)}
+        if named[0] == "rows":
+            return {"rows": read_with_key(models[0], path, **arguments)[0]}
+        return {"data": models[0].read(path, **arguments)}
     text_format = arguments.pop("text_format")
     table = read_table(
         path, declarations=declarations_of(text_format=text_format), **arguments
@@ -81,7 +85,7 @@ def _table_argument(models: list[Any], options: dict[str, Any]) -> dict[str, Any
     return {named[0]: table}
 
 
-def _contents(options: dict[str, Any]) -> str:
+def _page_contents(options: dict[str, Any]) -> str:
     if options["data"] is not None:
         return f"counts of {options['data']}, no rows"
     rows = options["rows"]

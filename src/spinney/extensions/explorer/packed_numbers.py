@@ -1,7 +1,7 @@
 """Arrays in JSON: a letter and a size, a colon, and the bytes in base64.
 
-A page of 50,000 nodes holds a few dozen numbers of each. Decimal numbers would
-be several times as long and as slow to read, and bytes keep thresholds exact.
+A page of 50,000 nodes holds a few dozen numbers per node. Decimal numbers would be
+several times as long and as slow to read; bytes keep thresholds exact.
 """
 
 from base64 import b64encode
@@ -29,7 +29,7 @@ def packed(array: "NDArray[Any] | list[Any]") -> str:
 
 
 def packed_fields(source: Any, *names: str) -> dict[str, str]:
-    """Return arrays of an object by their names, each packed."""
+    """Return the named arrays of an object, packed."""
     return {name: packed(getattr(source, name)) for name in names}
 
 

@@ -1,8 +1,8 @@
-"""Any fitted model as the data of its page.
+"""The page data of any fitted model.
 
 The page has aggregates only: counts, splits, merits, and the errors and histograms of a
-table, if given. It has rows only if a table is given to be shown. Data that would make
-the page too large is left out, smallest nodes first, and the page says so.
+table, if given. It has rows only if ``rows`` is given. Data that would make the page
+too large is left out, smallest nodes first, and the page says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,15 @@ from spinney._version import __version__
 from spinney.data import Fingerprint, Schema, Table
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.extensions.explorer.packed_numbers import packed
+from spinney.extensions.explorer.quality_data import quality_data, tested_data
 from spinney.extensions.explorer.row_data import (
     MAX_ROWS,
     TableRows,
     cells_data,
     leaf_rows,
+    read_with_key,
     rows_data,
+    with_key,
 )
 from spinney.extensions.explorer.schema_data import schema_data
 from spinney.extensions.explorer.tree_data import (
@@ -53,6 +56,7 @@ from spinney.trees import (
     CandidateArrays,
     Reason,
     Tree,
+    importances_of,
 )
 from spinney.trees.predict import flatten
 
@@ -68,7 +72,11 @@ MAX_TREES, MAX_FOREST_NODES = 200, 60_000
 
 
 def explorer_data(
-    models: Sequence[Any], *, rows: Any = None, data: Any = None
+    models: Sequence[Any],
+    *,
+    rows: Any = None,
+    data: Any = None,
+    names: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the data of a page for one fitted model, or for two side by side.
 
@@ -79,7 +87,9 @@ def explorer_data(
     rows : table, optional
         The table whose rows the page shows at nodes, by the schema of each model.
     data : table, optional
-        Instead, a table of which the page has aggregates and no row.
+        A table for aggregates only, instead of ``rows``.
+    names : sequence of str
+        The names of the models, such as those of their files.
     """
     if rows is not None and data is not None:
         raise ParameterError(
@@ -98,22 +108,28 @@ def explorer_data(
                 "has no effect on clusters",
                 phrase("give the rows ({}), to be in the page", Setting("rows", ...)),
             )
+    table, with_rows = rows if data is None else data, data is None
+    described = [_model_data(model, table, with_rows=with_rows) for model in models]
+    for model, name in zip(described, names, strict=False):
+        model["name"] = name
     return {
         "format": f"spinney/explorer/{VERSION}",
         "made_by": f"spinney {__version__}",
-        "models": [
-            _model_data(model, rows if data is None else data, with_rows=data is None)
-            for model in models
-        ],
+        "models": described,
     }
 
 
 def _model_data(model: Any, rows: Any, *, with_rows: bool) -> dict[str, Any]:
-    table = None if rows is None else model.read(rows)
+    table, key = None, None
+    if rows is not None:
+        table, key = (
+            read_with_key(model, rows) if with_rows else (model.read(rows), None)
+        )
     if model.kind == "forest":
-        return _forest_data(model.forest_, table, with_rows=with_rows)
+        return with_key(_forest_data(model.forest_, table, with_rows=with_rows), key)
     if model.kind == "tree":
-        return _tree_model_data(model.model_, table, with_rows=with_rows)
+        tree = _tree_model_data(model.model_, table, with_rows=with_rows)
+        return with_key({**tree, "quality": quality_data(model)}, key)
     page = registry.load("page", model.kind)
     data: dict[str, Any] = page(saved_content(model), table)
     return data
@@ -141,9 +157,11 @@ def _tree_model_data(
     histograms = _histograms(tree, encoded, order)
     return {
         "kind": "tree",
-        **_summary(schema, model.fingerprint, model.recipe),
+        **_model_summary(schema, model.fingerprint, model.recipe),
         "merit": criterion.merit_name,
         "schema": schema_data(schema),
+        "importances": {"mean": tree.importances.tolist()},
+        "tested": None if encoded is None else tested_data(tree, encoded),
         "tree": {
             **nodes_data(arrays, schema.target),
             "digits": packed(cut_digits(arrays, candidates)),
@@ -153,6 +171,10 @@ def _tree_model_data(
             "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
+        "importance": importances_of(tree).values.tolist(),
+        "quality": None
+        if model.quality is None
+        else {"summary": str(model.quality), **model.quality.figures()},
         "names": {str(node): name for node, name in tree.model_names.items()},
         "models": _model_lines(tree, order),
         "rows": rows_data(rows) if rows is not None and with_rows else None,
@@ -175,7 +197,9 @@ def _model_lines(tree: Tree, order: Integers) -> dict[str, str]:
     return {str(node): line for node, line in lines.items()}
 
 
-def _summary(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str, Any]:
+def _model_summary(
+    schema: Schema, origin: Fingerprint, *recipes: Recipe
+) -> dict[str, Any]:
     return {
         "title": shown(schema.target.name),
         "reasons": [str(reason) for reason in sorted(Reason, key=lambda r: r.code)],
@@ -187,7 +211,7 @@ def _summary(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str,
 def _nodes_with_candidates(
     candidates: CandidateArrays, order: Integers, schema: Schema
 ) -> Integers:
-    """Return the heaviest nodes, as many as a page can hold the candidates of."""
+    """Return the heaviest nodes whose candidates fit on a page."""
     sizes = candidates.n_values * (schema.target.width + 1) + 8
     ends = np.append(0, sizes.cumsum())
     last = candidates.count.cumsum()
@@ -222,7 +246,7 @@ def _histograms(
 
 
 def _encoded_rows(rows: TableRows | None) -> EncodedRows | None:
-    """Return the rows with a target; None if the table has no target column."""
+    """Return the encoded rows with a target; None without a target column."""
     if rows is None or rows.targets is None:
         return None
     mask = rows.has_target
@@ -258,7 +282,7 @@ def _forest_data(
         trees.append({"number": number, **data})
     return {
         "kind": "forest",
-        **_summary(schema, forest.fingerprint, *forest.recipes),
+        **_model_summary(schema, forest.fingerprint, *forest.recipes),
         "schema": schema_data(schema),
         "trees": trees,
         "typical": None if typical is None else asdict(typical),

@@ -1,10 +1,9 @@
 """The page as one file: scripts, styles and data, without other resources.
 
-The sources in ``page/`` are plain ES modules and CSS. A page that is opened from a disk
-can import nothing, so the modules are put one after another, what is imported before
-what imports it, and the words ``import`` and ``export`` are taken out. So all of them
-share one scope, and no two may declare one name (``test_page_file.py`` checks
-that).
+The sources in ``page/`` are plain ES modules and CSS. A page opened from a disk cannot
+import modules. So the modules are joined, imported modules first, without the words
+``import`` and ``export``. All modules share one scope, so no two may declare the same
+name (``test_page_file.py`` checks this).
 """
 
 import re
@@ -39,13 +38,19 @@ off.</noscript>
 <script id="spinney-data" type="application/json">{data}</script>"""
 
 
-def explorer_page(models: Sequence[Any], *, rows: Any = None, data: Any = None) -> str:
+def explorer_page(
+    models: Sequence[Any],
+    *,
+    rows: Any = None,
+    data: Any = None,
+    names: Sequence[str] = (),
+) -> str:
     """Return the page of one fitted model, or of two side by side.
 
-    ``rows`` is a table whose rows are shown behind the nodes that they come to; of
-    ``data``, in its place, there are counts only.
+    ``rows`` is a table whose rows are shown at the nodes that they reach; ``data``,
+    instead of ``rows``, adds counts only. ``names`` are the names of the models.
     """
-    content = explorer_data(models, rows=rows, data=data)
+    content = explorer_data(models, rows=rows, data=data, names=names)
     title = " and ".join(model["title"] for model in content["models"])
     body = BODY.format(data=embedded_json(content))
     return make_page(title, body, style=style(), script=script())
@@ -62,9 +67,9 @@ class ExplorerPage(OfflinePage):
 
     @property
     def frame(self) -> str | None:
-        """The page in a frame for a notebook; None where it is too large for one.
+        """The page in a frame for a notebook; None if the page is too large.
 
-        What runs in the frame can reach neither the notebook nor its cookies.
+        Scripts in the frame can access neither the notebook nor its cookies.
         """
         if len(self.html) > LARGEST_FRAME:
             return None
@@ -81,14 +86,14 @@ class ExplorerPage(OfflinePage):
 
 @cache
 def script() -> str:
-    """Return all modules as one, those that others import first."""
+    """Return all modules as one script, imported modules first."""
     ordered: dict[str, str] = {}
 
     def add(name: str, waiting: tuple[str, ...]) -> None:
         if name in ordered:
             return
         assert name not in waiting, f"{name} imports itself"
-        text = _source(name)
+        text = _resource_text(name)
         for needed in IMPORT.findall(text):
             add(needed, (*waiting, name))
         ordered[name] = EXPORT.sub("", IMPORT.sub("", text))
@@ -101,10 +106,10 @@ def script() -> str:
 @cache
 def style() -> str:
     """Return the style sheet, with the colours of the pictures."""
-    return colours() + "\n".join(_source(name) for name in STYLES)
+    return colours() + "\n".join(_resource_text(name) for name in STYLES)
 
 
-def _source(name: str) -> str:
+def _resource_text(name: str) -> str:
     folder = files("spinney.extensions.explorer") / "page"
     return (folder / name).read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""A schema as the page reads it: names and values, and how they are shown."""
+"""A schema as page data: names, values and their texts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def schema_data(schema: Schema) -> dict[str, Any]:
     return {
         "attributes": [attribute_data(attribute) for attribute in schema.attributes],
         "target": {
-            **_named(target.name),
+            **_name_data(target.name),
             **value_list(target.classes),
             "numeric": target.is_numeric,
             "origin": target.origin,
@@ -24,8 +24,8 @@ def schema_data(schema: Schema) -> dict[str, Any]:
 
 
 def attribute_data(attribute: Attribute) -> dict[str, Any]:
-    """Return an attribute, without the fields that it lacks."""
-    data: dict[str, Any] = {**_named(attribute.name), "kind": attribute.kind}
+    """Return an attribute as plain data, without empty fields."""
+    data: dict[str, Any] = {**_name_data(attribute.name), "kind": attribute.kind}
     if attribute.kind != "numeric":
         data |= value_list(attribute.values)
     if attribute.unit is not None:
@@ -36,7 +36,7 @@ def attribute_data(attribute: Attribute) -> dict[str, Any]:
 
 
 def value_list(values: tuple[Value, ...]) -> dict[str, Any]:
-    """Return values, and their texts if these differ.
+    """Return values, and their texts if texts and values differ.
 
     >>> value_list(("red", "blue")), value_list((True, 7.0))
     ({'values': ['red', 'blue']}, {'values': [True, 7.0], 'texts': ['true', '7']})
@@ -47,7 +47,7 @@ def value_list(values: tuple[Value, ...]) -> dict[str, Any]:
     return {"values": list(values), "texts": texts}
 
 
-def _named(name: str) -> dict[str, Any]:
+def _name_data(name: str) -> dict[str, Any]:
     text = shown(name)
     return {"name": name} if text == name else {"name": name, "text": text}
 
@@ -55,7 +55,7 @@ def _named(name: str) -> dict[str, Any]:
 def _formula_data(formula: Formula) -> dict[str, Any]:
     data: dict[str, Any] = {
         "form": type(formula).__name__.lower(),
-        "places": list(formula.places),
+        "places": list(formula.attribute_indices),
     }
     if isinstance(formula, Linear):
         data["coefficients"] = list(formula.coefficients)

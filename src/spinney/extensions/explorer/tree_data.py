@@ -1,4 +1,4 @@
-"""A tree as the page reads it: one packed array for each field of its nodes."""
+"""A tree as page data: one packed array for each field of its nodes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -49,7 +49,7 @@ CANDIDATE_SPLIT_FIELDS = (
 def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
     """Return the nodes of a tree that has outputs and shares.
 
-    Outputs are there only if they differ from the class proportions of a node.
+    Outputs are included only if they differ from the class proportions of a node.
     """
     assert arrays.outputs is not None
     assert arrays.shares is not None
@@ -75,7 +75,7 @@ def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
 
 
 def _stored_outputs(arrays: TreeArrays, target: Target) -> dict[str, str]:
-    """Return the nodes whose outputs do not follow from their counts, and these."""
+    """Return the nodes whose outputs do not follow from counts, and these outputs."""
     assert arrays.outputs is not None
     outputs, weights = arrays.outputs, arrays.weights.astype(np.float64)
     if target.is_numeric:
@@ -104,7 +104,7 @@ def candidate_data(candidates: CandidateArrays, nodes: Integers) -> dict[str, An
 def cut_digits(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     """Return the number of digits in which the cut of each node separates its rows.
 
-    It is the maximum where the neighbours of a cut are unknown.
+    If the neighbouring values of a cut are unknown, the maximum is returned.
     """
     digits = np.full(len(arrays), MAX_DIGITS, np.int64)
     winner = candidates.count.cumsum() - candidates.count + candidates.chosen
@@ -118,7 +118,7 @@ def cut_digits(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
 
 
 def histogram_data(by_node: Mapping[int, Histogram], width: int) -> dict[str, Any]:
-    """Return histograms by node, and the bins of all of them, one after another."""
+    """Return histograms by node, with the bins of all histograms in one array."""
     histograms = list(by_node.values())
     bins = [histogram.weights for histogram in histograms]
     return {
@@ -136,9 +136,9 @@ def histogram_data(by_node: Mapping[int, Histogram], width: int) -> dict[str, An
 def sequence_data(tree: Tree, rows: EncodedRows | None = None) -> dict[str, Any] | None:
     """Return the subtrees by cost complexity, and the step at which each node is cut.
 
-    None if there is nothing to prune, or if errors do not follow from counts, as those
-    of linear models. ``step`` is -1 for a node that is never cut. Errors are means over
-    rows; ``validation`` has those of ``rows``.
+    None if there is nothing to prune, or if errors do not follow from counts, as for
+    linear models. ``step`` is -1 for a node that is never cut. Errors are means over
+    rows; ``validation`` has the errors on ``rows``.
     """
     risks = leaf_risks(tree)
     if len(tree) == 1 or not np.isfinite(risks).all():
@@ -165,7 +165,7 @@ def sequence_data(tree: Tree, rows: EncodedRows | None = None) -> dict[str, Any]
 
 
 def record_data(record: PruningSequence | None) -> dict[str, Any] | None:
-    """Return the errors by which a tree was just pruned; None without such."""
+    """Return the errors of the sequence that a tree was pruned by, or None."""
     if record is None or record.judged_by is None:
         return None
     return {**_error_data(record), "by": record.judged_by}

@@ -1,1 +1,1 @@
-"""Writers of other languages: one file each, equal to the model."""
+"""Exports to other languages; each file gives the predictions of the model."""

@@ -1,7 +1,7 @@
-"""A model as one file of C99, without allocation: tables, and functions over them.
+"""A model as one C99 file: tables and functions, without memory allocation.
 
-The functions, in ``model.c``, are those of ``python_code``. Tables are flat: a node has
-a range of questions, a question a range of answers.
+The functions, in ``model.c``, match those of ``python_code``. Tables are flat: a node
+has a range of questions, and a question a range of answers.
 """
 
 import re
@@ -26,7 +26,7 @@ from spinney.extensions.exports.portable import (
 )
 
 _PARTS = read_parts("model.c")
-# Words of C and C++, names of <math.h> and <string.h>, and ours.
+# Reserved words of C and C++, names of <math.h> and <string.h>, and our own names.
 RESERVED_WORDS = re.compile(
     "(M|FP|N|MATH|HUGE)_|("
     "NAN|NULL|INFINITY|MAJORITY|MOST_PARTS|linux|unix|"
@@ -39,7 +39,7 @@ RESERVED_WORDS = re.compile(
 
 
 def to_c(form: Portable) -> str:
-    """Return C with ``model_predict`` and, of classes, ``model_probabilities``.
+    """Return C with ``model_predict`` and, for classes, ``model_probabilities``.
 
     >>> import spinney
     >>> from spinney.extensions.exports.portable_models import portable
@@ -67,7 +67,7 @@ def to_c(form: Portable) -> str:
 
 
 def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
-    """Return the tables of trees or rules, and the functions over them."""
+    """Return the tables of trees or rules, and their functions."""
     tables = _Tables(form)
     classes = [string(value_text(value)) for value in form.target.classes]
     return [
@@ -96,7 +96,7 @@ def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
 
 
 def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
-    """Return the function that finds the nearest of some centres."""
+    """Return the function that finds the nearest centre."""
     assert form.centres is not None
     numbers, texts = form.centres.numbers, form.centres.texts
     lines = [
@@ -138,7 +138,7 @@ def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
 
 
 def field_names(columns: Iterable[Input]) -> list[str]:
-    """Return names of C for columns: letters, digits and underscores, no two alike.
+    """Return distinct C names for columns, of letters, digits and underscores.
 
     >>> field_names([Input("a b", True), Input("A-b", True), Input("int", True)])
     ['a_b', 'A_b', 'int_']
@@ -155,7 +155,7 @@ def field_names(columns: Iterable[Input]) -> list[str]:
 
 
 def string(text: str) -> str:
-    r"""Return a text as a literal of C, in UTF-8.
+    r"""Return a text as a C string literal in UTF-8.
 
     >>> print(string('say "hi" ??/ é'))
     "say \"hi\" \?\?/ \303\251"
@@ -174,7 +174,7 @@ def string(text: str) -> str:
 
 @dataclass
 class _Tables:
-    """The tables of a model, filled node by node."""
+    """The C tables of a model, filled node by node."""
 
     form: Portable
     answers: list[str] = field(default_factory=list)
@@ -236,7 +236,7 @@ class _Tables:
             self.answers.append(f"{{{string(text)}, {number!r}, {node}}}")
 
     def sizes(self) -> list[str]:
-        """Return the sizes of arrays as constants."""
+        """Return the array sizes as constants."""
         form = self.form
         n_leaves = sum(not node.splits for node in form.nodes)
         return [
@@ -248,7 +248,7 @@ class _Tables:
         ]
 
     def lines(self) -> list[str]:
-        """Return the tables; one that is empty has a line of zeros."""
+        """Return the array definitions; an empty array has a line of zeros."""
         rows = {
             "struct answer ANSWERS[]": self.answers,
             "struct question QUESTIONS[]": self.splits,
@@ -274,7 +274,7 @@ def _field(name: str, column: Input) -> str:
 
 
 def _asked(column: Input) -> str:
-    """Return the comment of a field."""
+    """Return the comment on a field."""
     if column.is_number:
         return "a number" if column.unit is None else f"a number of {column.unit}"
     return f"text, {len(column.values)} values"
@@ -287,13 +287,13 @@ def _read(at: int, name: str, column: Input) -> str:
 
 
 def _read_number(name: str, column: Input) -> str:
-    """Return a number of a row, NAN where it stands for a missing one."""
+    """Return the expression of a number of a row, NAN if missing."""
     lacks = " || ".join(f"row->{name} == {number!r}" for number in column.missing)
     return f"({lacks}) ? NAN : row->{name}" if lacks else f"row->{name}"
 
 
 def _derived_cell(at: int, derived: DerivedCell) -> list[str]:
-    """Return the lines that make a cell of others."""
+    """Return the lines that compute a derived cell."""
     if isinstance(derived, FormConjunction):
         known, accepted = zip(*map(_clause, derived.clauses), strict=True)
         return [
@@ -310,7 +310,7 @@ def _derived_cell(at: int, derived: DerivedCell) -> list[str]:
 
 
 def _clause(clause: FormCondition) -> tuple[str, str]:
-    """Return that the cell of a clause is known, and that it satisfies it."""
+    """Return two conditions: the clause's cell is known, and satisfies the clause."""
     cell, accepted = clause.cell, clause.accepted
     if isinstance(accepted, Mapping):
         yes = [text for text, held in accepted.items() if held]

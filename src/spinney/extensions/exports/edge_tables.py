@@ -1,15 +1,15 @@
-"""Trees as tables of edges, for what computes with arrays and does not walk.
+"""Trees as tables of edges, for programs that compute with arrays.
 
-Every node but the root has one edge, from its parent. Of a row it takes 1, 0 or, where
-the row is divided, a share; a node's part of the row is the product of the edges above
-it. That is found by doubling: ::
+Each node except the root has one edge, from its parent. The edge takes 1, 0 or, if the
+row is divided, a fraction of the row. A node's fraction of the row is the product of
+the edges above it, computed by doubling::
 
     part  = own edge                                one edge
     part *= part[parent]                            two
     part *= part[parent of parent]                  four, and so on
 
-Codes of texts are 1, 2, …, and 0 where missing or not known; ``members`` says for each
-question and code: 0 not known to the question, 1 goes elsewhere, 2 goes this way.
+Codes of texts are 1, 2, …, and 0 if missing or unknown. ``members`` has for each split
+and code: 0 unknown to the split, 1 takes another branch, 2 takes this branch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,23 +33,23 @@ UNKNOWN, ELSEWHERE, THIS_BRANCH = range(3)
 class EdgeTables:
     """The trees of a model as tables of edges, for programs that compute with arrays.
 
-    The tables of all trees are filled up to the largest of them.
+    All tables are padded to the size of the largest tree.
 
     Parameters
     ----------
     by_tree : mapping of array, trees × …
         ``cell``, ``low``, ``high``, ``first``, ``is_number``, ``is_text``: nodes ×
-        splits of the parent. ``otherwise``: the fraction of a row that an edge takes
-        if no split sends it. ``says``: nodes × outputs. ``label``: nodes. ``up0``,
+        splits of the parent. ``otherwise``: the fraction of a row that an edge takes if
+        no split sends it. ``says``: nodes × outputs. ``label``: nodes. ``up0``,
         ``up1``, …: the ancestor 1, 2, 4, … edges up. Of linear models, terms:
         ``term_cell``, ``lack``, ``term_first``, ``term_is_text``; ``factors``, terms ×
         nodes; ``plus``.
     members : array of int
-        Where each code goes, split by split; a split begins at ``first``.
+        The direction of each code, for all splits; a split starts at ``first``.
     values : array
-        The number of each code of a term of texts; it begins at ``term_first``.
+        The number of each code, for all text terms; a term starts at ``term_first``.
     n_questions, n_steps : int
-        The most questions of a node, and how many times ``up`` doubles.
+        The maximum number of splits of a node, and the number of doublings of ``up``.
     has_lines : bool
         Whether leaves have linear models.
     """
@@ -63,12 +63,12 @@ class EdgeTables:
 
 
 def edge_tables(form: Portable) -> EdgeTables:
-    """Return the tables of a model that has nodes."""
+    """Return the edge tables of a model with nodes."""
     return _EdgeWriter(form).filled()
 
 
 class _EdgeWriter:
-    """Fills the tables of a model."""
+    """Fills the edge tables of a model."""
 
     def __init__(self, form: Portable) -> None:
         self.form = form
@@ -101,7 +101,7 @@ class _EdgeWriter:
         self.n_terms = [0] * n_trees
 
     def filled(self) -> EdgeTables:
-        """Return the tables, once every node has its lines in them."""
+        """Return the tables, filled for all nodes."""
         for number, node in enumerate(self.form.nodes):
             self._leaf(number, node)
             if self.parents[number] == number:
@@ -119,12 +119,12 @@ class _EdgeWriter:
         )
 
     def _at(self, name: str, number: int) -> NDArray[Any]:
-        """Return the part of a table that is a node's."""
+        """Return the entries of a node in a table."""
         tree, place = self.trees[number], self.numbers[number]
         return self.tables[name][tree, place : place + 1]
 
     def _edge(self, number: int, parent: FormNode) -> None:
-        """Fill in the fraction that the edge to a node takes of a row at its parent."""
+        """Fill in the fraction of a row that the edge to a node takes."""
         share = float(parent.default_branch == number)
         if parent.default_branch is None:
             share = dict(parent.parts).get(number, 0.0)
@@ -142,7 +142,7 @@ class _EdgeWriter:
             self._at("high", number)[0, at] = high
 
     def _codes(self, split: FormSplit, number: int) -> list[int]:
-        """Return where each code of a cell goes, the missing one first."""
+        """Return the direction of each code of a cell; the missing code is first."""
         nodes = split.texts or {}
         members = [UNKNOWN]
         for text in self.form.texts(split.cell):
@@ -187,7 +187,7 @@ class _EdgeWriter:
 
 
 def _node_places(form: Portable) -> tuple[list[int], list[int], list[int]]:
-    """Return parent, tree and number within it of each node; roots are their own."""
+    """Return parent, tree and number within the tree of each node."""
     parents, trees = [*range(len(form.nodes))], [0] * len(form.nodes)
     for tree, root in enumerate(form.roots):
         trees[root] = tree
@@ -201,7 +201,7 @@ def _node_places(form: Portable) -> tuple[list[int], list[int], list[int]]:
 
 
 def _bounds(split: FormSplit, number: int) -> Sequence[float]:
-    """Return the bounds between which a number goes to a node, if it ever does."""
+    """Return the bounds of the numbers that a split sends to a node; [] for none."""
     if number not in split.nodes:
         return inf, inf
     at = split.nodes.index(number)

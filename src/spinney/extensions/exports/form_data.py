@@ -1,7 +1,7 @@
 """The portable form as plain data, for Python and JavaScript.
 
-A module of these is this data, written as literals, and a few functions that are the
-same for every model.
+Their modules have this data as literals, and functions that are the same for every
+model.
 """
 
 import re
@@ -25,7 +25,7 @@ from spinney.extensions.exports.portable import (
 )
 
 LiteralWriter = Callable[[Any], str]
-"""How a language writes a value: a text, a number, a list, a mapping."""
+"""A function that writes a value as a literal of a language."""
 
 MAX_LISTED = 8
 
@@ -33,11 +33,11 @@ TIMES = {"day": "a date", "instant": "a date and time", "clock": "a time of day"
 
 
 class ByText(dict[str, Any]):
-    """A mapping whose keys are texts of users, and not names of ours."""
+    """A mapping whose keys are users' texts, not our own names."""
 
 
 def form_data(form: Portable) -> dict[str, Any]:
-    """Return a model as dictionaries and lists, one entry for each constant.
+    """Return the constants of a model by name, as dictionaries and lists.
 
     >>> import spinney
     >>> from spinney.extensions.exports.portable_models import portable
@@ -70,9 +70,9 @@ def form_data(form: Portable) -> dict[str, Any]:
 def form_text(
     form: Portable, statement: str, comment: str, literal: LiteralWriter
 ) -> str:
-    """Return all constants, each as a statement of its name and value.
+    """Return the statements that define all constants.
 
-    Nodes stand on a line each, with their numbers.
+    Each node is on its own line, with its number.
     """
     data = form_data(form)
     nodes = [
@@ -87,7 +87,7 @@ def form_text(
 
 @cache
 def read_parts(file: str) -> dict[str, str]:
-    """Return the parts of a file beside this one, each below a line with its name."""
+    """Return the named parts of a template file; a line with its name precedes each."""
     text = (files(__package__) / file).read_text(encoding="utf-8")
     _, *parts = re.split(r"^//// (\w+)\n", text, flags=re.MULTILINE)
     return {n: part[:-1] for n, part in zip(parts[::2], parts[1::2], strict=True)}
@@ -95,11 +95,11 @@ def read_parts(file: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How a language writes a module: its literals, its comments and its functions.
+    """The literals, comments and functions of a language's module.
 
-    A model has one of the ``parts`` "numeric", "classes", "labels" and "centres": the
-    functions that a user calls. ``times`` names the types of dates and times, and the
-    part of that name reads them.
+    A module has one of the ``parts`` "numeric", "classes", "labels" and "centres", with
+    the public functions. ``times`` describes date and time types, which the part of
+    that name reads.
     """
 
     statement: str
@@ -109,7 +109,7 @@ class Language:
     parts: Mapping[str, str]
 
     def text(self, form: Portable) -> str:
-        """Return a module: head, constants, functions."""
+        """Return the text of a module: head, constants, functions."""
         about, names = ["missing", "about"], ["walk", "read", "make"]
         if form.centres is not None:
             about, names = ["missing"], ["centres", "read"]
@@ -144,7 +144,7 @@ def head(
     """Return the comment at the top: the target, and the columns of a row.
 
     ``allows_missing`` says whether rows may lack columns that only surrogates use.
-    ``times`` gives the types of days, instants and clocks; ``{}`` is a number of these.
+    ``times`` describes the types of days, instants and clocks; ``{}`` is their unit.
     """
     lines = [f"{form.title(literal)}.", "", "A row has a value for each column:"]
     for column in form.columns:
@@ -164,7 +164,7 @@ def asked(
     allows_missing: bool,
     times: Callable[[str], str],
 ) -> str:
-    """Return the allowed cells of a column, in one line."""
+    """Return a line on the allowed cells of a column."""
     if column.is_number:
         text = "a number" if column.unit is None else f"a number of {column.unit}"
         if column.time is not None:
@@ -179,7 +179,7 @@ def asked(
 
 
 def _column(column: Input) -> dict[str, Any]:
-    """Return how the cells of a column are read."""
+    """Return the reading rules of a column, as plain data."""
     if column.is_number:
         data: dict[str, Any] = {"number": list(column.missing)}
         data |= {} if column.time is None else {"time": column.time}
@@ -189,7 +189,7 @@ def _column(column: Input) -> dict[str, Any]:
 
 
 def _derived_cell(derived: DerivedCell, cells: list[str]) -> dict[str, Any]:
-    """Return how a further cell is made of others."""
+    """Return the formula of a derived cell, as plain data."""
     if isinstance(derived, FormSum):
         return {"sum": [[cells[cell], factor] for cell, factor in derived.terms]}
     if isinstance(derived, FormConjunction):
@@ -208,7 +208,7 @@ def _accepted(accepted: Accepted) -> Any:
 
 
 def _centres(form: Portable, centres: Centres) -> dict[str, Any]:
-    """Return the centres, column by column."""
+    """Return the centres by column, as plain data."""
     cells = form.cells
     return {
         "clusters": len(form.target.classes),

@@ -1,4 +1,4 @@
-"""The formats of this extension, as the registry offers them."""
+"""The export formats of this extension, for the registry."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +30,6 @@ SQL = Format(
 
 
 def prediction_names(model: Any, dialect: str, columns: Sequence[str]) -> list[str]:
-    """Return the columns of a table that are named like an output of the query."""
+    """Return the columns that have the name of a prediction of the SQL export."""
     names = QueryNames(portable(model), DIALECTS[dialect])
     return names.predictions_in(columns)

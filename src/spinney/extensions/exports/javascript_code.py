@@ -1,7 +1,7 @@
-"""A model as a module of JavaScript that imports nothing.
+"""A model as a JavaScript module without imports.
 
-Its functions, in ``model.js``, are those of
-:mod:`spinney.extensions.exports.python_code`, line by line.
+Its functions, in ``model.js``, match those of
+:mod:`spinney.extensions.exports.python_code` line by line.
 """
 
 import json
@@ -15,7 +15,7 @@ LARGEST_EXACT = 2**53
 
 
 def to_javascript(form: Portable) -> str:
-    r"""Return JavaScript with ``predict(row)`` and, of classes, ``probabilities(row)``.
+    r"""Return JavaScript with ``predict(row)`` and perhaps ``probabilities(row)``.
 
     >>> import spinney
     >>> from spinney.extensions.exports.portable_models import portable
@@ -27,13 +27,13 @@ def to_javascript(form: Portable) -> str:
     """
     for label in form.target.classes:
         if not isinstance(label, str) and abs(label) > LARGEST_EXACT:
-            what = f"the class {label!r}, for its numbers are exact up to 2**53"
+            what = f"the class {label!r}: its numbers are exact only up to 2**53"
             refuse_unsupported("javascript", what, "make the classes texts")
     return _LANGUAGE.text(form)
 
 
 def literal(value: Any) -> str:
-    r"""Return plain data as JavaScript that may stand in a page of HTML, too.
+    r"""Return plain data as JavaScript that is safe inside HTML.
 
     >>> print(literal(["</script>", None, True, 0.1, ByText(a=1)]))
     ["\u003c/script>", null, true, 0.1, new Map([["a", 1]])]

@@ -1,9 +1,8 @@
-"""A model as a file of ONNX: arrays in, arrays out, thresholds in double precision.
+"""A model as an ONNX file: arrays in, arrays out, thresholds in double precision.
 
 Trees are plain operators over the tables of
-:mod:`spinney.extensions.exports.edge_tables`, one tree after the other, and not the
-operators for trees: those have neither nodes with many branches nor rows that a missing
-value divides, and keep thresholds in single precision.
+:mod:`spinney.extensions.exports.edge_tables`. The tree operators of ONNX have no
+multiway nodes and no divided rows, and store thresholds in single precision.
 """
 
 from functools import partial, reduce
@@ -32,18 +31,18 @@ LABEL, SHARES, NUMBER = "label", "probabilities", "prediction"
 
 
 def to_onnx(form: Portable) -> bytes:
-    """Return a file of ONNX with an input of rows × 1 for each column.
+    """Return an ONNX file with an input of shape rows × 1 for each column.
 
-    Numbers are doubles, NaN where missing; texts are "" where missing. The outputs are
-    ``label`` and ``probabilities``, or ``prediction``, a number. An input for a column
-    that is called so has a number after its name.
+    Missing numbers (double) are NaN, missing texts "". The outputs are ``label`` and
+    ``probabilities``, or the number ``prediction``. An input with such a name gets a
+    number appended.
     """
     _refuse_names(form)
     return _OnnxModel(form).file()
 
 
 def _refuse_names(form: Portable) -> None:
-    """Refuse names and texts that ONNX cannot hold."""
+    """Refuse names and texts that ONNX cannot represent."""
     texts = [column.name for column in form.columns]
     for column in form.columns:
         texts += [value for value in column.values if isinstance(value, str)]
@@ -66,7 +65,7 @@ def _refuse_names(form: Portable) -> None:
 
 
 class _OnnxModel:
-    """A model while its graph is written."""
+    """Writes the ONNX graph of a model."""
 
     def __init__(self, form: Portable) -> None:
         self.form = form
@@ -103,7 +102,7 @@ class _OnnxModel:
         )
 
     def _renamed(self) -> list[str]:
-        """Return a line for each input that is not called as its column is."""
+        """Return a line for each input whose name differs from its column's."""
         pairs = zip(self.inputs, self.form.columns, strict=True)
         return [
             f"The input {json_text(name)} is the column {json_text(column.name)}."
@@ -112,7 +111,7 @@ class _OnnxModel:
         ]
 
     def _outputs(self, cells: list[str]) -> list[Any]:
-        """Add all that is predicted, and return the types of the outputs."""
+        """Add the predictions, and return the types of the outputs."""
         graph, form = self.graph, self.form
         if form.centres is not None:
             nearest = self._nearest(cells, form.centres)
@@ -136,10 +135,10 @@ class _OnnxModel:
         self.graph.rename(cells, name)
         return self.graph.value(name, kind, shape)
 
-    # Cells: numbers, NaN where missing, and codes of texts, 0 where missing
+    # Cells: numbers (NaN if missing) and codes of texts (0 if missing)
 
     def _column(self, at: int) -> str:
-        """Add the reading of a column."""
+        """Add the cells of a column, and return their name."""
         graph, column = self.graph, self.form.columns[at]
         cell = graph.add("Squeeze", self.inputs[at], self.second)
         if not column.is_number:
@@ -159,7 +158,7 @@ class _OnnxModel:
         return cell
 
     def _derived_cell(self, derived: DerivedCell, cells: list[str]) -> str:
-        """Add a cell that is made of others."""
+        """Add a derived cell, and return its name."""
         graph = self.graph
         if isinstance(derived, FormConjunction):
             return self._conjunction(derived, cells)
@@ -175,7 +174,7 @@ class _OnnxModel:
         return graph.add("Where", is_infinite, self.nan, number)
 
     def _conjunction(self, derived: FormConjunction, cells: list[str]) -> str:
-        """Add the code of "true" or "false", 0 where it is missing."""
+        """Add the code of "true" or "false", 0 if missing."""
         graph = self.graph
         known, is_accepted = zip(
             *(self._clause(clause, cells) for clause in derived.clauses), strict=True
@@ -212,7 +211,7 @@ class _OnnxModel:
     # Trees
 
     def _trees(self, cells: list[str]) -> tuple[str, str | None]:
-        """Add the outputs of trees; and the code of the class if leaves have one."""
+        """Add the outputs of trees, and the code of the class if leaves have one."""
         form, graph = self.form, self.graph
         tables = edge_tables(form)
         rows = [graph.add("Unsqueeze", cell, self.second) for cell in cells]
@@ -234,7 +233,7 @@ class _OnnxModel:
         return self._loop(tables, shared), None
 
     def _loop(self, tables: EdgeTables, shared: dict[str, str]) -> str:
-        """Add a loop over trees, which adds up their outputs in order."""
+        """Add a loop that adds up the outputs of trees in order."""
         graph, n_trees = self.graph, len(self.form.roots)
         whole = {
             name: graph.constant(table, name) for name, table in tables.by_tree.items()
@@ -338,7 +337,7 @@ class _OnnxModel:
         by_text = self._looked_up(graph, names["values"], cells, first, is_text)
         number = graph.add("Where", graph.add("IsNaN", cells), names["lack"], cells)
         value = graph.add("Where", is_text, by_text, number)
-        # A factor beside MatMul would not do: runtimes fuse one in single precision.
+        # No factor next to MatMul: runtimes fuse it in single precision.
         total = graph.add("MatMul", value, names["factors"])
         return graph.add("Add", total, names["plus"])
 
@@ -351,7 +350,7 @@ class _OnnxModel:
         return graph.add("Neg", expected)
 
     def _best(self, graph: Graph, merits: str) -> str:
-        """Add the last code of the best merits, within 1e-12."""
+        """Add the last code whose merit equals the best, within 1e-12."""
         best = graph.add("ReduceMax", merits, axes=[1], keepdims=1)
         one = graph.constant(1.0)
         size = graph.add("Max", graph.add("Abs", best), one)
@@ -362,7 +361,7 @@ class _OnnxModel:
         return graph.add("ReduceMax", chosen, axes=[1], keepdims=0)
 
     def _vote(self, graph: Graph, shares: str) -> str:
-        """Add 1 for the class of the greatest share, and 0 for the others."""
+        """Add 1 for the class of the greatest probability, and 0 for the others."""
         best = graph.add("Unsqueeze", self._best(graph, shares), self.second)
         codes = graph.constant(np.arange(self.form.target.n_outputs))
         return graph.cast(graph.add("Equal", best, codes), "DOUBLE")
@@ -370,7 +369,7 @@ class _OnnxModel:
     # Clusters
 
     def _nearest(self, cells: list[str], centres: Centres) -> str:
-        """Add the cluster of each row; -1 where a number cannot be measured."""
+        """Add the cluster of each row; -1 if a distance cannot be computed."""
         graph, n = self.graph, len(self.form.target.classes)
         totals = others = graph.constant(np.zeros((1, n)))
         refused = graph.constant(np.array([False]))
@@ -404,7 +403,7 @@ class _OnnxModel:
         return graph.add("Where", refused, graph.constant(-1), nearest)
 
     def _add_texts(self, cell: str, at: int, known: list[Any], others: str) -> str:
-        """Add the distances of a text; an unknown one is 1 from all centres."""
+        """Add the distances of a text; for an unknown text, 1 from all centres."""
         graph, n = self.graph, len(self.form.target.classes)
         table = graph.constant(np.array([[1.0] * n, *known], np.float64))
         part = graph.add("Gather", table, graph.cast(cell, "INT64"), axis=0)

@@ -1,6 +1,6 @@
-"""A graph of ONNX while it is written: operators with names of their own.
+"""An ONNX graph under construction, whose operators get unique names.
 
-The package ``onnx`` is imported when a graph is made, and not before.
+The package ``onnx`` is imported only when a graph is made.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ the last years read."""
 
 
 def load_onnx() -> Any:
-    """Return the package, or say how to have it."""
+    """Return the package ``onnx``; refuse if it is not installed."""
     try:
         module = import_module("onnx")
     except ImportError:
@@ -32,14 +32,14 @@ def load_onnx() -> Any:
 
 
 class Graph:
-    """Operators and constants; a graph within another one sees what that one has.
+    """Operators and constants; an inner graph sees those of the outer one.
 
     Parameters
     ----------
     taken : collection of str
-        Names that no operator gets: those of inputs and outputs.
+        Names reserved for inputs and outputs.
     outer : Graph, optional
-        The graph that this one is the body of.
+        The outer graph, if this one is the body of a loop.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Graph:
         self.used: set[str] = set()
 
     def name(self, wanted: str) -> str:
-        """Return a name that nothing else has."""
+        """Return a unique name, based on ``wanted``."""
         name = free_name(wanted, self.taken)
         self.taken.add(name)
         return name
 
     def constant(self, value: Any, name: str = "constant") -> str:
-        """Add an array, and return its name; it is kept in the first graph."""
+        """Add an array to the outermost graph, and return its name."""
         array = np.asarray(value)
         name = self.name(name)
         if array.dtype.kind in "UO":
@@ -87,11 +87,11 @@ class Graph:
         return names
 
     def cast(self, cells: str, kind: str) -> str:
-        """Add a change of type: ``kind`` is DOUBLE, INT64 or BOOL."""
+        """Add a cast to ``kind``: DOUBLE, INT64 or BOOL."""
         return self.add("Cast", cells, to=getattr(self.onnx.TensorProto, kind))
 
     def rename(self, cells: str, name: str) -> None:
-        """Add what gives a result the name of an output."""
+        """Add an operator that gives a result the name of an output."""
         node = self.onnx.helper.make_node("Identity", [cells], [name])
         self.operators.append(node)
 
@@ -101,13 +101,13 @@ class Graph:
         return self.onnx.helper.make_tensor_value_info(name, number, shape)
 
     def proto(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-        """Return the finished graph, without constants that nothing uses."""
+        """Return the finished graph, without unused constants."""
         used = [each for each in self.constants if each.name in self.used]
         make = self.onnx.helper.make_graph
         return make(self.operators, name, inputs, outputs, used)
 
     def file(self, graph: Any, about: str) -> bytes:
-        """Return the bytes of a model, after ONNX has checked it."""
+        """Return the bytes of a model, checked by ONNX."""
         helper = self.onnx.helper
         versions = [("", OPERATORS), ("ai.onnx.ml", TREE_OPERATORS)]
         model = helper.make_model(

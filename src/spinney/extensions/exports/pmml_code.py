@@ -1,11 +1,11 @@
-"""A model as PMML 4.4: nodes with all their branches, rules in order, centres.
+"""A model as PMML 4.4: trees, forests, model trees, rules and clusters.
 
-A tree is a ``TreeModel`` whose nodes have all their branches. Missing values follow its
-strategy: ``defaultChild`` where they go to one branch, after surrogates,
-which are a compound predicate, and ``weightedConfidence`` where they are divided. A
-forest is a ``MiningModel`` that averages; a model tree one whose segments are leaves,
-each with the conditions of its path and a ``RegressionModel``; rules are a ``RuleSet``
-of which the first that fires decides, clusters a ``ClusteringModel``.
+A tree is a ``TreeModel`` whose nodes have all their branches. Its strategy for missing
+values is ``defaultChild`` if they take one branch, and ``weightedConfidence`` if they
+are divided; surrogates are compound predicates. A forest is a ``MiningModel`` that
+averages. A model tree is one whose segments are leaves, each with the conditions of its
+path and a ``RegressionModel``. Rules are a ``RuleSet`` with the first match deciding,
+clusters a ``ClusteringModel``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 
 def to_pmml(form: Portable) -> str:
-    r"""Return a document of PMML 4.4.
+    r"""Return a PMML 4.4 document.
 
     >>> import spinney
     >>> from spinney.extensions.exports.portable_models import portable
@@ -84,9 +84,9 @@ def _function(form: Portable) -> str:
 
 
 def _output(form: Portable, fields: Fields, *, divides: bool = False) -> Element:
-    """Return the output: what is predicted, and the share of each class.
+    """Return the output fields: the prediction and the probability of each class.
 
-    Where rows are divided the standard has confidences, and so they are there, too.
+    If rows are divided, the standard defines confidences, which are included, too.
     """
     features = {"p": "probability"} | ({"c": "confidence"} if divides else {})
     shares = [
@@ -108,9 +108,10 @@ def _output_field(name: str, feature: str, **attributes: str) -> Element:
 
 
 def _voted_output(form: Portable, fields: Fields) -> Element:
-    """Return the output of trees that vote: the standard leaves ties to its readers.
+    """Return the output fields of trees that vote.
 
-    So the label is said in full, the last class of the greatest share, within 1e-12.
+    The standard does not define ties. So the label is a formula: the last class of the
+    greatest share, within 1e-12.
     """
     last, *shares = _output(form, fields)
     names = [str(each.get("name")) for each in shares]
@@ -129,7 +130,7 @@ def _voted_output(form: Portable, fields: Fields) -> Element:
 
 
 def _shares(form: Portable, outputs: Sequence[float]) -> Iterator[Element]:
-    """Yield the share of each class, as probability, confidence and count."""
+    """Yield the score distribution: probability, confidence and count by class."""
     for label, share in zip(form.target.classes, outputs, strict=True):
         result = element("ScoreDistribution", value=value_text(label))
         for name in ("recordCount", "confidence", "probability"):
@@ -138,12 +139,12 @@ def _shares(form: Portable, outputs: Sequence[float]) -> Iterator[Element]:
 
 
 class _Tree:
-    """A tree of a model."""
+    """Writes a tree of a model as PMML."""
 
     def __init__(self, form: Portable, fields: Fields, root: int) -> None:
         self.form, self.fields, self.root = form, fields, root
         self.numbers = [root]
-        for number in self.numbers:  # which grows
+        for number in self.numbers:  # grows during the loop
             self.numbers += form.nodes[number].children
         asking = [form.nodes[n] for n in self.numbers if form.nodes[n].splits]
         divides = {node.default_branch is None for node in asking}
@@ -166,7 +167,7 @@ class _Tree:
             )
 
     def model(self, *, output: bool) -> Element:
-        """Return it as a model; one of a forest has no output."""
+        """Return the tree as a model; a tree of a forest has no output."""
         strategy = "weightedConfidence" if self.divides else "defaultChild"
         result = element(
             "TreeModel",
@@ -181,12 +182,12 @@ class _Tree:
         return result
 
     def _nodes(self) -> Element:
-        """Return the nodes, in the root; children after their parents."""
+        """Return the root element with all nodes in it."""
         result = {self.root: self._node(self.root, element("True"), 1.0)}
         for number in self.numbers:
             node = self.form.nodes[number]
             parts = dict(node.parts)
-            # The first child that holds takes a row: one that takes all is last.
+            # The first matching child takes a row: one that takes all rows is last.
             for child in sorted(node.children, key=lambda c: _takes_rest(node, c)):
                 asks = [self.fields.sends(each, child) for each in node.splits]
                 if _takes_rest(node, child):
@@ -203,7 +204,7 @@ class _Tree:
         return result[self.root]
 
     def _node(self, number: int, predicate: Element, weight: float) -> Element:
-        """Return a node without those below it."""
+        """Return the element of a node without its children."""
         form, node = self.form, self.form.nodes[number]
         result = element("Node", predicate, id=str(number), recordCount=repr(weight))
         if node.splits:
@@ -236,7 +237,7 @@ def _label(form: Portable, node: FormNode) -> str:
 
 
 def _forest(form: Portable, fields: Fields, trees: Sequence[_Tree]) -> Element:
-    """Return trees whose shares, numbers or votes are averaged."""
+    """Return a forest, whose probabilities, numbers or votes are averaged."""
     segments = [
         element("Segment", element("True"), tree.model(output=False), id=str(at))
         for at, tree in enumerate(trees, 1)
@@ -253,7 +254,7 @@ def _forest(form: Portable, fields: Fields, trees: Sequence[_Tree]) -> Element:
 
 
 def _model_tree(form: Portable, fields: Fields) -> Element:
-    """Return a model tree: the leaf whose questions hold has a linear model."""
+    """Return a model tree: segments with the conditions and linear model of a leaf."""
     if form.divides:
         refuse_unsupported("pmml", "numbers of rows that are divided", _POLICY_REMEDY)
     paths: list[tuple[int, list[Element]]] = [(0, [])]
@@ -295,7 +296,7 @@ def _regression(fields: Fields, node: FormNode) -> Element:
 
 
 def _rules(form: Portable, fields: Fields) -> Element:
-    """Return rules, of which the first that fires decides."""
+    """Return a rule set in which the first matching rule decides."""
     *chain, last = form.nodes
     code = last.label or 0
     ruleset = element(
@@ -327,7 +328,7 @@ def _rules(form: Portable, fields: Fields) -> Element:
 
 
 def _clusters(form: Portable, fields: Fields, centres: Centres) -> Element:
-    """Return centres; a row goes to the nearest by the sum of squared differences."""
+    """Return a clustering model; squared Euclidean distance selects the centre."""
     if centres.allows_missing:
         refuse_unsupported(
             "pmml", "k-prototypes, whose distances mix numbers and texts", "take 'onnx'"

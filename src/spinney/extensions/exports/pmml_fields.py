@@ -27,7 +27,7 @@ FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def element(tag: str, *children: Element, **attributes: str) -> Element:
-    """Return an element; a name of Python's own is written with a line after it."""
+    """Return an element; ``_`` is stripped from attribute names such as ``class_``."""
     result = Element(tag, {name.rstrip("_"): text for name, text in attributes.items()})
     result.extend(children)
     return result
@@ -50,7 +50,7 @@ def _compound(operator: str, predicates: Sequence[Element]) -> Element:
 
 
 class Fields:
-    """The fields of a model: those of columns, and further ones as they are needed."""
+    """The fields of a model: columns, and derived fields that are added when needed."""
 
     def __init__(self, form: Portable) -> None:
         self.form = form
@@ -64,7 +64,7 @@ class Fields:
         for text in texts:
             if FORBIDDEN.search(text):
                 refuse_unsupported(
-                    "pmml", f"{text!r}, which XML cannot hold", "rename it"
+                    "pmml", f"{text!r}, which XML cannot represent", "rename it"
                 )
         if form.target.name in self.names:
             refuse_unsupported("pmml", "a target that is also a column", "rename it")
@@ -74,7 +74,7 @@ class Fields:
             FormQuotient: self._quotient,
             FormConjunction: self._conjunction,
         }
-        # The conditions of rules are predicates, and no fields.
+        # The conditions of rules are predicates, not fields.
         rules = {n.splits[0].cell for n in form.nodes if n.splits}
         for cell, each in enumerate(form.derived, len(form.columns)):
             if form.has_labels and cell in rules:
@@ -88,7 +88,7 @@ class Fields:
             self.names.append(self._add(each.name, result[type(each)](each), kind))
 
     def _named_outputs(self) -> dict[str, str]:
-        """Return the name of each output: no field has it, and none will have it."""
+        """Return the name of each output; fields cannot have these names."""
         labels = [*map(value_text, self.form.target.classes)]
         wanted = [f"predicted {self.form.target.name}"]
         wanted += [f"{short}({label})" for short in "pc" for label in labels]
@@ -102,7 +102,7 @@ class Fields:
     # Columns
 
     def dictionary(self) -> Element:
-        """Return all columns, and the target where there is one."""
+        """Return the data dictionary: all columns, and the target if there is one."""
         fields = [*map(_data_field, self.form.columns)]
         target = self.form.target
         if target.is_numeric:
@@ -116,7 +116,7 @@ class Fields:
         return element("DataDictionary", *fields, numberOfFields=str(len(fields)))
 
     def mining_schema(self, *, target: bool = True) -> Element:
-        """Return the columns that a model uses, and how it treats unknown values."""
+        """Return the mining schema: used columns and treatment of unknown values."""
         schema = element("MiningSchema")
         lacks = {} if self.form.centres is None else REFUSED
         for column in self.form.columns:
@@ -132,13 +132,13 @@ class Fields:
         return schema
 
     def transformations(self) -> Element:
-        """Return all further fields."""
+        """Return all derived fields."""
         return element("TransformationDictionary", *self.derived)
 
-    # Further fields
+    # Derived fields
 
     def _add(self, wanted: str, result: Element, kind: tuple[str, str]) -> str:
-        """Add a field, and return its name."""
+        """Add a derived field, and return its name."""
         name = free_name(wanted, self.taken)
         self.taken.add(name)
         data, optype = kind
@@ -154,13 +154,13 @@ class Fields:
         make: Callable[[], Element],
         kind: tuple[str, str],
     ) -> str:
-        """Return the name of a field that is made when it is first asked for."""
+        """Return the name of a derived field, which is added on first use."""
         if key not in self._known:
             self._known[key] = self._add(wanted, make(), kind)
         return self._known[key]
 
     def scaled(self, cell: int, scale: float) -> str:
-        """Return the field of a number over its scale."""
+        """Return the field of a number divided by its scale."""
         name = self.names[cell]
         if scale == 1:
             return name
@@ -168,7 +168,7 @@ class Fields:
         return self._add(f"{name} in its scale", result, NUMBER)
 
     def term(self, term: FormTerm) -> str:
-        """Return the field of a term of a linear model, never missing."""
+        """Return the field of a term of a linear model; it is never missing."""
         name, lack = self.names[term.cell], term.missing
         wanted = f"{name} of models"
         if term.texts is None:
@@ -197,7 +197,7 @@ class Fields:
         return apply("if", asks, finite(apply("/", first, second)))
 
     def _conjunction(self, result: FormConjunction) -> Element:
-        """Return "true" or "false", and nothing where a cell is missing."""
+        """Return an expression: "true" or "false", or missing if a cell is missing."""
         known, held = [], []
         for clause in result.clauses:
             name, accepted = self.names[clause.cell], clause.accepted
@@ -218,7 +218,7 @@ class Fields:
     # Predicates
 
     def sends(self, split: FormSplit, node: int) -> Element:
-        """Return that a split sends a row to a node; unknown if it sends it nowhere."""
+        """Return the predicate that a split sends a row to a node."""
         name = self.names[split.cell]
         if split.texts is None:
             if node not in split.nodes:
@@ -258,7 +258,7 @@ def field(name: str) -> Element:
 
 
 def constant(value: float | str) -> Element:
-    """Return a constant."""
+    """Return an element with a constant."""
     result = element(
         "Constant", dataType="string" if isinstance(value, str) else "double"
     )
@@ -267,12 +267,12 @@ def constant(value: float | str) -> Element:
 
 
 def apply(function: str, *arguments: Element) -> Element:
-    """Return what a function gives."""
+    """Return an element that applies a function."""
     return element("Apply", *arguments, function=function)
 
 
 def finite(number: Element) -> Element:
-    """Return a number, and nothing where it is beyond the largest of floats."""
+    """Return an expression: the number, or missing if it is not finite."""
     size = apply("abs", deepcopy(number))
     asks = apply("lessOrEqual", size, constant(sys.float_info.max))
     return apply("if", asks, number)
@@ -283,7 +283,7 @@ def _and(conditions: Sequence[Element]) -> Element:
 
 
 def interval(name: str, low: float, high: float) -> Element:
-    """Return that a number lies above a bound, and is at most the other."""
+    """Return the PMML predicate low < number ≤ high."""
     pairs = (("greaterThan", low), ("lessOrEqual", high))
     bounds = [
         element("SimplePredicate", field=name, operator=operator, value=repr(bound))
@@ -296,7 +296,7 @@ def interval(name: str, low: float, high: float) -> Element:
 
 
 def is_in(name: str, texts: Sequence[str]) -> Element:
-    """Return that a text is one of some."""
+    """Return the predicate that a text is one of some texts."""
     if not texts:
         return element("False")
     if len(texts) == 1 or any(sign in text for text in texts for sign in '"\\'):
@@ -315,7 +315,7 @@ def is_in(name: str, texts: Sequence[str]) -> Element:
 def _mapping(
     name: str, texts: Mapping[str, str], otherwise: str | None = None
 ) -> Callable[[], Element]:
-    """Return a function that maps texts to a field; others to nothing, or a value."""
+    """Return a function that makes a mapping of texts, with a default if given."""
 
     def make() -> Element:
         table = element("InlineTable")

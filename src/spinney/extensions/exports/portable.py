@@ -1,11 +1,10 @@
-"""The portable form of a model, from which every export is written.
+"""The portable form of a model, the basis of every export.
 
-A row is read into *cells*, one per column: a number, or the text of a value, or nothing
-where it is missing. Formulas add cells to those of columns. A row goes down a tree as
-in :mod:`spinney.trees.predict.flat_tree`: the split of a node, then its surrogates, are
-tried in order until one determines the next node; other rows go to ``default_branch``,
-or are divided into ``parts``. A value that no split has is treated as missing, so a
-writer needs no list of the values in training.
+A row is read into *cells*, one per column: a number, a text, or missing. Formulas add
+derived cells. A row goes down a tree as in :mod:`spinney.trees.predict.flat_tree`: the
+split of a node, then its surrogates, are tried in order until one determines the next
+node; other rows go to ``default_branch``, or are divided into ``parts``. A value
+without a branch is treated as missing, so exports need no list of training values.
 
 ::
 
@@ -13,9 +12,9 @@ writer needs no list of the values in training.
     node 0       texture: {"blurry": 1, "clear": 2}        else parts 1 × 0.3, 2 × 0.7
     node 2       density: at most 0.3815 → 3, above → 4    else 4
 
-A rule set is such a tree, too: a cell is true if all conditions of a rule hold, and a
-chain of nodes tests one rule after the other. Clusters have no nodes: a row goes to
-the nearest of some ``Centres``.
+A rule set is a tree, too: a cell is true if all conditions of a rule hold, and a chain
+of nodes tests one rule after the other. Clusters have ``Centres`` instead of nodes: a
+row goes to the nearest one.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -38,19 +37,19 @@ class Input:
     ----------
     name : str
     is_number : bool
-        Whether its cells are numbers, and not texts.
+        Whether its cells are numbers, not texts.
     values : tuple
-        The values of a column of texts in training.
+        The training values of a text column.
     unit : str, optional
-        The unit of its numbers, if they stand for dates and times.
+        The unit of its numbers, if they represent dates or times.
     optional : bool
-        Whether a row may lack it: only surrogates use it.
+        Whether rows may lack it, as only surrogates use it.
     missing : tuple of float
         The numbers that stand for a missing cell.
     words : pair of str
-        How False and True read among the texts.
+        The texts of False and True.
     folded : bool
-        Whether texts match in small letters: "True" is true.
+        Whether texts match regardless of case.
     """
 
     name: str
@@ -64,7 +63,7 @@ class Input:
 
     @property
     def time(self) -> str | None:
-        """Whether its cells are days, instants or clocks, as ``TIME_UNITS`` says."""
+        """The key of its unit in ``TIME_UNITS``; None unless cells are times."""
         names = {unit: name for name, unit in TIME_UNITS.items()}
         return names.get(self.unit or "")
 
@@ -75,7 +74,7 @@ Accepted = tuple[float, float] | Mapping[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class FormCondition:
-    """A condition on a cell; ``missing`` says whether a missing one satisfies it."""
+    """A condition on a cell; ``missing`` says whether a missing cell satisfies it."""
 
     cell: int
     accepted: Accepted
@@ -84,7 +83,7 @@ class FormCondition:
 
 @dataclass(frozen=True, slots=True)
 class FormSum:
-    """A cell that is a sum of others, each times a factor, added up in this order."""
+    """A derived cell: the sum of cells times factors, added in this order."""
 
     name: str
     terms: tuple[tuple[int, float], ...]
@@ -92,7 +91,7 @@ class FormSum:
 
 @dataclass(frozen=True, slots=True)
 class FormQuotient:
-    """A cell that is one number divided by another."""
+    """A derived cell: the ratio of two numbers."""
 
     name: str
     first: int
@@ -101,9 +100,9 @@ class FormQuotient:
 
 @dataclass(frozen=True, slots=True)
 class FormConjunction:
-    """A cell that is "true" if all conditions hold, else "false".
+    """A derived cell: "true" if all conditions hold, otherwise "false".
 
-    It is missing if a cell is missing whose condition does not accept that.
+    It is missing if a cell is missing and its condition does not accept missing cells.
     """
 
     name: str
@@ -111,15 +110,15 @@ class FormConjunction:
 
 
 DerivedCell = FormSum | FormQuotient | FormConjunction
-"""A cell computed from earlier ones: missing where one is, or is not finite."""
+"""A cell computed from earlier cells; missing if one of them is, or if not finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormSplit:
     """The split of a node, or a surrogate, on one cell.
 
-    A number goes to ``nodes[k]`` where k of the rising ``cuts`` lie below it; a text to
-    its node in ``texts``.
+    A number goes to ``nodes[k]`` if k of the ascending ``cuts`` lie below it; a text
+    goes to its node in ``texts``.
     """
 
     cell: int
@@ -129,13 +128,13 @@ class FormSplit:
 
     @property
     def below(self) -> list[int]:
-        """The nodes that it leads to, rising."""
+        """The nodes that the split leads to, ascending."""
         return sorted({*self.nodes, *(self.texts or {}).values()})
 
 
 @dataclass(frozen=True, slots=True)
 class FormTerm:
-    """A term of a linear model: a factor times a number, or the number of a text."""
+    """A term of a linear model: a factor times a number, or a number for each text."""
 
     cell: int
     factor: float
@@ -145,7 +144,7 @@ class FormTerm:
 
 @dataclass(frozen=True, slots=True)
 class FormLinearModel:
-    """A linear model: the terms in their order, and then the intercept."""
+    """A linear model: the terms in order of addition, then the intercept."""
 
     intercept: float
     terms: tuple[FormTerm, ...]
@@ -169,7 +168,7 @@ class FormNode:
 
     @property
     def children(self) -> list[int]:
-        """The nodes that rows can go to, rising."""
+        """The nodes that rows can go to, ascending."""
         below = {child for child, _ in self.parts}
         below.update(child for split in self.splits for child in split.below)
         return sorted(
@@ -179,15 +178,16 @@ class FormNode:
 
 MAX_PREFIXES = 8
 LARGEST = 2.0**400
-"""The largest number, in scales, whose squares are added up as they are.
+"""The largest number, in units of its scale, whose squares can be added up.
 
-Rows beyond it are refused: the model itself divides them by a power of two meanwhile.
+Exports refuse rows with greater numbers; the model itself divides these by a power of
+two.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CentreNumber:
-    """A number that is divided by its scale, and where each centre lies in it."""
+    """A numeric cell: its scale, and the coordinate of each centre."""
 
     cell: int
     scale: float
@@ -196,7 +196,7 @@ class CentreNumber:
 
 @dataclass(frozen=True, slots=True)
 class CentreText:
-    """The distance of each known text from each centre; 1 for any other text."""
+    """The distances of known texts from each centre; 1 for any other text."""
 
     cell: int
     distances: Mapping[str, tuple[float, ...]]
@@ -204,10 +204,10 @@ class CentreText:
 
 @dataclass(frozen=True, slots=True)
 class Centres:
-    """Centres of clusters; the first of the nearest ones takes a row.
+    """Cluster centres; a row belongs to the nearest, the first if tied.
 
-    The distance is the sum of the squared differences of numbers, in this order, and
-    ``gamma`` times that of texts. A missing cell adds nothing to it, or is refused.
+    The distance is the sum of squared differences of numbers, in this order, plus
+    ``gamma`` times the sum for texts. A missing cell adds nothing, or is refused.
     """
 
     numbers: tuple[CentreNumber, ...]
@@ -223,19 +223,19 @@ class Portable:
     Parameters
     ----------
     columns : tuple of Input
-        What rows must have; their cells come first.
+        The columns of a row; their cells come first.
     made : tuple of Made
-        Further cells, computed from columns.
+        Derived cells, computed from columns.
     nodes : tuple of FormNode
-        Those of all trees, parents before their children.
+        The nodes of all trees, parents before their children.
     roots : tuple of int
         The first node of each tree. The outputs of trees are averaged.
     majority : bool
-        Whether trees vote with one class each, and not with probabilities.
+        Whether each tree votes for one class, instead of giving probabilities.
     target : Target
-        The classes, their costs, or that a number is predicted.
+        The target: classes with costs, or a number.
     centres : Centres, optional
-        Of clusters, which have no nodes.
+        The centres of clusters, which have no nodes.
     """
 
     columns: tuple[Input, ...]
@@ -259,7 +259,7 @@ class Portable:
         return ["false", "true"] if is_text else []
 
     def title(self, literal: Callable[[str], str]) -> str:
-        """Return the target and the kind of model; a language writes the name."""
+        """Return a title with the target (as a literal) and the kind of model."""
         n, nodes = len(self.roots), len(self.nodes)
         by = f"a tree of {nodes} nodes" if n == 1 else f"{n} trees of {nodes} nodes"
         if self.has_labels:
@@ -270,17 +270,17 @@ class Portable:
 
     @property
     def has_labels(self) -> bool:
-        """Whether leaves have classes, which need not be the likeliest."""
+        """Whether leaves have labels, not necessarily the most probable class."""
         return any(node.label is not None for node in self.nodes)
 
     @property
     def divides(self) -> bool:
-        """Whether a row may come to several leaves of a tree."""
+        """Whether rows may be divided among several leaves."""
         return any(node.splits and node.default_branch is None for node in self.nodes)
 
     @property
     def cost_lines(self) -> list[list[float]] | None:
-        """The cost of each label by true class, the greatest 1; None without costs."""
+        """The cost of each label by true class, at most 1; None without costs."""
         if self.target.costs is None:
             return None
         costs = np.asarray(self.target.costs, dtype=np.float64)
@@ -301,10 +301,9 @@ def free_name(
     folded: Callable[[str], str] = str,
     ended: Callable[[str, str], str] = str.__add__,
 ) -> str:
-    """Return a name that is not taken: the one wanted, or with a number after it.
+    """Return a name that is not taken: the wanted name, or with a number appended.
 
-    ``folded`` says which names are one to those that are taken, and ``ended`` puts an
-    ending to a name.
+    ``folded`` maps equal names to one key, and ``ended`` appends an ending to a name.
 
     >>> free_name("a", ["b"]), free_name("a", ["a", "a 2"]), free_name("a", "a", "_")
     ('a', 'a 3', 'a_2')
@@ -318,15 +317,15 @@ def free_name(
 def prediction_name(
     wanted: str, columns: Collection[str], folded: Callable[[str], str] = str
 ) -> str:
-    """Return the name of a prediction, "predicted " before it where a column has it.
+    """Return the name of a prediction, prefixed by "predicted " if a column has it.
 
-    ``folded`` says which names are one.
+    ``folded`` maps equal names to one key.
 
     >>> prediction_name("p(a)", ["x"]), prediction_name("p(a)", ["P(A)"], str.lower)
     ('p(a)', 'predicted p(a)')
     """
     taken, name = {*map(folded, columns)}, wanted
-    for _ in range(MAX_PREFIXES):  # a long name is cut off, and then always the same
+    for _ in range(MAX_PREFIXES):  # a truncated name never changes
         if folded(name) in taken:
             name = f"predicted {name}"
     return name

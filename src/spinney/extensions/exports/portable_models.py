@@ -1,6 +1,6 @@
-"""Fitted models of every kind in the one form of ``portable``.
+"""Conversion of fitted models of every kind to the portable form.
 
-Codes become texts, and attributes become cells; predictions stay the same.
+Codes become texts and attributes become cells; predictions stay the same.
 """
 
 import math
@@ -48,7 +48,7 @@ from spinney.trees.predict import FlatTree, flatten
 
 
 def portable(model: Any) -> Portable:
-    """Return a fitted model in the portable form that every export reads.
+    """Return a fitted model in the portable form.
 
     >>> import spinney
     >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
@@ -88,13 +88,13 @@ def _portable_trees(
     )
     if not majority or len(roots) > 1 or form.divides:
         return form
-    # One tree that divides no row has the votes of its leaves as probabilities.
+    # A single tree without divided rows has its leaves' votes as probabilities.
     voting = [replace(n, outputs=_vote(n.outputs)) if n.outputs else n for n in nodes]
     return replace(form, nodes=tuple(voting), majority=False)
 
 
 def _vote(shares: Sequence[float]) -> tuple[float, ...]:
-    """Return 1 for the class that a leaf votes for, and 0 for the others.
+    """Return 1 for the class of a leaf's vote, and 0 for the others.
 
     >>> _vote([0.2, 0.7, 0.1])
     (0.0, 1.0, 0.0)
@@ -104,7 +104,7 @@ def _vote(shares: Sequence[float]) -> tuple[float, ...]:
 
 
 def _portable_rules(ruleset: Any) -> Portable:
-    """Return the rules as a chain of nodes, each with a leaf: 0 splits, 1 predicts.
+    """Return the rules as a chain of nodes, each followed by the leaf of its rule.
 
     A rule without conditions takes all remaining rows.
     """
@@ -148,7 +148,9 @@ def _portable_clusters(clusters: Any) -> Portable:
     for cell, kind in enumerate(kinds):
         if kind == "numeric":
             line, scale = places.pop(0), scales.pop(0)
-            if not any(map(math.isnan, line)):  # what no row knows, does not count
+            if not any(
+                map(math.isnan, line)
+            ):  # columns without known cells do not count
                 numbers.append(CentreNumber(cell, scale, tuple(line)))
         else:
             distances = writer.distances(cell, codes.pop(0), ordinal=kind == "ordinal")
@@ -163,7 +165,7 @@ def _portable_clusters(clusters: Any) -> Portable:
 
 
 class _FormBuilder:
-    """Builds portable columns, cells and nodes from those of a model."""
+    """Builds the columns, cells and nodes of the portable form."""
 
     def __init__(
         self, schema: Schema, needed: Sequence[int], optional: Sequence[int] = ()
@@ -180,7 +182,7 @@ class _FormBuilder:
         self.derived = tuple(map(self._derived_cell, formulas))
 
     def new_name(self, name: str) -> str:
-        """Return a name that no column and no formula has."""
+        """Return a name that differs from all columns and formulas."""
         return free_name(name, {each.name for each in (*self.columns, *self.derived)})
 
     def clause(self, condition: Any) -> FormCondition:
@@ -189,7 +191,7 @@ class _FormBuilder:
         index = self.schema.position(attribute.name)
         cell, low, high = self.cells[index], condition.low, condition.high
         if attribute.kind == "numeric":
-            # Cells are finite: above the largest of floats there is none.
+            # Cells are finite, so none exceeds the largest float.
             return FormCondition(cell, (min(low, sys.float_info.max), high), missing)
         texts = enumerate(self._texts(index))
         if condition.values is not None:
@@ -204,7 +206,7 @@ class _FormBuilder:
     def distances(
         self, attribute: int, codes: Sequence[int], *, ordinal: bool
     ) -> dict[str, tuple[float, ...]]:
-        """Return how unlike the codes of centres each value of an attribute is."""
+        """Return the distance of each value of an attribute from each centre."""
         texts = self._texts(attribute)
         span = max(1, len(texts) - 1)
         return {
@@ -220,14 +222,14 @@ class _FormBuilder:
         }
 
     def _texts(self, attribute: int) -> list[str]:
-        """Return how the values of an attribute read; of each code one text."""
+        """Return the text of each code of an attribute."""
         return [value_text(value) for value in self.schema.attributes[attribute].values]
 
     def _derived_cell(self, index: int) -> DerivedCell:
         attribute = self.schema.attributes[index]
         name, formula = attribute.name, attribute.formula
         assert formula is not None
-        cells = [self.cells[place] for place in formula.places]
+        cells = [self.cells[place] for place in formula.attribute_indices]
         if isinstance(formula, Difference):
             return FormSum(name, ((cells[0], 1.0), (cells[1], -1.0)))
         if isinstance(formula, Linear):
@@ -291,7 +293,7 @@ class _FormBuilder:
                 cell,
                 texts={t: children[sum(p > cut for cut in cuts)] for p, t in places},
             )
-        # No number lies above a cut of infinity, which asks whether it is known.
+        # The infinite threshold of a known-or-missing split: no number exceeds it.
         finite = tuple(float(cut) for cut in cuts if cut != math.inf)
         return FormSplit(cell, finite, tuple(children[: len(finite) + 1]))
 
@@ -311,7 +313,7 @@ class _FormBuilder:
 
 
 def _column(attribute: Attribute, markers: Collection[str], *, optional: bool) -> Input:
-    """Return how the cells of a column are read."""
+    """Return the portable column of an attribute."""
     name, unit = attribute.name, attribute.unit
     if attribute.kind == "numeric":
         missing = marker_numbers(markers, unit=unit)
@@ -326,7 +328,7 @@ def _column(attribute: Attribute, markers: Collection[str], *, optional: bool) -
         raise ParameterError(msg)
     dropped = {value_text(value) for value in marker_values(markers)}
     if dropped.intersection(texts):
-        msg = f"column {name!r} has a value that stands for a missing one: ignore it"
+        msg = f"column {name!r} has a missing-value marker as value: ignore the column"
         raise ParameterError(msg)
     kinds = {isinstance(value, bool) for value in attribute.values}
     if len(kinds) > 1:

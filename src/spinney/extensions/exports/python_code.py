@@ -1,7 +1,7 @@
-"""A model as a module of Python that imports nothing.
+"""A model as a Python module without imports.
 
-Rows go down and are added up as in :mod:`spinney.trees.predict.flat_tree`, step by step
-and in the same order, so that the answers have the same bits.
+The operations are those of :mod:`spinney.trees.predict.flat_tree`, in the same order,
+so that predictions have the same bits.
 """
 
 from spinney.extensions.exports.form_data import Language
@@ -9,7 +9,7 @@ from spinney.extensions.exports.portable import Portable
 
 
 def to_python(form: Portable) -> str:
-    """Return Python with ``predict(row)`` and, of classes, ``probabilities(row)``.
+    """Return Python with ``predict(row)`` and, for classes, ``probabilities(row)``.
 
     >>> import spinney
     >>> from spinney.extensions.exports.portable_models import portable

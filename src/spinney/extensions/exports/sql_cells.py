@@ -1,6 +1,6 @@
-"""The cells of rows, and conditions on them, as expressions of SQL.
+"""Cells of rows, and conditions on cells, as SQL expressions.
 
-Trees, linear models and centres are written over these.
+Trees, linear models and centres use these expressions.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -27,7 +27,7 @@ from spinney.extensions.exports.sql_names import QueryNames
 
 @dataclass(frozen=True)
 class SqlCells:
-    """The cells of a model's rows in a dialect, of ``ROWS`` or of ``SCORED``."""
+    """The SQL expressions of a model's cells, over ``ROWS`` or ``SCORED``."""
 
     form: Portable
     dialect: Dialect
@@ -45,7 +45,7 @@ class SqlCells:
         return [*map(self._cell, range(len(self.form.cells)))]
 
     def _cell(self, at: int) -> str:
-        """Return the expression of a cell; a made one has those of others in it."""
+        """Return the expression of a cell; a derived cell contains those of others."""
         n = len(self.columns)
         return (
             self.columns[at]
@@ -54,10 +54,10 @@ class SqlCells:
         )
 
     def _read(self, column: Input) -> str:
-        """Return the cell of a column: a number, or a value as it is."""
+        """Return the expression of a column's cell: a number or a text."""
         types = {type(value) for value in column.values}
         if len(types) > 1 and not types <= {int, float}:
-            what = f"column {column.name!r}, whose values are of several types"
+            what = f"column {column.name!r}, whose values have several types"
             refuse_unsupported("sql", what, "make them all texts")
         name = self.names.identifier(self.rows, column.name)
         if column.is_number or float in types:
@@ -71,7 +71,7 @@ class SqlCells:
 
     @cached_property
     def _literals(self) -> list[Mapping[str, str]]:
-        """The literals of the texts of each cell; a derived one is true or false."""
+        """The literals of each cell's texts; true and false for a derived cell."""
         values = [column.values for column in self.form.columns]
         return [
             self._by_text(v)
@@ -94,7 +94,7 @@ class SqlCells:
         return f"{name} IN ({', '.join(literals)})" if literals else self.dialect.false
 
     def _derived_cell(self, derived: DerivedCell) -> str:
-        """Return the expression of a cell that is made of columns."""
+        """Return the expression of a derived cell."""
         columns, number = self.columns, self.dialect.number
         if isinstance(derived, FormConjunction):
             known, accepted = zip(*map(self._clause, derived.clauses), strict=True)
@@ -112,7 +112,7 @@ class SqlCells:
         return f"({columns[derived.first]} / {divisor})"
 
     def _clause(self, clause: FormCondition) -> tuple[str, str]:
-        """Return that the cell of a condition is known, and that it satisfies it."""
+        """Return two conditions: the cell is known, and it satisfies the clause."""
         cell, accepted = clause.cell, clause.accepted
         if isinstance(accepted, Mapping):
             yes = [text for text, held in accepted.items() if held]
@@ -126,7 +126,7 @@ class SqlCells:
         return known, held
 
     def line(self, line: FormLinearModel) -> str:
-        """Return the output of a linear model, added up in the order of its terms."""
+        """Return the expression of a linear model, added in the order of its terms."""
         number, parts = self.dialect.number, []
         for term in line.terms:
             missing = number(term.missing)
@@ -137,7 +137,7 @@ class SqlCells:
         return f"({' + '.join([*parts, number(line.intercept)])})"
 
     def counts(self, cell: int, texts: Mapping[str, float]) -> str:
-        """Return the numbers of known texts as branches of a CASE."""
+        """Return the WHEN branches of a CASE from texts to numbers."""
         number, by_count = self.dialect.number, dict[float, list[str]]()
         for text, count in texts.items():
             by_count.setdefault(count, []).append(text)
@@ -149,7 +149,7 @@ class SqlCells:
     # Conditions
 
     def sends(self, split: FormSplit, nodes: Set[int]) -> str:
-        """Return the condition that a question sends a row to one of some nodes."""
+        """Return the condition that a split sends a row to one of some nodes."""
         name = self.all[split.cell]
         if split.texts is not None:
             texts = [text for text, node in split.texts.items() if node in nodes]
@@ -162,7 +162,7 @@ class SqlCells:
         return self._in_interval(name, (edges[at], edges[at + 1]))
 
     def _in_interval(self, name: str, bounds: tuple[float, float]) -> str:
-        """Return that a number is greater than the low bound, at most the high one."""
+        """Return the condition low < number ≤ high."""
         low, high = bounds
         above = f"{name} > {self.dialect.number(low)}" if isfinite(low) else ""
         below = f"{name} <= {self.dialect.number(high)}" if isfinite(high) else ""

@@ -1,7 +1,7 @@
-"""A model as a query that adds what it predicts to the rows of a table.
+"""A model as a SQL query that adds predictions to the rows of a table.
 
-A tree that divides no row finds the leaf of each row first, and then its outputs; the
-others, and forests, find the class probabilities, and then the class.
+The query of a tree without divided rows finds the leaf of each row, then the leaf's
+outputs. Other queries compute class probabilities, then the class.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ from spinney.extensions.exports.sql_trees import (
     case_lines,
 )
 
-Columns = Sequence[tuple[str, str]]  # expressions and their names
+Columns = Sequence[tuple[str, str]]  # pairs of expression and name
 
 
 def to_sql(
@@ -42,7 +42,7 @@ def to_sql(
 ) -> str:
     """Return a query over a table: its columns, predictions, class probabilities.
 
-    The columns are those that the model reads, after those to ``keep``.
+    The columns are those in ``keep``, then those that the model reads.
 
     >>> import spinney
     >>> from spinney.extensions.exports.portable_models import portable
@@ -67,17 +67,17 @@ def to_sql(
     """
     check_named("dialect", dialect, DIALECTS)
     if not isinstance(table, str) or not all(table.split(".")):
-        raise refusal(Setting("table", table), "is no name of a table")
+        raise refusal(Setting("table", table), "is not a table name")
     is_list = isinstance(keep, Sequence) and not isinstance(keep, str)
     if not is_list or not all(isinstance(name, str) for name in keep):
-        raise refusal(Setting("keep", keep), "is no list of names of columns")
+        raise refusal(Setting("keep", keep), "is not a list of column names")
     names = QueryNames(form, DIALECTS[dialect], tuple(keep))
     return _Query(form, DIALECTS[dialect], names).text(table)
 
 
 @dataclass(frozen=True)
 class _Query:
-    """A model and the dialect that it is written in."""
+    """Writes the query of a model in a dialect."""
 
     form: Portable
     dialect: Dialect
@@ -92,7 +92,7 @@ class _Query:
         return SqlCells(self.form, self.dialect, self.names, rows)
 
     def text(self, table: str) -> str:
-        """Return the query: that of leaves where a row comes to one, else of shares."""
+        """Return the query, by leaf if each row reaches a single leaf."""
         first = head(self.form, "--", json_text, times=self.dialect.time_type)
         about = self.dialect.comment(first)
         if not self.names.keep:
@@ -108,7 +108,7 @@ class _Query:
         return text
 
     def _refuse_length(self, length: int) -> None:
-        """Refuse a query that the engine would plan for minutes."""
+        """Refuse a query whose planning would take the engine minutes."""
         limit = self.dialect.max_divided_length
         if self.trees.divided and limit is not None and length > limit:
             refuse_unsupported(
@@ -124,7 +124,7 @@ class _Query:
             )
 
     def _by_leaf(self, source: str) -> str:
-        """Return a query that finds the leaf of a row, and then what it says."""
+        """Return a query that finds the leaf of a row, then its outputs."""
         (leaf,), nodes = self._quoted([self.names.leaf]), self.form.nodes
         leaves = [n for n, node in enumerate(nodes) if not node.splits]
 
@@ -143,7 +143,7 @@ class _Query:
         return self._select(SCORED, columns, inner)
 
     def _by_shares(self, source: str) -> str:
-        """Return a query of the shares of classes, and of the class that follows."""
+        """Return a query of class probabilities, then of the class."""
         label, *names = self._outputs
         if self.form.target.is_numeric:
             return self._select(ROWS, [(self._output(0), label)], source)
@@ -153,7 +153,7 @@ class _Query:
         return self._select(SCORED, [(self._label(names), label), *columns], inner)
 
     def _by_distance(self, source: str) -> str:
-        """Return a query of the distances to centres, and of the nearest of them."""
+        """Return a query of distances to centres, then of the nearest centre."""
         target, centres = self.form.target, self.form.centres
         assert centres is not None
         output, *names = self._outputs
@@ -169,15 +169,15 @@ class _Query:
         return self._select(SCORED, [(nearest, output), *columns], inner)
 
     def _nested(self, columns: Columns, source: str) -> str:
-        """Return a query over the rows as the source of another."""
+        """Return a subquery over the rows."""
         query = self._select(ROWS, columns, source, is_nested=True)
-        # It is not indented: a name or a text in it may have lines of its own.
+        # Not indented: a name or a text in it may contain line breaks.
         return f"(\n{query}\n) AS {SCORED}"
 
     def _select(
         self, table: str, further: Columns, source: str, *, is_nested: bool = False
     ) -> str:
-        """Return a query over a source: the columns by name, and further ones."""
+        """Return a SELECT over a source: its columns, and further expressions."""
         names = self.names.selected(table, is_nested=is_nested)
         line = ", ".join(names)
         listed = [line] if 0 < len(line) <= MAX_LINE_LENGTH else names
@@ -194,7 +194,7 @@ class _Query:
         return [*map(self.dialect.identifier, names)]
 
     def _distance(self, centres: Centres, cluster: int) -> str:
-        """Return the distance to a centre; NULL where a number cannot be measured."""
+        """Return the expression of the distance to a centre, NULL if undefined."""
         number, zero = self.dialect.number, self.dialect.number(0.0)
         cells, parts, others = self.trees.cells, list[str](), list[str]()
         for each in centres.numbers:
@@ -217,17 +217,17 @@ class _Query:
             parts.append(f"{number(centres.gamma)} * ({' + '.join(others)})")
         return f"({' + '.join(parts) or zero})"
 
-    # What is predicted
+    # Predictions
 
     def _output(self, at: int) -> str:
-        """Return the mean of one of the outputs over the trees."""
+        """Return the expression of an output's mean over the trees."""
         outputs = partial(self._leaf_output, at=at, cells=self.trees.cells)
         trees = [self.trees.tree(root, outputs) for root in self.form.roots]
         mean = f"({balanced(trees, '+')}) / {self.dialect.number(float(len(trees)))}"
         return mean if len(trees) > 1 else trees[0]
 
     def _leaf_output(self, leaf: int, at: int, cells: SqlCells) -> str:
-        """Return one of the outputs of a leaf."""
+        """Return the expression of an output of a leaf."""
         node, number = self.form.nodes[leaf], self.dialect.number
         if node.line is not None:
             return cells.line(node.line)
@@ -245,7 +245,7 @@ class _Query:
         return self.dialect.literal(target.classes[label])
 
     def _label(self, names: Sequence[str]) -> str:
-        """Return the last class of the best merit, within 1e-12."""
+        """Return the expression of the last class whose merit equals the best."""
         classes = [*map(self.dialect.literal, self.form.target.classes)]
         if len(classes) == 1:
             return classes[0]

@@ -1,4 +1,4 @@
-"""How the dialects of SQL write names, texts and numbers."""
+"""Names, texts, numbers and times in the dialects of SQL."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from spinney.data import SECONDS_PER_DAY, Value
 from spinney.extensions.exports.portable import refuse_unsupported
 
 DEFAULT_DIALECT = "duckdb"
-POSTGRES_BYTES = 63  # of a name; it cuts off the others
+POSTGRES_BYTES = 63  # of a name; PostgreSQL cuts off the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,38 +19,38 @@ class Dialect:
     Parameters
     ----------
     name : str
-        The name that the user types.
+        The name that users type.
     number : function of float
-        The literal of a floating number of 64 bits.
+        Returns the literal of a 64-bit float.
     cell : str
-        The column ``{0}`` as such a number; NULL where it is NaN, which SQL does not
-        take for missing.
+        The column ``{0}`` as a 64-bit float, NULL for NaN.
     greatest, least : str
-        The functions that return the greatest and the least of their arguments.
+        The functions for the maximum and minimum of their arguments.
     quote : str
-        The quotation mark of names; doubled within one.
+        The quotation mark of names; doubled inside names.
     backslashes : bool
-        Whether a backslash in a literal escapes what comes after it.
+        Whether a backslash in a literal escapes the next character.
     substitutes : bool
-        Whether ``${name}`` is replaced wherever it stands, before anything is read.
+        Whether the engine replaces ``${name}`` anywhere in a query.
     lists : bool
-        Whether a list after IN is cheap: DuckDB makes a join of each, which takes it
-        minutes where a model has hundreds.
+        Whether IN lists are cheap: DuckDB turns each into a join, which takes minutes
+        for a model with hundreds.
     times : mapping of str
-        The column ``{0}`` of days, instants or clocks as such a number, and the type of
-        such a column.
+        The column ``{0}`` of days, instants or clocks as a number, and a description of
+        the column's type.
     folded : function of str
         The case folding by which the engine compares names.
     longest : int, optional
-        How many bytes of a name it reads.
+        The maximum length of a name in bytes.
     true, false : str
-        The truth values; SQLite takes their words for columns that are called so.
+        The truth values; SQLite reads ``true`` as a column of that name.
     constants : tuple of str
-        The names, in small, that no column of a subquery or of a view can have, quoted
-        or not.
+        The names, in lower case, that no column of a subquery or view can have, even
+        quoted.
     most_divided : int, optional
-        The most signs of a query in which rows are divided. DuckDB plans one of 1.1
-        million in 8 seconds and 0.7 GB, one of twice as many in 24 and 1.5 GB.
+        The maximum length, in characters, of a query with divided rows. DuckDB plans
+        one of 1.1 million in 8 seconds and 0.7 GB, one of twice the length in 24 and
+        1.5 GB.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Dialect:
         return "`" + name.replace("`", "``") + "`"
 
     def with_ending(self, name: str, ending: str) -> str:
-        """Return a name with an ending that the engine reads, however long it is.
+        """Return a name with an ending, shortened so that the engine reads the ending.
 
         >>> len(DIALECTS["postgres"].with_ending(70 * "a", " 2"))
         63
@@ -96,33 +96,31 @@ class Dialect:
         return f"{_first_bytes(name, n_bytes)}{ending}"
 
     def time(self, name: str, kind: str, *, table: str = "") -> str:
-        """Return the number that a column of days, instants or clocks counts.
+        """Return the expression of a time column as a number.
 
-        ``table`` is what stands before the name of the column, with its dot.
+        ``table`` is the prefix of the column name, with its dot.
         """
         if kind not in self.times:
-            what = (
-                f"the column {name}, a time of day, which {self.name} has no type for"
-            )
+            what = f"the column {name}, a time of day: {self.name} has no such type"
             refuse_unsupported(
                 "sql", what, "make it a number of seconds, and grow the model again"
             )
         return self.times[kind][0].replace("{0}", table + name)
 
     def time_type(self, kind: str) -> str:
-        """Return the type of a column of days, instants or clocks."""
+        """Return a description of the type of a time column."""
         return self.times[kind][1] if kind in self.times else "as {}"
 
     def comment(self, text: str) -> str:
-        """Return the text of a comment, in which nothing is replaced."""
+        """Return the text of a comment without substitutions."""
         return text.replace("${", "$ {") if self.substitutes else text
 
     def table(self, name: str) -> str:
-        """Return the name of a table; a dot stands between a schema and its table."""
+        """Return a quoted table name; a dot separates schema and table."""
         return ".".join(map(self.identifier, name.split(".")))
 
     def literal(self, value: Value) -> str:
-        r"""Return a value of any type.
+        r"""Return a value of any type as a literal.
 
         >>> print(*(DIALECTS["spark"].literal(each) for each in ("it's", 7, 0.5, True)))
         'it\'s' 7 0.5D TRUE
@@ -143,7 +141,7 @@ class Dialect:
 
 
 def _first_bytes(name: str, n_bytes: int | None) -> str:
-    """Return the letters of a name that lie within its first bytes; None is all.
+    """Return the characters within the first ``n_bytes`` of a name; None means all.
 
     >>> _first_bytes("née", 2), _first_bytes("née", 3), _first_bytes("née", None)
     ('n', 'né', 'née')
@@ -164,7 +162,7 @@ def _escaped(text: str, quote: str) -> str:
 
 
 def _with_exponent(number: float) -> str:
-    """Return a number that no engine takes for a decimal one.
+    """Return a number with an exponent, so that no engine reads it as DECIMAL.
 
     >>> _with_exponent(0.1), _with_exponent(1e-300)
     ('0.1e0', '1e-300')
@@ -174,10 +172,10 @@ def _with_exponent(number: float) -> str:
 
 
 def _as_binary_fraction(number: float) -> str:
-    """Return a number as SQLite reads it to the last bit, whatever its version.
+    """Return a number in a form that every SQLite reads exactly.
 
-    It rounds decimal fractions twice, and so wrongly now and then; halves, quarters and
-    whole numbers it does not round at all.
+    SQLite rounds decimal fractions twice, and so sometimes wrongly; integers and binary
+    fractions are exact.
 
     >>> _as_binary_fraction(2.5), _as_binary_fraction(0.1)
     ('2.5e0', '(3602879701896397.0 / 4503599627370496.0 / 8.0 /* 0.1 */)')
@@ -193,9 +191,9 @@ def _as_binary_fraction(number: float) -> str:
     return f"({sign.join(parts)} /* {number!r} */)"
 
 
-# The texts that are read, wholly: engines would take many others, each in its own way
-# and some by the zone of a session ('now', '2026/01/05', '2026-01-05 10:30 PM'), and
-# some know a year that is 0.
+# Patterns of the texts that are read. Engines accept further texts, each differently, #
+# some by the session's time zone ('now', '2026/01/05', '2026-01-05 10:30 PM'), and #
+# some accept the year 0.
 _YEAR = r"([1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])"
 _CLOCK = r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?"
 _ZONE = r"(Z|[+-]([01]\d|2[0-3])([0-5]\d|(:[0-5]\d){0,2}))"
@@ -206,25 +204,26 @@ _DATES = "of type DATE or TIMESTAMP, or as text such as 2026-11-18 10:30:00"
 _CLOCKS = "of type TIME, or as text such as 10:30:00"
 
 
-def _guarded(text: str, pattern: str, no: str) -> str:
-    """Return a text of this pattern; any other after words that no cast reads."""
-    return rf"regexp_replace('{no}' || {text}, '^{no}({pattern})$', '\1')"
+def _require_pattern(text: str, pattern: str, error_prefix: str) -> str:
+    """Return SQL that makes casts of texts without this pattern fail."""
+    prefixed = f"'{error_prefix}' || {text}"
+    return rf"regexp_replace({prefixed}, '^{error_prefix}({pattern})$', '\1')"
 
 
 def _in_utc(text: str) -> str:
-    """Return the text of an instant, in UTC where it has no time zone."""
+    """Return SQL that adds UTC to the text of an instant without a time zone."""
     with_clock = rf"regexp_replace({text}, '^([\d-]+)$', '\1 00:00')"
     return rf"regexp_replace({with_clock}, '^([\d-]+[ T][\d:.]+)$', '\1+00')"
 
 
 def _to_micros(text: str) -> str:
-    """Return the text of a time without the digits that the model cuts off."""
+    """Return SQL that truncates the text of a time to microseconds."""
     return rf"regexp_replace({text}, '([.]\d{{6}})\d+', '\1')"
 
 
 _DUCKDB_TEXT = "NULLIF(CAST({0} AS VARCHAR), '')"
-_DUCKDB_DATE = _in_utc(_guarded(_DUCKDB_TEXT, _DATE, _NO_DATE))
-_DUCKDB_CLOCK = _guarded(_DUCKDB_TEXT, _CLOCK, _NO_CLOCK)
+_DUCKDB_DATE = _in_utc(_require_pattern(_DUCKDB_TEXT, _DATE, _NO_DATE))
+_DUCKDB_CLOCK = _require_pattern(_DUCKDB_TEXT, _CLOCK, _NO_CLOCK)
 _DUCKDB_MICROS = f"epoch_us(CAST({_DUCKDB_DATE} AS TIMESTAMPTZ))"
 _DUCKDB_TIMES = {
     "day": (
@@ -235,10 +234,10 @@ _DUCKDB_TIMES = {
     "instant": (f"({_DUCKDB_MICROS} / 1e6)", _DATES),
     "clock": (f"(epoch_us(CAST({_DUCKDB_CLOCK} AS TIME)) / 1e6)", _CLOCKS),
 }
-# JSON has dates in ISO 8601, whatever DateStyle is.
+# JSON has ISO 8601 dates, regardless of DateStyle.
 _POSTGRES_TEXT = "NULLIF(to_jsonb({0}) #>> '{}', '')"
-_POSTGRES_DATE = _to_micros(_in_utc(_guarded(_POSTGRES_TEXT, _DATE, _NO_DATE)))
-_POSTGRES_CLOCK = _to_micros(_guarded(_POSTGRES_TEXT, _CLOCK, _NO_CLOCK))
+_POSTGRES_DATE = _to_micros(_in_utc(_require_pattern(_POSTGRES_TEXT, _DATE, _NO_DATE)))
+_POSTGRES_CLOCK = _to_micros(_require_pattern(_POSTGRES_TEXT, _CLOCK, _NO_CLOCK))
 _POSTGRES_TIMES = {
     "day": (
         f"((({_POSTGRES_DATE})::timestamptz AT TIME ZONE 'UTC')::date "
@@ -254,9 +253,9 @@ _POSTGRES_TIMES = {
 
 
 def _sqlite_time(text: str, number: str, no: str) -> str:
-    """Return the number of a time; a text that is none makes JSON raise an error.
+    """Return SQL that converts a time to a number; invalid texts raise a JSON error.
 
-    Numbers are taken as they are.
+    Numbers are unchanged.
     """
     hour = "[ T][0-2][0-9]:[0-5][0-9]"
     second = f"{hour}:[0-5][0-9]"
@@ -276,7 +275,7 @@ def _sqlite_time(text: str, number: str, no: str) -> str:
 
 
 def _sqlite_seconds(text: str) -> str:
-    """Return the seconds since 1970, with microseconds, which SQLite does not read."""
+    """Return SQL for the seconds since 1970, including microseconds."""
     whole = f"strftime('%s', substr({text}, 1, 19))"
     micros = f"round(('0' || substr({text}, 20, 7)) * 1000000)"
     return f"({whole} * 1000000 + {micros}) / 1e6"
@@ -296,7 +295,7 @@ _SQLITE_TIMES = {
         "as text such as 10:30:00, or as {}",
     ),
 }
-# These functions take no other type.
+# These functions accept no other type.
 _SPARK_TIMES = {
     "day": ("DOUBLE(unix_date({0}))", "of type DATE"),
     "instant": ("(DOUBLE(unix_micros({0})) / 1000000.0D)", "of type TIMESTAMP"),

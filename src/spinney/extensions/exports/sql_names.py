@@ -1,13 +1,13 @@
-"""The names of an exported query, so that none of them is mistaken for another.
+"""Unambiguous names in an exported query.
 
-The table that a query is run on may have any column: a ``leaf``, or the predictions of
-an earlier run. So the query lists the columns that it uses, and each name follows its
-table or subquery::
+The table may have any columns, such as ``leaf`` or the predictions of an earlier run.
+So the query lists the columns that it uses, each prefixed by its table or subquery::
 
     SELECT q."x", CASE q."leaf" … END AS "predicted y"
     FROM (SELECT t."x", CASE WHEN t."x" > 2.5 … END AS "leaf" FROM "shop" AS t) AS q
 
-All names in ``q`` are known, so new columns get free ones, compared as the engine does.
+All names in ``q`` are known, so new columns get unused names, as the engine compares
+names.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,7 +24,7 @@ from spinney.extensions.exports.portable import (
 )
 from spinney.extensions.exports.sql_dialects import Dialect
 
-ROWS, SCORED = "t", "q"  # the table that is scored, and its rows with what is made
+ROWS, SCORED = "t", "q"  # aliases of the table, and of the subquery over it
 LEAF = "leaf"
 
 
@@ -37,7 +37,7 @@ class QueryNames:
     form : Portable
     dialect : Dialect
     keep : sequence of str
-        The columns of the table that come before those that the model reads.
+        The columns of the table to keep, before those that the model reads.
     """
 
     form: Portable
@@ -46,7 +46,7 @@ class QueryNames:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the query takes from the table; each is listed once."""
+        """The columns that the query selects from the table, each once."""
         folded = self.dialect.folded
         by_folded = dict[str, str]()
         for column in self.form.columns:
@@ -65,7 +65,7 @@ class QueryNames:
     def nested(self) -> dict[str, str]:
         """The name of each column in a subquery.
 
-        Where the engine gives no column of a subquery that name, it has another one.
+        A name that the engine does not permit there is replaced.
         """
         names = dict[str, str]()
         for name in self.columns:
@@ -77,7 +77,7 @@ class QueryNames:
         return names
 
     def identifier(self, table: str, name: str) -> str:
-        """Return the quoted name that a column has in ``ROWS`` or in ``SCORED``."""
+        """Return the quoted name of a column in ``ROWS`` or ``SCORED``."""
         nested = self.nested[name] if table == SCORED else name
         return self.dialect.identifier(nested)
 
@@ -95,8 +95,8 @@ class QueryNames:
     def outputs(self) -> tuple[str, ...]:
         """The names of the prediction, and of the class probabilities or distances.
 
-        A name that a column of the model has gets "predicted " before it, one that
-        another output has a number after it.
+        An output with the name of a column gets the prefix "predicted ", and one with
+        the name of another output a number.
         """
         target, centres = self.form.target, self.form.centres
         wanted = [f"predicted {target.name}"]
@@ -113,13 +113,13 @@ class QueryNames:
         return tuple(names)
 
     def predictions_in(self, columns: Sequence[str]) -> list[str]:
-        """Return which of some columns have the names of outputs."""
+        """Return the columns that have the names of outputs."""
         made = {*map(self.dialect.folded, self.outputs)}
         return [name for name in columns if self.dialect.folded(name) in made]
 
     @cached_property
     def leaf(self) -> str:
-        """The name of the leaf of a row in a subquery, beside the columns there."""
+        """The name of the leaf column in a subquery."""
         return self._free(LEAF, (*self.columns, *self.nested.values()))
 
     def _free(self, wanted: str, taken: Collection[str]) -> str:

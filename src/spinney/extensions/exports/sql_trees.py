@@ -1,17 +1,17 @@
-"""Trees as expressions of SQL: a CASE along the heaviest branches, or a sum.
+"""Trees as SQL expressions: a CASE along the heaviest branches, or a sum.
 
 A tree is a CASE along its heaviest branches, those with the most leaves: they come last
-at every node, and need no condition. What lies beside them is a CASE of its own. ::
+at every node, without a condition. Other branches are nested CASEs::
 
     node 0 ── a → leaf 1           CASE WHEN a THEN …            leaf 1
          └─ b → node 2 ─ c → 3          WHEN c THEN …            leaf 3
                        └ d → 4          ELSE … END               leaf 4
 
-A row that comes to a line has gone to none of the branches before it. So each branch
-is asked for once, a deep chain is one flat CASE, and what is nested has at most half of
-the leaves: no more than log2(leaves) CASEs are nested. Where rows may be divided a node
-is a sum instead, over its branches, of the share of the row that goes there times what
-is said there. Sums are balanced, and cut every few levels.
+A row reaches a line only if it took none of the branches before. So each branch is
+tested once, a deep chain is one flat CASE, and a nested CASE has at most half of the
+leaves: CASEs nest at most log2(leaves) deep. If rows may be divided, a node is the sum
+over its branches of the row's fraction times the branch's output. Sums are balanced,
+and cut every few levels.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,22 +23,22 @@ from spinney.extensions.exports.portable import FormNode, Portable, refuse_unsup
 from spinney.extensions.exports.sql_cells import SqlCells
 from spinney.extensions.exports.sql_dialects import Dialect
 
-MAX_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
-MAX_LINE_LENGTH = 80  # of a list or a CASE on one line
+MAX_LEVELS = 8  # levels of a tree in one expression: SQLite parses 100 levels
+MAX_LINE_LENGTH = 80  # characters of a list or a CASE on one line
 WIDE = 32  # terms of a sum without further parentheses
 Says = Callable[[int], str]
 
 
 @dataclass(frozen=True)
 class SqlTrees:
-    """The trees of a model over the cells of its rows."""
+    """The SQL expressions of a model's trees."""
 
     form: Portable
     dialect: Dialect
     cells: SqlCells
 
     def tree(self, root: int, outputs: Says) -> str:
-        """Return the output of a tree for a row."""
+        """Return the expression of a tree's output."""
         if root in self.divided:
             if self.form.majority:
                 refuse_unsupported(
@@ -50,11 +50,11 @@ class SqlTrees:
         return self._cases(root, outputs)
 
     def _cases(self, root: int, outputs: Says) -> str:
-        """Return the output of a tree for a row that it does not divide.
+        """Return the output of a tree without divided rows, as nested CASEs.
 
-        It walks from the heaviest branch to the heaviest. Those beside it have at most
-        half of the leaves, so that no more than log2(leaves) CASEs are nested. Last
-        conditions are left out if their outputs are equal.
+        Follows the heaviest branches. All others have at most half of the leaves, so
+        CASEs nest at most log2(leaves) deep. Final conditions with equal outputs are
+        omitted.
         """
         cases, number = list[tuple[str, str]](), root
         while (node := self.form.nodes[number]).splits:
@@ -75,7 +75,7 @@ class SqlTrees:
 
     @cached_property
     def _leaves(self) -> list[int]:
-        """How many leaves lie below each node."""
+        """The number of leaves below each node."""
         counts = [0] * len(self.form.nodes)
         for number in reversed(range(len(counts))):
             below = self.form.nodes[number].children
@@ -84,7 +84,7 @@ class SqlTrees:
 
     @cached_property
     def divided(self) -> set[int]:
-        """The roots of trees in which rows may be divided."""
+        """The roots of trees with divided rows."""
         roots = {0: 0}
         for number, node in enumerate(self.form.nodes):
             root = roots.setdefault(number, number)
@@ -97,13 +97,12 @@ class SqlTrees:
     def _weighted(self, root: int, outputs: Says) -> str:
         """Return the outputs of leaves, weighted by fractions of the row, as a sum.
 
-        Below every so many levels a subtree is a term of its own, times all fractions
-        on its path, so that a deep tree is not a deep sum. Leaves without any of the
-        row are not evaluated.
+        Every few levels, a subtree becomes a separate term, times all fractions on its
+        path, which limits the depth of sums. Terms with fraction 0 are not evaluated.
         """
         zero, nodes, order = self.dialect.number(0.0), self.form.nodes, [root]
         steps: dict[int, _Step] = {root: _Step(-1, 0, "", "")}
-        for number in order:  # which grows
+        for number in order:  # grows during the loop
             for child in nodes[number].children:
                 steps[child] = self._step(number, child, steps[number].depth + 1)
                 order.append(child)
@@ -128,13 +127,13 @@ class SqlTrees:
         return balanced([sums[root], *reversed(terms)], "+")
 
     def _step(self, number: int, child: int, depth: int) -> "_Step":
-        """Return how rows go from a node to a child."""
+        """Return the conditions and fraction of the step from a node to a child."""
         node = self.form.nodes[number]
         if node.default_branch is not None:
             elsewhere = f"({self._goes(node, child)}) IS NOT {self.dialect.true}"
             return _Step(number, depth, elsewhere, "")
         share = self.dialect.number(dict(node.parts).get(child, 0.0))
-        # What is not sent elsewhere is sent there, or by no question anywhere.
+        # A row that is not sent elsewhere is sent here, or by no split.
         sends = self.cells.sends
         sent = [sends(each, {child}) for each in node.splits if child in each.below]
         if sent:
@@ -144,7 +143,7 @@ class SqlTrees:
         return _Step(number, depth, elsewhere, share)
 
     def _sent(self, node: FormNode) -> list[tuple[str, int]]:
-        """Return the conditions of a node in their order, each with where it sends."""
+        """Return the conditions of a node in order, each with its target node."""
         return [
             (self.cells.sends(split, {to}), to)
             for split in node.splits
@@ -187,14 +186,14 @@ class SqlTrees:
 
 
 def case_lines(parts: Sequence[str]) -> str:
-    """Return a CASE, on one line where it is short."""
+    """Return a CASE, on one line if it is short."""
     line = " ".join(parts)
     return line if len(line) <= MAX_LINE_LENGTH else "\n    ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The step from a parent to a node: when a row goes elsewhere, and else its share.
+    """The step from a parent to a node: when a row goes elsewhere, and its fraction.
 
     Without a share the whole row goes there.
     """
@@ -215,10 +214,10 @@ def _path_steps(steps: Mapping[int, _Step], number: int) -> list[_Step]:
 
 
 def balanced(terms: Sequence[str], sign: str) -> str:
-    """Return a sum or product that is nested as little as can be.
+    """Return a sum or product with minimum nesting.
 
-    Engines read terms of one sum from left to right, which is a step deeper for each,
-    and count parentheses: SQLite reads 1000 of the first and 100 signs of the second.
+    Each further term of a sum is a level deeper, and so is each parenthesis: SQLite
+    limits the first to 1000 levels, the second to 100.
 
     >>> balanced(["a", "b", "c", "d"], "+")
     '(a + b + c + d)'

@@ -1,4 +1,4 @@
-"""A tree in the language of Graphviz, for those who arrange pictures with it."""
+"""A tree in DOT, the language of Graphviz."""
 
 from spinney._support.text import label_text, shown
 from spinney.output.tree_text import NO_ROWS, counts_text

@@ -7,10 +7,10 @@ added and removed, each node gets its changes::
     a child     the changes of its branch, if its parent has the same split; else the
                 difference between its rows now and before, if most stayed
 
-Tables are then updated by these rows alone (``table_change``). A child with few of its
-rows left is stale: it is counted from its rows, with all nodes below. Small nodes store
-rows and no tables. The outcome of a node without changes comes from the cache, if a
-search would find it again (``Search.finds_same_splits``).
+Tables are then updated by these rows alone (``table_change``). A child that kept few of
+its rows is counted again from its rows, with all nodes below. Small nodes store rows
+and no tables. The outcome of a node without changes comes from the cache, if a search
+would find it again (``Search.finds_same_splits``).
 
 The arrays of a state never change, so that one state can be updated twice.
 """
@@ -71,7 +71,7 @@ class _Node:
 
     @property
     def members(self) -> WeighedRows:
-        """Its rows."""
+        """The rows of the node after the changes."""
         if self.now is None:
             assert self.before is not None
             self.now = apply_change(self.before.members, self.change)
@@ -79,7 +79,7 @@ class _Node:
 
     @property
     def is_as_before(self) -> bool:
-        """Whether its rows are those that it had."""
+        """Whether the node has the same rows as in the earlier tree."""
         return self.before is not None and not len(self.change)
 
 
@@ -89,9 +89,9 @@ class IncrementalSource:
     Parameters
     ----------
     joined : JoinedRows
-        The rows, with those added and removed.
+        The rows of the model, with the added and the removed rows.
     earlier : TreeState, optional
-        The tree that was grown on those before.
+        The state of the tree before the update.
 
     Notes
     -----
@@ -119,22 +119,22 @@ class IncrementalSource:
         """Start with the root and its rows."""
         joined = self._joined
         if self._earlier is None:
-            now = self._with_weights(joined.staying)
+            now = self._with_row_weights(joined.staying)
             self._nodes = {ROOT: _Node(None, Change(), now)}
             return
         n_rows, gone = len(joined.rows.classes), joined.removed
         new = np.arange(joined.n_before, n_rows)
-        added = self._with_weights(np.setdiff1d(new, gone, assume_unique=True))
-        removed = self._with_weights(gone[gone < joined.n_before])
+        added = self._with_row_weights(np.setdiff1d(new, gone, assume_unique=True))
+        removed = self._with_row_weights(gone[gone < joined.n_before])
         self._nodes = {ROOT: _Node(self._earlier.root, Change(added, removed))}
 
-    def _with_weights(self, rows: Integers) -> WeighedRows:
+    def _with_row_weights(self, rows: Integers) -> WeighedRows:
         return WeighedRows(rows, self._weights[rows])
 
     # Counting
 
     def _cells(self, index: int, rows: Integers) -> NDArray[np.float64]:
-        """Return values of rows, NaN where missing, −∞ where the schema lost them."""
+        """Return values of rows: NaN if missing, −∞ if no longer in the schema."""
         codes = self._joined.rows.columns[index][rows]
         cells = codes.astype(np.float64)
         if self.schema.attributes[index].kind != "numeric":
@@ -142,8 +142,10 @@ class IncrementalSource:
             cells[codes == REMOVED] = -np.inf
         return cells + 0.0
 
-    def _amounts(self, rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
-        """Return what rows add to the line of their value: by class, or moments."""
+    def _weights_and_counts(
+        self, rows: Integers, weights: Floats
+    ) -> tuple[Floats, Integers]:
+        """Return each row's class weights or moments, and its row counts."""
         if self._numbers is None:
             classes = self._joined.rows.classes[rows]
             return one_hot_counts(classes, weights, self.schema.n_classes)
@@ -165,9 +167,9 @@ class IncrementalSource:
         node = self._nodes[ROOT]
         old, change = None, node.change
         if self._earlier is not None:
-            old = self._converted(self._earlier.totals)
+            old = self._recode_tables(self._earlier.totals)
         if old is None:
-            weights, rows = self._amounts(node.members.rows[:0], np.zeros(0))
+            weights, rows = self._weights_and_counts(node.members.rows[:0], np.zeros(0))
             none = np.zeros((1, weights.shape[1])), np.zeros((1, rows.shape[1]), int)
             numbers, attribute = np.array([0]), np.array([NO_ATTRIBUTE])
             start, values = np.array([0, 0]), np.zeros(0)
@@ -178,7 +180,7 @@ class IncrementalSource:
             change,
             node.members,
             lambda _, rows: np.zeros(len(rows)),
-            self._amounts,
+            self._weights_and_counts,
         )
         self.n_counted += n_counted
         self._total = batch
@@ -195,7 +197,7 @@ class IncrementalSource:
                 to_count.append((number, request))
             else:
                 parts.append(select_tables(node.tables, request.attributes, number))
-        for request, batch in self._count(to_count, MemorySource.tables):
+        for request, batch in self._count_requests(to_count, MemorySource.tables):
             parts.append(batch)
             node = self._nodes[request.node]
             whole = not node.attributes or node.attributes == request.attributes
@@ -203,7 +205,7 @@ class IncrementalSource:
                 node.tables = batch
         yield joined_batches(parts)
 
-    def _count(
+    def _count_requests(
         self,
         numbered: "Sequence[tuple[int, _Request]]",
         count: "Callable[[MemorySource, Sequence[_Request]], Iterable[TableBatch]]",
@@ -212,12 +214,12 @@ class IncrementalSource:
         if not numbered:
             return
         requests = [request for _, request in numbered]
-        counted = joined_batches(count(self._source_of(requests), requests))
+        counted = joined_batches(count(self._source_of_nodes(requests), requests))
         for index, (number, request) in enumerate(numbered):
             batch = counted.take(np.flatnonzero(counted.node == index))
             yield request, select_tables(batch, request.attributes, number)
 
-    def _source_of(
+    def _source_of_nodes(
         self, requests: "Sequence[TableRequest | AgreementRequest]"
     ) -> MemorySource:
         """Return a source of the rows of some nodes alone."""
@@ -240,20 +242,20 @@ class IncrementalSource:
             return None
         if not set(attributes) <= set(before.tables.attribute.tolist()):
             return None
-        batch = self._converted(before.tables)
+        batch = self._recode_tables(before.tables)
         if node.is_as_before:
             return batch
         if len(node.change) > MAX_CHANGED * len(node.members):
             return None
         batch = select_tables(batch, attributes, 0)
         batch, n_counted = changed_tables(
-            batch, node.change, node.members, self._cells, self._amounts
+            batch, node.change, node.members, self._cells, self._weights_and_counts
         )
         self.n_counted += n_counted
         return batch
 
-    def _converted(self, batch: TableBatch) -> TableBatch:
-        """Return tables in the codes and classes of the rows as they are now."""
+    def _recode_tables(self, batch: TableBatch) -> TableBatch:
+        """Return tables recoded to the current codes and classes of the rows."""
         joined = self._joined
         if not joined.is_recoded:
             return batch
@@ -299,7 +301,7 @@ class IncrementalSource:
                 node.agreement = request.split, batch
                 batch = select_tables(batch, request.attributes, number)
                 parts.append(pad_branches(batch, width))
-        for request, batch in self._count(to_count, MemorySource.agreements):
+        for request, batch in self._count_requests(to_count, MemorySource.agreements):
             node, split = self._nodes[request.node], request.split
             if len(node.members) > MAX_UNCACHED_ROWS and split.n_branches == width:
                 node.agreement = split, batch
@@ -358,7 +360,7 @@ class IncrementalSource:
         *,
         keep: bool = False,
     ) -> None:
-        """Send the rows of a node, or what changed there, to its children."""
+        """Send the rows of a node, or only its changed rows, to its children."""
         parent = self._nodes[node]
         parent.route, parent.children = route, dict(children)
         if self._splits_as_before(parent, route):
@@ -368,7 +370,7 @@ class IncrementalSource:
         self._nodes.update(sent)
 
     def _splits_as_before(self, node: _Node, route: Route) -> bool:
-        """Return whether the rows that stayed go to the same branches, undivided."""
+        """Return whether unchanged rows go to their former branches, undivided."""
         before = node.before
         if before is None or before.route is None or self._joined.is_recoded:
             return False
@@ -386,7 +388,7 @@ class IncrementalSource:
     def _send_changes(
         self, parent: _Node, route: Route, children: Mapping[int, int]
     ) -> dict[int, _Node]:
-        """Return children with their earlier states, and their part of the changes."""
+        """Return children with their earlier states and their changed rows."""
         assert parent.before is not None
         change, nodes = parent.change, {}
         added_branch, removed_branch = (
@@ -416,7 +418,7 @@ class IncrementalSource:
         *,
         match: bool = True,
     ) -> dict[int, _Node]:
-        """Return children with their rows, and the state that had most of them.
+        """Return children with their rows, and the earlier state with most of them.
 
         Without ``match`` they have no state.
         """
@@ -483,7 +485,7 @@ class IncrementalSource:
     def _with_new_thresholds(
         self, outcome: NodeOutcome, search: Search
     ) -> NodeOutcome | None:
-        """Return an outcome with its thresholds by the present rows."""
+        """Return an outcome with the thresholds of the current rows."""
         decision = rewrite_decision(outcome.decision, search, self._levels)
         if decision is None or outcome.route is None:
             return None if decision is None else replace(outcome, decision=decision)
@@ -506,7 +508,7 @@ class IncrementalSource:
         self._search = search
 
     def tree_state(self) -> TreeState:
-        """Return the tree that has grown, over the rows that stay."""
+        """Return the state of the new tree, over the remaining rows."""
         joined = self._joined
         places = np.zeros(len(joined.rows.classes), dtype=np.int64)
         places[joined.staying] = np.arange(len(joined.staying))

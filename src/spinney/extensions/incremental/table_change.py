@@ -2,8 +2,8 @@
 
 A line of a table is a sum over the rows of a value. Added rows are summed one by one,
 in their order, as counting all rows would. Removed rows are subtracted if sums are
-whole numbers, and so exact; else a subtraction would round, and the lines of these rows
-are counted again.
+whole numbers, because then no subtraction rounds. Otherwise the lines of these rows are
+counted again.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from spinney.trees import TableBatch
 Cells = Callable[[int, Integers], NDArray[np.float64]]
 """From an attribute and rows to their values, NaN where missing."""
 
-Amounts = Callable[[Integers, Floats], tuple[Floats, Integers]]
+WeightsAndCounts = Callable[[Integers, Floats], tuple[Floats, Integers]]
 """From rows and their weights to the weights and rows that they add to lines."""
 
 
@@ -37,7 +37,7 @@ class WeighedRows:
         return len(self.rows)
 
     def take(self, which: NDArray[np.bool_]) -> "WeighedRows":
-        """Return some of them."""
+        """Return some of the rows."""
         return WeighedRows(self.rows[which], self.weights[which])
 
 
@@ -52,7 +52,7 @@ class Change:
     removed: WeighedRows = NO_ROWS
 
     def __len__(self) -> int:
-        """Return the number of rows in it."""
+        """Return the number of added and removed rows."""
         return len(self.added) + len(self.removed)
 
 
@@ -86,11 +86,11 @@ def changed_tables(
     change: Change,
     now: WeighedRows,
     cells: Cells,
-    amounts: Amounts,
+    amounts: WeightsAndCounts,
 ) -> tuple[TableBatch, int]:
     """Return the tables of a node after a change, and how many rows were counted.
 
-    ``now`` are its rows after the change, of which lines may be counted again.
+    ``now`` are the node's rows after the change, for lines to be counted again.
     """
     added, removed = change.added, change.removed
     plus, plus_rows = amounts(added.rows, added.weights)
@@ -162,7 +162,12 @@ class _Lines:
         np.add.at(self.rows, line, rows)
 
     def recount(
-        self, index: int, gone: Floats, now: WeighedRows, cells: Cells, amounts: Amounts
+        self,
+        index: int,
+        gone: Floats,
+        now: WeighedRows,
+        cells: Cells,
+        amounts: WeightsAndCounts,
     ) -> int:
         """Count the lines of removed rows from scratch; return the number of rows."""
         values = cells(index, now.rows)
@@ -207,7 +212,7 @@ def _join_lines(batch: TableBatch, lines: Sequence[_Lines]) -> TableBatch:
 def one_hot_counts(
     columns: Integers, weights: Floats, n_columns: int
 ) -> tuple[Floats, Integers]:
-    """Return the weight and the count of each row in its column; -1 is none."""
+    """Return the weight and the count of each row in its column; none for -1."""
     cells = np.flatnonzero(columns >= 0), columns[columns >= 0]
     amounts = np.zeros((len(columns), n_columns))
     amounts[cells] = weights[cells[0]]
@@ -219,7 +224,7 @@ def one_hot_counts(
 def recode_classes(
     counts: NDArray[Any], classes: Integers, n_classes: int
 ) -> NDArray[Any]:
-    """Return counts by class in the order of the present classes."""
+    """Return counts by class in the order of the current classes."""
     new = np.zeros((len(counts), n_classes), dtype=counts.dtype)
     stays = classes >= 0
     new[:, classes[stays]] = counts[:, stays]
@@ -241,7 +246,7 @@ def select_tables(
 
 
 def pad_branches(batch: TableBatch, n_branches: int) -> TableBatch:
-    """Return tables by branch with more columns before the last one."""
+    """Return tables by branch with empty columns added before the last column."""
     n_added = n_branches + 1 - batch.weights.shape[1]
     if n_added <= 0:
         return batch

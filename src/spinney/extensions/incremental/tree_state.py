@@ -18,17 +18,17 @@ class NodeState:
     Parameters
     ----------
     members : WeighedRows
-        Its rows.
+        The rows of the node.
     attributes : tuple of int
-        The attributes that may split it.
+        The attributes that may split the node.
     outcome : NodeOutcome, optional
-        The result of its search.
+        The result of the search at the node.
     tables : TableBatch, optional
-        The tables of its attributes, if it has more than a few rows.
+        The count tables of the attributes; None for few rows.
     agreement : tuple of Split and TableBatch, optional
-        The agreement of other attributes with its split, if it has surrogates.
+        The node's split and the agreement of other attributes, for surrogates.
     route : Route, optional
-        The route of its rows to its children.
+        The route of the rows to the children.
     children : mapping of int to NodeState
         The children that may be split, by branch.
     """
@@ -63,7 +63,7 @@ class ChildMatcher:
         self._rows, self._owner = rows[order], owner[order]
 
     def find(self, members: WeighedRows) -> NodeState | None:
-        """Return the child that had most of them, None if none had any."""
+        """Return the child that had most of the rows; None if no child had any."""
         if not len(self._rows):
             return None
         places = np.searchsorted(self._rows, members.rows)

@@ -1,4 +1,4 @@
-"""Updates of a model: rows are added to those that it was grown on, or removed.
+"""Updates of a model: rows are added to its training rows, or removed.
 
 The tree is the one that all rows at once would give: the learner is the same, and its
 source caches the earlier tree (``incremental_source``).
@@ -45,7 +45,7 @@ def update_model(
     cache_counts: bool = True,
     progress: Progress | None = None,
 ) -> Model:
-    """Return the model of its rows with those of a batch, and without those removed.
+    """Return the model after a batch of rows is added and others are removed.
 
     ``cache_counts`` stores count tables for further batches; without it the fastest
     grower grows the tree.
@@ -72,7 +72,7 @@ def _grow_joined(
     cache_counts: bool = True,
     progress: Progress | None = None,
 ) -> Model:
-    """Return the model of joined rows, from the state of an earlier tree if it can."""
+    """Return the model of joined rows, from the earlier tree's state if possible."""
     grower = None
     from_scratch = why_updated_from_scratch(state) is not None
     _refuse_rows(joined, from_scratch=from_scratch)
@@ -96,7 +96,7 @@ def _grow_joined(
 
 
 def require_update_state(model: Model, path: str | None = None) -> UpdateState:
-    """Return the update state of a model, from a path; refuse a model without one."""
+    """Return the update state of a model; refuse a model (of a path) without one."""
     if model.update_state is not None:
         return model.update_state
     name = "the model" if path is None else path
@@ -129,7 +129,7 @@ def update_batch(table: Table, state: UpdateState) -> Batch:
 def _drop_unusable_rows(batch: Batch | None, state: UpdateState) -> Batch | None:
     """Return a batch without the rows that growing drops.
 
-    They have no weight, or lack a cell and the recipe drops such rows.
+    These rows have no weight, or lack a cell and the recipe drops incomplete rows.
     """
     if batch is None:
         return None
@@ -164,7 +164,7 @@ def _move_target_origin(joined: JoinedRows, state: UpdateState) -> JoinedRows:
 def _refuse_rows(joined: JoinedRows, *, from_scratch: bool) -> None:
     """Refuse rows that no tree can be grown on; one class makes a tree of one leaf.
 
-    A tree from scratch, for which folds are drawn, needs two different targets.
+    A tree from scratch needs two different targets, because folds are drawn.
     """
     rows, staying = joined.rows, joined.staying
     if not len(staying):
@@ -206,7 +206,7 @@ class IncrementalGrower:
     Parameters
     ----------
     joined : JoinedRows
-        The rows, with those added and removed.
+        The rows of the model, with the added and the removed rows.
     tree_state : TreeState, optional
         The state of the earlier tree; without one all rows are counted.
     n_counted : int
@@ -219,12 +219,12 @@ class IncrementalGrower:
 
     @property
     def grower(self) -> Grower:
-        """The grower; after it has run, ``tree_state`` is that of the new tree."""
+        """The grower; after a run, ``tree_state`` is the state of the new tree."""
         return Grower("incremental", self._grow)
 
     def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         weights = rows.in_memory_rows.weights
-        joined, earlier = _with_weights(self.joined, weights, self.tree_state)
+        joined, earlier = _with_rounded_weights(self.joined, weights, self.tree_state)
         source = IncrementalSource(joined, earlier)
         with TIME_WITHOUT_KERNELS.running():
             tree = grow_tree(source, recipe, options)
@@ -232,13 +232,13 @@ class IncrementalGrower:
         return tree
 
 
-def _with_weights(
+def _with_rounded_weights(
     joined: JoinedRows, weights: Floats | None, earlier: TreeState | None
 ) -> tuple[JoinedRows, TreeState | None]:
-    """Return joined rows with these weights of the rows that stay.
+    """Return joined rows with these weights of the remaining rows.
 
     Weights are rounded to add up exactly (``growth/kernel_weights.py``), by the weight
-    of all rows. If that changes the weight of an old row, no count can be reused.
+    of all rows. If rounding changes the weight of an old row, no count can be reused.
     """
     if weights is None:
         return joined, earlier

@@ -21,9 +21,9 @@ class LessonPage(OfflinePage):
     Parameters
     ----------
     html : str
-        The page, which loads nothing else.
+        The page; it loads no other resources.
     slides : sequence of Slide
-        Its slides, one per screen.
+        The slides of the page, one per screen.
     """
 
     slides: Sequence[Slide]
@@ -42,12 +42,12 @@ def lesson_page(slides: Sequence[Slide], title: str) -> str:
     total = len(slides)
     sections = [slide.markup(number, total) for number, slide in enumerate(slides, 1)]
     body = element("main", *sections, id="lesson")
-    style = colours() + _source("lesson.css")
-    script = _source("lesson.js")
+    style = colours() + _resource_text("lesson.css")
+    script = _resource_text("lesson.js")
     return make_page(title, body, style=style, script=script, body_style=STYLE_SHEET)
 
 
 @cache
-def _source(name: str) -> str:
+def _resource_text(name: str) -> str:
     folder = files("spinney.extensions.lessons") / "page"
     return (folder / name).read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from spinney.extensions.pictures.markup import Markup, element
 
 @dataclass(frozen=True)
 class Slide:
-    """One screen of a lesson: a title, and parts below each other."""
+    """One screen of a lesson: a title, and elements below each other."""
 
     title: str
     parts: tuple[Markup, ...]

@@ -1,7 +1,7 @@
 """Slides of the growth of a tree: training set, candidate splits, best split, rules.
 
-Every figure is one that ``explain`` prints. Nodes come in the order of their numbers;
-the picture beside a best split shows the tree grown so far.
+``explain`` prints the same figures. Nodes are in the order of their numbers. The
+picture beside a best split shows the tree grown so far.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def tree_slides(
     pruned : fitted tree, optional
         The pruned tree, with its record of pruning.
     positions : array, optional
-        The positions of the rows in their table, from 0, if they are not all of it.
+        The positions of the rows in their table, from 0; all rows by default.
     """
     lesson = _Lesson(model, rows, positions)
     slides = [lesson.training_slide(), *lesson.split_slides()]
@@ -65,7 +65,7 @@ def tree_slides(
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A fitted tree with its training rows, if they are given."""
+    """A fitted tree with its training rows, if available."""
 
     model: Any
     rows: Table | None
@@ -94,7 +94,7 @@ class _Lesson:
         return Slide(f"The training set for {target}", tuple(parts))
 
     def split_slides(self) -> Iterator[Slide]:
-        """Return two slides for each split: the candidates, and the best of them."""
+        """Yield two slides for each split: candidate splits, and best split."""
         inner = [node for node in self.model.tree.nodes if not node.is_leaf]
         for place, node in enumerate(inner[:MAX_SPLITS]):
             explained = self.model.explain(node=node.number)
@@ -125,7 +125,7 @@ class _Lesson:
             element(
                 "article",
                 element("h3", shown(candidate.attribute)),
-                _counts(candidate, explained),
+                _count_table(candidate, explained),
                 *(paragraph(line) for line in working_lines(candidate, explained)),
             )
             for candidate in explained.candidates[:CANDIDATES_SHOWN]
@@ -146,7 +146,7 @@ class _Lesson:
             element(
                 "li",
                 element("span", shown(candidate.attribute), class_="name"),
-                _bar(max(candidate.merit, 0.0) / best),
+                _proportion_bar(max(candidate.merit, 0.0) / best),
                 element("span", f"{candidate.merit:.3f}", class_="figure"),
                 **(marked if candidate.attribute == explained.chosen else {}),
             )
@@ -159,10 +159,10 @@ class _Lesson:
             self._branches(node),
         )
         so_far = self.model.prune(nodes=later) if later else self.model
-        return (element("div", words, _picture(so_far), class_="beside"),)
+        return (element("div", words, _tree_picture(so_far), class_="beside"),)
 
     def _branches(self, node: Node) -> Markup:
-        """Return the branches with their rows, and whether they are leaves."""
+        """Return a table of branches with their rows, and whether they are leaves."""
         tree, lines = self.model.tree, []
         for number in node.children:
             child = tree.nodes[number]
@@ -183,11 +183,11 @@ class _Lesson:
         texts = []
         for row in rows[:MAX_ROW_NUMBERS].tolist():
             part = "" if weights[row] == 1 else f" (× {weights[row]:.3g})"
-            texts.append(f"{self._number(row)}{part}")
+            texts.append(f"{self._row_number(row)}{part}")
         rest = len(rows) - len(texts)
         return ", ".join(texts) + (f" … {rest} more" if rest > 0 else "")
 
-    def _number(self, row: int) -> str:
+    def _row_number(self, row: int) -> str:
         """Return the number of a row in its table, from 1."""
         return str(row + 1 if self.positions is None else self.positions[row] + 1)
 
@@ -200,8 +200,8 @@ class _Lesson:
         lines = []
         for row in range(min(rows.n_rows, MAX_ROWS)):
             cells = rows.row(row)
-            texts = (_cell(cells[name], rows[name].unit) for name in names)
-            lines.append((self._number(row), *texts))
+            texts = (_cell_text(cells[name], rows[name].unit) for name in names)
+            lines.append((self._row_number(row), *texts))
         rest = rows.n_rows - len(lines)
         if rest > 0:
             lines.append(("…", *([f"{rest} more"] + [""] * (len(names) - 1))))
@@ -212,7 +212,7 @@ def _pruning_slide(pruned: Any, grown: Any = None) -> Slide:
     """Return the steps of pruning, with the tree before it."""
     words = "Against overfitting, leaves replace subtrees that do not reduce the error."
     steps = preformatted(str(pruned.pruning_).split("\n"))
-    before = [] if grown is None else [_picture(grown)]
+    before = [] if grown is None else [_tree_picture(grown)]
     return Slide("Pruning", (paragraph(words), steps, *before))
 
 
@@ -223,15 +223,15 @@ def _rules_slide(model: Any) -> Slide:
     if len(rules) > len(lines):
         lines.append(element("li", f"… and {len(rules) - len(lines)} more"))
     listed = element("ol", *lines, class_="rules")
-    return Slide("The tree and its IF-THEN rules", (_picture(model), listed))
+    return Slide("The tree and its IF-THEN rules", (_tree_picture(model), listed))
 
 
-def _picture(model: Any) -> Markup:
+def _tree_picture(model: Any) -> Markup:
     return element("figure", Markup(model.plot().svg))
 
 
 def _worked_impurity(explained: NodeExplanation) -> str:
-    """Return the entropy or Gini index of a node written out; else nothing."""
+    """Return the entropy or Gini index of a node written out; else an empty text."""
     total = weight_text(explained.weight)
     proportions = [f"{weight_text(w)}/{total}" for w in explained.weights if w]
     if explained.altered is not None:
@@ -245,13 +245,13 @@ def _worked_impurity(explained: NodeExplanation) -> str:
     return ""
 
 
-def _cell(value: Value | None, unit: str | None) -> str:
+def _cell_text(value: Value | None, unit: str | None) -> str:
     if value is None:
         return ""
     return number_text(float(value), unit) if unit else shown(value_text(value))
 
 
-def _counts(candidate: Any, explained: NodeExplanation) -> Markup:
+def _count_table(candidate: Any, explained: NodeExplanation) -> Markup:
     """Return the branches of a candidate with their counts and impurities."""
     classes = [shown(label) for label in explained.classes]
     head = ("", *classes, "all", explained.impurity_name)
@@ -266,7 +266,7 @@ def _counts(candidate: Any, explained: NodeExplanation) -> Markup:
     return table(head, rows)
 
 
-def _bar(share: float) -> Markup:
+def _proportion_bar(share: float) -> Markup:
     """Return a bar of a proportion of the full width."""
     bar = element("rect", width=f"{100 * share:.1f}", height="8", rx="1")
     size = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}

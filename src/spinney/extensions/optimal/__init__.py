@@ -1,1 +1,1 @@
-"""Trees that are the best of their size, proven."""
+"""Optimal trees of a limited size, with a proof."""

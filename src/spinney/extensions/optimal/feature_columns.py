@@ -1,9 +1,9 @@
 """Every binary split as a cut of an ordered column.
 
-The search knows ordered columns only. A numeric or ordinal attribute is one. With
-missing cells it is two, with missing values first and last, because they go to the
-better side. A nominal attribute has a binary column for each splitting subset or, with
-many values, for each value against all others.
+The search knows ordered columns only. A numeric or ordinal attribute is one column.
+With missing cells it is two columns, with missing values first and last, because
+missing values go to the better side. A nominal attribute has a binary column for each
+splitting subset or, with many values, for each value against all others.
 """
 
 from collections.abc import Iterator
@@ -31,8 +31,9 @@ MAX_CELLS = 1 << 27
 class FeatureColumn:
     """An ordered column of an attribute, with the rank of each row.
 
-    ``values`` are those of the ranks, ``codes`` the nominal values of rank 0.
-    ``present`` says which rows have a value, ``missing`` is the side of the others.
+    ``values`` are the values by rank, ``codes`` the nominal values of rank 0.
+    ``present`` says which rows have a value, ``missing`` is the side of rows without
+    one.
     """
 
     attribute: int
@@ -105,7 +106,7 @@ def _attribute_columns(
 ) -> Iterator[FeatureColumn]:
     """Yield the columns of one attribute."""
     if attribute.kind == "nominal":
-        yield from _subsets(index, cells)
+        yield from _nominal_columns(index, cells)
         return
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
     present = ~np.isnan(numbers) if attribute.kind == "numeric" else numbers >= 0
@@ -123,7 +124,7 @@ def _attribute_columns(
     yield FeatureColumn(index, ranks, values, present=present, missing=1)
 
 
-def _subsets(index: int, cells: NDArray[Any]) -> Iterator[FeatureColumn]:
+def _nominal_columns(index: int, cells: NDArray[Any]) -> Iterator[FeatureColumn]:
     """Yield the columns of a nominal attribute; -1 is a missing value."""
     codes = np.unique(np.asarray(cells, dtype=np.int64)).tolist()
     has_missing = codes[0] < 0
@@ -139,7 +140,7 @@ def _subsets(index: int, cells: NDArray[Any]) -> Iterator[FeatureColumn]:
 
 
 def _all_subsets(codes: list[int]) -> Iterator[tuple[int, ...]]:
-    """Yield all binary partitions of codes, each as the part with the first code."""
+    """Yield the binary partitions of codes, each as the subset with the first code."""
     first, *rest = codes
     for size in range(len(rest)):
         for subset in combinations(rest, size):

@@ -34,7 +34,7 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     losses, columns = row_losses(training, options), feature_columns(training)
     depth = recipe.max_depth or 0
     objective = make_objective(recipe, losses, columns, depth)
-    best = _search(losses, columns, objective, recipe, depth)
+    best = _search_best_tree(losses, columns, objective, recipe, depth)
     if objective.ceiling is not None and best.loss >= objective.ceiling:
         raise _unreachable_objective(recipe, depth, proven=best.bound >= best.loss)
     rows = np.arange(len(training.classes))
@@ -65,7 +65,7 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     return replace(tree, certificate=certificate)
 
 
-def _search(
+def _search_best_tree(
     losses: RowLosses,
     columns: list[FeatureColumn],
     objective: Objective,
@@ -99,7 +99,7 @@ def _search(
 def _unreachable_objective(
     recipe: Recipe, depth: int, *, proven: bool
 ) -> ParameterError:
-    """Return the error of an objective that no tree of the size reaches."""
+    """Return the error for an objective that no tree of the size reaches."""
     size, limits = f"depth {depth}", [Setting("max_depth")]
     if recipe.max_leaves is not None:
         leaves = "leaf" if recipe.max_leaves == 1 else "leaves"
@@ -131,7 +131,7 @@ def _forced_plan(
 
 
 def _refuse_options(options: Options) -> None:
-    """Refuse options that an optimal search does not have."""
+    """Refuse options that an optimal search does not support."""
     unsupported = {
         "tie_break_order": options.preference,
         "forced_splits": options.forced,

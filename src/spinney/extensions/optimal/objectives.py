@@ -1,10 +1,10 @@
 """The objective of the search, as one number to minimise.
 
-It is the sum of the losses of rows, a cost per split, and a cost per row and split.
-Among trees of the same loss the one of fewest leaves is best, so a leaf has at least a
-small cost; all leaves together cost less than the difference of two losses. For trees
-without avoidable errors, which a ceiling selects, only such small costs remain: of
-leaves, or of path lengths.
+The number is the sum of the losses of rows, a cost per split, and a cost per row and
+split. Among trees of the same loss the tree with fewest leaves is best, so a leaf has
+at least a small cost; all leaves together cost less than the difference of two losses.
+For trees without avoidable errors, which a ceiling selects, only such small costs
+remain: of leaves, or of path lengths.
 """
 
 from collections.abc import Sequence
@@ -24,11 +24,12 @@ TIE_BREAK = 2.0**-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """An objective of a recipe, in the numbers of the search.
+    """The costs that the search minimises for the objective of a recipe.
 
     A leaf costs ``leaf_cost`` in the search, ``user_cost`` to the user; a split costs
     ``path_cost`` for each of its rows. ``unit`` is the cost of one leaf or path step.
-    Every tree loses ``least``; those that lose ``ceiling`` do not count.
+    Every tree loses at least ``least``; trees that lose ``ceiling`` or more are
+    excluded.
     """
 
     name: str
@@ -44,8 +45,8 @@ class Objective:
     ) -> tuple[float, float]:
         """Return a tree's number of leaves or path length, and its lower bound.
 
-        ``searched`` are the loss and the bound of the search. Whole numbers are rounded
-        up, others lowered by the rounding of sums.
+        ``searched`` are the loss and the bound of the search. A bound on whole numbers
+        is rounded up; other bounds are lowered by the rounding error of sums.
         """
         if searched[1] >= searched[0]:
             return count, count
@@ -65,10 +66,9 @@ class Objective:
     ) -> tuple[float, float]:
         """Return a tree's loss, and its lower bound.
 
-        ``searched`` are both with the costs of leaves. A better tree may have any
-        number of leaves. So the bound is lowered by the cost of ``max_leaves`` that the
-        user did not set. With a user's cost it is that of as many leaves, perhaps below
-        0.
+        ``searched`` are loss and bound, with the costs of leaves. A better tree may
+        have up to ``max_leaves``, so the bound is lowered by their tie-breaking cost.
+        Neither includes the user's cost of the leaves; the bound may be below 0.
         """
         loss = max(0.0, searched[0] - self.leaf_cost * n_leaves)
         loss += losses.unavoidable_loss
@@ -85,7 +85,7 @@ class Objective:
 def make_objective(
     recipe: Recipe, losses: RowLosses, columns: Sequence[FeatureColumn], depth: int
 ) -> Objective:
-    """Return the objective of a recipe, in the numbers of the search."""
+    """Return the costs that the search minimises for a recipe."""
     tie_cost, no_costs = (
         losses.resolution * TIE_BREAK,
         np.zeros(len(losses.max_increase)),

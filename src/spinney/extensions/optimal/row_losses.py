@@ -28,7 +28,7 @@ class RowLosses:
     weights : array of shape (rows,)
         The weights of the rows.
     unavoidable_loss : float
-        The loss of all rows under their best labels, which is in no sum.
+        The loss of all rows under their best labels; ``sums`` excludes it.
     whole : float
         The unit of a leaf price below 1: the weight of all rows, or the squares of
         their numbers about the mean.
@@ -79,7 +79,7 @@ def row_losses(training: TrainingSet, options: Options) -> RowLosses:
     weighed = training.weighed(options.class_weights)
     weights = weighed.sample_weights
     if training.schema.target.is_numeric:
-        return _moments(np.asarray(training.classes, dtype=np.float64), weights)
+        return _moment_losses(np.asarray(training.classes, dtype=np.float64), weights)
     n_classes = training.schema.n_classes
     costs = 1.0 - np.eye(n_classes) if options.costs is None else options.costs
     losses = weights[:, None] * np.asarray(costs).T[np.asarray(training.classes)]
@@ -99,7 +99,7 @@ def row_losses(training: TrainingSet, options: Options) -> RowLosses:
 
 
 def _resolution(losses: Floats) -> tuple[float, bool]:
-    """Return the number that losses are multiples of, or a small one and False."""
+    """Return the number that losses are multiples of, and True; else a small number."""
     if not losses.any():
         return 1.0, True
     least = float(losses[losses > 0].min())
@@ -109,11 +109,11 @@ def _resolution(losses: Floats) -> tuple[float, bool]:
     return NEGLIGIBLE * float(losses.max(axis=1).sum()), False
 
 
-def _moments(numbers: Floats, weights: Floats) -> RowLosses:
+def _moment_losses(numbers: Floats, weights: Floats) -> RowLosses:
     """Return the moments of numbers about their mean.
 
-    A leaf predicts a number within their range, so a row adds at most its squared
-    distance from the farther end.
+    A leaf predicts a number within the range of the numbers, so a row adds at most its
+    squared distance from the farther end.
     """
     numbers = numbers - np.average(numbers, weights=weights)
     squares = weights * numbers**2

@@ -1,4 +1,4 @@
-"""The rows of the search as kernels take them, and the workspace of a thread."""
+"""The arrays of the search for kernels, and the workspace of a thread."""
 
 from math import prod
 from typing import Any
@@ -89,7 +89,7 @@ def _binary_features(ranks: NDArray[Any]) -> _Flags:
 
 
 def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
-    """Return features in chains: a row with one has all before it in the chain."""
+    """Return chains of features: a row with a feature has all earlier ones."""
     bits, n_rows = np.packbits(has, axis=1), has.sum(axis=1)
     chains, lacking = list[list[int]](), np.empty_like(bits)
     for flag in np.argsort(-n_rows, kind="stable").tolist():
@@ -118,8 +118,8 @@ def is_small(problem: Problem) -> bool:
 def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
     """Return the savings of each label, and the loss under a reference label.
 
-    The reference is the second of two labels, else the costliest of each row. For
-    numbers, a mean saves the squares that it explains.
+    The reference is the second of two labels, else each row's costliest label. For
+    numeric targets, a mean saves the squares that it explains.
     """
     if family == Family.PAIR:
         return np.ascontiguousarray(sums.T), np.maximum(0.0, -sums[:, 0])
@@ -130,7 +130,7 @@ def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
 
 
 def _mark_last(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
-    """Return which rows, in the order of a column, are the last of their value."""
+    """Return whether each row, in the order of a column, is the last of its value."""
     sorted_ranks = np.take_along_axis(ranks[: len(order)], order, axis=1)
     last = np.zeros(order.shape, np.uint8)
     last[:, :-1] = sorted_ranks[:, 1:] != sorted_ranks[:, :-1]

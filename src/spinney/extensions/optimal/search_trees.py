@@ -82,9 +82,9 @@ def search_trees(
 ) -> BestTree:
     """Return the tree of least loss, proven optimal unless the time limit is reached.
 
-    Trees of a loss of ``ceiling`` or more do not count; without others it is the loss.
-    The time limit in seconds starts with a first, greedy tree, after kernels are
-    loaded.
+    Trees of a loss of ``ceiling`` or more are excluded; if no other exists, the loss is
+    ``ceiling``. The time limit in seconds starts with a first, greedy tree, after
+    kernels are loaded.
     """
     if max_leaves is not None and max_leaves < 2**depth:
         depth = min(depth, max_leaves - 1)
@@ -176,7 +176,7 @@ class _TreeSearch:
             self.bound = min(self.bound, loss)
 
     def _search_depths(self) -> None:
-        """Find trees of rising depth: each is the incumbent of the next."""
+        """Find trees of rising depth; each tree is the incumbent of the next depth."""
         work = self.workspaces.get()
         if self.depth >= 2 and not self._search_small(work, 2):
             return
@@ -227,7 +227,7 @@ class _TreeSearch:
 
     def _search_root(self, depth: int) -> bool:
         """Search all cuts of the root; return whether the search finished."""
-        self.heap = heap = self._intervals(depth)
+        self.heap = heap = self._interval_heap(depth)
         while heap and heap[0][0] < self.goal:
             entries = [heappop(heap) for _ in range(min(N_PARALLEL, len(heap)))]
             intervals = [interval for _, _, interval in entries]
@@ -243,7 +243,7 @@ class _TreeSearch:
         self.bound = self.loss
         return True
 
-    def _intervals(self, depth: int) -> list["_HeapEntry"]:
+    def _interval_heap(self, depth: int) -> list["_HeapEntry"]:
         """Return the heap with one interval of all cuts per column."""
         sizes = _size_pairs(self.problem, depth)
         no_rows, nothing = np.zeros_like(self.shallow), np.zeros_like(self.bounds)
@@ -263,7 +263,7 @@ class _TreeSearch:
     def _update_best(
         self, depth: int, intervals: list["_CutInterval"], ends: list["_CutBounds"]
     ) -> None:
-        """Keep the best solved cut, and push the intervals beside each."""
+        """Store the best solved cut, and push the intervals beside all solved cuts."""
         for interval, end in zip(intervals, ends, strict=True):
             left, right = end.left[interval.sizes[0]], end.right[interval.sizes[1]]
             best = int((left + right).argmin())
@@ -302,7 +302,7 @@ class _TreeSearch:
 
 
 def _size_pairs(problem: Problem, depth: int) -> tuple[Integers, Integers]:
-    """Return the entries of both sides for the tree of the most leaves."""
+    """Return the size entries of both sides for the tree of the most leaves."""
     n, step = int(problem.sizes[depth - 1]), int(problem.sizes[-1])
     last = int(problem.sizes[depth]) - 1 - step
     left = np.arange(min(n, last + 1))
@@ -320,7 +320,7 @@ def _budget_for_largest(
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """The root of a tree, upper bounds on its sides' losses, and the left's entry."""
+    """The root of a tree, bounds on its sides' losses, and the left side's entry."""
 
     depth: int
     column: int
@@ -338,7 +338,7 @@ class _RootSplit:
     left_entry: int
 
     def root(self, problem: Problem, depth: int, loss: float) -> _Root | None:
-        """Return it as the root of a tree; None for a leaf."""
+        """Return the root of a tree with this split; None for a leaf."""
         if self.column < 0:
             return None
         rank = _rank_of_position(problem, self.column, self.position)
@@ -368,7 +368,7 @@ class _CutInterval:
 
     @property
     def bound(self) -> float:
-        """The lower bound of its cuts."""
+        """The lower bound of the interval's cuts."""
         left, right = self.sizes
         return float((self.first.left[left] + self.last.right[right]).min())
 
@@ -378,7 +378,7 @@ class _CutInterval:
         return len(self.cuts) // 2
 
     def middle_bounds(self) -> Floats:
-        """Return lower bounds on both sides of the middle cut, as kernels take them."""
+        """Return an array of lower bounds on both sides of the middle cut."""
         weight = self.weights[self.middle]
         losses = np.zeros((END_LINES, len(self.first.left)))
         left = self.last.left - (self.last.weight - weight)
@@ -457,7 +457,7 @@ def _lookahead_tree(
         return None, float(losses[0])
     loss = float(problem.leaf_cost[0] + problem.path_cost[problem.order[0]].sum())
     branches = []
-    for side in _sides(problem, root):
+    for side in _side_problems(problem, root):
         branch, branch_loss = _lookahead_tree(side, work, depth - 1, ahead)
         branches.append(branch)
         loss += branch_loss
@@ -486,7 +486,7 @@ def _rank_of_position(problem: Problem, column: int, position: int) -> int:
     return int(problem.rank[column, problem.order[column, position]])
 
 
-def _sides(problem: Problem, root: _Root) -> tuple[Problem, Problem]:
+def _side_problems(problem: Problem, root: _Root) -> tuple[Problem, Problem]:
     """Return the problems on both sides of a cut."""
     inside = problem.rank[root.column] <= root.rank
     limits: tuple[int | None, int | None] = None, None
@@ -500,7 +500,7 @@ def _rebuild(problem: Problem, work: Workspace, root: _Root) -> SplitTree:
     depth, width = root.depth - 1, work.best.shape[1]
     branches: list[SplitTree | None] = []
     rounding = ROUNDING * float(problem.max_increase.sum())
-    for side, loss in zip(_sides(problem, root), root.sides, strict=True):
+    for side, loss in zip(_side_problems(problem, root), root.sides, strict=True):
         if side.sizes[-1] and n_entries(side) == 1:  # only a leaf is allowed
             branches.append(None)
             continue

@@ -1,4 +1,4 @@
-"""A partition of a table: loaded, described, and encoded by a common schema."""
+"""A partition of a table: reading, distinct numbers, and encoding by a schema."""
 
 import warnings
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from spinney.sources.rows.ranked_cells import Ranked
 from spinney.sources.rows.sampleable_rows import ColumnRoles
 
 N_BINS = 255
-"""The bins of a column of many numbers: with a missing one, as many as a byte has."""
+"""The number of bins of a column with many values; with missing, one byte's values."""
 
 _LISTENING = Lock()
 
@@ -43,7 +43,7 @@ class LoadedPartition:
 
 def read_rows(partition: Any, roles: ColumnRoles) -> LoadedPartition:
     """Read a partition: a Parquet file by its path, or a table as it is."""
-    # The user is in another process: warnings travel with the facts.
+    # The user is in another process: return the warnings with the facts.
     with _LISTENING, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SpinneyWarning)
         table = read_partition(partition, roles.declared)
@@ -98,30 +98,30 @@ def read_rows(partition: Any, roles: ColumnRoles) -> LoadedPartition:
 def different_numbers(
     partition: LoadedPartition, name: str, between: tuple[float, float]
 ) -> Floats:
-    """Return the different numbers of a column above one number, up to another."""
+    """Return the distinct numbers of a column in an interval (low, high]."""
     cells = partition.table[name].cells
     return np.unique(cells[(cells > between[0]) & (cells <= between[1])])
 
 
 def unite_numbers(*partitions: Floats) -> Floats:
-    """Return the different numbers that any partition has."""
+    """Return the distinct numbers of several partitions."""
     return np.unique(np.concatenate(partitions))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedPartition:
-    """The rows of a partition in codes, as its worker keeps them.
+    """The encoded rows of a partition, as its worker stores them.
 
     Parameters
     ----------
     source : MemorySource
-        The rows, with a cache of its findings about columns.
+        The rows, with cached facts about columns.
     bins : mapping of int to (numbers of bins, bin of each row)
-        Of attributes that have very many numbers.
+        The bins of attributes with many distinct numbers.
     n_rows : int
-        How many there are.
+        The number of rows.
     n_bytes : int
-        What the arrays take.
+        The memory of the arrays.
     """
 
     source: MemorySource
@@ -133,7 +133,7 @@ class EncodedPartition:
         return self.n_bytes
 
     def source_at(self, assignment: RowAssignment) -> MemorySource:
-        """Return the rows where they stand."""
+        """Return a source of the rows at their assigned nodes."""
         return self.source.with_assignment(assignment)
 
 
@@ -145,25 +145,25 @@ def code_rows(
 ) -> EncodedPartition:
     """Encode a partition by the common schema.
 
-    ``edges`` are those between bins, by attribute; ``listed_numbers`` are all numbers
-    of the other numeric attributes.
+    ``edges`` are the bin edges by attribute; ``listed_numbers`` are the distinct
+    numbers of the other numeric attributes.
     """
     names = {attribute.name: attribute for attribute in schema.attributes}
     columns = [_encoded(names[name], partition.table[name]) for name in names]
     target = partition.table[schema.target.name]
-    classes = _classes(schema, target, partition.table.n_rows)
+    classes = _target_codes(schema, target, partition.table.n_rows)
     source = MemorySource(
         schema,
         columns,
         classes=classes,
         weights=partition.weights,
         ranked={
-            i: (values, _places(values, columns[i]))
+            i: (values, _bin_numbers(values, columns[i]))
             for i, values in listed_numbers.items()
         },
     )
     bins = {
-        index: (np.arange(N_BINS), _places(between, columns[index]))
+        index: (np.arange(N_BINS), _bin_numbers(between, columns[index]))
         for index, between in edges.items()
     }
     arrays = [*columns, classes, *(ranks for _, ranks in bins.values())]
@@ -172,14 +172,14 @@ def code_rows(
 
 
 def _encoded(attribute: Any, column: Column) -> NDArray[Any]:
-    """Return the codes of a column, even if all of its cells are missing."""
+    """Return the codes of a column; all cells may be missing."""
     if column.missing.all():
         return np.asarray(attribute.all_missing(len(column.cells)))
     return np.asarray(attribute.encode(column))
 
 
-def _classes(schema: Schema, target: Column, n_rows: int) -> NDArray[Any]:
-    """Return the classes of rows that have one, or their numbers."""
+def _target_codes(schema: Schema, target: Column, n_rows: int) -> NDArray[Any]:
+    """Return the class codes or target numbers of rows that have one."""
     kind = np.float64 if schema.target.is_numeric else np.int64
     if not n_rows:
         return np.zeros(0, dtype=kind)
@@ -188,8 +188,8 @@ def _classes(schema: Schema, target: Column, n_rows: int) -> NDArray[Any]:
     return np.asarray(schema.target.encode(target), dtype=kind)
 
 
-def _places(numbers: Floats, cells: Floats) -> NDArray[np.int16]:
-    """Return how many of the numbers are below each cell, -1 where it is missing."""
+def _bin_numbers(numbers: Floats, cells: Floats) -> NDArray[np.int16]:
+    """Return the number of edges below each cell, its bin; -1 if it is missing."""
     places = np.searchsorted(numbers, cells).astype(np.int16)
     places[np.isnan(cells)] = -1
     return places

@@ -2,8 +2,8 @@
 
 Every submitted function is pure. A lost result is recomputed by the same calls, and
 nothing is counted twice. Dask places the partitions and recomputes lost ones. Requests
-travel inside the calls that answer them: if Dask scattered them to the workers, they
-would be lost with a worker, as no call has made them.
+are arguments of the calls that answer them: scattered data would be lost with a worker,
+as no call could recompute it.
 """
 
 import logging
@@ -16,15 +16,15 @@ from typing import Any, Protocol
 from spinney.errors import DataError, SpinneyError, missing_extra
 
 FAN_IN = 4
-"""The number of answers that are added at once."""
+"""The number of results that one call adds."""
 
 
 class Executor(Protocol):
-    """Runs functions, perhaps elsewhere."""
+    """Runs functions, in this process or on workers."""
 
     @property
     def has_latency(self) -> bool:
-        """Whether each request takes a while, so that few rows are better fetched."""
+        """Whether requests are so slow that small tables are fetched instead."""
         ...
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -37,7 +37,7 @@ class Executor(Protocol):
 
 
 class InThisProcess:
-    """Runs everything at once, here: a handle is the result itself."""
+    """Runs functions immediately in this process: a handle is the result itself."""
 
     has_latency = False
 
@@ -46,17 +46,17 @@ class InThisProcess:
         return function(*arguments)
 
     def gather(self, handle: Any) -> Any:
-        """Return a result."""
+        """Return the result, which is the handle."""
         return handle
 
 
 def sum_results(
     executor: Executor, handles: Sequence[Any], add: Callable[..., Any]
 ) -> Any:
-    """Return the sum of all results, along a tree of which the client sees the root.
+    """Return the sum of all results, added on the workers along a tree.
 
-    Which are added to which does not depend on who is ready first, so that sums of
-    floats are the same on every run, however many workers there are.
+    The order of additions is fixed: sums of floats do not depend on timing or on the
+    number of workers.
     """
     level = list(handles)
     while len(level) > 1:
@@ -67,7 +67,7 @@ def sum_results(
 
 
 def add_results(*partitions: Any) -> Any:
-    """Return the sum of some results that can be added to each other."""
+    """Return the sum of results."""
     return reduce(lambda one, other: one.plus(other), partitions)
 
 
@@ -91,15 +91,15 @@ class OnDask:
         workers = sorted(client.nthreads())
         if not workers:
             msg = "the Dask cluster has no workers"
-            remedy = "wait until some have come: client.wait_for_workers(1)"
+            remedy = "wait for one: client.wait_for_workers(1)"
             raise DataError(msg, remedy=remedy)
         self._workers = cycle(workers)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the future of a result.
 
-        What is made of nothing goes to each worker in turn, or to another one if that
-        is gone; all else goes where its arguments are.
+        Calls without handles go to the workers in turn; all others go where their
+        arguments are. If a worker is lost, another takes its calls.
         """
         from distributed import Future
 
@@ -109,7 +109,7 @@ class OnDask:
         return self._client.submit(function, *arguments, pure=False, **placed)
 
     def gather(self, handle: Any) -> Any:
-        """Return a result, when it is there."""
+        """Wait for a result and return it."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
@@ -117,25 +117,25 @@ class OnDask:
             return handle.result()
         except KilledWorker as error:
             reason = " ".join(str(error).split())
-            msg = f"workers of Dask have died again and again ({reason})"
-            remedy = "give them more memory, or the table in smaller partitions"
+            msg = f"Dask workers have died repeatedly ({reason})"
+            remedy = "give them more memory, or use smaller partitions"
             raise DataError(msg, remedy=remedy) from None
         except (FutureCancelledError, OSError) as error:
             msg = f"the Dask cluster is gone ({' '.join(str(error).split())})"
             raise DataError(msg, remedy="start it again") from None
         except SpinneyError:
             raise
-        except Exception as error:  # of whatever the user's graph does
+        except Exception as error:  # any error of the user's graph
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            msg = f"a partition of the Dask frame could not be made or read ({reason})"
-            remedy = "fix the function that makes it; frame.compute() shows the error"
+            msg = f"a partition of the Dask frame cannot be computed ({reason})"
+            remedy = "fix its function; frame.compute() shows the error"
             raise DataError(msg, remedy=remedy) from error
 
 
 @contextmanager
 def dask_client() -> Iterator[Any]:
-    """Give the client that runs, or one of a cluster inside this process."""
-    distributed = _distributed()
+    """Yield the current Dask client, or the client of a new cluster in this process."""
+    distributed = _import_distributed()
     try:
         running = distributed.Client.current()
     except ValueError:
@@ -143,7 +143,7 @@ def dask_client() -> Iterator[Any]:
     if running is not None:
         yield running
         return
-    # Processes would import the user's script again, which may not be made for that.
+    # Worker processes would import, and so run, the user's script again.
     with local_cluster(N_WORKERS, processes=False) as client:
         yield client
 
@@ -152,13 +152,12 @@ def dask_client() -> Iterator[Any]:
 def local_cluster(
     n_workers: int = N_WORKERS, *, processes: bool = True
 ) -> Iterator[Any]:
-    """Give the client of a cluster on this machine, which nobody else can reach.
+    """Yield the client of a cluster on this machine, closed to other machines.
 
-    Its workers keep their partitions: moving one takes longer than waiting for it. They
-    also keep free memory, which Dask would return at once, and map again for each
-    array.
+    Workers do not steal partitions: moving one takes longer than waiting. They also
+    keep freed memory, which Dask would otherwise return and map again for each array.
     """
-    distributed = _distributed()
+    distributed = _import_distributed()
     import dask
 
     before = dask.config.get("distributed.nanny.pre-spawn-environ", {})
@@ -175,17 +174,17 @@ def local_cluster(
             threads_per_worker=1,
             processes=processes,
             host=LOOPBACK if processes else None,
-            # Without an address they would listen to all that the machine has.
+            # Without an address, workers would listen on all network interfaces.
             dashboard_address=f"{LOOPBACK}:0",
             worker_dashboard_address=f"{LOOPBACK}:0",
-            silence_logs=logging.CRITICAL,  # errors are raised in the client
+            silence_logs=logging.CRITICAL,  # the client raises these errors
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     try:
         import distributed
     except ImportError:

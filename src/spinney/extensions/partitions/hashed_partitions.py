@@ -1,12 +1,11 @@
 """Row hashes in partitions (``sources.rows.row_hashing``), and samples by them.
 
-Equal rows may be in several partitions, and the number of a copy depends on all of
-them. So each partition reports how many of its rows have which s and weight, and
-receives the number of equal rows in partitions before it. Many rows are divided by s in
-slices::
+Equal rows may be in several partitions, and the rank of a copy depends on all of them.
+So each partition reports the number of its rows by hash sum s and weight, and receives
+the number of equal rows in earlier partitions. Many rows are divided by s into slices::
 
-    partition₀ ─ sums₀ ─┬─ slice₀ ─┬─ before ─┬─ numbers₀
-    partition₁ ─ sums₁ ─┴─ slice₁ ─┘          └─ numbers₁
+    partition₀ ─ sums₀ ─┬─ slice₀ ─┬─ before ─┬─ hashes₀
+    partition₁ ─ sums₁ ─┴─ slice₁ ─┘          └─ hashes₁
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from spinney.sources.rows.row_hashing import (
     Range,
     cell_hash_sums,
     fractional_part,
-    hashes_of,
+    hashes_from_sums,
     sample_counts,
 )
 from spinney.sources.rows.sampleable_rows import (
@@ -42,7 +41,7 @@ from spinney.sources.rows.sampleable_rows import (
 from spinney.sources.rows.training_rows import TrainingSet
 
 ROWS_IN_SLICE = 2_000_000
-"""About how many rows are counted together."""
+"""The approximate number of rows in a slice."""
 
 
 class HashedPartitions:
@@ -51,19 +50,19 @@ class HashedPartitions:
     Parameters
     ----------
     executor : Executor
-        Who holds the partitions.
+        Runs functions on the partitions.
     partitions : sequence of handles
-        The partitions, encoded.
+        The encoded partitions.
     schema : Schema
-        What the codes mean.
+        The schema of the encoded rows.
     many : collection of int
-        The attributes that have very many numbers, and bins.
+        The attributes with bins.
     ranges : mapping of int to Range
-        Those of numbers, in all partitions together; at -1 that of the target.
+        The ranges of numeric attributes over all partitions; key -1: the target.
     max_rows : int
-        How many rows may come here.
+        The maximum number of rows fetched into this process.
     seed : int
-        Another one gives other numbers.
+        The seed of the hashes.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class HashedPartitions:
         self._hashes = self._submit_hashes(ranges, seed)
 
     def _submit_hashes(self, ranges: Mapping[int, Range], seed: int) -> list[Any]:
-        """Return the numbers of the rows of each partition."""
+        """Return handles to the row hashes of each partition."""
         submit = self._executor.submit
         sums = [
             submit(hash_sums_of, partition, ranges, seed)
@@ -105,7 +104,8 @@ class HashedPartitions:
                 partition.append(submit(getitem, copies, i))
         pairs = zip(sums, before, strict=True)
         return [
-            submit(row_hashes_of, hash_sums, *copies) for hash_sums, copies in pairs
+            submit(hashes_of_partition, hash_sums, *copies)
+            for hash_sums, copies in pairs
         ]
 
     def root(self) -> Totals:
@@ -120,13 +120,13 @@ class HashedPartitions:
     def sampled_source(
         self, *samples: HashSample, class_weights: Floats | None = None
     ) -> Iterator[Counts]:
-        """Give the rows that draws take: they alone stand at the root."""
+        """Yield a source that has only the sampled rows at the root."""
         yield self.take(samples, class_weights)
 
     def take(
         self, samples: Sequence[HashSample], class_weights: Floats | None = None
     ) -> PartitionedSource:
-        """Return the rows that draws take."""
+        """Return a source of the sampled rows."""
         pairs = zip(self._partitions, self._hashes, strict=True)
         submit = self._executor.submit
         assignments = [submit(assign_sample, *p, samples, class_weights) for p in pairs]
@@ -139,7 +139,7 @@ class HashedPartitions:
         )
 
     def cluster_sums(self, points: Points) -> ClusterSums:
-        """Return the sums of all rows by their nearest point."""
+        """Return the sums of all rows by nearest centroid."""
         handles = [
             self._executor.submit(partition_cluster_sums, p, points)
             for p in self._partitions
@@ -148,11 +148,11 @@ class HashedPartitions:
         return total
 
     def subset(self, *samples: HashSample) -> SampleableRows:
-        """Return the rows that draws take, with the numbers that they have."""
+        """Return the sampled rows with their hashes."""
         return RowSubset(self, samples)
 
     def fetch_sample(self, *samples: HashSample) -> tuple[TrainingSet, Floats]:
-        """Return the rows that draws take, each of them once, and their numbers."""
+        """Return the sampled rows, each once, and their hashes."""
         check_rows_fit(self.take(samples).root().n_rows, self.max_rows)
         pairs = zip(self._partitions, self._hashes, strict=True)
         partitions = [
@@ -166,7 +166,7 @@ class HashedPartitions:
 
 
 def all_rows(executor: Executor, partitions: Sequence[Any]) -> TrainingSet:
-    """Return the rows of all partitions, here."""
+    """Return the rows of all partitions, fetched."""
     handles = [executor.submit(partition_rows, partition) for partition in partitions]
     rows: TrainingSet = sum_results(executor, handles, join_partitions)
     return rows
@@ -174,7 +174,7 @@ def all_rows(executor: Executor, partitions: Sequence[Any]) -> TrainingSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowHashSums:
-    """The s of the rows of a partition, and their weights."""
+    """The hash sums s and the weights of a partition's rows."""
 
     sums: Floats
     weights: Floats
@@ -183,14 +183,14 @@ class RowHashSums:
         return self.sums.nbytes + self.weights.nbytes
 
     def inside(self, index: int, n_slices: int) -> Integers:
-        """Return the rows of a slice, by s and weight."""
+        """Return the rows of a slice, sorted by s and weight."""
         rows = np.flatnonzero(np.floor(fractional_part(self.sums) * n_slices) == index)
         return rows[np.lexsort((self.weights[rows], self.sums[rows]))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HashSlice:
-    """How many rows of a partition have which s and weight, of some of the s."""
+    """The number of rows of a partition by s and weight, in one slice of s."""
 
     sums: Floats
     weights: Floats
@@ -200,7 +200,7 @@ class HashSlice:
 def hash_sums_of(
     partition: EncodedPartition, ranges: Mapping[int, Range], seed: int
 ) -> RowHashSums:
-    """Return the s of the rows of a partition."""
+    """Return the hash sums of the rows of a partition."""
     columns, classes, weights = partition.source.rows
     schema = partition.source.schema
     return RowHashSums(
@@ -209,24 +209,24 @@ def hash_sums_of(
 
 
 def slice_of(rows: RowHashSums, index: int, n_slices: int) -> HashSlice:
-    """Return the counts of a partition in a slice."""
+    """Return the counts of a partition's rows in a slice."""
     inside = rows.inside(index, n_slices)
     sums, weights = rows.sums[inside], rows.weights[inside]
-    starts = _starts(sums, weights)
+    starts = _run_starts(sums, weights)
     n_rows = np.diff(starts, append=len(inside))
     return HashSlice(sums[starts], weights[starts], n_rows)
 
 
-def _starts(sums: Floats, weights: Floats) -> Integers:
-    """Return where a run of one s and one weight begins, of rows in that order."""
+def _run_starts(sums: Floats, weights: Floats) -> Integers:
+    """Return the start of each run of equal s and weight in sorted rows."""
     differs = (np.diff(sums) != 0) | (np.diff(weights) != 0)
     return np.flatnonzero(np.concatenate([np.ones(len(sums[:1]), bool), differs]))
 
 
 def rows_before(*slices: HashSlice) -> list[Integers]:
-    """Return how many equal rows come before those of each partition.
+    """Return the number of equal rows that precede the rows of each partition.
 
-    They are lighter, or in a partition before.
+    A row precedes an equal one if it is lighter or in an earlier partition.
     """
     owner = np.repeat(
         np.arange(len(slices)), [len(hash_slice.sums) for hash_slice in slices]
@@ -244,17 +244,17 @@ def rows_before(*slices: HashSlice) -> list[Integers]:
     return [before[owner == place] for place in range(len(slices))]
 
 
-def row_hashes_of(rows: RowHashSums, *before: Integers) -> Floats:
-    """Return the hashes of the rows of a partition, by the copies before it."""
+def hashes_of_partition(rows: RowHashSums, *before: Integers) -> Floats:
+    """Return the row hashes of a partition, given the preceding copies."""
     copies = np.empty(len(rows.sums), np.int64)
     for index, earlier in enumerate(before):
         inside = rows.inside(index, len(before))
         sums, weights = rows.sums[inside], rows.weights[inside]
-        starts = _starts(sums, weights)
+        starts = _run_starts(sums, weights)
         sizes = np.diff(starts, append=len(inside))
         ranks = np.arange(len(inside)) - np.repeat(starts, sizes)
         copies[inside] = ranks + np.repeat(earlier, sizes) + 1
-    return hashes_of(rows.sums, copies)
+    return hashes_from_sums(rows.sums, copies)
 
 
 def assign_sample(
@@ -263,7 +263,7 @@ def assign_sample(
     samples: Sequence[HashSample],
     class_weights: Floats | None,
 ) -> RowAssignment:
-    """Return where the rows stand that draws take: at the root, and no others."""
+    """Return the assignment of the sampled rows to the root; others are dropped."""
     counts = sample_counts(samples, numbers)
     inside = np.flatnonzero(counts)
     _, classes, weights = partition.source.rows
@@ -274,12 +274,12 @@ def assign_sample(
 
 
 def partition_cluster_sums(partition: EncodedPartition, points: Points) -> ClusterSums:
-    """Return the sums of the rows of a partition by their nearest point."""
+    """Return the sums of a partition's rows by nearest centroid."""
     return HashedTrainingSet(partition_rows(partition)).cluster_sums(points)
 
 
 def partition_rows(partition: EncodedPartition) -> TrainingSet:
-    """Return the rows of a partition."""
+    """Return the rows of a partition as a training set."""
     columns, classes, weights = partition.source.rows
     row_weights = None if np.all(weights == 1.0) else weights
     return TrainingSet(partition.source.schema, tuple(columns), classes, row_weights)
@@ -288,14 +288,14 @@ def partition_rows(partition: EncodedPartition) -> TrainingSet:
 def fetch_partition_sample(
     partition: EncodedPartition, hashes: Floats, samples: Sequence[HashSample]
 ) -> tuple[TrainingSet, Floats]:
-    """Return the rows of a partition that draws take, and their numbers."""
+    """Return the sampled rows of a partition, and their hashes."""
     return HashedTrainingSet(
         partition_rows(partition), known_hashes=hashes
     ).fetch_sample(*samples)
 
 
 def join_samples(*partitions: tuple[TrainingSet, Floats]) -> tuple[TrainingSet, Floats]:
-    """Return the rows of several partitions, and their numbers."""
+    """Return the rows of several partitions, and their hashes."""
     rows, numbers = zip(*partitions, strict=True)
     return join_partitions(*rows), np.concatenate(numbers)
 

@@ -1,4 +1,4 @@
-"""Partitions of a table as a source: listed, read, described, encoded."""
+"""Open a table in partitions: list, read, describe and encode them."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -69,9 +69,9 @@ from spinney.sources.rows.training_rows import TrainingSet, missing_targets_warn
 from spinney.sources.rows.weight_checks import check_least_weight, zero_weights_error
 
 NUMBERS_IN_MEMORY = 1 << 20
-"""About how many different numbers are counted in memory at once."""
+"""The approximate number of distinct numbers in memory at once."""
 MAX_FETCHED_ROWS = 200_000
-"""Tables of so many rows are fetched from a cluster whose requests take a while."""
+"""The maximum size of tables that are fetched from a cluster with latency."""
 
 
 @contextmanager
@@ -83,11 +83,11 @@ def opened_rows(
     engine: str,
     connection: Any = None,
 ) -> Iterator[RemoteData]:
-    """Give the rows of a table in partitions, which its workers count."""
-    if options.budget:  # 0 holds: no row is fetched, unless all partitions are local
+    """Yield the training data of a table in partitions."""
+    if options.budget:  # 0 rows are fetched, unless all partitions are local
         raise refusal(
             Setting("memory_limit", options.budget.given),
-            "does not limit the workers, which hold the partitions",
+            "does not limit the workers, which store the partitions",
             "leave it out, and set the limit of the workers when the cluster starts",
         )
     refuse_file_options(roles.format, roles.encoding)
@@ -105,13 +105,13 @@ def opened_rows(
 
 
 def list_partitions(data: Any, engine: str) -> list[Any]:
-    """Return the partitions of a table: files of Parquet, or tables.
+    """Return the partitions of a table: Parquet files or tables.
 
-    A path may have ``*`` in it, or be that of a folder.
+    A path may contain ``*`` or name a folder.
     """
     if isinstance(data, (list, tuple)):
         partitions = [
-            _parquet(p) if isinstance(p, (str, os.PathLike)) else p for p in data
+            _parquet_path(p) if isinstance(p, (str, os.PathLike)) else p for p in data
         ]
         if not partitions:
             msg = "the list of partitions is empty: give at least one"
@@ -120,7 +120,7 @@ def list_partitions(data: Any, engine: str) -> list[Any]:
     if not isinstance(data, (str, os.PathLike)):
         raise refusal(
             Setting("engine", engine),
-            f"needs partitions, and this is a {type(data).__name__}",
+            f"needs partitions, not a {type(data).__name__}",
             "give a list of tables, Parquet files, or a Dask data frame",
         )
     path = os.fspath(data)
@@ -128,22 +128,22 @@ def list_partitions(data: Any, engine: str) -> list[Any]:
         path = str(Path(path) / "*.parquet")
     paths = [path] if Path(path).exists() else sorted(glob(path, recursive=True))
     if not paths:
-        raise _no_file(path)
-    return [_parquet(file) for file in paths]
+        raise _missing_file_error(path)
+    return [_parquet_path(file) for file in paths]
 
 
-def _parquet(path: "str | os.PathLike[str]") -> str:
-    """Return the whole path of a Parquet file, or say why that is none."""
+def _parquet_path(path: "str | os.PathLike[str]") -> str:
+    """Return the absolute path of a Parquet file; refuse other files."""
     text = os.fspath(path)
     if not text.endswith((".parquet", ".pq")):
-        msg = f"{text!r} is no Parquet file, and other files may disagree in types"
+        msg = f"{text!r} is no Parquet file: types of other files may differ"
         raise DataError(msg, remedy="write the partitions as Parquet")
     if not Path(text).is_file():
-        raise _no_file(text)
+        raise _missing_file_error(text)
     return str(Path(text).resolve())
 
 
-def _no_file(path: str) -> DataError:
+def _missing_file_error(path: str) -> DataError:
     msg = f"there is no file {path!r}"
     return DataError(msg, remedy="check the path")
 
@@ -154,14 +154,14 @@ def count_partitions(
     roles: ColumnRoles,
     options: RemoteOptions,
 ) -> RemoteData:
-    """Return partitions as a source, with the fingerprint of their rows."""
+    """Return the training data of partitions."""
     first_roles = roles if roles.identifiers else replace(roles, complete=False)
-    read, facts = _read(executor, partitions, first_roles)
+    read, facts = _load_partitions(executor, partitions, first_roles)
     if not roles.identifiers:
         roles = _without_identifiers(executor, read, facts, roles)
         if roles != first_roles:
-            read, facts = _read(executor, partitions, roles)
-    _report(facts, roles)
+            read, facts = _load_partitions(executor, partitions, roles)
+    _report_problems(facts, roles)
     by_type = {column.name for column in facts.columns if column.declared}
     facts_of_columns = _partition_issue_facts(executor, read, facts, roles)
     facts_of_columns = [
@@ -177,7 +177,7 @@ def count_partitions(
         roles.declared.missing,
     )
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
-    edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
+    edges = {i: _bin_edges(c.numbers) for i, c in numbers.items() if not c.is_all}
     listed_numbers = {i: c.numbers for i, c in numbers.items() if c.is_all}
     encoded = [
         executor.submit(code_rows, partition, schema, edges, listed_numbers)
@@ -187,30 +187,32 @@ def count_partitions(
     max_rows = max_rows_in_memory(options.max_bytes, schema)
     fetches = executor.has_latency and facts.n_rows <= min(MAX_FETCHED_ROWS, max_rows)
     if fetches and fraction is None:
-        return _in_memory(all_rows(executor, encoded), options)
+        return _fetched_data(all_rows(executor, encoded), options)
     if fraction is None and not options.sampleable:
-        return _counted(PartitionedSource(executor, encoded, schema, edges))
+        return _partitioned_data(PartitionedSource(executor, encoded, schema, edges))
     ranges = {i: c.range for i, c in numbers.items()}
     ranges[-1] = facts.named(roles.target).range
     hashed = HashedPartitions(
         executor, encoded, schema, edges, ranges, max_rows=max_rows, seed=options.seed
     )
     if fraction is None:
-        return _counted(hashed.source, sampleable=hashed)
+        return _partitioned_data(hashed.source, sampleable=hashed)
     sample = sample_fraction(fraction)
     remaining = hashed.take([sample.complement])
     n_reserved = facts.n_rows - remaining.root().n_rows
     check_reserved_fraction(fraction, n_reserved, facts.n_rows, max_rows)
     reserved = hashed.fetch_sample(sample)[0]
     if fetches:
-        return _in_memory(
+        return _fetched_data(
             hashed.fetch_sample(sample.complement)[0], options, reserved=reserved
         )
-    return _counted(remaining, reserved=reserved)
+    return _partitioned_data(remaining, reserved=reserved)
 
 
-def _in_memory(rows: TrainingSet, options: RemoteOptions, **others: Any) -> RemoteData:
-    """Return fetched rows, with their fingerprint."""
+def _fetched_data(
+    rows: TrainingSet, options: RemoteOptions, **others: Any
+) -> RemoteData:
+    """Return training data in memory, with its fingerprint."""
     totals = rows.source().root()
     _check_labels(rows.schema.target, totals)
     origin = totals.fingerprint()
@@ -218,10 +220,10 @@ def _in_memory(rows: TrainingSet, options: RemoteOptions, **others: Any) -> Remo
     return RemoteData(origin, training=rows, sampleable=hashed, **others)
 
 
-def _read(
+def _load_partitions(
     executor: Executor, partitions: Sequence[Any], roles: ColumnRoles
 ) -> tuple[list[Any], PartitionFacts]:
-    """Return the loaded partitions, and the facts of all of them."""
+    """Return handles to the loaded partitions, and their united facts."""
     read = [executor.submit(read_rows, partition, roles) for partition in partitions]
     handles = [executor.submit(attrgetter("facts"), partition) for partition in read]
     return read, sum_results(executor, handles, add_results)
@@ -238,7 +240,7 @@ def _without_identifiers(
 
 
 def _attributes(facts: PartitionFacts, roles: ColumnRoles) -> list[ColumnFacts]:
-    """Return the columns that are neither target nor weight."""
+    """Return the facts of columns that are neither target nor weight."""
     role_columns = (roles.target, roles.weight)
     return [column for column in facts.columns if column.name not in role_columns]
 
@@ -246,7 +248,7 @@ def _attributes(facts: PartitionFacts, roles: ColumnRoles) -> list[ColumnFacts]:
 def _partition_issue_facts(
     executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: ColumnRoles
 ) -> list[IssueFacts]:
-    """Return the facts that issues depend on."""
+    """Return the column facts from which issues are found."""
     columns = _attributes(facts, roles)
     return [
         IssueFacts(
@@ -296,27 +298,27 @@ def _are_whole(numbers: Floats) -> bool:
     return bool((numbers == np.floor(numbers)).all())
 
 
-def _counted(source: PartitionedSource, **others: Any) -> RemoteData:
-    """Return counted partitions, with the fingerprint of their rows."""
+def _partitioned_data(source: PartitionedSource, **others: Any) -> RemoteData:
+    """Return the training data of a partitioned source, with its fingerprint."""
     totals = source.root()
     _check_labels(source.schema.target, totals)
     return RemoteData(totals.fingerprint(), source, **others)
 
 
 def _check_labels(target: Target, totals: Totals) -> None:
-    """Refuse rows that are of one class."""
+    """Refuse a target with a single class."""
     if not target.is_numeric and target.name != NO_TARGET:
         check_classes(target, np.flatnonzero(totals.rows), totals.n_rows)
 
 
-def _edges(numbers: Floats) -> Floats:
-    """Return the edges between bins that have about as many numbers each."""
+def _bin_edges(numbers: Floats) -> Floats:
+    """Return the edges of bins with about equally many numbers."""
     places = np.linspace(0, len(numbers) - 1, N_BINS + 1)[1:-1].astype(np.int64)
     return np.unique(numbers[places])
 
 
-def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
-    """Report the warnings of all partitions; refuse rows that no tree can use."""
+def _report_problems(facts: PartitionFacts, roles: ColumnRoles) -> None:
+    """Report the warnings of all partitions; refuse tables without usable rows."""
     for message in facts.warnings:
         if isinstance(message, SpinneyNote):
             note(*message.args, of_reading=message.of_reading)
@@ -327,7 +329,7 @@ def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
         raise DataError(msg)
     if facts.n_classless == facts.n_read:
         msg = (
-            f"target {roles.target!r}: every one of the {facts.n_read} cells is "
+            f"target {roles.target!r}: all {facts.n_read} cells are "
             "missing; name another target, or check the declared markers"
         )
         raise DataError(msg)
@@ -342,14 +344,14 @@ def _report(facts: PartitionFacts, roles: ColumnRoles) -> None:
     if not facts.n_rows:
         if roles.target == NO_TARGET:
             raise zero_weights_error(roles.weight)
-        msg = "no row has a weight greater than 0 and a known class: nothing to learn"
+        msg = "no row has both a weight above 0 and a known class"
         raise DataError(msg)
     check_total(facts.weight)
     check_least_weight(facts.least)
 
 
 def target_of_partitions(facts: PartitionFacts, roles: ColumnRoles) -> Target:
-    """Return the target of all partitions."""
+    """Return the target column of all partitions."""
     declared: Declarations = roles.declared
     column = facts.named(roles.target).column
     if reading := target_note(column, declared):

@@ -1,8 +1,8 @@
 """Facts about the columns of one partition, or of all of them.
 
-Before encoding, all partitions agree on the values: each reports its own, and these are
-united along a tree. A partition reports all different numbers of a column, or a sample
-at equal distances in their order if there are too many.
+Before encoding, the values of all partitions are united along a tree. A partition
+reports all distinct numbers of a column, or an evenly spaced sample of the sorted
+numbers if there are too many.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from spinney.data import Column, Value, level_order
 from spinney.errors import DataError, SpinneyWarning
 
 MAX_VALUES = 4_000
-"""How many different numbers of a column are counted one by one."""
+"""Columns with at most this many distinct numbers are counted by value."""
 SAMPLE_ROWS = 50_000
-"""Sample size of a partition that decides on bins and their edges."""
+"""The size of a partition's sample that determines bins and edges."""
 N_POINTS = 1_024
-"""The number of points that are reported of many numbers."""
+"""The number of points reported for a column with many numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,16 +29,16 @@ class ColumnFacts:
     Parameters
     ----------
     name, kind, unit, declared
-        As those of a ``Column``.
+        The fields of a ``Column``.
     levels, present : tuples
-        The values of a nominal or ordinal column, and those that a row has.
+        All values of a nominal or ordinal column, and the values that occur.
     n_known, n_lacking : int
-        How many cells are not missing, and how many are: of the latter also in rows
-        that are left out as they lack one.
+        The number of known and of missing cells; the latter includes cells of excluded
+        incomplete rows.
     numbers : array
-        All different numbers, or some in their order, as ``is_all`` says.
+        All distinct numbers if ``is_all``, otherwise sorted sample points.
     least, greatest : float
-        Of all numbers; infinite where there are none.
+        Minimum and maximum; infinite if there are no numbers.
     """
 
     name: str
@@ -83,13 +83,13 @@ class ColumnFacts:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least number, and how far the greatest is from it."""
+        """The minimum, and the distance from minimum to maximum."""
         if self.least > self.greatest:
             return 0.0, 0.0
         return self.least, self.greatest - self.least
 
     def unite(self, second: "ColumnFacts") -> "ColumnFacts":
-        """Return the facts of the cells of both."""
+        """Return the facts of the cells of both columns."""
         first, second = self.in_order(second)
         self._check_same_kind(first, second)
         numbers = np.union1d(first.numbers, second.numbers)
@@ -98,12 +98,12 @@ class ColumnFacts:
             numbers = _merge_samples(first, second)
         levels = first.levels
         if first.kind != "ordinal":
-            levels = _sorted({*first.levels, *second.levels})
+            levels = _sorted_values({*first.levels, *second.levels})
         return replace(
             first,
             declared=first.declared or second.declared,
             levels=levels,
-            present=_sorted(
+            present=_sorted_values(
                 {*first.present, *second.present}, first.levels, first.kind
             ),
             n_known=first.n_known + second.n_known,
@@ -115,14 +115,14 @@ class ColumnFacts:
         )
 
     def in_order(self, other: "ColumnFacts") -> tuple["ColumnFacts", "ColumnFacts"]:
-        """Return both, one whose type counts first: it has a cell, if any has."""
+        """Return both facts, first one whose type counts (with known cells, if any)."""
         if self.n_known or not other.n_known:
             return self, other
         return other, self
 
     @staticmethod
     def _check_same_kind(one: "ColumnFacts", other: "ColumnFacts") -> None:
-        """Refuse a column that is one thing in this partition and another in that."""
+        """Refuse a column whose kind or order differs between partitions."""
         if not other.n_known:
             return
         same = (one.kind, one.unit) == (other.kind, other.unit)
@@ -130,11 +130,11 @@ class ColumnFacts:
             return
         kinds = [f"{e.kind} ({e.unit})" if e.unit else e.kind for e in (one, other)]
         if kinds[0] == kinds[1]:
-            problem = "its values stand in two orders"
+            problem = "the order of its values differs between partitions"
         else:
             problem = f"it is {kinds[0]} in one partition and {kinds[1]} in another"
         msg = f"column {one.name!r}: {problem}"
-        raise DataError(msg, remedy="declare it, or give it one type in all partitions")
+        raise DataError(msg, remedy="declare it, or give all partitions the same type")
 
     @property
     def column(self) -> Column:
@@ -155,7 +155,7 @@ class ColumnFacts:
         )
 
 
-def _sorted(
+def _sorted_values(
     values: set[Value], order: Sequence[Value] = (), kind: str = "nominal"
 ) -> tuple[Value, ...]:
     if kind == "ordinal":
@@ -164,27 +164,27 @@ def _sorted(
 
 
 def _sample_numbers(known: Floats) -> tuple[Floats, bool]:
-    """Return all different numbers, or some in their order and that there are more."""
+    """Return distinct numbers or sorted sample points, and whether these are all."""
     step = max(1, len(known) // SAMPLE_ROWS)
     different = np.unique(known[::step])
     if len(different) <= MAX_VALUES and step > 1:
         different = np.unique(known)
     if len(different) <= MAX_VALUES:
         return different, True
-    return _points(np.sort(known[::step]), different), False
+    return _sample_points(np.sort(known[::step]), different), False
 
 
-def _points(cells: Floats, different: Floats) -> Floats:
-    """Return numbers at equal distances among cells, and some of the different ones."""
+def _sample_points(cells: Floats, different: Floats) -> Floats:
+    """Return evenly spaced points of the sorted cells and of the distinct numbers."""
     places = np.linspace(0, len(cells) - 1, N_POINTS).astype(np.int64)
     spread = np.linspace(0, len(different) - 1, N_POINTS // 16).astype(np.int64)
     return np.unique(np.concatenate([cells[places], different[spread]]))
 
 
 def _merge_samples(first: ColumnFacts, second: ColumnFacts) -> Floats:
-    """Return points at equal distances among the cells of both.
+    """Return evenly spaced points of two samples together.
 
-    Each number stands for as many cells as its share of those of its partition.
+    Each number represents an equal share of its partition's cells.
     """
     numbers = np.concatenate([first.numbers, second.numbers])
     weights = [
@@ -195,7 +195,7 @@ def _merge_samples(first: ColumnFacts, second: ColumnFacts) -> Floats:
     cumulative = np.cumsum(np.concatenate(weights)[order])
     places = np.searchsorted(cumulative, np.linspace(0, cumulative[-1], SAMPLE_ROWS))
     cells = numbers[order][places.clip(max=len(numbers) - 1)]
-    return _points(cells, np.unique(numbers))
+    return _sample_points(cells, np.unique(numbers))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +210,7 @@ class TargetSums:
 
     @classmethod
     def of(cls, numbers: Floats, weights: Floats | None) -> "TargetSums":
-        """Return those of some rows, of which there may be none."""
+        """Return the sums of some rows, or of none."""
         if not len(numbers):
             return cls(0.0, True, True, np.inf, -np.inf)
         weighed = numbers.sum() if weights is None else (numbers * weights).sum()
@@ -219,7 +219,7 @@ class TargetSums:
         return cls(float(weighed), whole, finite, numbers.min(), numbers.max())
 
     def plus(self, other: "TargetSums") -> "TargetSums":
-        """Return those of both."""
+        """Return the sums of both."""
         return TargetSums(
             self.weighed + other.weighed,
             self.is_whole and other.is_whole,
@@ -231,22 +231,22 @@ class TargetSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionFacts:
-    """The facts of one partition of a table, or of several together.
+    """The united facts of one or several partitions of a table.
 
     Parameters
     ----------
     columns : tuple of ColumnFacts
-        Those of the rows that count, target and weight included.
+        The facts of the usable rows by column, target and weight included.
     n_read, n_classless : int
-        How many rows there are, and how many of these have no class.
+        The number of rows read, and of rows without class.
     n_incomplete, lost : int, float
         The number of rows excluded for a missing cell, and their weight.
     n_rows : int
-        How many rows count.
+        The number of usable rows.
     weight, least : float
-        What they weigh, and the lightest of them.
+        The total and the smallest weight of usable rows.
     sums : TargetSums, optional
-        Where the target is a number.
+        The sums of a numeric target.
     warnings : tuple of SpinneyWarning
         The warnings of the readers.
     """
@@ -263,11 +263,11 @@ class PartitionFacts:
     warnings: tuple[SpinneyWarning, ...]
 
     def named(self, name: str) -> ColumnFacts:
-        """Return the facts of the column of this name."""
+        """Return the facts of a column by name."""
         return next(column for column in self.columns if column.name == name)
 
     def plus(self, other: "PartitionFacts") -> "PartitionFacts":
-        """Return the facts of the rows of both."""
+        """Return the facts of both together."""
         names = [tuple(c.name for c in facts.columns) for facts in (self, other)]
         if sorted(names[0]) != sorted(names[1]):
             raise _different_columns_error(*names)
@@ -292,7 +292,7 @@ class PartitionFacts:
 def _different_columns_error(
     first: tuple[str, ...], second: tuple[str, ...]
 ) -> DataError:
-    """Return the error of partitions that are not partitions of one table."""
+    """Return the error for partitions with different columns."""
     different = sorted(set(first).symmetric_difference(second))
     msg = f"column {different[0]!r} is in some partitions and not in others"
     return DataError(msg, remedy="give partitions that have the same columns")

@@ -1,12 +1,12 @@
-"""Requests that a worker answers about its partition, and sums of the answers.
+"""Count tables of a partition, computed by its worker, and their sums.
 
 The rows of a partition are a source in memory: each request of the learner goes to
 every partition unchanged, and the answers are added, tables line by line, products by
-``summed``. Only numbers of very many values differ. Their tables have a line per bin,
-with its least and greatest number in all partitions. The rows of opened bins are
-counted by value, or by finer bins (``sources.open_bins``)::
+``summed``. Only columns with many numbers differ. Their tables have a line per bin,
+with its minimum and maximum over all partitions. The rows of opened bins are counted by
+value, or by finer bins (``sources.open_bins``)::
 
-    key 17.5   weights   rows   low: the least number in it   high: the greatest
+    key 17.5   weights   rows   low: the minimum in the bin   high: the maximum
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,15 +26,15 @@ from spinney.sources.rows.memory import MemorySource, RowAssignment
 from spinney.trees import CountTable, TableBatch, joined_batches
 
 Move = Callable[[MemorySource], None]
-"""A change of the nodes of rows: a method with its arguments, called by name."""
+"""A change of row assignments: the name of a method and its arguments."""
 Ranges = Mapping[int, tuple[Floats, Floats]]
-"""The least and the greatest number of each bin, by attribute."""
+"""Minimum and maximum of each bin, by attribute."""
 
 
 def apply_moves(
     partition: EncodedPartition, assignment: RowAssignment, moves: Sequence[Move]
 ) -> RowAssignment:
-    """Return the nodes of rows after some moves, in a new object."""
+    """Return a new assignment of rows to nodes, after some moves."""
     source = partition.source_at(assignment)
     for move in moves:
         move(source)
@@ -43,11 +43,10 @@ def apply_moves(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionTables:
-    """The tables of a partition, or of several: a stack whose values are keys.
+    """The count tables of one or several partitions, with keys as values.
 
-    A key is a value, the number of a bin, or where a finer one begins. ``low`` and
-    ``high`` are the least and the greatest number of each line; None where no line is a
-    finer bin.
+    A key is a value, a bin number, or the lower end of a finer bin. ``low`` and
+    ``high`` are the minimum and maximum of each line; None if no line is a finer bin.
     """
 
     batch: TableBatch
@@ -55,18 +54,18 @@ class PartitionTables:
     high: Floats | None = None
 
     @property
-    def lowest(self) -> Floats:
-        """The least number of each line."""
+    def line_minima(self) -> Floats:
+        """The minimum of each line."""
         return self.batch.values if self.low is None else self.low
 
     @property
-    def highest(self) -> Floats:
-        """The greatest number of each line."""
+    def line_maxima(self) -> Floats:
+        """The maximum of each line."""
         return self.batch.values if self.high is None else self.high
 
     @property
     def nbytes(self) -> int:
-        """How many bytes travel."""
+        """The number of bytes sent."""
         lines = (self.batch.values, self.batch.weights, self.batch.rows)
         tables = (self.batch.missing, self.batch.missing_rows, self.batch.start)
         ranges = () if self.low is None or self.high is None else (self.low, self.high)
@@ -74,7 +73,7 @@ class PartitionTables:
 
 
 def add_tables(*partitions: PartitionTables) -> PartitionTables:
-    """Return the tables of all rows of several partitions."""
+    """Return the added tables of several partitions."""
     first = partitions[0].batch
     if len(partitions) == 1:
         return partitions[0]
@@ -88,8 +87,12 @@ def add_tables(*partitions: PartitionTables) -> PartitionTables:
     rows = np.concatenate([batch.rows for batch in batches])[order]
     low = high = None
     if any(partition.low is not None for partition in partitions) and len(start):
-        lows = np.concatenate([partition.lowest for partition in partitions])[order]
-        highs = np.concatenate([partition.highest for partition in partitions])[order]
+        lows = np.concatenate([partition.line_minima for partition in partitions])[
+            order
+        ]
+        highs = np.concatenate([partition.line_maxima for partition in partitions])[
+            order
+        ]
         low, high = np.minimum.reduceat(lows, start), np.maximum.reduceat(highs, start)
     has_lines = len(start) > 0
     batch = replace(
@@ -105,13 +108,13 @@ def add_tables(*partitions: PartitionTables) -> PartitionTables:
 
 
 def add_totals(*partitions: Totals) -> Totals:
-    """Return the totals of all rows of several partitions."""
+    """Return the added totals of several partitions."""
     weights = reduce(np.add, [partition.weights for partition in partitions])
     return Totals(weights, reduce(np.add, [partition.rows for partition in partitions]))
 
 
 def add_branches(*partitions: list[CountTable]) -> list[CountTable]:
-    """Return for each node the table by branch of all rows of several partitions."""
+    """Return the added tables by branch of several partitions, for each node."""
     return [
         replace(
             tables[0],
@@ -123,7 +126,7 @@ def add_branches(*partitions: list[CountTable]) -> list[CountTable]:
 
 
 def add_products(*partitions: list[Products]) -> list[Products]:
-    """Return for each request the products of all rows of several partitions."""
+    """Return the added products of several partitions, for each request."""
     return [sum_products(products) for products in zip(*partitions, strict=True)]
 
 
@@ -132,7 +135,7 @@ def answer_request(
     assignment: RowAssignment,
     request: Callable[[MemorySource], Any],
 ) -> Any:
-    """Return the answer of the rows of a partition, as of those in memory."""
+    """Return the answer of a partition's rows to a request."""
     return request(partition.source_at(assignment))
 
 
@@ -141,7 +144,7 @@ def answer_tables(
     assignment: RowAssignment,
     request: Callable[[MemorySource], Iterable[TableBatch]],
 ) -> PartitionTables:
-    """Return the tables that the rows of a partition answer with."""
+    """Return the count tables of a partition's rows."""
     return PartitionTables(joined_batches(request(partition.source_at(assignment))))
 
 
@@ -151,9 +154,9 @@ def answer_bins(
     requests: Sequence[TableRequest],
     small: NDArray[np.bool_],
 ) -> PartitionTables:
-    """Return the tables of requests, numbers of many values by bins.
+    """Return the tables of requests; columns with many values are binned.
 
-    At nodes that are ``small`` they are counted by their values.
+    Nodes in ``small`` are counted by value.
     """
     source = partition.source_at(assignment)
     positions = np.arange(len(requests))
@@ -181,7 +184,7 @@ def _select_requests(
     *,
     inside: bool,
 ) -> list[TableRequest]:
-    """Return requests for attributes of many numbers, or of others; [] if for none."""
+    """Return requests restricted to binned, or to other, attributes; [] if none."""
     selected = []
     for position in places.tolist():
         request = requests[position]
@@ -191,12 +194,12 @@ def _select_requests(
 
 
 def _renumber_nodes(batch: TableBatch, places: Integers) -> TableBatch:
-    """Return a stack whose nodes are numbered as those of all requests."""
+    """Return a batch with node numbers of all requests."""
     return replace(batch, node=places[batch.node])
 
 
 def bin_ranges_of(partition: EncodedPartition) -> Ranges:
-    """Return the least and the greatest number of each bin, by attribute."""
+    """Return minimum and maximum of each bin, by attribute."""
     ranges = {}
     rows = np.arange(partition.n_rows)
     for index, (numbers, bins) in partition.bins.items():
@@ -215,7 +218,7 @@ def bin_ranges_of(partition: EncodedPartition) -> Ranges:
 
 
 def unite_ranges(*partitions: Ranges) -> Ranges:
-    """Return the ranges of bins of several partitions."""
+    """Return the united bin ranges of several partitions."""
     return {
         index: (
             np.min([partition[index][0] for partition in partitions], axis=0),
@@ -228,9 +231,9 @@ def unite_ranges(*partitions: Ranges) -> Ranges:
 def in_ranges(
     batch: TableBatch, ranges: Ranges, small: NDArray[np.bool_]
 ) -> TableBatch:
-    """Return tables by bins with the least and the greatest number of each line.
+    """Return binned tables with the minimum and maximum of each line.
 
-    At nodes that are ``small`` a line is of one number.
+    At nodes in ``small``, a line has a single value.
     """
     values, low = batch.values.copy(), batch.values.copy()
     is_binned = ~small[batch.node]
@@ -247,9 +250,9 @@ def answer_opened(
     intervals: OpenIntervals,
     nodes: Sequence[int],
 ) -> PartitionTables:
-    """Return the tables of opened bins, of each attribute at its nodes.
+    """Return the tables of opened bins by attribute and node.
 
-    ``nodes`` are those that the intervals number.
+    Intervals refer to positions in ``nodes``.
     """
     source = partition.source_at(assignment)
     answers = []
@@ -263,22 +266,22 @@ def answer_opened(
             inside.append((rows[inside_rows], weights[inside_rows], keys[inside_rows]))
             numbers.append(cells[inside_rows])
         batch = source.tables_by(index, inside)
-        low, high = _ends(batch, [keys for _, _, keys in inside], numbers)
+        low, high = _line_ranges(batch, [keys for _, _, keys in inside], numbers)
         batch = _renumber_nodes(batch, np.array(list(by_node)))
         answers.append(PartitionTables(batch, low, high))
     return PartitionTables(
         joined_batches(tables.batch for tables in answers),
-        np.concatenate([tables.lowest for tables in answers]),
-        np.concatenate([tables.highest for tables in answers]),
+        np.concatenate([tables.line_minima for tables in answers]),
+        np.concatenate([tables.line_maxima for tables in answers]),
     )
 
 
-def _ends(
+def _line_ranges(
     batch: TableBatch, keys: Sequence[Floats], numbers: Sequence[Floats]
 ) -> tuple[Floats, Floats]:
-    """Return the least and the greatest number of each line of a stack.
+    """Return the minimum and maximum of each line of a batch.
 
-    ``keys`` and ``numbers`` are those of the rows of its tables.
+    ``keys`` and ``numbers`` belong to the rows of its tables.
     """
     key, number = (np.concatenate([np.zeros(0), *each]) for each in (keys, numbers))
     if np.array_equal(key, number):

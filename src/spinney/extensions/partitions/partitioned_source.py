@@ -1,4 +1,4 @@
-"""Rows in partitions: every request goes to all of them, and the answers are added.
+"""Rows in partitions: all partitions answer a request, and the answers are added.
 
 A partition is encoded once and stays on its worker. The nodes of its rows are kept
 beside it, and computed from the previous ones at each level::
@@ -50,7 +50,7 @@ from spinney.sources.open_bins import OpenIntervals, openable_tables
 from spinney.trees import CountTable, Route, TableBatch
 
 MAX_ROWS_BY_VALUE = 500
-"""At nodes of so many rows numbers are counted by value, for there are few of them."""
+"""Nodes with at most this many rows are counted by value."""
 
 
 class PartitionedSource:
@@ -59,20 +59,20 @@ class PartitionedSource:
     Parameters
     ----------
     executor : Executor
-        Who holds the partitions and counts them.
+        Runs functions on the partitions.
     partitions : sequence of handles
-        The partitions, encoded.
+        The encoded partitions.
     schema : Schema
-        What the codes mean.
+        The schema of the encoded rows.
     many : collection of int
-        The attributes that have very many numbers, and bins.
+        The attributes with bins.
     assignments : sequence of handles, optional
-        Where the rows of each partition stand; all of them at the root, if not given.
+        The nodes of each partition's rows. By default all rows are at the root.
 
     Attributes
     ----------
     levels : list of int
-        How many bytes of counts came to the client, for each question.
+        The number of bytes sent to the client for each request.
     """
 
     def __init__(
@@ -117,22 +117,22 @@ class PartitionedSource:
         *,
         keep: bool = False,
     ) -> None:
-        """Note where rows go; they are sent with the next question."""
+        """Record the route of a node; the next request applies it."""
         to = dict(children)
         self._moves.append(methodcaller("partition", node, route, to, keep=keep))
 
     def release(self, nodes: Iterable[int]) -> None:
-        """Note which nodes may be forgotten."""
+        """Record nodes to release."""
         self._moves.append(methodcaller("release", tuple(nodes)))
 
     def extend(self, index: int, attribute: Attribute) -> None:
-        """Note which attribute stands at a place."""
+        """Register a constructed attribute under an index."""
         self._moves.append(methodcaller("extend", index, attribute))
 
     def _answer(
         self, request: Callable[..., Any], combine: Callable[..., Any], *arguments: Any
     ) -> Any:
-        """Return the answer of all partitions to a question, added up."""
+        """Return the added answers of all partitions to a request."""
         submit = self._executor.submit
         pairs = list(zip(self._partitions, self._assignments, strict=True))
         if self._moves:
@@ -150,7 +150,7 @@ class PartitionedSource:
         return answer
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, in one stack."""
+        """Yield the tables of all requests, in one batch."""
         if any(request.attributes for request in requests):
             request = methodcaller("tables", tuple(requests))
             yield self._tables(answer_tables, request).batch
@@ -158,7 +158,7 @@ class PartitionedSource:
     def binned(
         self, requests: Sequence[TableRequest], n_rows: Sequence[int]
     ) -> BinnedTables:
-        """Return the tables of all requests, numbers of many values by bins."""
+        """Return the tables of all requests; columns with many values are binned."""
         small = np.asarray(n_rows) <= MAX_ROWS_BY_VALUE
         attributes = {index for request in requests for index in request.attributes}
         if small.all() or attributes.isdisjoint(self._ranges):
@@ -169,28 +169,30 @@ class PartitionedSource:
 
         def inside(intervals: OpenIntervals) -> TableBatch:
             answer = self._tables(answer_opened, intervals, nodes)
-            return replace(answer.batch, values=answer.highest, low=answer.lowest)
+            return replace(
+                answer.batch, values=answer.line_maxima, low=answer.line_minima
+            )
 
         return openable_tables(in_ranges(coarse, self._ranges, small), inside)
 
     def is_remote(self, _: Iterable[int]) -> bool:
-        """Return that all rows are with workers."""
+        """Return True: all rows are on workers."""
         return True
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
-        """Give the tables of value × branch of all requests, in one stack."""
+        """Yield the tables of value × branch of all requests, in one batch."""
         if any(request.attributes for request in requests):
             request = methodcaller("agreements", tuple(requests))
             yield self._tables(answer_tables, request).batch
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
-        """Return for each node and route the table of its rows by branch."""
+        """Return the table of rows by branch for each node and route."""
         request = methodcaller("routed", tuple(routes))
         answer: list[CountTable] = self._answer(answer_request, add_branches, request)
         return answer
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary."""
+        """Return the weighted products of terms for each request."""
         request = methodcaller("products", tuple(requests))
         answer: list[Products] = self._answer(answer_request, add_products, request)
         return answer

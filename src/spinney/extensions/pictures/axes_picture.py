@@ -1,7 +1,7 @@
-"""Pictures of SVG on Axes of Matplotlib, for PNG, PDF and figures of several plots.
+"""SVG pictures drawn on Axes of Matplotlib, for PNG, PDF and combined figures.
 
-A picture is drawn once, as SVG; this reads the few elements that ``svg_elements``
-writes and draws the same, in the light colours of the style sheet.
+This module reads the few SVG elements that ``svg_elements`` writes, and draws them in
+the light colours of the style sheet.
 """
 
 import re
@@ -33,7 +33,7 @@ KAPPA = 0.5523  # where the handles of a Bézier curve stand that is a quarter c
 
 def svg_bytes(svg: str, suffix: str) -> bytes:
     """Return a picture as PNG or PDF, in its own size."""
-    width, height = _size(ElementTree.fromstring(svg))
+    width, height = _picture_size(ElementTree.fromstring(svg))
     figure = new_figure((width / DOTS_PER_INCH, height / DOTS_PER_INCH), layout="none")
     draw_svg(svg, figure.add_axes((0, 0, 1, 1)))
     return figure_bytes(figure, suffix)
@@ -42,7 +42,7 @@ def svg_bytes(svg: str, suffix: str) -> bytes:
 def draw_svg(svg: str, axes: Any = None) -> Any:
     """Draw a picture on axes, in its own proportions, and return them."""
     root = ElementTree.fromstring(svg)
-    width, height = _size(root)
+    width, height = _picture_size(root)
     axes = axes_or_new(axes, (width / DOTS_PER_INCH, height / DOTS_PER_INCH))
     axes.set_axis_off()
     axes.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
@@ -53,17 +53,17 @@ def draw_svg(svg: str, axes: Any = None) -> Any:
     return axes
 
 
-def _size(root: ElementTree.Element) -> tuple[float, float]:
+def _picture_size(root: ElementTree.Element) -> tuple[float, float]:
     _, _, width, height = map(float, root.get("viewBox", "").split())
     return width, height
 
 
-def _lengths(element: ElementTree.Element, *names: str) -> list[float]:
+def _attribute_numbers(element: ElementTree.Element, *names: str) -> list[float]:
     return [float(element.get(name, "0")) for name in names]
 
 
 def _patch_style(element: ElementTree.Element, style: dict[str, str]) -> dict[str, Any]:
-    """Return fill and line of a shape, as Matplotlib has them."""
+    """Return Matplotlib's settings for fill and line of a shape."""
     opacity = float(element.get("fill-opacity", style.get("fill-opacity", "1")))
     fill, stroke = style.get("fill", "black"), style.get("stroke", "none")
     width = float(element.get("stroke-width", style.get("stroke-width", "1")))
@@ -75,11 +75,15 @@ def _patch_style(element: ElementTree.Element, style: dict[str, str]) -> dict[st
     }
 
 
-def _rectangle(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+def _draw_rectangle(
+    axes: Any, element: ElementTree.Element, style: dict[str, str]
+) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    x, y, width, height, corner = _lengths(element, "x", "y", "width", "height", "rx")
+    x, y, width, height, corner = _attribute_numbers(
+        element, "x", "y", "width", "height", "rx"
+    )
     r = min(corner, width / 2, height / 2)
     right, low, bend = x + width, y + height, r * (1 - KAPPA)
     points = [(x + r, y), (right - r, y)]
@@ -92,24 +96,26 @@ def _rectangle(axes: Any, element: ElementTree.Element, style: dict[str, str]) -
     axes.add_patch(PathPatch(Path(points, codes), **_patch_style(element, style)))
 
 
-def _circle(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+def _draw_circle(
+    axes: Any, element: ElementTree.Element, style: dict[str, str]
+) -> None:
     from matplotlib.patches import Circle
 
-    x, y, radius = _lengths(element, "cx", "cy", "r")
+    x, y, radius = _attribute_numbers(element, "cx", "cy", "r")
     axes.add_patch(Circle((x, y), radius, **_patch_style(element, style)))
 
 
-def _line(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+def _draw_line(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    ends = _lengths(element, "x1", "y1", "x2", "y2")
+    ends = _attribute_numbers(element, "x1", "y1", "x2", "y2")
     axes.add_patch(
         PathPatch(Path([ends[:2], ends[2:]]), **_patch_style(element, style))
     )
 
 
-def _path(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+def _draw_path(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -127,7 +133,7 @@ def _path(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> Non
 def _fonts() -> tuple[tuple[str, ...], float]:
     """Return installed fonts, and the scale of the first.
 
-    The others are for characters that the first lacks.
+    The other fonts are for characters that the first lacks.
     """
     from matplotlib.font_manager import get_font_names
 
@@ -137,8 +143,8 @@ def _fonts() -> tuple[tuple[str, ...], float]:
     return (rest, DEFAULT_FONT_SCALE) if first is None else ((first, *rest), 1.0)
 
 
-def _text(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
-    x, y = _lengths(element, "x", "y")
+def _draw_text(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+    x, y = _attribute_numbers(element, "x", "y")
     families, smaller = _fonts()
     size = float(style["font-size"].removesuffix("px"))
     anchor = {"middle": "center", "end": "right"}
@@ -157,9 +163,9 @@ def _text(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> Non
 
 
 DRAWN = {
-    "rect": _rectangle,
-    "circle": _circle,
-    "line": _line,
-    "path": _path,
-    "text": _text,
+    "rect": _draw_rectangle,
+    "circle": _draw_circle,
+    "line": _draw_line,
+    "path": _draw_path,
+    "text": _draw_text,
 }

@@ -33,7 +33,7 @@ class BoxPart(Protocol):
         """The height."""
 
     def draw(self, x: float, y: float, width: float) -> Markup:
-        """Return it as SVG, with its upper left corner here."""
+        """Return the part as SVG, with its upper left corner at (x, y)."""
 
 
 def kind_width(text: str, kind: str) -> float:
@@ -48,7 +48,7 @@ def line_height(kind: str) -> float:
 
 
 def baseline(kind: str) -> float:
-    """Return the distance of the baseline from the top of its line."""
+    """Return the distance of the baseline of text from the top of the line."""
     return KINDS[kind][0] * 1.04
 
 
@@ -76,7 +76,7 @@ class Words:
         return line_height(self.kind)
 
     def draw(self, x: float, y: float, width: float) -> Markup:
-        """Return it as SVG; the whole text is in a tooltip, if it is cut."""
+        """Return the line as SVG; a tooltip has the whole text if it is cut."""
         at, kind = y + baseline(self.kind), f"{self.kind} middle"
         text = words(self._shown, x=x + width / 2, y=at, class_=kind)
         return text if self._shown == self.text else group(self.text, text)
@@ -86,7 +86,7 @@ class Words:
 class Columns:
     """A line with a name at the left and a figure at the right.
 
-    ``share`` is drawn behind it as a pale bar, ``swatch`` as a dot of that colour.
+    ``share`` is drawn behind the line as a pale bar, ``swatch`` as a coloured dot.
     """
 
     name: str
@@ -157,7 +157,7 @@ class ShareBar:
 class MeanStrip:
     """Mean ± standard deviation of the rows at a node, on the scale of all rows.
 
-    The three are places from 0 to 1; ``middle`` is the mean of all rows.
+    Positions are from 0 to 1; ``middle`` is the mean of all rows.
     """
 
     low: float
@@ -215,14 +215,14 @@ class NodeBox:
     height: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Measure it."""
+        """Compute the size of the box from its parts."""
         widest = max(part.width for part in self.parts) + 2 * PADDING_X
         height = sum(part.height for part in self.parts) + 2 * PADDING_Y
         object.__setattr__(self, "width", max(widest, MIN_WIDTH))
         object.__setattr__(self, "height", height)
 
     def draw(self, x: float, y: float) -> Markup:
-        """Return it as SVG, from this corner on."""
+        """Return the box as SVG, with its upper left corner at (x, y)."""
         size, parts = (self.width, self.height), list[Markup]()
         corner = 3.0 if self.shape == "question" else min(self.height / 2, 15.0)
         if self.hue:

@@ -120,13 +120,13 @@ def branch_bar_parts(
 ) -> list[BoxPart]:
     """Return the bars of a split; none for a leaf or without rows.
 
-    ``histograms`` are those of given rows, for splits of numbers.
+    ``histograms`` are histograms of a table's rows, for numeric splits.
     """
     if node.is_leaf:
         return []
     if histograms is None or node.number not in histograms:
-        counts = _by_value(tree, node) or _by_branch(tree, node)
-        return _lines(tree, colours, counts)
+        counts = _counts_by_value(tree, node) or _counts_by_branch(tree, node)
+        return _bar_lines(tree, colours, counts)
     histogram = histograms[node.number]
     attribute = tree.schema.attributes[node.candidate.attribute]
     missing = histogram.missing
@@ -134,18 +134,18 @@ def branch_bar_parts(
     without = ValueCounts("missing", -1, missing, float(np.ravel(size)[0]))
     return [
         split_histogram(tree, colours, attribute, histogram),
-        *_lines(tree, colours, [without]),
+        *_bar_lines(tree, colours, [without]),
     ]
 
 
-def _lines(
+def _bar_lines(
     tree: Tree, colours: ClassColours | NumberColours, counts: list[ValueCounts]
 ) -> list[BoxPart]:
-    """Return lines of those with rows, or nothing."""
+    """Return the lines of values or branches with rows; none without rows."""
     counts = [each for each in counts if each.weight > 0]
     if not counts:
         return []
-    listed, rest = _heaviest(counts)
+    listed, rest = _split_off_lightest(counts)
     # A rule between branches shows the groups of values, if there are some.
     grouped = len({each.branch for each in counts}) < len(counts)
     most = max(each.weight for each in counts)
@@ -153,7 +153,7 @@ def _lines(
     for each in listed:
         tooltip = f"{each.name}: {counts_text(each.weights, tree.schema)}"
         ruled, before = grouped and each.branch != before, each.branch
-        drawn = _drawn(tree, colours, each, most)
+        drawn = _bar_of_entry(tree, colours, each, most)
         lines.append(BarLine(each.name, *drawn, tooltip, ruled))
     if rest:
         names = ", ".join(each.name for each in rest)
@@ -162,8 +162,8 @@ def _lines(
     return [BranchBars(lines)]
 
 
-def _by_value(tree: Tree, node: Node) -> list[ValueCounts]:
-    """Return the values by branch; nothing for numbers, or too many values."""
+def _counts_by_value(tree: Tree, node: Node) -> list[ValueCounts]:
+    """Return the values by branch; none for numbers, or too many values."""
     candidate = node.candidate
     split, table = candidate.split, candidate.table
     if not isinstance(split, Groups):
@@ -186,7 +186,7 @@ def _by_value(tree: Tree, node: Node) -> list[ValueCounts]:
     ]
 
 
-def _by_branch(tree: Tree, node: Node) -> list[ValueCounts]:
+def _counts_by_branch(tree: Tree, node: Node) -> list[ValueCounts]:
     """Return the branches with their labels."""
     table = node.candidate.branches
     children = [tree.nodes[child] for child in node.children]
@@ -208,7 +208,9 @@ def _missing_counts(table: CountTable) -> ValueCounts:
     return ValueCounts("missing", -1, table.missing, float(table.missing_size))
 
 
-def _heaviest(counts: list[ValueCounts]) -> tuple[list[ValueCounts], list[ValueCounts]]:
+def _split_off_lightest(
+    counts: list[ValueCounts],
+) -> tuple[list[ValueCounts], list[ValueCounts]]:
     """Return the heaviest entries in their order, and the others."""
     if len(counts) <= MAX_LINES + 1:
         return counts, []
@@ -218,7 +220,7 @@ def _heaviest(counts: list[ValueCounts]) -> tuple[list[ValueCounts], list[ValueC
     return [each for at, each in enumerate(counts) if at in heaviest], rest
 
 
-def _drawn(
+def _bar_of_entry(
     tree: Tree, colours: ClassColours | NumberColours, entry: ValueCounts, most: float
 ) -> tuple[str, BoxPart, float]:
     """Return the figure, the bar and its relative length, 1 for means."""

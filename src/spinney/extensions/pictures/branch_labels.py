@@ -1,4 +1,4 @@
-"""The label of a branch: its part of the split, as short as a person writes it."""
+"""The label of a branch: its condition in short form."""
 
 from collections.abc import Sequence
 from math import inf
@@ -57,7 +57,7 @@ def branch_label(
         return [lead + shortened(values[0], width, size) + tail]
     if len(values) <= MAX_VALUES and text_width(", ".join(values), size) <= width:
         return [lead + ", ".join(values) + tail]
-    return _abbreviated(
+    return _value_lines(
         values, lead, tail.strip(), max_width=max_width, size=size, lines=lines
     )
 
@@ -68,7 +68,7 @@ def _number_label(
     branch: int,
     attribute: Attribute,
 ) -> tuple[str, str]:
-    """Return the sign and the value of a branch of a number, or of ordered values."""
+    """Return the sign and the value of a branch of a numeric or ordinal split."""
     if isinstance(split, Intervals):
         low, high = split.bounds(branch)
         if -inf < low < high < inf:
@@ -98,7 +98,7 @@ def separating_digits(cut: float, values: NDArray[Any]) -> int:
     return MAX_DIGITS
 
 
-def _abbreviated(
+def _value_lines(
     values: list[str],
     lead: str,
     tail: str,
@@ -107,7 +107,7 @@ def _abbreviated(
     size: float,
     lines: int,
 ) -> list[str]:
-    """Return as many values as fit in the lines, and the number of the others."""
+    """Return lines with as many values as fit, and the number of the others."""
     first = max_width - text_width(lead, size)
     for n_shown in range(min(len(values), MAX_VALUES), 0, -1):
         n_hidden = len(values) - n_shown
@@ -119,14 +119,14 @@ def _abbreviated(
         words[:-1] = [f"{word}," for word in words[:-1]]
         words += [f"… {n_hidden} more"] if n_hidden else []
         words += [tail] if tail else []
-        text = _in_lines(words, max_width, size)
+        text = _fill_lines(words, max_width, size)
         if len(text) <= lines:
             return text
     return [f"{lead}{len(values)} values"]
 
 
-def _in_lines(words: list[str], max_width: float, size: float) -> list[str]:
-    """Return words in lines, each as full as it gets."""
+def _fill_lines(words: list[str], max_width: float, size: float) -> list[str]:
+    """Return words in lines, each filled as far as possible."""
     lines = [words[0]]
     for word in words[1:]:
         longer = f"{lines[-1]} {word}"

@@ -1,6 +1,6 @@
 """Figures of Matplotlib: made without its global state, and written to bytes.
 
-Matplotlib is an extra; it is imported where something is drawn, and nowhere else.
+Matplotlib is an extra; functions that draw import it.
 """
 
 import io
@@ -25,7 +25,7 @@ METADATA: dict[str, dict[str, Any]] = {
 
 
 def check_pictures(paths: Sequence[str]) -> None:
-    """Refuse paths that cannot be drawn to, before any work is done."""
+    """Refuse paths without a picture format, before any work is done."""
     for path in paths:
         picture_suffix(path)
     if paths:
@@ -53,7 +53,7 @@ def new_figure(size: tuple[float, float] = SIZE, *, layout: str = "constrained")
 
 
 def axes_or_new(axes: Any, size: tuple[float, float] = SIZE) -> Any:
-    """Return the axes that were given, or new ones in a figure that pyplot shows."""
+    """Return the user's axes, or new axes in a figure that pyplot shows."""
     if axes is not None:
         if not hasattr(axes, "transData"):
             msg = f"axes must be Axes of Matplotlib, not {type(axes).__name__}"
@@ -64,7 +64,7 @@ def axes_or_new(axes: Any, size: tuple[float, float] = SIZE) -> Any:
 
 
 def figure_bytes(figure: Any, suffix: str) -> bytes:
-    """Return a figure in a format."""
+    """Return the bytes of a figure in the format of a suffix."""
     rc_context = _matplotlib("").rc_context
     drawn = io.BytesIO()
     with rc_context(RC_SETTINGS):
@@ -75,8 +75,8 @@ def figure_bytes(figure: Any, suffix: str) -> bytes:
 def drawable(text: str, families: Sequence[str] | None = None) -> str:
     """Return a text with a □ for each character that no font can draw.
 
-    Matplotlib would draw such a box, too, and warn each time. The fonts are those of
-    its settings, or of these ``families``.
+    Matplotlib would also draw a box, and warn each time. The fonts are Matplotlib's, or
+    these ``families``.
     """
     if text.isascii():
         return text
@@ -87,7 +87,7 @@ def drawable(text: str, families: Sequence[str] | None = None) -> str:
 
 @lru_cache(maxsize=8)
 def _font_characters(families: tuple[str, ...]) -> frozenset[int]:
-    """Return the characters that some font of these families has."""
+    """Return the characters that a font of these families contains."""
     manager = _matplotlib("font_manager")
     fonts = (manager.FontProperties(family=[family]) for family in families)
     paths = map(manager.findfont, fonts)

@@ -24,11 +24,11 @@ def to_forest_svg(
 ) -> str:
     """Return a forest as SVG: its importances, and the tree of this number.
 
-    ``look`` is how the tree is drawn, as of :func:`to_svg`.
+    ``look`` are arguments of :func:`to_svg` for the tree.
     """
     above = ForestHead(
         shown(forest.schema.target.name),
-        _size(forest),
+        _forest_size(forest),
         tuple(importances.ranked()),
         _caption(forest, number),
     )
@@ -68,7 +68,7 @@ class ForestHead:
         return shortened(self.target, NAME_WIDTH, 13, bold=True)
 
     @property
-    def _names(self) -> float:
+    def _name_width(self) -> float:
         names = (shortened(shown(name), NAME_WIDTH, 11) for name, _, _ in self._shown)
         return max((kind_width(name, KIND) for name in names), default=0.0)
 
@@ -76,7 +76,7 @@ class ForestHead:
     def width(self) -> float:
         """The least width."""
         figures = kind_width("0.000 ± 0.000", KIND)
-        bars = self._names + GAP + BAR + GAP + figures
+        bars = self._name_width + GAP + BAR + GAP + figures
         title = kind_width(self._title, "title") + GAP + kind_width(self.size, KIND)
         return max(bars, title, kind_width(self.caption, KIND))
 
@@ -87,7 +87,7 @@ class ForestHead:
         return line_height("title") + lines * line_height(KIND) + 3 * SECTION_GAP
 
     def draw(self, x: float, y: float, width: float) -> Markup:
-        """Return it as SVG."""
+        """Return the heading as SVG."""
         at = y + baseline("title")
         size_x = x + kind_width(self._title, "title") + GAP
         parts = [
@@ -101,12 +101,14 @@ class ForestHead:
         # Bars and whiskers share a scale that ends where the longest whisker does.
         most = max((mean + spread for _, mean, spread in self._shown), default=0.0)
         for name, mean, spread in self._shown:
-            parts.append(self._line(name, mean, spread, x=x, y=y, most=most or 1.0))
+            parts.append(
+                self._importance_line(name, mean, spread, x=x, y=y, most=most or 1.0)
+            )
             y += line_height(KIND)
         n_hidden = len(self.ranked) - MAX_SHOWN
         if n_hidden > 0:
             rest = f"+ {n_hidden} more"
-            right, base = x + self._names, y + baseline(KIND)
+            right, base = x + self._name_width, y + baseline(KIND)
             parts.append(words(rest, x=right, y=base, class_=f"{KIND} end"))
             y += line_height(KIND)
         y += SECTION_GAP
@@ -114,10 +116,10 @@ class ForestHead:
         below = y + SECTION_GAP / 2 + baseline(KIND)
         return joined([*parts, words(self.caption, x=x, y=below, class_=KIND)])
 
-    def _line(
+    def _importance_line(
         self, name: str, mean: float, spread: float, *, x: float, y: float, most: float
     ) -> Markup:
-        tall, start = line_height(KIND), x + self._names + GAP
+        tall, start = line_height(KIND), x + self._name_width + GAP
         cut = shortened(shown(name), NAME_WIDTH, 11)
         base, middle = y + baseline(KIND), y + tall / 2
         low = start + BAR * max(mean - spread, 0.0) / most
@@ -136,7 +138,7 @@ class ForestHead:
         )
 
 
-def _size(forest: Forest) -> str:
+def _forest_size(forest: Forest) -> str:
     leaves = sum(member.n_leaves for member in forest.members) / len(forest)
     recipes = ", ".join(recipe.name for recipe in forest.recipes)
     return f"{len(forest)} trees of {leaves:.1f} leaves on average ({recipes})"

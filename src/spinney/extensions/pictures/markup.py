@@ -1,6 +1,6 @@
-"""SVG and HTML as text: the one place where markup is written, and so escaped.
+"""SVG and HTML as text: the only module that writes and escapes markup.
 
-Texts are made of printable signs (``shown``), for XML has no way to hold the others.
+Texts have printable characters only (``shown``), because XML cannot contain others.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ SHAPES = frozenset({"circle", "line", "path", "rect"})
 
 
 class Markup(str):
-    """Text that is markup already; any other text is escaped."""
+    """Text that contains markup; all other text is escaped."""
 
     __slots__ = ()
 
@@ -27,9 +27,9 @@ def number(value: float) -> str:
 
 
 def element(name: str, *content: str, **attributes: str | float) -> Markup:
-    """Return an element; what is no markup in it is escaped.
+    """Return an element; content that is not ``Markup`` is escaped.
 
-    An underscore in the name of an attribute is a hyphen, one at its end is not there.
+    An underscore in the name of an attribute becomes a hyphen; a final one is dropped.
 
     >>> element("p", "a < b", element("b", "&"), class_="note")
     '<p class="note">a &lt; b<b>&amp;</b></p>'
@@ -51,5 +51,5 @@ def element(name: str, *content: str, **attributes: str | float) -> Markup:
 
 
 def joined(parts: Iterable[Markup], between: str = "") -> Markup:
-    """Return markup one after another, without those that are empty."""
+    """Return parts of markup joined by ``between``, without empty parts."""
     return Markup(between.join(part for part in parts if part))

@@ -1,7 +1,7 @@
 """The colour and opacity of a node: its prediction, and how pure it is.
 
-A colour is a class of the style sheet; it is laid over the page with an opacity, so it
-is pale on a white page and dim on a dark one, and the text on it can be read on both.
+A colour is a class of the style sheet, drawn over the page with an opacity. So it is
+pale on a white page and dim on a dark page, and text on it is legible on both.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def mean_and_deviation(tree: Tree, weights: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class ClassColours:
-    """A colour for each class; of many classes the rarer ones share the last, grey."""
+    """A colour for each class; with many classes, the rarer ones share grey."""
 
     tree: Tree
 
@@ -64,7 +64,7 @@ class ClassColours:
         return f"k{self.index[node.label]}"
 
     def opacity(self, node: Node) -> float:
-        """Return its opacity: the proportion of the label, beyond mere chance."""
+        """Return the opacity of a node: the proportion of its label, beyond chance."""
         chance = 1 / max(self.tree.schema.n_classes, 2)
         proportion = float(self.tree.counted_shares(node)[node.label])
         return opacity((proportion - chance) / (1 - chance))
@@ -77,7 +77,7 @@ class ClassColours:
 
 @dataclass(frozen=True)
 class NumberColours:
-    """One colour below the mean of all rows and one above, strong far away from it."""
+    """One colour below the mean of all rows and one above, stronger far from it."""
 
     tree: Tree
 
@@ -90,8 +90,8 @@ class NumberColours:
     def ends(self) -> tuple[float, float]:
         """The ends of the scale.
 
-        That is at the least and the greatest number that a node predicts, or nearer,
-        so that a few nodes far away leave colours for the others.
+        The ends are the least and the greatest prediction of a node, or nearer to the
+        mean, so that a few extreme nodes leave colours for the others.
         """
         mean, deviation = self.middle
         values = self.tree.arrays.predicted
@@ -100,7 +100,7 @@ class NumberColours:
         return min(low, mean), max(high, mean)
 
     def place(self, number: float) -> float:
-        """Return where a number is on the scale, from 0 to 1."""
+        """Return the position of a number on the scale, from 0 to 1."""
         low, high = self.ends
         place = (number - low) / (high - low) if high > low else 0.5
         return min(max(place, 0.0), 1.0)
@@ -122,7 +122,7 @@ class NumberColours:
         return self.colour(node.value)[0]
 
     def opacity(self, node: Node) -> float:
-        """Return its opacity: the distance from the mean of all rows."""
+        """Return the opacity of a node: its distance from the mean of all rows."""
         return self.colour(node.value)[1]
 
     def strip(self, mean: float, deviation: float) -> MeanStrip:

@@ -1,8 +1,8 @@
-"""Histograms of the attributes of splits over given rows, by class.
+"""Histograms of the splitting attributes over a table's rows, by class.
 
-A model keeps the counts on the sides of a cut and no more, so a histogram needs rows.
-Its bins are equally wide, and the first cut of a node is an edge between two of them: a
-bar is on one side of it, and what is left of the cut is what takes the left branch.
+A model stores only the counts on both sides of a cut, so a histogram needs rows. Bins
+are equally wide, and the first cut of a node is an edge between two bins: the bars left
+of the cut are the rows of the left branch.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,16 +28,16 @@ class Histogram:
     Parameters
     ----------
     low, step : float
-        Where the first bin begins, and how wide each is; a number on an edge is in the
+        The start of the first bin, and the width of bins; a number on an edge is in the
         bin that ends there.
     least, greatest : float
-        The least and the greatest number of these rows.
+        The least and the greatest number of the rows.
     cuts : tuple of float
         The cuts between the branches of the node.
     weights : array
         Bins × classes, or bins × moments of a number that is predicted.
     missing : array
-        The same of the rows that lack the number.
+        The counts or moments of the rows without the number.
     """
 
     low: float
@@ -82,8 +82,8 @@ def node_histograms(
     tree : Tree
         The tree.
     rows : EncodedRows
-        They need the columns of ``FlatTree.read``. One that a missing value divides
-        counts at each node with its part; one of an unknown class does not count.
+        Rows with the columns of ``FlatTree.read``. A row divided by a missing value
+        counts at each node with its weight there; a row of an unknown class is skipped.
     nodes : iterable of int, optional
         The nodes; all by default.
     """
@@ -98,16 +98,16 @@ def node_histograms(
         present = np.isfinite(cells)
         if present.any():
             missing = counts[~present].sum(axis=0)
-            histograms[number] = _histogram(
+            histograms[number] = _make_histogram(
                 cells[present], counts[present], missing, cuts[number]
             )
     return histograms
 
 
-def _histogram(
+def _make_histogram(
     numbers: Floats, counts: Floats, missing: Floats, cuts: tuple[float, ...]
 ) -> Histogram:
-    low, step, size = _bins(numbers, cuts[0])
+    low, step, size = _bin_layout(numbers, cuts[0])
     weights = np.zeros((size, counts.shape[1]))
     np.add.at(weights, bin_indices(numbers, low, step, size, cuts[0]), counts)
     ends = float(numbers.min()), float(numbers.max())
@@ -134,7 +134,7 @@ class _RowsAtNodes:
         return np.asarray(lines[values])
 
     def rows_by_node(self) -> Iterable[tuple[int, Floats, Floats]]:
-        """Yield nodes with the numbers of their rows and what each row counts."""
+        """Yield nodes with the indices of their rows, and each row's counts."""
         is_requested = np.zeros(len(self.tree), np.bool_)
         is_requested[self.nodes] = True
         levels: list[Entries] = []
@@ -157,7 +157,7 @@ class _RowsAtNodes:
             yield number, numbers, self.target[members] * weights[:, None]
 
 
-def _bins(numbers: Floats, cut: float) -> tuple[float, float, int]:
+def _bin_layout(numbers: Floats, cut: float) -> tuple[float, float, int]:
     """Return the start of the first bin, the width of bins, and their number.
 
     A cut with numbers on both sides is an edge. Whole numbers have bins
@@ -182,7 +182,7 @@ def _bins(numbers: Floats, cut: float) -> tuple[float, float, int]:
 def bin_indices(
     numbers: Floats, low: float, step: float, size: int, cut: float
 ) -> NDArray[Any]:
-    """Return the bin of each number; rounding takes none over the cut."""
+    """Return the bin of each number; rounding moves no number across the cut."""
     places = np.ceil((numbers - low) / step).astype(np.int64) - 1
     border = round((cut - low) / step)
     if 0 < border < size:

@@ -1,7 +1,7 @@
-"""Pages that are one file: scripts, styles and data in them, and nothing fetched.
+"""Pages that are one file with scripts, styles and data, and fetch nothing.
 
-The policy of a page names its one script and its one style sheet by their hashes, so
-that nothing else runs in it, whatever the names in a model are.
+The policy of a page allows its one script and its one style sheet by their hashes, so
+that names in a model cannot run code.
 """
 
 import json
@@ -45,8 +45,8 @@ def make_page(
 ) -> str:
     """Return a page around a body of markup; without a script, nothing runs in it.
 
-    ``body_style`` is the style sheet within the body, as in pictures, which the policy
-    must name, too.
+    ``body_style`` is the style sheet within the body, as in pictures; the policy allows
+    it too.
     """
     allowed = " ".join(_hash(sheet) for sheet in (style, body_style) if sheet)
     if script:
@@ -68,7 +68,7 @@ class OfflinePage:
     Parameters
     ----------
     html : str
-        The page: it fetches nothing.
+        The page as HTML.
     """
 
     html: str
@@ -80,7 +80,7 @@ class OfflinePage:
         return f"page of {len(self.html.encode()) / 1000:.0f} kB"
 
     def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
-        """Save it; ``overwrite`` says whether an existing file may be replaced."""
+        """Save the page; ``overwrite`` allows replacing an existing file."""
         check_page_suffix(path)
         write_whole(path, [self.html.encode("utf-8")], overwrite=overwrite)
 
@@ -94,25 +94,25 @@ def check_page_suffix(path: "str | os.PathLike[str]") -> None:
 
 
 def embedded_json(data: Any) -> str:
-    r"""Return data as JSON in which no character can end the element around it.
+    r"""Return data as JSON that cannot end the HTML element around it.
 
     >>> print(embedded_json(["</script>", "a & b", "\u2028", float("inf")]))
     ["\u003c/script\u003e","a \u0026 b","\u2028","infinity"]
     """
     text = json.dumps(
-        _plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        _json_data(data), ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-def _plain(data: Any) -> Any:
+def _json_data(data: Any) -> Any:
     """Return data with infinite numbers as text, and NaN as None."""
     if isinstance(data, dict):
-        return {name: _plain(part) for name, part in data.items()}
+        return {name: _json_data(part) for name, part in data.items()}
     if isinstance(data, (list, tuple)):
-        return [_plain(part) for part in data]
+        return [_json_data(part) for part in data]
     if isinstance(data, float) and (isinf(data) or data != data):
         return None if data != data else "infinity" if data > 0 else "-infinity"
     return data

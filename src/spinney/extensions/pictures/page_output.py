@@ -19,9 +19,9 @@ page_options = combined_options(
 
 
 def page_path(stem: str, options: Mapping[str, Any]) -> str:
-    """Return where a page goes; refuse what cannot or must not be written.
+    """Return the path of a page; refuse a path that cannot or must not be written.
 
-    Without -o it is named after ``stem``, and with --open it is a temporary file.
+    Without -o the file is named after ``stem``; with --open it is a temporary file.
     """
     from spinney.extensions.pictures.offline_page import check_page_suffix
 

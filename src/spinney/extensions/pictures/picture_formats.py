@@ -1,4 +1,4 @@
-"""Pictures as formats of an export: SVG, PNG and PDF."""
+"""The export formats of pictures: SVG, PNG and PDF."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -19,10 +19,10 @@ def _svg(model: Any, **options: Any) -> str:
     return str(model.plot(**options).svg)
 
 
-def _drawn(suffix: str) -> Callable[..., bytes]:
+def _picture_writer(suffix: str) -> Callable[..., bytes]:
     return lambda model, **options: svg_bytes(_svg(model, **options), suffix)
 
 
 SVG = Format("svg", DRAWN, lambda m, **o: _svg(m, **o) + "\n", options=LOOKS)
-PNG = Format("png", DRAWN, _drawn("png"), options=LOOKS)
-PDF = Format("pdf", DRAWN, _drawn("pdf"), options=LOOKS)
+PNG = Format("png", DRAWN, _picture_writer("png"), options=LOOKS)
+PDF = Format("pdf", DRAWN, _picture_writer("pdf"), options=LOOKS)

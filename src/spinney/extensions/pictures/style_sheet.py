@@ -1,7 +1,7 @@
-"""The style sheet of pictures: light, dark where the screen is, and light on paper.
+"""The style sheet of pictures: light, dark on dark screens, and light on paper.
 
-Every rule applies inside pictures only, so a picture changes nothing else on a page,
-and several pictures share the rules.
+Every rule applies inside pictures only, so the rest of a page does not change, and
+several pictures share the rules.
 """
 
 from spinney._support.colours import COLOURS
@@ -58,18 +58,18 @@ SHAPES = {
 }
 
 
-def _rules(rules: dict[str, str]) -> str:
+def _css_rules(rules: dict[str, str]) -> str:
     return "".join(
         f"{','.join(f'{SCOPE} {name}' for name in names.split(','))}{{{rule}}}"
         for names, rule in rules.items()
     )
 
 
-def _painted(colours: dict[str, str]) -> dict[str, str]:
+def _stroke_rules(colours: dict[str, str]) -> dict[str, str]:
     return {names: f"{how}:{colours[what]}" for names, (how, what) in PAINTS.items()}
 
 
-def _fills(colours: dict[str, str]) -> dict[str, str]:
+def _fill_rules(colours: dict[str, str]) -> dict[str, str]:
     return {f".{name}": f"fill:{colour}" for name, colour in colours.items()}
 
 
@@ -84,7 +84,7 @@ def element_style(element: str, classes: str) -> dict[str, str]:
     """
     selectors = {element, *(f".{name}" for name in classes.split())}
     style: dict[str, str] = {}
-    for rules in (SHAPES, _fills(CLASS_COLOURS), _painted(LIGHT)):
+    for rules in (SHAPES, _fill_rules(CLASS_COLOURS), _stroke_rules(LIGHT)):
         for names, rule in rules.items():
             if selectors & set(names.split(",")):
                 style |= dict(part.split(":", 1) for part in rule.split(";"))
@@ -93,16 +93,16 @@ def element_style(element: str, classes: str) -> dict[str, str]:
 
 STYLE_SHEET = (
     f"{SCOPE}{{max-width:100%;height:auto;color-scheme:light dark}}"
-    + _rules(SHAPES)
-    + _rules(_fills(CLASS_COLOURS))
-    + _rules(_painted(LIGHT))
+    + _css_rules(SHAPES)
+    + _css_rules(_fill_rules(CLASS_COLOURS))
+    + _css_rules(_stroke_rules(LIGHT))
     + "@media screen and (prefers-color-scheme:dark)"
-    + f"{{{_rules(_painted(DARK))}{_rules(_fills(DARK_COLOURS))}}}"
+    + f"{{{_css_rules(_stroke_rules(DARK))}{_css_rules(_fill_rules(DARK_COLOURS))}}}"
 )
 
 
 def variables(*, dark: bool) -> str:
-    """Return the colours as variables of CSS, that of the page first.
+    """Return the colours as variables of CSS, the page's colour first.
 
     >>> variables(dark=False)[6:15], variables(dark=True)[6:15]
     (':#ffffff;', ':#14171a;')

@@ -6,7 +6,7 @@ from spinney.extensions.pictures.markup import Markup, element, joined, number
 
 
 def picture(content: Iterable[Markup], width: float, height: float) -> Markup:
-    """Return a whole picture, in the scope of the style sheet."""
+    """Return the SVG element of a whole picture, with the style sheet's class."""
     return element(
         "svg",
         "\n",

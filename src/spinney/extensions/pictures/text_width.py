@@ -1,10 +1,9 @@
-"""The width of a text when it is drawn, by the widths of its letters.
+"""The width of a drawn text, by the widths of its letters.
 
-The table holds the widths of Helvetica and of the fonts made to its measure (Arial,
-Liberation Sans, Nimbus Sans), in thousandths of the size of the font. Letters with
-accents are as wide as those without; signs that are not in the table count as wide
-ones, and those of East Asia as squares, so that a text is hardly ever wider than it is
-held to be.
+The table holds the widths of Helvetica and of fonts with the same metrics (Arial,
+Liberation Sans, Nimbus Sans), in thousandths of the font size. Letters with accents
+have the width of plain letters. Signs that are not in the table count as wide, and East
+Asian ones as squares, so that a text is hardly ever wider than estimated.
 """
 
 import unicodedata
@@ -41,7 +40,7 @@ ELLIPSIS = "…"
 
 
 @lru_cache(maxsize=4096)
-def _letter(letter: str) -> int:
+def _letter_width(letter: str) -> int:
     if letter in _WIDTH:
         return _WIDTH[letter]
     if unicodedata.combining(letter):
@@ -58,15 +57,15 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     >>> round(text_width("texture", 10), 2), round(text_width("été", 10), 2)
     (30.57, 13.9)
     """
-    width = sum(map(_letter, text)) + (_BOLD * len(text) if bold else 0)
+    width = sum(map(_letter_width, text)) + (_BOLD * len(text) if bold else 0)
     return width * size / 1000
 
 
 def shortened(text: str, max_width: float, size: float, *, bold: bool = False) -> str:
-    """Return a text that fits, with its middle left out where it is too long.
+    """Return a text that fits; the middle of a text that is too long is left out.
 
     Names often differ at their ends, so two thirds of the width are for the beginning
-    and one for the end.
+    and one third is for the end.
 
     >>> shortened("average_income_of_the_household", 120, 12)
     'average_inc…usehold'
@@ -74,14 +73,14 @@ def shortened(text: str, max_width: float, size: float, *, bold: bool = False) -
     if text_width(text, size, bold=bold) <= max_width:
         return text
     width = max_width - text_width(ELLIPSIS, size, bold=bold)
-    begin = _fitting(text, width * 2 / 3, size, bold=bold)
+    begin = _n_fitting(text, width * 2 / 3, size, bold=bold)
     used = text_width(text[:begin], size, bold=bold)
-    end = _fitting(text[:begin:-1], width - used, size, bold=bold)
+    end = _n_fitting(text[:begin:-1], width - used, size, bold=bold)
     return text[:begin].rstrip() + ELLIPSIS + text[len(text) - end :].lstrip()
 
 
-def _fitting(text: str, max_width: float, size: float, *, bold: bool) -> int:
-    """Return how many characters of a text fit."""
+def _n_fitting(text: str, max_width: float, size: float, *, bold: bool) -> int:
+    """Return the number of characters of a text that fit."""
     used = 0.0
     for place, letter in enumerate(text):
         used += text_width(letter, size, bold=bold)

@@ -1,19 +1,19 @@
 """Positions of the nodes of a tree across its levels: tidy, in linear time.
 
-Levels are drawn below each other, so only places across matter here. Subtrees are
-rigid: each is laid out once, about its root, so equal subtrees are drawn alike. What
-is then asked of siblings i < j is a least distance between their roots, the greatest
-distance by which the right contour of i reaches into the left contour of j on a level
-where no sibling stands between them (Reingold and Tilford 1981). The places that keep
-all these distances form a convex set. Its two corners are easy to find, the siblings
-as far left as they go and as far right, and half way between the two is a place where
-nothing overlaps, what is between large siblings is spread evenly, and a mirrored tree
-has a mirrored picture (Kennedy 1996).
+Levels are drawn below each other, so only positions across the tree matter here.
+Subtrees are rigid: each is laid out once, about its root, so equal subtrees are drawn
+alike. Siblings i < j then need a least distance between their roots: the greatest
+distance by which the right contour of i reaches into the left contour of j, on levels
+where no sibling is between them (Reingold and Tilford 1981). The positions that keep
+all these distances form a convex set. Two of its corners are easy to find: all siblings
+as far left as possible, and as far right. Half way between these corners nothing
+overlaps, small siblings are spread evenly between large ones, and a mirrored tree has a
+mirrored picture (Kennedy 1996).
 
-Two contours are compared and joined on the levels that both have, and on these the
-shallower one then is history: so all nodes together cost one step each. For that a
-contour is a list from its deepest level up, each edge relative to the edge one level
-above: to move it is to change one number, to join two is to replace the end of the
+Two contours are compared and joined on the levels that both have; the joined contour no
+longer needs the shallower one there. So all nodes together cost one step each. For
+this, a contour is a list from its deepest level up, each edge relative to the edge one
+level above. Moving a contour changes one number; joining two replaces the end of the
 deeper list.
 """
 
@@ -33,7 +33,7 @@ class Contour:
     end: float
 
     def moved(self, distance: float) -> "Contour":
-        """Move it, in place."""
+        """Move the contour in place, and return it."""
         self.steps[-1] += distance
         self.end += distance
         return self
@@ -41,7 +41,7 @@ class Contour:
     def under(self, upper: "Contour", edge: float) -> "Contour":
         """Replace the upper levels by another contour, in place.
 
-        ``edge`` is where this contour stood on the last of those levels.
+        ``edge`` is the position of this contour on the last of these levels.
         """
         depth = len(upper.steps)
         self.steps[-1 - depth] += edge - upper.end
@@ -49,7 +49,7 @@ class Contour:
         return self
 
     def below(self, edge: float) -> "Contour":
-        """Put a root with this edge on top, in place."""
+        """Add a root with this edge on top, in place."""
         self.steps[-1] -= edge
         self.steps.append(edge)
         return self
@@ -57,12 +57,12 @@ class Contour:
 
 @dataclass(slots=True)
 class Siblings:
-    """Least distances between siblings, and those visible from each side.
+    """Least distances between siblings, and the siblings visible from each side.
 
     ``distances`` holds (i, j, least distance), rising in j. ``visible_right`` are the
-    siblings that the right contour of all is made of, the deepest first, each with
-    its edge on the last level that a later sibling hides; ``visible_left``, the
-    shallowest first, likewise of the left contour.
+    siblings that form the common right contour, the deepest first, each with its edge
+    on the last level that a later sibling hides; ``visible_left``, the shallowest
+    first, form the left contour.
     """
 
     distances: list[tuple[int, int, float]]
@@ -73,7 +73,7 @@ class Siblings:
 def tidy_layout(
     children: Sequence[Sequence[int]], breadths: Sequence[float], *, gap: float = 0.0
 ) -> list[float]:
-    """Return where the middle of each node stands across the tree.
+    """Return the position of the middle of each node across the tree.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def tidy_layout(
         The numbers of each node's children, from left to right. A child's number is
         greater than its parent's, and node 0 is the root.
     breadths : sequence of float
-        How much room each node takes across the tree.
+        The size of each node across the tree.
     gap : float
         The least distance between nodes of a level.
 
@@ -100,14 +100,14 @@ def tidy_layout(
             continue
         lefts = [left.pop(child) for child in children[node]]
         rights = [right.pop(child) for child in children[node]]
-        pairs = _siblings(lefts, rights, gap)
-        places = _spread(len(lefts), pairs.distances)
+        pairs = _sibling_distances(lefts, rights, gap)
+        places = _middle_positions(len(lefts), pairs.distances)
         middle = (places[0] + places[-1]) / 2
         for child, place in zip(children[node], places, strict=True):
             offsets[child] = place - middle
         at = [place - middle for place in places]
-        left[node] = _joined(lefts, pairs.visible_left, at).below(-half)
-        right[node] = _joined(rights, pairs.visible_right[::-1], at).below(half)
+        left[node] = _joined_contour(lefts, pairs.visible_left, at).below(-half)
+        right[node] = _joined_contour(rights, pairs.visible_right[::-1], at).below(half)
     for node, below in enumerate(children):
         for child in below:
             offsets[child] += offsets[node]
@@ -116,11 +116,13 @@ def tidy_layout(
     return [place - first for place in offsets]
 
 
-def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblings:
+def _sibling_distances(
+    lefts: list[Contour], rights: list[Contour], gap: float
+) -> Siblings:
     """Return the least distances of siblings, each pair on the levels where it meets.
 
-    The siblings that are seen from the right form a stack: the last one on top, and
-    below it deeper and deeper ones, of which it hides the upper levels.
+    The siblings visible from the right form a stack: the last one is on top, and hides
+    the upper levels of the deeper siblings below it.
     """
     pairs = Siblings([], [(0, 0.0)], [(0, 0.0)])
     visible = pairs.visible_right
@@ -144,8 +146,8 @@ def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblin
     return pairs
 
 
-def _spread(n: int, distances: list[tuple[int, int, float]]) -> list[float]:
-    """Return places half way between as far left and as far right as can be."""
+def _middle_positions(n: int, distances: list[tuple[int, int, float]]) -> list[float]:
+    """Return positions half way between the leftmost and the rightmost possible."""
     near, far = [0.0] * n, [float("inf")] * n
     for i, j, distance in distances:
         near[j] = max(near[j], near[i] + distance)
@@ -155,12 +157,13 @@ def _spread(n: int, distances: list[tuple[int, int, float]]) -> list[float]:
     return [(low + high) / 2 for low, high in zip(near, far, strict=True)]
 
 
-def _joined(
+def _joined_contour(
     contours: list[Contour], visible: list[tuple[int, float]], at: list[float]
 ) -> Contour:
-    """Return the contour of all siblings, from those that are seen, shallowest first.
+    """Return the contour of all siblings, from the visible ones, shallowest first.
 
-    It is relative to the middle of their parent; ``at`` is where each sibling stands.
+    The contour is relative to the middle of the parent; ``at`` are the positions of the
+    siblings.
     """
     (first, _), *deeper = visible
     whole = contours[first].moved(at[first])
@@ -170,7 +173,7 @@ def _joined(
 
 
 def level_places(extents: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """Return where levels begin, one after another: each after a gap of its own.
+    """Return the start of each level; a gap of its own precedes each level.
 
     >>> level_places([10.0, 20.0, 5.0], [0.0, 3.0, 4.0])
     [0.0, 13.0, 37.0]

@@ -1,4 +1,4 @@
-"""The picture that users get: shown in a notebook, saved to a file."""
+"""The picture object for users: displayed in a notebook, saved to a file."""
 
 import os
 import re
@@ -20,7 +20,7 @@ PAGE_STYLE = "body{margin:0;padding:8px}:root{color-scheme:light dark}"
 class Picture:
     """A picture of a tree, a forest or clusters.
 
-    A notebook shows it; ``svg`` and ``html`` are it as text.
+    A notebook displays the picture; ``svg`` and ``html`` are its text forms.
 
     Parameters
     ----------
@@ -51,21 +51,21 @@ class Picture:
 
     @property
     def html(self) -> str:
-        """A page of its own: it fetches nothing, and nothing in it runs."""
+        """The picture as a page that fetches nothing and runs nothing."""
         # The first title of a picture is that of the whole, and escaped.
         title = unescape(self.svg.partition("<title>")[2].partition("</title>")[0])
         return make_page(title, self.svg, style=PAGE_STYLE, body_style=STYLE_SHEET)
 
     def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
-        """Save it as .svg, .png, .pdf or, in a page, as .html, by the path's suffix.
+        """Save the picture as .svg, .png, .pdf or, in a page, .html, by the suffix.
 
         PNG and PDF are drawn by Matplotlib, which ``pip install 'spinney[plot]'`` adds.
-        ``overwrite`` says whether a file that is there may be replaced.
+        ``overwrite`` allows replacing an existing file.
         """
         write_whole(path, [self.content(path)], overwrite=overwrite)
 
     def content(self, path: "str | os.PathLike[str]") -> bytes:
-        """Return what :meth:`save` writes to a path."""
+        """Return the bytes that :meth:`save` writes to a path."""
         check_suffix(path)
         suffix = os.path.splitext(os.fsdecode(path))[1].lower()
         if suffix in DRAWN_SUFFIXES:
@@ -76,7 +76,7 @@ class Picture:
 
 
 def check_suffix(path: "str | os.PathLike[str]") -> None:
-    """Refuse a path without a suffix of a picture."""
+    """Refuse a path without the suffix of a picture format."""
     name = os.fsdecode(path)
     if not name.lower().endswith((*SVG_SUFFIXES, *PAGE_SUFFIXES, *DRAWN_SUFFIXES)):
         msg = f"{name!r} does not end in .svg, .html, .png or .pdf: name such a file"

@@ -1,8 +1,8 @@
 """The layout of a picture: the drawn nodes, their boxes and positions.
 
-A tree that is too large is drawn down to the depth that fits; below it, stubs count
-the hidden nodes. Positions are across the tree and along it, from the root on, so one
-sketch serves both directions.
+A large tree is drawn down to the depth that fits; stubs below count the hidden nodes.
+Positions are across the tree, and along it from the root, so one sketch serves vertical
+and horizontal trees.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ LABEL_WIDTH = {"compact": 160.0, "rules": 230.0, "teaching": 160.0}
 class DrawnNode:
     """A node with its box, or a stub, which has no node.
 
-    ``label`` has the lines at the branch that leads to it, ``whole`` is its tooltip;
+    ``label`` has the lines at the branch to the node, ``whole`` is the label's tooltip;
     ``share`` is the proportion of all weight in the branch.
     """
 
@@ -56,10 +56,10 @@ class DrawnNode:
 
 @dataclass(frozen=True)
 class Sketch:
-    """Drawn nodes, parents before children, and where they are.
+    """Drawn nodes, parents before children, and their positions.
 
-    ``across`` has the middle of each node, ``along`` where each level begins, ``bands``
-    how much room labels have before it; levels end with their largest box.
+    ``across`` has the middle of each node, ``along`` the start of each level, ``bands``
+    the space for labels before it; a level is as long as its largest box.
     """
 
     drawn: list[DrawnNode]
@@ -72,12 +72,12 @@ class Sketch:
 
     @property
     def cut(self) -> bool:
-        """Whether something is not drawn."""
+        """Whether some nodes are not drawn."""
         return any(each.node is None for each in self.drawn)
 
     @property
     def size(self) -> tuple[float, float]:
-        """The room across and along."""
+        """The size of the sketch across and along."""
         pairs = zip(self.across, self.drawn, strict=True)
         across = max(
             at + _breadth(each, horizontal=self.horizontal) / 2 for at, each in pairs
@@ -153,7 +153,7 @@ def _draw_nodes(
         if number not in boxes_by_node:
             boxes_by_node[number] = boxes.box(node)
         place = len(drawn)
-        drawn.append(_labelled(boxes, node, boxes_by_node[number], shared))
+        drawn.append(_labelled_node(boxes, node, boxes_by_node[number], shared))
         if parent is not None:
             drawn[parent].children.append(place)
         if node.is_leaf:
@@ -174,7 +174,7 @@ def _draw_nodes(
     return drawn
 
 
-def _labelled(
+def _labelled_node(
     boxes: NodeBoxes, node: Node, box: NodeBox, together: tuple[Node, ...]
 ) -> DrawnNode:
     if node.parent is None:

@@ -26,7 +26,7 @@ def buckets(
     Parameters
     ----------
     values : array of numbers
-        Missing ones are ignored.
+        Missing numbers are ignored.
     axes : Axes, optional
     method, n_buckets, more
         As for :func:`spinney.discretise`.

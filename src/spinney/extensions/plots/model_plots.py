@@ -8,6 +8,7 @@ from spinney.errors import ParameterError
 from spinney.extensions.pictures import draw_svg
 from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
+    IMPORTANCE_AXIS,
     indexed_colour,
     new_axes,
     short,
@@ -34,7 +35,7 @@ def tree(
     ----------
     model : fitted tree
     axes : Axes, optional
-        Where to draw; new ones of the picture's size if not given.
+        The axes to draw on; new axes of the picture's size by default.
     style, horizontal, max_depth
         As for ``model.plot``.
 
@@ -63,12 +64,7 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
         The greatest number of attributes; the most important come first.
     """
     check_kind(model, "importances", "tree", "forest")
-    if model.kind == "forest":
-        ranked = list(model.importances().ranked())
-    else:
-        importances, attributes = model.tree.importances, model.schema.attributes
-        order = np.argsort(-importances, kind="stable")
-        ranked = [(attributes[i].text(), float(importances[i]), 0.0) for i in order]
+    ranked = list(model.importances().ranked())
     shown = ranked[:most]
     axes = new_axes(axes, (5.2, 0.9 + 0.24 * len(shown)))
     names, means, spreads = zip(*reversed(shown), strict=True)
@@ -85,16 +81,16 @@ def importances(model: Any, axes: Any = None, *, most: int = MAX_BARS) -> Any:
     more = f", {rest} more not shown" if rest else ""
     spread_over = " ± SD over trees" if model.kind == "forest" else ""
     title = f"variable importance for {short(model.schema.target.name, 30)}{more}"
-    return titled(axes, title, x=f"decrease in impurity (normalised){spread_over}")
+    return titled(axes, title, x=f"{IMPORTANCE_AXIS}{spread_over}")
 
 
 def pruning_path(model: Any, axes: Any = None) -> Any:
     """Draw the relative error by number of leaves along the cost-complexity sequence.
 
-    All errors are relative to that of the root on the training rows. The error by
+    All errors are relative to the root's error on the training rows. The error by
     cross-validation or on a validation set has its standard error. The dotted line is
     one standard error above its minimum (1-SE rule). A model that was not pruned by
-    cost complexity has its training error only.
+    cost complexity has only its training error.
     """
     check_kind(model, "pruning_path", "tree")
     sequence = model.sequence_

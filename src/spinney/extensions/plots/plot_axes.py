@@ -10,6 +10,9 @@ from spinney.extensions.pictures.figures import axes_or_new, drawable
 
 MAX_LENGTH = 60
 SMALL, SMALLER = 8, 7
+IMPORTANCE_AXIS = "decrease in impurity (normalised)"
+CONFUSION_AXES = ("predicted class", "true class")
+ROC_AXES = ("false positive rate", "true positive rate (sensitivity)")
 
 
 def new_axes(axes: Any, size: tuple[float, float] = (5.2, 4.0)) -> Any:
@@ -31,7 +34,7 @@ def titled(axes: Any, title: str, x: str = "", y: str = "") -> Any:
 def short(text: Any, max_length: int = MAX_LENGTH) -> str:
     r"""Return a name in printable characters, shortened if it is long.
 
-    Dollars are escaped once, since Matplotlib reads text between two as a formula.
+    Dollar signs are escaped, because Matplotlib reads text between two as a formula.
 
     >>> short("a very long name", 8), short("US$"), short(short("US$"))
     ('a very …', 'US\\$', 'US\\$')

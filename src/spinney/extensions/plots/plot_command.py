@@ -1,4 +1,4 @@
-"""``spinney plot KIND``: what :mod:`spinney.extensions.plots` draws, to a file."""
+"""``spinney plot KIND``: plots of :mod:`spinney.extensions.plots` as files."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,7 @@ class _Kinds(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Note which kind runs, so that messages name its options."""
+        """Record the kind that runs, so that messages name its options."""
         name, command, arguments = super().resolve_command(ctx, args)
         if isinstance(ctx.obj, list):
             ctx.obj.append(command)
@@ -86,7 +86,9 @@ class _Kinds(click.Group):
                 say(f"drawn to {path}")
 
             run.__doc__ = function.__doc__
-            decorated = combined_options(*decorators, _output(name), _overwrite)(run)
+            decorated = combined_options(
+                *decorators, _output_options(name), _overwrite
+            )(run)
             epilog = examples(f"spinney plot {example}")
             return self.command(name, epilog=epilog)(decorated)
 
@@ -96,7 +98,7 @@ class _Kinds(click.Group):
 _overwrite = click.option("--overwrite", is_flag=True, help="Overwrite the file.")
 
 
-def _output(name: str) -> Any:
+def _output_options(name: str) -> Any:
     return click.option(
         "-o",
         "--output",
@@ -106,7 +108,7 @@ def _output(name: str) -> Any:
 
 
 def _check_drawn(paths: list[str]) -> None:
-    """Refuse paths that need Matplotlib if it is missing; a tree's .svg does not."""
+    """Refuse paths that need Matplotlib if it is missing; an .svg does not."""
     check_pictures([path for path in paths if picture_suffix(path) != "svg"])
 
 
@@ -153,14 +155,19 @@ def _tree(model: str, **options: Any) -> Drawing:
     "importances",
     _model,
     click.option("--most", type=click.IntRange(min=1), default=30, show_default=True),
-    example="importances forest.spinney",
+    example="importances forest.spinney -o forest.svg",
+    check_paths=_check_drawn,
 )
 def _importances(model: str, most: int) -> Drawing:
     """Draw the variable importance of MODEL, a tree or a forest."""
     from spinney.extensions.plots import importances
+    from spinney.extensions.plots.plot_svg import importances_svg
 
     fitted = load(model, "tree", "forest")
-    return drawing(lambda axes: importances(fitted, axes, most=most))
+    return drawing(
+        lambda axes: importances(fitted, axes, most=most),
+        lambda: importances_svg(fitted, most=most),
+    )
 
 
 @plot.kind(
@@ -221,18 +228,24 @@ def _regions(model: str, data: str, x: str, y: str, fixed: tuple[str, ...]) -> D
 
 
 def _add_table_plot(name: str, meaning: str) -> None:
-    """Make a plot of a model on a table with the truth a kind."""
+    """Add a kind of plot for a model and a table with the target."""
 
     def drawn(model: str, data: str, weight: str | None, **options: Any) -> Any:
         from spinney import plots
+        from spinney.extensions.plots import plot_svg
 
         fitted = load(model, "tree", "forest")
         table = fitted.read(data, weight=weight, **file_arguments(options))
-        function = getattr(plots, name)
-        return drawing(lambda axes: function(fitted, table, axes, weight=weight))
+        function, svg = getattr(plots, name), getattr(plot_svg, f"{name}_svg", None)
+        return drawing(
+            lambda axes: function(fitted, table, axes, weight=weight),
+            svg and (lambda: svg(fitted, table, weight=weight)),
+        )
 
     drawn.__doc__ = meaning
-    plot.kind(name, _on_table, example=f"{name} credit.spinney test.csv")(drawn)
+    check_paths = check_pictures if name == "calibration" else _check_drawn
+    example = f"{name} credit.spinney test.csv"
+    plot.kind(name, _on_table, example=example, check_paths=check_paths)(drawn)
 
 
 _add_table_plot("confusion", "Draw the confusion matrix of MODEL on DATA.")
@@ -296,7 +309,7 @@ def _robustness(
 def _run_study(
     function: Callable[..., Any], options: dict[str, Any], further: dict[str, Any]
 ) -> Any:
-    """Return the study of the recipes given, or of the usual ones."""
+    """Return the study of the user's recipes, or of the default ones."""
     recipes = [candidate_from_text(text) for text in options["recipes"]]
     with progress_bar("growing") as progress:
         return function(

@@ -11,13 +11,24 @@ Drawing = Callable[
 ]  # from a path, whose suffix is the format, to a picture
 
 
-def drawing(draw: Callable[[Any], Any]) -> Drawing:
-    """Return a function that writes what ``draw`` draws as a picture."""
-    return lambda path: plot_picture(draw, path)
+def drawing(
+    draw: Callable[[Any], Any], svg: Callable[[], str] | None = None
+) -> Drawing:
+    """Return a function from a path to the picture that ``draw`` draws.
+
+    ``svg`` gives the same as SVG, without Matplotlib.
+    """
+
+    def drawn(path: str) -> bytes:
+        if svg is not None and picture_suffix(path) == "svg":
+            return f"{svg()}\n".encode()
+        return plot_picture(draw, path)
+
+    return drawn
 
 
 def plot_picture(draw: Callable[[Any], Any], path: str) -> bytes:
-    """Return what ``draw`` draws on axes, as a picture."""
+    """Return the bytes of the picture that ``draw`` draws on axes."""
     suffix = picture_suffix(path)
     figure = new_figure()
     draw(figure.subplots())
@@ -30,14 +41,14 @@ def cluster_picture(fit: Any, path: str) -> bytes:
     return plot_picture(lambda axes: clusters(fit, axes), path)
 
 
-def elbow_picture(choice: Any, k: int, path: str, *, given: bool = False) -> bytes:
-    """Return inertia by k, and below it the measure that chose k, if another."""
+def elbow_picture(choice: Any, k: int, path: str, *, is_k_fixed: bool = False) -> bytes:
+    """Return a plot of inertia by k and, below it, the measure that chose k."""
     by_k = registry.load("plot", "by_k")
     measures = ["inertia", *([choice.rule] if choice.rule != "elbow" else [])]
     figure = new_figure()
     panels = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
     for axes, measure in zip(panels, measures, strict=True):
-        by_k(choice, axes, measure=measure, k=k, given=given)
+        by_k(choice, axes, measure=measure, k=k, is_k_fixed=is_k_fixed)
     for axes in panels[:-1]:
         axes.set_xlabel("")
     for axes in panels[1:]:

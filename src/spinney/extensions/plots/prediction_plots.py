@@ -9,6 +9,8 @@ from spinney.errors import ParameterError
 from spinney.extensions.evaluation import Score, calibration_curves, roc_curves, score
 from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
+    CONFUSION_AXES,
+    ROC_AXES,
     indexed_colour,
     new_axes,
     short,
@@ -62,11 +64,11 @@ def confusion(
     right = weight_text(float(np.trace(counts)))
     title = f"{short(measured.target, 30)}: {right} of {weight_text(measured.weight)}"
     title = f"{title} correctly classified"
-    return titled(axes, title, x="predicted class", y="true class")
+    return titled(axes, title, *CONFUSION_AXES)
 
 
 def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -> Any:
-    """Draw ROC curves: for two classes that of the last, else each class against all.
+    """Draw ROC curves: of the last of two classes, else of each class against the rest.
 
     Parameters
     ----------
@@ -84,8 +86,7 @@ def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
     with_legend(axes, loc="lower right", title=_legend_title(curves))
     title = f"ROC curve for {short(model.schema.target.name, 30)}"
-    rates = {"x": "false positive rate", "y": "true positive rate (sensitivity)"}
-    return titled(axes, title, **rates)
+    return titled(axes, title, *ROC_AXES)
 
 
 def calibration(
@@ -96,7 +97,7 @@ def calibration(
     n_bins: int = 10,
     weight: str | None = None,
 ) -> Any:
-    """Draw observed frequencies by predicted probability; dots grow with their rows.
+    """Draw observed frequencies by predicted probability; larger dots have more rows.
 
     Parameters
     ----------

@@ -44,12 +44,13 @@ def regions(
     y: str | None = None,
     fixed: Mapping[str, Value] | None = None,
 ) -> Any:
-    """Draw what a model predicts over two numeric attributes, and rows on it.
+    """Draw a model's predictions over two numeric attributes, with rows.
 
     A tree splits on one attribute at a time, so its regions are rectangles, drawn
     exactly from its thresholds. Other attributes are fixed: numbers at the median,
-    categories at the most frequent; the title names them. A row is faded if its own
-    prediction differs from that of its region, because it differs from a fixed value.
+    categories at the most frequent; the title names them. A row is faded if its
+    prediction differs from its region's, because its other values differ from the fixed
+    ones.
 
     Parameters
     ----------
@@ -77,10 +78,10 @@ def regions(
     table = model.read(data, whole=True)
     x, y = _axis_names(model, x, y)
     fixed_values = _fixed_values(model.schema, table, {x, y}, dict(fixed or {}))
-    edges = [_edges(model, table, name) for name in (x, y)]
-    cells = _cells(model, edges, (x, y), fixed_values)
+    edges = [_cell_edges(model, table, name) for name in (x, y)]
+    cells = _cell_predictions(model, edges, (x, y), fixed_values)
     axes = new_axes(axes)
-    handles = _fill(axes, model, edges, cells)
+    handles = _fill_cells(axes, model, edges, cells)
     handles += _draw_rows(axes, model, table, (x, y), fixed_values)
     if handles:
         with_legend(axes, handles, title=short(model.schema.target.name, 24))
@@ -103,7 +104,7 @@ def _value_text(value: Value | None) -> str:
 
 
 def _axis_names(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
-    """Return the names of two numeric attributes, the most important by themselves."""
+    """Return the names of two numeric attributes; by default the most important."""
     schema = model.schema
     numeric = [
         attribute.name
@@ -168,7 +169,7 @@ def _fixed_values(
     return values
 
 
-def _edges(model: Any, table: Table, name: str) -> Floats:
+def _cell_edges(model: Any, table: Table, name: str) -> Floats:
     """Return the edges of cells along an attribute: thresholds, or a grid."""
     column = table[name]
     known = column.cells[np.isfinite(column.cells)]
@@ -201,7 +202,7 @@ def _thresholds(model: Any, name: str) -> Floats | None:
     return np.unique(np.array([split.threshold for split in splits], np.float64))
 
 
-def _cells(
+def _cell_predictions(
     model: Any,
     edges: list[Floats],
     names: tuple[str, str],
@@ -211,11 +212,11 @@ def _cells(
     centres = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
     x, y = np.meshgrid(*centres)
     columns = dict(zip(names, (x.ravel(), y.ravel()), strict=True))
-    outputs = model.outputs(_with_fixed(model, columns, fixed, x.size))
+    outputs = model.outputs(_columns_with_fixed_values(model, columns, fixed, x.size))
     return np.asarray(outputs).reshape(*x.shape, -1)
 
 
-def _with_fixed(
+def _columns_with_fixed_values(
     model: Any, columns: dict[str, Any], fixed: dict[str, Value | None], n_rows: int
 ) -> dict[str, Any]:
     """Return rows of some columns, with fixed values in the others."""
@@ -226,7 +227,7 @@ def _with_fixed(
     }
 
 
-def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any]:
+def _fill_cells(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any]:
     """Fill the cells; return the legend handles of the classes."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import ListedColormap
@@ -244,7 +245,9 @@ def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any
     look = {"cmap": ListedColormap(COLOURS), "vmin": 0, "vmax": n, "alpha": 0.3}
     axes.pcolormesh(*edges, labels % n, **look)
     axes.add_collection(
-        LineCollection(_borders(edges, labels), colors=LIGHT["frame"], linewidths=0.9)
+        LineCollection(
+            _class_borders(edges, labels), colors=LIGHT["frame"], linewidths=0.9
+        )
     )
     drawn_classes = np.unique(labels)[:n]
     return [
@@ -253,7 +256,7 @@ def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any
     ]
 
 
-def _borders(edges: list[Floats], labels: Integers) -> list[Any]:
+def _class_borders(edges: list[Floats], labels: Integers) -> list[Any]:
     """Return the lines between cells of different classes."""
     xs, ys = edges
     lines: list[Any] = []
@@ -275,7 +278,7 @@ def _draw_rows(
 ) -> list[Any]:
     """Draw a sample of rows with a colour and marker per class; return legend handles.
 
-    Rows that are predicted otherwise than their region are faded.
+    Rows whose prediction differs from their region's are faded.
     """
     known = np.isfinite([table[name].cells for name in names]).all(axis=0)
     placed = np.flatnonzero(known)
@@ -312,12 +315,12 @@ def _draw_rows(
 def _is_faded(
     model: Any, table: Table, names: tuple[str, str], fixed: dict[str, Value | None]
 ) -> NDArray[np.bool_]:
-    """Return which rows are predicted otherwise with the fixed values."""
+    """Return whether each row's prediction changes with the fixed values."""
     target = model.schema.target
     if target.is_numeric and model.kind == "forest":  # a mean, hardly ever equal
         return np.zeros(table.n_rows, np.bool_)
     columns = {name: table[name].cells for name in names}
-    fixed_rows = _with_fixed(model, columns, fixed, table.n_rows)
+    fixed_rows = _columns_with_fixed_values(model, columns, fixed, table.n_rows)
     predicted, of_region = (
         np.asarray(model.outputs(rows)) for rows in (table, fixed_rows)
     )

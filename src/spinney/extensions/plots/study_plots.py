@@ -25,7 +25,7 @@ def learning_curve(
     Parameters
     ----------
     evaluation : Evaluation
-        That of :func:`spinney.learning_curve`.
+        The result of :func:`spinney.learning_curve`.
     axes : Axes, optional
     measure : str, optional
         The first, which is accuracy or RMSE, if not given.
@@ -39,11 +39,11 @@ def learning_curve(
     >>> plots.learning_curve(curve).get_ylabel()
     'accuracy'
     """
-    name = _measure(evaluation, measure, "rows", "spinney.learning_curve")
+    name = _chosen_measure(evaluation, measure, "rows", "spinney.learning_curve")
     axes = new_axes(axes)
     for index, recipe in enumerate(evaluation.recipes):
         lines = [line for line in evaluation.table if line["recipe"] == recipe]
-        _curve(axes, [line["rows"] for line in lines], lines, name, index, recipe)
+        _draw_curve(axes, [line["rows"] for line in lines], lines, name, index, recipe)
     with_legend(axes, loc="lower right")
     title = f"learning curve of {short(evaluation.target, 30)}"
     return titled(axes, title, x="training rows", y=MEASURES[name].title)
@@ -59,12 +59,12 @@ def robustness(
     Parameters
     ----------
     evaluation : Evaluation
-        That of :func:`spinney.robustness`.
+        The result of :func:`spinney.robustness`.
     axes : Axes, optional
     measure : str, optional
         The first, which is accuracy or RMSE, if not given.
     """
-    name = _measure(evaluation, measure, "injected", "spinney.robustness")
+    name = _chosen_measure(evaluation, measure, "injected", "spinney.robustness")
     axes = new_axes(axes)
     kinds = [line["injected"] for line in evaluation.table if line["rate"]]
     for index, recipe in enumerate(evaluation.recipes):
@@ -74,13 +74,13 @@ def robustness(
             lines = undamaged + [line for line in of_recipe if line["injected"] == kind]
             rates = [100 * line["rate"] for line in lines]
             label, style = f"{recipe}, {kind}", STYLES[place % len(STYLES)]
-            _curve(axes, rates, lines, name, index, label, style=style)
+            _draw_curve(axes, rates, lines, name, index, label, style=style)
     with_legend(axes)
     title = f"robustness of {short(evaluation.target, 30)}"
     return titled(axes, title, x="damaged training rows (%)", y=MEASURES[name].title)
 
 
-def _measure(
+def _chosen_measure(
     evaluation: Evaluation, measure: str | None, condition: str, function: str
 ) -> str:
     """Return the measure to draw; refuse an evaluation without such a condition."""
@@ -98,7 +98,7 @@ def _measure(
     return measure
 
 
-def _curve(
+def _draw_curve(
     axes: Any,
     x: list[float],
     lines: list[dict[str, Any]],
@@ -109,8 +109,8 @@ def _curve(
     style: str = "-",
 ) -> None:
     """Draw the mean of a measure, and a band of one standard deviation around it."""
-    mean = np.array([_number(line[name]) for line in lines])
-    spread = np.array([_number(line[f"{name}_sd"]) for line in lines])
+    mean = np.array([_float_or_nan(line[name]) for line in lines])
+    spread = np.array([_float_or_nan(line[f"{name}_sd"]) for line in lines])
     colour, look = indexed_colour(index), {"markersize": 4, "linewidth": 1.4}
     axes.plot(x, mean, style, marker="o", color=colour, label=short(label), **look)
     if np.isfinite(spread).all():
@@ -118,5 +118,5 @@ def _curve(
         axes.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
 
 
-def _number(value: float | None) -> float:
+def _float_or_nan(value: float | None) -> float:
     return np.nan if value is None else value

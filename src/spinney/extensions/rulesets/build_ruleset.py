@@ -1,4 +1,4 @@
-"""From a tree and its training rows to a rule set."""
+"""The rule set of a tree, from the tree and its training rows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -92,7 +92,7 @@ def tree_ruleset(
     training : TrainingSet
         The rows it was grown on, coded by the tree's schema.
     confidence : float
-        The confidence of the pessimistic error; the lower, the shorter the rules.
+        The confidence of the pessimistic error; lower values give shorter rules.
     simplify : bool
         False keeps one rule per leaf, in the order of the leaves.
     """
@@ -108,7 +108,7 @@ def tree_ruleset(
         ordered = _order_by_class(_select_rules(candidates, rows), rows)
     else:
         ordered = [_whole_path_rule(path, rows, level) for path in tree_paths(tree)]
-    return _rank(ordered, rows, level)
+    return _make_ruleset(ordered, rows, level)
 
 
 def model_ruleset(
@@ -120,7 +120,7 @@ def model_ruleset(
     confidence: float = 0.25,
     simplify: bool = True,
 ) -> RuleSet:
-    """Return the rules of a model, as ``FittedTree.ruleset`` says."""
+    """Return the rule set of a model; see ``FittedTree.ruleset``."""
     training, _ = recode_training_rows(
         model.schema, model.recipe, table, y=y, sample_weight=sample_weight
     )
@@ -129,7 +129,7 @@ def model_ruleset(
 
 
 def _check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
-    """Warn where the rules of a model over these rows may contradict its tree."""
+    """Warn if the rules over these rows may contradict the tree of the model."""
     if not is_grown_on(model, training):
         warn(
             "the table is not the one that the tree was grown on (other rows, "
@@ -155,9 +155,9 @@ def _simplified_rule(
 ) -> CandidateRule | None:
     """Return the simplified rule of a path; None if it is no better than a default.
 
-    It is dropped if no training row follows the whole path, if no test is left, if
-    predicting the class for all rows has no higher error, and if C4.5 would never let
-    it fire.
+    A rule is dropped if no training row follows the whole path, or no test is left. It
+    is also dropped if predicting its class for all rows has no higher error, or if C4.5
+    would never apply it.
     """
     satisfied = [rows.matching([test]) for test in path.tests]
     if not satisfied or not np.logical_and.reduce(satisfied).any():
@@ -179,7 +179,7 @@ def _simplified_rule(
 
 
 def _without_duplicates(candidates: Iterable[CandidateRule]) -> list[CandidateRule]:
-    """Return the candidates without those equal to an earlier one."""
+    """Return the distinct candidates, each at its first position."""
     distinct: dict[Any, CandidateRule] = {}
     for candidate in candidates:
         tests = sorted(
@@ -193,7 +193,7 @@ def _without_duplicates(candidates: Iterable[CandidateRule]) -> list[CandidateRu
 def _select_rules(
     candidates: Sequence[CandidateRule], rows: RuleRows
 ) -> list[CandidateRule]:
-    """Return for each class the drafts of least description length."""
+    """Return, for each class, the candidates of least description length."""
     coding = rule_coding(rows.schema, rows.columns, rows.weights)
     selected: list[CandidateRule] = []
     for code in range(rows.schema.n_classes):
@@ -244,7 +244,7 @@ def _order_by_class(
     return ordered
 
 
-def _rank(
+def _make_ruleset(
     candidates: Sequence[CandidateRule], rows: RuleRows, confidence: float
 ) -> RuleSet:
     """Return ordered rules with their coverage, and the default class.

@@ -1,12 +1,11 @@
 """The subset of the rules of a class with the smallest description length.
 
-Up to ten rules every subset is tried. Beyond, hill climbing adds or drops the one
-rule that saves the most bits, until none saves any. It starts from the fractions 0,
-¼, ½, ¾ and 1 of the rules, those of least estimated error first; the cheapest end
-wins, the first if several are equal. C4.5 starts eleven times at random; here
-nothing is random.
+Up to ten rules every subset is tried. For more rules, hill climbing adds or drops the
+rule that saves the most bits, until no rule saves any. It starts from the fractions 0,
+¼, ½, ¾ and 1 of the rules, sorted by estimated error; the cheapest result wins, the
+first if several are equal. C4.5 starts eleven times at random; here nothing is random.
 
-Rows that match the same rules of the class are alike, and so are counted together.
+Rows that match the same rules of the class are counted together.
 """
 
 from dataclasses import dataclass
@@ -27,10 +26,10 @@ LEAST_SAVING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class ClassRules:
-    """The rules of one class over groups of rows that match the same of them.
+    """The rules of one class, over groups of rows that match the same rules.
 
     ``matches`` has a line for each group and a column for each rule; ``right`` and
-    ``wrong`` are the weights of the rows in a group that are of the class, and not.
+    ``wrong`` are the weights of a group's rows in the class, and in other classes.
     """
 
     matches: Bools
@@ -96,7 +95,7 @@ def subset_bits(rules: ClassRules, subset: Bools) -> float:
 
 
 def _best_subset(rules: ClassRules) -> Bools:
-    """Return the cheapest of all subsets; of equal ones the smallest, then first."""
+    """Return the cheapest of all subsets; ties go to the smallest, then the first."""
     n_rules = len(rules.bits)
     numbers = np.arange(2**n_rules)
     subsets = (numbers[:, None] >> np.arange(n_rules)) & 1
@@ -110,7 +109,7 @@ def _best_subset(rules: ClassRules) -> Bools:
 
 
 def _hill_climb(rules: ClassRules, start: Bools) -> Bools:
-    """Add or drop one rule at a time while that saves bits."""
+    """Return the subset after adding or dropping single rules while bits are saved."""
     inside = start.copy()
     cover: Integers = rules.matches[:, inside].sum(axis=1)
     both = np.stack([rules.right, rules.wrong], axis=1)
@@ -145,10 +144,10 @@ def _hill_climb(rules: ClassRules, start: Bools) -> Bools:
 
 
 def _coverage_change(matches: Bools, weights: Floats, cover: Integers) -> Floats:
-    """Return the weight, right and wrong, by which adding or dropping each rule counts.
+    """Return the right and wrong weights gained or lost by changing each rule.
 
-    The first line is for groups that no rule covers, which an added rule gains. The
-    second is for groups covered once, which are lost with the rule that covers them.
+    The first line is for groups that no rule covers: an added rule gains them. The
+    second line is for groups that one rule covers: dropping that rule loses them.
     """
     sums = np.empty((2, matches.shape[1], 2))
     for times in (0, 1):

@@ -1,9 +1,9 @@
-"""The description length of rules: the bits that send the classes of all rows.
+"""The description length of rules: the bits that encode the classes of all rows.
 
-Sender and receiver know the rows but for their classes. Rules for one class are
-sent first, then the exceptions: which of the covered rows are of another class, and
-which of the others are of this one (Quinlan 1993, chapter 5). The cost of a test is
-that of Release 8 of C4.5: which attribute, then which value or cut.
+Sender and receiver know the rows without their classes. Rules for one class are sent
+first, then the exceptions: which covered rows are of another class, and which other
+rows are of this class (Quinlan 1993, chapter 5). The cost of a test is as in Release 8
+of C4.5: which attribute, then which value or cut.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class RuleCoding:
         return n_tests_in(condition) * (self.attribute_bits + answer)
 
     def rule_bits(self, conditions: Sequence[Condition]) -> float:
-        """Return the bits of a rule: how many tests, the tests, less their order.
+        """Return the bits of a rule: number of tests and tests, minus their order.
 
         The order of k tests has no meaning, so log2 k! bits are saved.
         """
@@ -59,20 +59,20 @@ def rule_coding(
 ) -> RuleCoding:
     """Return the costs of tests on these rows.
 
-    A value of a nominal attribute costs the entropy of its values; a cut between v
-    different values 1 + ½ log2 v: the side, and a cut about as precise as the rows
-    let it be. The name of an attribute costs the entropy of
-    all these costs as fractions, so that attributes of many values are cheaper.
+    A value of a nominal attribute costs the entropy of its values. A cut between v
+    different values costs 1 + ½ log2 v bits: the side, and a cut about as precise as
+    the rows allow. The name of an attribute costs the entropy of the distribution of
+    these costs.
     """
     answers = {
-        attribute.name: _answer_bits(attribute, cells, weights)
+        attribute.name: _value_bits(attribute, cells, weights)
         for attribute, cells in zip(schema.attributes, columns, strict=True)
     }
     shares = np.array([bits for bits in answers.values() if bits > 0])
     return RuleCoding(float(entropy(shares)), answers)
 
 
-def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> float:
+def _value_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> float:
     if attribute.kind == "nominal":
         present = cells >= 0
         tally = np.bincount(cells[present], weights[present])
@@ -86,7 +86,7 @@ def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> 
 
 
 def log2_factorial(number: ArrayLike) -> Any:
-    """Return log2 of n!, of numbers that are not whole too (by the gamma function).
+    """Return log2 of n!, by the gamma function also for fractional n.
 
     >>> round(float(log2_factorial(4)), 6) == round(log2(24), 6)
     True
@@ -105,7 +105,8 @@ def exception_bits(
 ) -> Floats:
     """Return log2 C(covered, fp) + log2 C(total − covered, fn).
 
-    Which of the covered rows are not of the class, and which of the others are.
+    These bits state which covered rows are of other classes (fp), and which others are
+    of the class (fn).
 
     >>> round(float(exception_bits(4, 1, 2, total=8)), 3)  # log2 4 + log2 6
     4.585
@@ -126,7 +127,7 @@ def _log2_choices(n: Floats, k: Floats) -> Any:
 def total_bits(theory: ArrayLike, n_rules: ArrayLike, exceptions: ArrayLike) -> Floats:
     """Return the cost of rules and their exceptions together.
 
-    ``theory`` is the sum of the bits of ``n_rules`` rules, whose order has no meaning.
+    ``theory`` is the sum of the bits of ``n_rules`` rules; their order costs nothing.
     """
     rules = np.asarray(theory, dtype=np.float64) - log2_factorial(n_rules)
     return np.asarray(THEORY_WEIGHT * rules + np.asarray(exceptions))

@@ -1,7 +1,7 @@
 """The paths of a tree as tests, and the rows that satisfy them.
 
-A path keeps every test from the root to its leaf, the looser bounds of an
-attribute too: where ``x ≤ 5`` is dropped, ``x ≤ 10`` from further up still stands.
+A path keeps every test from the root to its leaf, including looser bounds of an
+attribute: if ``x ≤ 5`` is dropped, ``x ≤ 10`` from a higher node remains.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The tests on the way to a leaf, root first, and the leaf's class."""
+    """The tests on the path to a leaf, root first, and the leaf's class."""
 
     tests: tuple[Condition, ...]
     code: int
@@ -44,8 +44,8 @@ def tree_paths(tree: Tree) -> list[Path]:
 def holds(condition: Condition, cells: NDArray[Any]) -> Bools:
     """Return which coded cells satisfy a condition.
 
-    A missing cell does so only if the branch takes missing values; never if the tree
-    divides such rows.
+    A missing cell satisfies a condition only if the branch takes missing values; never
+    if the tree divides such rows.
 
     >>> from spinney.data.schema import Attribute
     >>> width = Attribute("width", "numeric")
@@ -91,12 +91,12 @@ def merge_tests(tests: Iterable[Condition]) -> tuple[Condition, ...]:
     for test in tests:
         name = test.attribute.name
         conditions[name] = (
-            _conjunction(conditions[name], test) if name in conditions else test
+            _merge_two(conditions[name], test) if name in conditions else test
         )
     return tuple(conditions.values())
 
 
-def _conjunction(first: Condition, second: Condition) -> Condition:
+def _merge_two(first: Condition, second: Condition) -> Condition:
     missing = None
     if first.missing is False or second.missing is False:
         missing = False
@@ -109,5 +109,5 @@ def _conjunction(first: Condition, second: Condition) -> Condition:
 
 
 def n_tests_in(condition: Condition) -> int:
-    """Return how many tests of a tree a condition stands for: two for an interval."""
+    """Return the number of tests in a condition: two for an interval, else one."""
     return 2 if np.isfinite([condition.low, condition.high]).all() else 1

@@ -1,4 +1,4 @@
-"""The finished rule set: ordered rules and a default, which predict and are saved."""
+"""The finished rule set: ordered rules with a default class, prediction and files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,16 +30,16 @@ class RankedRule:
     Parameters
     ----------
     order : int
-        The rule's index; the first that a row satisfies decides.
+        The rule's index; the first rule that a row satisfies decides.
     conditions : tuple of Condition
         One condition per attribute.
     target : Target
         The target, with its classes.
     code : int
-        The code of its class.
+        The code of the predicted class.
     weights : tuple of float
-        The weight of each class among the training rows that satisfy it, whether or
-        not an earlier rule takes them.
+        The weight of each class among the training rows that satisfy the rule,
+        including rows of earlier rules.
     estimate : float
         The pessimistic error, U_CF(errors, coverage).
     """
@@ -53,22 +53,22 @@ class RankedRule:
 
     @property
     def label(self) -> Value:
-        """The class that it predicts."""
+        """The class that the rule predicts."""
         return self.target.classes[self.code]
 
     @property
     def coverage(self) -> float:
-        """The weight of the training rows that satisfy it."""
+        """The weight of the training rows that satisfy the rule."""
         return float(sum(self.weights))
 
     @property
     def errors(self) -> float:
-        """The weight of those of another class."""
+        """The weight of the covered training rows of other classes."""
         return float(sum(w for code, w in enumerate(self.weights) if code != self.code))
 
     @property
     def confidence(self) -> float:
-        """The Laplace estimate of its class: (right + 1) / (coverage + classes)."""
+        """The Laplace estimate of the class: (right + 1) / (coverage + classes)."""
         return float(laplace_estimates(self.weights)[self.code])
 
     def text(self, *, ascii_only: bool = False) -> str:
@@ -88,16 +88,16 @@ class RankedRule:
 
 @dataclass(frozen=True)
 class RuleSet(InNotebooks):
-    """Rules in order, and the class of rows that satisfy none of them.
+    """Rules in order, and the class of rows that satisfy no rule.
 
-    Made by ``model.ruleset(table)``; it needs no tree to predict.
+    ``model.ruleset(table)`` makes a rule set. It predicts without the tree.
 
     Parameters
     ----------
     schema : Schema
         The attributes of the conditions, and the target.
     rules : tuple of RankedRule
-        The first that a row satisfies decides.
+        The rules in order; the first that a row satisfies decides.
     default_code : int
         The class of the other rows.
     default_weights : tuple of float
@@ -162,9 +162,9 @@ class RuleSet(InNotebooks):
 
     def apply(self, data: Any) -> Integers:
         """Return the index of the rule that decides each row; -1 for the default."""
-        return self._fired(self.read(data, target=False))
+        return self._deciding_rules(self.read(data, target=False))
 
-    def _fired(self, table: Table) -> Integers:
+    def _deciding_rules(self, table: Table) -> Integers:
         columns = self.schema.encode(table)
         fired = np.full(table.n_rows, DEFAULT, dtype=np.int64)
         for rule in self.rules:
@@ -188,31 +188,31 @@ class RuleSet(InNotebooks):
         """The class of rows that satisfy no rule."""
         return self.schema.target.classes[self.default_code]
 
-    def _codes(self, table: Table) -> Integers:
+    def _predicted_codes(self, table: Table) -> Integers:
         # The default is last, where -1 finds it.
         codes = np.array([*(rule.code for rule in self.rules), self.default_code])
-        return np.asarray(codes[self._fired(table)])
+        return np.asarray(codes[self._deciding_rules(table)])
 
     def predict(self, data: Any) -> Any:
-        """Return the class of each row: that of the first rule it satisfies.
+        """Return the class of the first rule that each row satisfies.
 
-        It need not be the likeliest by ``predict_proba`` where a rule is wrong on
+        Another class may be more probable by ``predict_proba`` if the rule is wrong on
         many rows.
         """
-        return self.classes_[self._codes(self.read(data, target=False))]
+        return self.classes_[self._predicted_codes(self.read(data, target=False))]
 
     def predict_proba(self, data: Any) -> Floats:
         """Return class probabilities by Laplace: (weight + 1) / (all + classes).
 
-        The weights are those of the training rows that satisfy the rule that
-        decides; for the default those of the rows that satisfy none, or of all
-        rows where every one satisfies some rule.
+        The weights are those of the training rows that satisfy the deciding rule. For
+        the default, they are those of the rows that satisfy no rule, or of all rows if
+        every row satisfies a rule.
         """
         return np.asarray(self.shares[self.apply(data)])
 
     @property
     def shares(self) -> Floats:
-        """The class probabilities by rule; the default is last, where -1 finds it."""
+        """The class probabilities by rule; the default is last, at index -1."""
         weights = [*(rule.weights for rule in self.rules), self._default_support]
         return np.array([laplace_estimates(support) for support in weights])
 
@@ -222,7 +222,7 @@ class RuleSet(InNotebooks):
 
     @property
     def _default_support(self) -> tuple[float, ...]:
-        """The weights behind the default."""
+        """The class weights for the probabilities of the default."""
         return self.default_weights if any(self.default_weights) else self.class_weights
 
     def score(self, data: Any, y: Any = None) -> float:
@@ -233,16 +233,16 @@ class RuleSet(InNotebooks):
             if labels.shape != (table.n_rows,):
                 msg = f"y has the shape {labels.shape}: pass {table.n_rows} labels"
                 raise DataError(msg)
-            return float(np.mean(self.classes_[self._codes(table)] == labels))
+            return float(np.mean(self.classes_[self._predicted_codes(table)] == labels))
         target = self.schema.target
         column = check_target(table, target.name)
-        right = self._codes(table) == target.encode(column)
+        right = self._predicted_codes(table) == target.encode(column)
         return float(np.mean(right[~column.missing]))
 
     # Reading
 
     def __len__(self) -> int:
-        """Return the number of rules, the default not counted."""
+        """Return the number of rules without the default."""
         return len(self.rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
@@ -339,7 +339,7 @@ class RuleSet(InNotebooks):
         Raises
         ------
         ModelFormatError
-            The text is no rule set, a damaged one, or one of a newer version.
+            The text is not a rule set, is damaged, or has a newer version.
         """
         from spinney.extensions.rulesets.ruleset_json import from_json
 

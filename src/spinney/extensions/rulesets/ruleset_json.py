@@ -1,7 +1,6 @@
 """A rule set as JSON, read back with the same strict checks as a model file.
 
-Members for people only (``text``, ``coverage``, ``errors`` …) must be there and are
-not read back: they follow from the others.
+Derived members (``text``, ``coverage``, ``errors`` …) are required but not read back.
 """
 
 import json
@@ -36,7 +35,7 @@ _CONDITION = ("attribute", "text", "values", "above", "at_most", "missing")
 
 
 def to_json(ruleset: RuleSet) -> str:
-    """Return a rule set as JSON; the same one gives the same text."""
+    """Return a rule set as JSON; equal rule sets give equal texts."""
     *rules, last = ruleset.as_dicts()
     for data, rule in zip(rules, ruleset.rules, strict=True):
         data["weights"] = list(rule.weights)
@@ -56,10 +55,10 @@ def to_json(ruleset: RuleSet) -> str:
 
 def from_json(source: str) -> RuleSet:
     """Return the rule set that :func:`to_json` wrote."""
-    return read_text(source, "rule set", _read)
+    return read_text(source, "rule set", _read_ruleset)
 
 
-def _read(data: Any) -> RuleSet:
+def _read_ruleset(data: Any) -> RuleSet:
     check_format(data, RULESET, FORMAT_VERSION)
     keys = ("format", "version", *_SCHEMA, "level", "class_weights", "rules", "default")
     members(data, "the rule set", keys)
@@ -95,8 +94,8 @@ class _Reader:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.attributes = {a.name: a for a in schema.attributes}
-        self.classes = _codes(schema.target.classes)
-        self.values = {a.name: _codes(a.values) for a in schema.attributes}
+        self.classes = _codes_by_key(schema.target.classes)
+        self.values = {a.name: _codes_by_key(a.values) for a in schema.attributes}
 
     def rule(self, data: object, order: int) -> RankedRule:
         """Return a rule."""
@@ -125,7 +124,7 @@ class _Reader:
     def code(self, data: object) -> int:
         """Return the class that a rule predicts."""
         then = members(data, "the prediction of a rule", ("target", "label"))
-        code = self.classes.get(_key(then["label"]))
+        code = self.classes.get(_code_key(then["label"]))
         if code is None or then["target"] != self.schema.target.name:
             msg = "a rule predicts a label that is none of the classes"
             raise DamageError(msg)
@@ -175,7 +174,7 @@ class _Reader:
     def codes(self, data: object, name: str) -> tuple[int, ...]:
         """Return the codes of the values of an attribute."""
         values = as_list(data, "the values of a condition")
-        codes = [self.values[name].get(_key(value)) for value in values]
+        codes = [self.values[name].get(_code_key(value)) for value in values]
         found = tuple(code for code in codes if code is not None)
         if len(set(found)) < len(codes):
             msg = f"the condition on {name[:80]!r} has a value twice, or an unknown one"
@@ -188,8 +187,8 @@ def _interval(
 ) -> Condition:
     """Return a condition on numbers; without bounds, on whether they are missing.
 
-    Old files have no bounds for a missing number; a condition that every value
-    satisfies is never written.
+    In old files, a condition without bounds means a missing number. A condition that
+    every value satisfies is never written.
     """
     low, high = -math.inf, math.inf
     if above is None and at_most is None:
@@ -211,10 +210,10 @@ def _interval(
     return Condition(attribute, low, high, missing=missing)
 
 
-def _key(value: object) -> tuple[str, Value] | None:
-    """Return the key of a value in a dictionary of codes; None if it is no value."""
+def _code_key(value: object) -> tuple[str, Value] | None:
+    """Return the key of a value in a dictionary of codes; None for other objects."""
     return level_order(value) if isinstance(value, (str, bool, int, float)) else None
 
 
-def _codes(values: tuple[Value, ...]) -> dict[tuple[str, Value] | None, int]:
-    return {_key(value): code for code, value in enumerate(values)}
+def _codes_by_key(values: tuple[Value, ...]) -> dict[tuple[str, Value] | None, int]:
+    return {_code_key(value): code for code, value in enumerate(values)}

@@ -1,13 +1,13 @@
-"""The simplification of one rule: tests go while the pessimistic error does not rise.
+"""The simplification of one rule: tests are dropped unless the pessimistic error rises.
 
-Dropping test t lets in the rows that fail t and nothing else. So one pass over the
-rows evaluates every test. A row's *misses* are the number of
-tests that it fails, times a large STEP, plus the sum of those tests' numbers::
+Dropping test t adds the rows that fail only t. So one pass over the rows evaluates
+every test. A row's *misses* are the number of tests that it fails, times a large STEP,
+plus the sum of the indices of these tests::
 
     misses   0   STEP + 2   2 STEP + 4   STEP + 1
 
-Here row 0 satisfies the rule, row 1 would without test 2, row 3 without test 1.
-Dropping a test takes STEP and its number out of the sum.
+Here row 0 satisfies the rule; row 1 would satisfy it without test 2, row 3 without test
+1. Dropping a test subtracts STEP and its index from the sum.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ WORST_ESTIMATE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class SimplifiedRule:
-    """The remaining tests, by number, and their pessimistic error."""
+    """The indices of the remaining tests, and the rule's pessimistic error."""
 
     tests: tuple[int, ...]
     estimate: float
@@ -37,8 +37,8 @@ class SimplifiedRule:
 def default_error(weight: float, total: float) -> float:
     """Return the error of predicting a class of this weight for all rows.
 
-    It is Laplace's estimate, 1 − (weight + 1) / (total + 2), as in c4.5rules; a rule
-    with a higher error is dropped.
+    The error is Laplace's estimate, 1 − (weight + 1) / (total + 2), as in c4.5rules; a
+    rule with at least this error is dropped.
     """
     return 1.0 - (weight + 1.0) / (total + 2.0)
 
@@ -51,10 +51,10 @@ def simplify_rule(
     confidence: float,
     without_rows: float,
 ) -> SimplifiedRule:
-    """Drop tests greedily.
+    """Return a rule whose tests have been dropped greedily.
 
-    The test whose absence gives the least estimate goes, the last of equal ones
-    (the deepest in the tree), as long as the estimate does not rise by that.
+    The test whose removal gives the least estimate is dropped, on ties the last (the
+    deepest in the tree), as long as the estimate does not rise.
 
     Parameters
     ----------

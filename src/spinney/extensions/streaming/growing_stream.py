@@ -93,7 +93,7 @@ class GrowingStream:
     ----------
     schema : Schema
         The attributes and classes. Later values and classes are sorted in, so that
-        their order is that of a reader of all rows.
+        their order equals the order of reading all rows at once.
     recipe : Recipe
         Its ``search`` is "hoeffding".
     """
@@ -129,7 +129,7 @@ class GrowingStream:
         return batch.predicted
 
     def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
-        """Return the class probabilities of rows in its codes."""
+        """Return the class probabilities of rows in the codes of the schema."""
         from spinney.extensions.streaming.kernels.learn import find_leaves
         from spinney.extensions.streaming.kernels.naive_bayes import predict_rows
 
@@ -140,7 +140,7 @@ class GrowingStream:
         return outputs
 
     def recode(self, joined: JoinedRows) -> None:
-        """Take over the codes of rows that may bring new values and classes."""
+        """Change to the codes of joined rows, which may have new values and classes."""
         schema = joined.rows.schema
         refuse_many_values(schema)
         self._stream = recode_stream(self._stream, schema, joined.codes, joined.classes)
@@ -162,7 +162,7 @@ class GrowingStream:
         return Fingerprint(self.learned.n_rows, self.weight, "")
 
     def tree(self) -> Tree:
-        """Return the tree as it is; it does not change when further rows come."""
+        """Return the current tree; further rows do not change it."""
         return snapshot_tree(self._stream, self.schema, self.recipe)
 
 

@@ -58,9 +58,9 @@ def new_stream(schema: Schema, recipe: Recipe) -> Stream:
     limits[layout.IS_ADAPTIVE] = recipe.leaves == "adaptive"
     stream = Stream(
         columns,
-        _nodes(INITIAL_SIZE, n_classes),
-        _slots(0, columns, n_classes, limits),
-        _workspace(n_classes, recipe.grace_period),
+        _empty_nodes(INITIAL_SIZE, n_classes),
+        _empty_slots(0, columns, n_classes, limits),
+        _new_workspace(n_classes, recipe.grace_period),
         state,
         limits,
         np.array([-np.log(recipe.delta), recipe.tie_threshold]),
@@ -78,7 +78,7 @@ def _max_branches(columns: StreamColumns) -> int:
     return int(max(2, nominal.max(initial=2)))
 
 
-def _nodes(size: int, n_classes: int) -> StreamNodes:
+def _empty_nodes(size: int, n_classes: int) -> StreamNodes:
     parts: dict[str, Any] = {
         name: np.zeros(size, np.int64) for name in StreamNodes._fields
     }
@@ -88,7 +88,7 @@ def _nodes(size: int, n_classes: int) -> StreamNodes:
     return StreamNodes(**parts)
 
 
-def _slots(
+def _empty_slots(
     size: int, columns: StreamColumns, n_classes: int, limits: Integers
 ) -> StreamSlots:
     grace, adapts = int(limits[layout.GRACE_PERIOD]), bool(limits[layout.IS_ADAPTIVE])
@@ -109,13 +109,13 @@ def _slots(
     )
 
 
-def _workspace(n_classes: int, grace: int) -> StreamWorkspace:
+def _new_workspace(n_classes: int, grace: int) -> StreamWorkspace:
     parts = {name: np.zeros(n_classes) for name in StreamWorkspace._fields}
     return StreamWorkspace(**{**parts, "sorted": np.zeros(grace)})
 
 
-def _larger(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array with more lines, of which the new ones are 0."""
+def _enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return an array enlarged by lines of zeros."""
     larger = np.zeros((size, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
@@ -130,20 +130,20 @@ def with_space(stream: Stream) -> Stream:
     if state[layout.N_NODES] + n_needed > len(nodes.attribute):
         size = 2 * (len(nodes.attribute) + n_needed)
         larger = {
-            name: _larger(array, size)
+            name: _enlarge(array, size)
             for name, array in nodes._asdict().items()
             if name != "branch_by_code"
         }
         nodes = nodes._replace(**larger)
     n_codes = len(nodes.branch_by_code)
     if state[layout.N_CODES] + n_needed > n_codes:
-        codes = _larger(nodes.branch_by_code, 2 * (n_codes + n_needed))
+        codes = _enlarge(nodes.branch_by_code, 2 * (n_codes + n_needed))
         nodes = nodes._replace(branch_by_code=codes)
     n_slots, max_slots = len(slots.n_rows), int(stream.limits[layout.MAX_ACTIVE_LEAVES])
     n_free = state[layout.N_FREE]
     if n_free < n_needed and n_slots < max_slots:
         size = min(2 * n_slots + n_needed, max_slots)
-        slots = StreamSlots(*(_larger(array, size) for array in slots))
+        slots = StreamSlots(*(_enlarge(array, size) for array in slots))
         added = np.arange(size - 1, n_slots - 1, -1)  # the last is taken first
         slots.free[: len(added) + n_free] = np.append(added, slots.free[:n_free])
         state[layout.N_FREE] += len(added)
@@ -162,7 +162,7 @@ def _without_removed(stream: Stream) -> Stream:
     parts = nodes._asdict()
     codes = parts.pop("branch_by_code")
     moved = {
-        name: _larger(array[remaining], len(array)) for name, array in parts.items()
+        name: _enlarge(array[remaining], len(array)) for name, array in parts.items()
     }
     is_inner = moved["attribute"][:n_remaining] >= 0
     above, child = moved["parent"][1:n_remaining], moved["child"][:n_remaining]
@@ -172,7 +172,9 @@ def _without_removed(stream: Stream) -> Stream:
     nodes = StreamNodes(**moved, branch_by_code=codes)
     columns = stream.columns
     unchanged = [None] * len(columns.kind)
-    return stream._replace(nodes=_with_codes(nodes, state, columns, columns, unchanged))
+    return stream._replace(
+        nodes=_remap_branch_codes(nodes, state, columns, columns, unchanged)
+    )
 
 
 def recode_stream(
@@ -183,7 +185,7 @@ def recode_stream(
 ) -> Stream:
     """Return a stream in the codes of a schema with more values, or classes.
 
-    ``codes`` and ``classes`` are the new code of each; None if none changed.
+    ``codes`` and ``classes`` are the new codes by old code; None if unchanged.
     """
     if classes is None and all(new is None for new in codes):
         return stream
@@ -197,7 +199,7 @@ def recode_stream(
         lines[first : first + n_lines] = new.first[a] + places
         lines[first + n_lines] = new.first[a] + new.n_lines[a]
     slots, nodes = stream.slots, stream.nodes
-    wide = _slots(len(slots.n_rows), new, n_classes, stream.limits)
+    wide = _empty_slots(len(slots.n_rows), new, n_classes, stream.limits)
     wide.counts[:, lines[:, None], to] = slots.counts
     wide.rows[:, lines] = slots.rows
     wide.moments[:, :, to] = slots.moments
@@ -213,21 +215,21 @@ def recode_stream(
     weights[:, to] = nodes.weights
     label = np.where(nodes.label < 0, -1, to[nodes.label])
     nodes = nodes._replace(weights=weights, label=label)
-    nodes = _with_codes(nodes, stream.state, old, new, codes)
+    nodes = _remap_branch_codes(nodes, stream.state, old, new, codes)
     limits = stream.limits.copy()
     limits[layout.MAX_BRANCHES] = _max_branches(new)
-    work = _workspace(n_classes, int(limits[layout.GRACE_PERIOD]))
+    work = _new_workspace(n_classes, int(limits[layout.GRACE_PERIOD]))
     return stream._replace(
         columns=new, nodes=nodes, slots=slots, work=work, limits=limits
     )
 
 
-def _with_codes(
+def _remap_branch_codes(
     nodes: StreamNodes,
     state: Integers,
-    old: StreamColumns,
-    new: StreamColumns,
-    codes: Sequence[Integers | None],
+    old_columns: StreamColumns,
+    new_columns: StreamColumns,
+    new_codes: Sequence[Integers | None],
 ) -> StreamNodes:
     """Return nodes with the branches of values by their new codes."""
     live = slice(0, state[layout.N_NODES])
@@ -235,10 +237,10 @@ def _with_codes(
     parts, starts, start = [np.zeros(0, np.int64)], nodes.codes.copy(), 0
     for node in np.flatnonzero(by_value):
         a = int(nodes.attribute[node])
-        branches = np.full(int(new.n_lines[a]), -1, np.int64)
-        first, new_codes = int(nodes.codes[node]), codes[a]
-        before = nodes.branch_by_code[first : first + int(old.n_lines[a])]
-        branches[slice(0, len(before)) if new_codes is None else new_codes] = before
+        branches = np.full(int(new_columns.n_lines[a]), -1, np.int64)
+        first, recoded = int(nodes.codes[node]), new_codes[a]
+        before = nodes.branch_by_code[first : first + int(old_columns.n_lines[a])]
+        branches[slice(0, len(before)) if recoded is None else recoded] = before
         parts.append(branches)
         starts[node] = start
         start += len(branches)

@@ -42,7 +42,7 @@ def stream_from(
 ) -> Model:
     """Learn a table with its target in batches, each row once.
 
-    ``progress`` is called with the number of batches so far, and one more.
+    ``progress`` is called with the number of batches so far, and that number plus 1.
     """
     data, target, weight = table_input.data, table_input.target, table_input.weight
     declarations = table_input.declarations
@@ -82,7 +82,7 @@ def begin_stream(
     options: Mapping[str, Any],
     weight: str | None = None,
 ) -> Model:
-    """Return the model of a first batch, which stores its counts, and no rows."""
+    """Return the model of a first batch; it stores counts and no rows."""
     recipe.refuse_target(numeric=rows.schema.target.is_numeric)
     refuse_options(options)
     stream = GrowingStream(rows.schema, recipe)

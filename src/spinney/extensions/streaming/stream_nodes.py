@@ -1,9 +1,9 @@
-"""The tree of a stream at some moment, as an ordinary tree.
+"""The current tree of a stream, as an ordinary tree.
 
-An inner node has the rows of its leaves. The rows that it counted before its split are
-in its children, by its table. Those inherited from its parent are in none, because
-their branches are unknown. So the counts of a tree add up, for fewer rows than the
-stream had.
+An inner node has the rows of its leaves. When a leaf splits, its children start with
+the rows of its table. Rows inherited from its parent are dropped, because their
+branches are unknown. So the counts of a tree add up, for fewer rows than the stream
+had.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def snapshot_tree(stream: Stream, schema: Schema, recipe: Recipe) -> Tree:
 
 @dataclass(frozen=True, eq=False)
 class StreamedNodes(LazyNodes):
-    """The nodes of a stream at some moment, put in order on first access."""
+    """A snapshot of the nodes of a stream, put in printing order on first access."""
 
     grown: StreamNodes
     schema: Schema
@@ -65,7 +65,7 @@ class StreamedNodes(LazyNodes):
 
 
 def tree_arrays(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeArrays:
-    """Return nodes in printing order, with the rows of all below them."""
+    """Return nodes in printing order; inner nodes have the rows of their leaves."""
     order, parent = _printing_order(live)
     inner = live.attribute[order] >= 0
     weights = _sums_below(live.weights[order], parent, inner)
@@ -90,12 +90,12 @@ def tree_arrays(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeArrays
         weights=weights,
         rows=rows,
         absent=np.zeros(len(order), np.int64),
-        reason=_reasons(weights, rows, live.depth[order], inner, recipe),
+        reason=_leaf_reasons(weights, rows, live.depth[order], inner, recipe),
     )
 
 
 def _printing_order(nodes: StreamNodes) -> tuple[Integers, Integers]:
-    """Return the nodes as they are printed, and the number of each one's parent."""
+    """Return the nodes in printing order, and the index of each node's parent."""
     live = np.flatnonzero(nodes.attribute != layout.REMOVED)
     by_depth = live[np.argsort(nodes.depth[live], kind="stable")]
     ends = np.cumsum(np.bincount(nodes.depth[live]))[:-1]
@@ -107,7 +107,7 @@ def _printing_order(nodes: StreamNodes) -> tuple[Integers, Integers]:
 def _sums_below(
     leaf_values: NDArray[Any], parent: Integers, inner: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Return the sum over the leaves of each node; a leaf has its value."""
+    """Return each node's sum of the values of its leaves."""
     sums = leaf_values.copy()
     sums[inner] = 0
     for node in range(len(parent) - 1, 0, -1):  # children follow their parents
@@ -118,7 +118,7 @@ def _sums_below(
 def _gains(
     weights: Floats, parent: Integers, inner: NDArray[np.bool_], recipe: Recipe
 ) -> Floats:
-    """Return the gain of each split on the rows of its leaves."""
+    """Return the gain of each split, on the rows of the leaves below it."""
     impurity = recipe.measure(numeric=False).impurity
     assert impurity is not None
     sizes = weights.sum(axis=1)
@@ -130,7 +130,7 @@ def _gains(
     return np.maximum(gains / np.where(sizes > 0, sizes, 1.0), 0.0)
 
 
-def _reasons(
+def _leaf_reasons(
     weights: Floats,
     rows: Integers,
     depth: Integers,

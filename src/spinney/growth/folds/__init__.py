@@ -5,6 +5,7 @@ from spinney.growth.folds.fold_growth import (
     RowCopies,
     warn_of_squared_error_pruning,
 )
+from spinney.growth.folds.measure_quality import QualityMeasure
 from spinney.growth.folds.recipe_choice import (
     MIN_ROWS_FOR_FOLDS,
     RecipeChoice,

@@ -19,6 +19,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
+from spinney.growth.folds.nested_error import FoldErrors
 from spinney.growth.growers import prediction_only
 from spinney.growth.growth_options import Options
 from spinney.growth.model import RecipeScore
@@ -44,11 +45,15 @@ MAX_LOSS = 1e280
 
 
 class RecipeChoice(NamedTuple):
-    """A recipe, the scores of all candidates, and the growth if folds chose it."""
+    """A recipe, the scores of all candidates, and the growth if folds chose it.
+
+    If candidates were compared on all rows, it has their errors by fold, too.
+    """
 
     recipe: Recipe
     scores: tuple[RecipeScore, ...] = ()
     growth: FoldGrowth | None = None
+    fold_errors: tuple[FoldErrors, ...] = ()
 
     @property
     def risk(self) -> float:
@@ -79,14 +84,16 @@ def choose_recipe(
     numeric, copies = training.schema.target.is_numeric, RowCopies(training)
     rows = copies.sample(MAX_COMPARED_NUMBERS if numeric else MAX_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
-    scores, growths = list[RecipeScore](), list[FoldGrowth]()
+    scores, growths, errors = list[RecipeScore](), list[FoldGrowth](), []
     with prediction_only(n_trees), warnings.catch_warnings():
         # Warnings about a recipe come when the tree of all rows grows.
         warnings.simplefilter("ignore", SpinneyWarning)
         for name, recipe in candidates.items():
             growths.append(FoldGrowth(rows, recipe, options, on_tree=on_tree))
-            scores.append(_score(name, growths[-1]))
-    chosen = _smallest_of_best(scores)
+            score, fold_errors = _score(name, growths[-1])
+            scores.append(score)
+            errors.append(fold_errors)
+    chosen = smallest_of_best(scores)
     scores[chosen] = replace(scores[chosen], chosen=True)
     growth, grown_folds = growths[chosen], None
     if rows is copies and growth.recipe.pruning == "cost-complexity":
@@ -94,7 +101,8 @@ def choose_recipe(
     growth = replace(
         growth, rows=copies, max_held_out=MAX_HELD_OUT, grown_folds=grown_folds
     )
-    return RecipeChoice(growth.recipe, tuple(scores), growth)
+    compared = tuple(errors) if rows is copies else ()
+    return RecipeChoice(growth.recipe, tuple(scores), growth, compared)
 
 
 def _is_small(training: TrainingSet) -> bool:
@@ -105,7 +113,7 @@ def _is_small(training: TrainingSet) -> bool:
     return n_rows < MIN_ROWS_FOR_FOLDS
 
 
-def _smallest_of_best(scores: Sequence[RecipeScore]) -> int:
+def smallest_of_best(scores: Sequence[RecipeScore]) -> int:
     """Return the index of the fewest leaves among candidates of nearly least error."""
     errors = np.array([score.risk for score in scores], np.float64)
     deviations = np.array([score.deviation for score in scores], np.float64)
@@ -115,7 +123,7 @@ def _smallest_of_best(scores: Sequence[RecipeScore]) -> int:
     return int(np.argmin(np.where(nearly_least, leaves, leaves.max() + 1)))
 
 
-def _score(name: str, growth: FoldGrowth) -> RecipeScore:
+def _score(name: str, growth: FoldGrowth) -> tuple[RecipeScore, FoldErrors]:
     """Return the cross-validated error of a growth's recipe."""
     if growth.recipe.pruning == "cost-complexity":
         return _score_subtree(name, growth)
@@ -123,22 +131,29 @@ def _score(name: str, growth: FoldGrowth) -> RecipeScore:
     losses = np.zeros(len(rows.targets))
     for mask in growth.held_out(growth.folds):
         losses[mask] = _losses(growth.finished(~mask), growth.copies, mask, costs)
-    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
-    weights = rows.weights / rows.weights.sum()
-    # Squares of squares of large numbers would be beyond floats, but not in this unit.
-    unit = float(losses.max()) or 1.0
-    error = float(weights @ (losses / unit))
-    variance = weights @ (losses / unit - error) ** 2
-    # As in cost complexity, weights are frequencies, but no row is less than one.
-    n_rows = max(float(rows.weights.sum()), np.count_nonzero(rows.weights))
+    error, deviation = mean_loss(losses, rows.weights)
     arrays = growth.finished(np.ones(len(losses), bool)).arrays
     # Only leaves with rows count: declared values must not choose the recipe.
     n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
-    deviation = float(np.sqrt(variance / n_rows))
-    return RecipeScore(name, error * unit, deviation * unit, n_leaves)
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
+    errors = FoldErrors.of_folds(losses, rows.weights, growth.folds, n_leaves)
+    return RecipeScore(name, error, deviation, n_leaves), errors
 
 
-def _score_subtree(name: str, growth: FoldGrowth) -> RecipeScore:
+def mean_loss(losses: Floats, weights: Floats) -> tuple[float, float]:
+    """Return the mean of the losses of rows, and its standard error."""
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, posinf=MAX_LOSS)
+    fractions = weights / weights.sum()
+    # Squares of squares of large numbers would be beyond floats, but not in this unit.
+    unit = float(losses.max()) or 1.0
+    mean = float(fractions @ (losses / unit))
+    variance = fractions @ (losses / unit - mean) ** 2
+    # As in cost complexity, weights are frequencies, but no row is less than one.
+    n_rows = max(float(weights.sum()), np.count_nonzero(weights))
+    return mean * unit, float(np.sqrt(variance / n_rows)) * unit
+
+
+def _score_subtree(name: str, growth: FoldGrowth) -> tuple[RecipeScore, FoldErrors]:
     """Return the cross-validated error of the subtree that cost complexity chooses."""
     rows, costs = growth.cross_validation_rows(growth.folds), growth.options.costs
     rows = replace(rows, fold_trees=growth.fold_trees)
@@ -150,26 +165,32 @@ def _score_subtree(name: str, growth: FoldGrowth) -> RecipeScore:
     assert subtree.deviation is not None
     # They are fractions of the root's risk, or risks if that is 0.
     unit = (sequence.root_risk if sequence.root_risk > 0 else 1.0) / rows.weights.sum()
-    return RecipeScore(
+    score = RecipeScore(
         name,
         float(subtree.error * unit),
         float(subtree.deviation * unit),
         subtree.leaves,
     )
+    return score, FoldErrors.of_sequence(sequence, growth.recipe.rule)
 
 
 def _losses(
     tree: Tree, copies: TrainingSet, mask: Mask, costs: Floats | None
 ) -> Floats:
     """Return the loss of each held-out row: 1, a cost or a square."""
-    columns = [cells[mask] for cells in copies.columns]
-    columns = tree.schema.completed(columns, flatten(tree).gathered)
-    true_classes = copies.classes[mask]
-    predicted = outputs(flatten(tree), columns, len(true_classes))
-    if copies.schema.target.is_numeric:
-        return np.asarray((predicted[:, 0] - true_classes) ** 2)
+    rows = copies.take(mask)
+    predicted = outputs_of(tree, rows)
+    if rows.schema.target.is_numeric:
+        return np.asarray((predicted[:, 0] - rows.classes) ** 2)
     matrix = costs_of(tree.schema.target, costs)
     labels = labels_of(predicted, matrix)
     if matrix is None:
-        return np.asarray(labels != true_classes, dtype=np.float64)
-    return np.asarray(matrix[labels, true_classes])
+        return np.asarray(labels != rows.classes, dtype=np.float64)
+    return np.asarray(matrix[labels, rows.classes])
+
+
+def outputs_of(tree: Tree, rows: TrainingSet) -> Floats:
+    """Return what a tree predicts for rows of its schema."""
+    flat = flatten(tree)
+    columns = tree.schema.completed(list(rows.columns), flat.gathered)
+    return outputs(flat, columns, len(rows.classes))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.growth.prune.by_validation import EncodedRows, NodeLosses, require_rows
 from spinney.growth.prune.cost_complexity_sequence import (
+    FoldLosses,
     PruningSequence,
     sequence_of,
     weakest_links,
@@ -129,9 +130,11 @@ def cross_validated(
         validated_rows |= held_out
         alphas = sequence.middles * float(weights[~held_out].sum() / total)
         sums.add(tree, training, held_out, alphas, costs)
+        sums.end_fold(held_out)
     errors, deviations = sums.means(validated_rows)
     scale = total / (root_risk if root_risk > 0 else 1.0)
-    return sequence.with_errors(errors * scale, deviations * scale, by="folds")
+    sequence = sequence.with_errors(errors * scale, deviations * scale, by="folds")
+    return replace(sequence, fold_losses=sums.by_fold())
 
 
 def validated(
@@ -164,6 +167,19 @@ class _LossSums:
         self.losses, self.squares = np.zeros(n_subtrees), np.zeros(n_subtrees)
         self.weights = weights / min(weights.sum() / np.count_nonzero(weights), 1.0)
         self.unit = unit
+        self._ends: list[tuple[Floats, Floats, float]] = []
+
+    def end_fold(self, included: Mask) -> None:
+        """Note that the rows of a fold have been added."""
+        weight = float(self.weights[included].sum())
+        self._ends.append((self.losses.copy(), self.squares.copy(), weight))
+
+    def by_fold(self) -> FoldLosses:
+        """Return the sums of each fold."""
+        losses, squares, weights = map(np.array, zip(*self._ends, strict=True))
+        first = np.zeros((1, losses.shape[1]))
+        losses, squares = (np.diff(s, axis=0, prepend=first) for s in (losses, squares))
+        return FoldLosses(losses, squares, weights, self.unit)
 
     def add(
         self,

@@ -5,7 +5,7 @@ the complexity, so declared values do not decide what is pruned.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from heapq import heappop, heappush
 from typing import Any
 
@@ -152,13 +152,41 @@ class Subtree:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldLosses:
+    """The losses of each fold's rows: sums by weight, and of their squares.
+
+    Parameters
+    ----------
+    losses, squares : arrays, folds × subtrees
+        The sums, of losses divided by ``unit``.
+    weights : array
+        The weight of the rows of each fold.
+    unit : float
+        What losses are divided by, so that squares of squares stay within floats.
+    """
+
+    losses: Floats
+    squares: Floats
+    weights: Floats
+    unit: float
+
+    def means(self, folds: Integers) -> tuple[Floats, Floats]:
+        """Return the mean loss of the rows of some folds, and its standard error."""
+        weight = self.weights[folds].sum()
+        losses, squares = self.losses[folds].sum(0), self.squares[folds].sum(0)
+        spread = np.maximum(squares - losses**2 / weight, 0.0)
+        return losses * (self.unit / weight), np.sqrt(spread) * (self.unit / weight)
+
+
+@dataclass(frozen=True, slots=True)
 class PruningSequence(InNotebooks):
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
     ``print`` shows it like rpart's cptable, the root first; after validation, with the
     mean errors of training and validation rows. ``weight`` is that of the training
     rows, ``chosen`` the index of the chosen subtree, if any, and ``judged_by`` the
-    origin of errors: "folds", "validation" or None.
+    origin of errors: "folds", "validation" or None. After
+    cross-validation ``fold_losses`` has the losses of each fold.
     """
 
     subtrees: tuple[Subtree, ...]
@@ -166,6 +194,7 @@ class PruningSequence(InNotebooks):
     weight: float = 1.0
     chosen: int | None = None
     judged_by: str | None = None
+    fold_losses: FoldLosses | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.subtrees)
@@ -233,13 +262,10 @@ class PruningSequence(InNotebooks):
                 "give data, validation, or an alpha",
             )
         errors = np.array([row.error for row in self.subtrees])
-        least = float(errors.min())
+        deviations = np.array([row.deviation or 0.0 for row in self.subtrees])
         # By folds they are fractions of the root's risk.
         unit = 1.0 if self.judged_by == "folds" else self.root_risk / self.weight
-        margin = TOLERANCE * max(unit, least)
-        index = int(np.flatnonzero(errors <= least + margin)[-1])
-        limit = least + RULES[rule] * float(self.subtrees[index].deviation or 0.0)
-        return int(np.flatnonzero(errors <= limit + margin)[-1])
+        return best_subtree(errors, deviations, rule, unit=unit)
 
     def text(self) -> str:
         """Return the subtrees as a table."""
@@ -275,6 +301,18 @@ class PruningSequence(InNotebooks):
             }
             for index, row in enumerate(self.subtrees)
         ]
+
+
+def best_subtree(errors: Floats, deviations: Floats, rule: str, *, unit: float) -> int:
+    """Return the index of the subtree that a rule chooses; the smallest comes last.
+
+    ``unit`` is the error of the root, to tell what is equal but for rounding.
+    """
+    least = float(errors.min())
+    margin = TOLERANCE * max(unit, least)
+    index = int(np.flatnonzero(errors <= least + margin)[-1])
+    limit = least + RULES[rule] * float(deviations[index])
+    return int(np.flatnonzero(errors <= limit + margin)[-1])
 
 
 def sequence_of(tree: Tree, risks: Floats) -> PruningSequence:

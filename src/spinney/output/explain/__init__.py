@@ -1,4 +1,4 @@
-"""Every number can be shown: the arithmetic of a node, the path of a row."""
+"""Explanations: the arithmetic of a node, the path of a row."""
 
 from spinney.output.explain.attribute_explanation import (
     LIMIT,

@@ -260,7 +260,7 @@ def _with_root_table(tree: Tree, index: int, search: Search) -> Search:
 def _values(
     attribute: Attribute, table: CountTable, tree: Tree
 ) -> tuple[ValueLine, ...]:
-    """Return the counts by value, of names; their branch is not decided yet."""
+    """Return the counts of each category, without branches; none for numbers."""
     if attribute.kind == "numeric":
         return ()
     return tuple(
@@ -282,7 +282,7 @@ def _group_text(
     """
     cuts = search.root_summary.cuts[index] if attribute.kind == "numeric" else ()
     n_codes = len(cuts) + 1 if attribute.kind == "numeric" else len(attribute.values)
-    codes = [int(value) for value in values if value < n_codes]  # NaN is not
+    codes = [int(value) for value in values if value < n_codes]  # true except for NaN
     missing = ["missing"] if len(codes) < len(values) else []
     if attribute.kind != "numeric" or not codes:
         texts = [shown(attribute.values[code]) for code in codes]

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 ROWS_SHOWN = 40
 VALUES_SHOWN = 8
 BRANCHES_SHOWN = TERMS_SHOWN = 12
-WIDEST = 60  # a longer condition does not move the counts of all others
-MANY_VALUES = 12  # with fewer, an exhaustive search is obvious
+WIDEST = 60  # longer conditions do not shift the columns of counts
+MANY_VALUES = 12  # with fewer values, the search is obviously exhaustive
 
 
 def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
@@ -115,7 +115,7 @@ def _bits_text(bits: float | None) -> str:
 
 
 def given_lines(given: "GivenRows", cells: "Cells") -> list[str]:
-    """Return which rows were counted, and their numbers."""
+    """Return which rows were counted, as lines with their row numbers."""
     which = "the" if given.same else "not the"
     lines = [f"counted on the {given.n_rows} rows given, {which} training rows"]
     if given.remark:
@@ -125,7 +125,7 @@ def given_lines(given: "GivenRows", cells: "Cells") -> list[str]:
 
 
 def _numbers(numbers: "Sequence[int]", parts: "Sequence[float]") -> str:
-    """Return row numbers, with runs abbreviated; if many, the first.
+    """Return row numbers as text: runs abbreviated, long lists cut.
 
     >>> _numbers([1, 2, 3, 5, 8], []), _numbers([4, 8], [1.0, 0.4])
     ('1-3, 5, 8', '4, 8 (0.4)')
@@ -150,7 +150,7 @@ def _numbers(numbers: "Sequence[int]", parts: "Sequence[float]") -> str:
 
 
 def _averaged(node: "NodeExplanation") -> str:
-    """Return which attributes are in the average gain."""
+    """Return the attributes over which gains are averaged, as text."""
     counted, n = node.in_average, len(node.candidates)
     if len(counted) == n:
         return f"{n} attribute{'s' if n > 1 else ''}"
@@ -162,7 +162,7 @@ def _averaged(node: "NodeExplanation") -> str:
 
 
 def cells_of(*, ascii_only: bool) -> "Cells":
-    """Return the function that makes lines of rows of cells."""
+    """Return the function that formats rows of cells as lines."""
     return partial(_cells, ascii_only=ascii_only)
 
 
@@ -200,7 +200,7 @@ def _surrogate_lines(node: "NodeExplanation", cells: "Cells") -> list[str]:
 
 
 def working_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
-    """Return how the merit of an attribute at a node follows from its counts."""
+    """Return lines that derive the merit of an attribute from its counts."""
     return [
         *split_lines(candidate, node.impurity_name),
         *_gate_lines(candidate, node),
@@ -208,13 +208,13 @@ def working_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[
 
 
 def split_lines(candidate: "CandidateLines", impurity: str) -> list[str]:
-    """Return the gain of a split written out, and its other figures."""
+    """Return lines with the gain of a split written out, and its other figures."""
     gain = _gain_lines(candidate)
     return [*gain, *candidate.working, *fact_lines(candidate, impurity)]
 
 
 def _fewer_terms(line: str) -> str:
-    """Return arithmetic with a long sum cut; its last term leads on.
+    """Return arithmetic with the middle terms of a long sum omitted.
 
     >>> _fewer_terms(" + ".join(map(str, range(20))))
     '0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + … 8 more + 19'
@@ -234,9 +234,9 @@ def candidate_text(
     *,
     most: int | None = None,
 ) -> list[str]:
-    """Return a split: its counts, and how its merit follows from them.
+    """Return lines with the counts of a split and the arithmetic of its merit.
 
-    Of more branches than ``most``, the first.
+    At most the first ``most`` branches are listed.
     """
     rows: list[tuple[str, ...]] = []
     for number, branch in enumerate(candidate.branches[:most]):
@@ -262,7 +262,7 @@ def candidate_text(
         total = weight_text(sum(branch.weight for branch in others))
         rows.append((more, *[""] * len(others[0].weights), total, ""))
     lacking = []
-    if candidate.missing and not candidate.missing_weight:  # of a forest's tree
+    if candidate.missing and not candidate.missing_weight:  # in the tree of a forest
         goes = candidate.missing_goes_to
         lacking = [f"  missing values are counted in their branch: {goes}"]
     elif candidate.missing:
@@ -282,9 +282,9 @@ def _impurity(impurity: float | None) -> str:
 
 
 def _gain_lines(candidate: "CandidateLines") -> list[str]:
-    """Write the gain out: impurity before, less the branches' by their shares.
+    """Return the gain written out: impurity minus the weighted one of branches.
 
-    Where no row has the attribute's value there are no shares.
+    Without rows with a known value there are no branch proportions.
     """
     known = sum(branch.weight for branch in candidate.branches)
     if not (candidate.decreases and known):
@@ -301,9 +301,9 @@ def _gain_lines(candidate: "CandidateLines") -> list[str]:
 
 
 def _loss(candidate: "CandidateLines", known: float) -> str:
-    """Return the loss of a split, where it counts as no gain.
+    """Return the text of a negative gain, which counts as 0.
 
-    The variance with n − 1 may be less before a split than after it.
+    The variance with n − 1 may be greater after a split than before.
     """
     shares = ((b.weight / known, b.impurity or 0.0) for b in candidate.branches)
     after = sum(share * impurity for share, impurity in shares)
@@ -313,7 +313,7 @@ def _loss(candidate: "CandidateLines", known: float) -> str:
 
 
 def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
-    """Return the further figures of a split: impurity after it, split information."""
+    """Return lines with further figures of a split, such as split information."""
     lines, facts = [], []
     if candidate.correction:
         left = candidate.gain - candidate.correction
@@ -330,7 +330,7 @@ def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
 
 
 def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
-    """Return why a split does not compete, its cost, and its optimality."""
+    """Return lines on why a split does not compete, its cost and its optimality."""
     if candidate.given:
         return ["forced split, not searched here"]
     lines = []
@@ -382,7 +382,7 @@ def after_split(impurity_name: str) -> str:
 
 
 def gain_ratio(candidate: "CandidateLines") -> float:
-    """Return the gain ratio after the correction."""
+    """Return the gain ratio after the MDL penalty."""
     if not (candidate.correction and candidate.split_information):
         return candidate.gain_ratio
     return (candidate.gain - candidate.correction) / candidate.split_information
@@ -394,7 +394,7 @@ def counts_text(weights: "Sequence[float]") -> tuple[str, ...]:
 
 
 def _value_remark(step: "RowStep") -> str:
-    """Return a remark on a missing or unseen value, for the lines below it."""
+    """Return the line for a missing or unseen value at a step."""
     goes = f": {step.sent_by}" if step.sent_by else ""
     if step.leaf:
         return ""
@@ -409,7 +409,7 @@ def _value_remark(step: "RowStep") -> str:
 
 
 def _verdict(row: "RowExplanation") -> str:
-    """Return the label with its class probabilities, and the costs."""
+    """Return the label with class probabilities and costs, as text."""
     verdict = f"{shown(row.target)} = {label_text(row.label)}"
     if not row.probabilities:
         return verdict
@@ -433,7 +433,7 @@ def _shares(classes: tuple["Value", ...], shares: tuple[float, ...]) -> str:
 
 
 def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
-    """Write a linear model out: each term times its coefficient, and the sum."""
+    """Return a linear model written out, each coefficient times its term."""
     rows: list[tuple[str, ...]] = [
         (f"{model.name}: intercept", "", "", figure(model.intercept))
     ]
@@ -454,7 +454,7 @@ def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
 def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
     """Return the path of a row as text."""
     lines = []
-    remarks = {-1: ""}  # by depth; the steps are a walk of the tree
+    remarks = {-1: ""}  # by depth, as the steps traverse the tree
     for step in row.steps:
         remarks[step.depth] = _value_remark(step)
         indent = "  " * min(step.depth, 40)

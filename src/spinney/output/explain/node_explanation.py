@@ -192,7 +192,7 @@ def checked_node(tree: Tree, number: int) -> Node:
     if not is_whole(number) or not 0 <= number < len(tree):
         raise refusal(
             Setting("node", number),
-            "is no node",
+            "is not a node",
             f"the tree has nodes 0 to {len(tree) - 1}",
         )
     return tree.nodes[number]
@@ -232,7 +232,7 @@ def explain_node(
     able = {searched[i] for i in compete(search, competitors, tree.schema)}
     able = {i for i in able if is_significant(node.candidates[i], recipe)}
     member = model.member if counted is None else None
-    alone = taught or member is not None  # without competitors
+    alone = taught or member is not None  # the competitors are not stored
     if alone and node.chosen is not None:
         able = {node.chosen}
     averaged = criterion.average and not alone
@@ -250,7 +250,7 @@ def explain_node(
         min_gain=(
             least_gain(model, criterion)
             if counted is None
-            else search.recipe.min_gain  # in the unit of these rows
+            else search.recipe.min_gain  # in the weight unit of these rows
         ),
         candidates=tuple(
             candidate_lines(
@@ -482,7 +482,7 @@ def _adjustment(
         return []
     if candidate.merit == 0:
         return ["times the ways to group the values: at least 1, so p = 1"]
-    exponent = plain - candidate.merit  # of many values there are more ways than floats
+    exponent = plain - candidate.merit  # with many values the number exceeds floats
     ways = f"e^{exponent:.6g}" if exponent > 700 else f"{np.exp(exponent):.6g}"
     return [
         f"times {ways} ways to group the values: p = {candidate.p_value:.3g}, "

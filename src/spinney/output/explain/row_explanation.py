@@ -32,7 +32,7 @@ class TermLine:
 
 @dataclass(frozen=True, slots=True)
 class ModelArithmetic:
-    """The linear model of a leaf in a row: intercept and terms add up."""
+    """The linear model of a leaf for a row, as intercept and terms."""
 
     name: str
     intercept: float
@@ -198,7 +198,7 @@ def _value(
 
 
 def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
-    """Return the surrogate that sends a row whose value has no branch."""
+    """Return text on the surrogate that sends a row whose value has no branch."""
     for surrogate in node.surrogates:
         attribute = surrogate.attribute
         own = int(surrogate.split.branch_of(cells[attribute])[0])

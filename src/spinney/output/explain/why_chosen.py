@@ -1,4 +1,4 @@
-"""One sentence on a node: the reason for its split, or for a leaf."""
+"""The reason for the split of a node, or for a leaf, as one sentence."""
 
 import numpy as np
 
@@ -51,18 +51,18 @@ def why(
         among += " per attribute cost"
     paid = paid_above(model.tree, node)
     if model.recipe.forest:
-        # The competitors are gone, and on true labels one of them may have been better.
+        # On the original labels a competitor, which is not stored, may be better.
         merit = node.candidate.merit
         return (
             f"{name}: chosen{among} on labels smoothed by a forest; on the original "
             f"labels its {criterion.merit_name} is {merit:.3f}"
         )
     if model.member is not None and not recounted:
-        # How many were drawn is the forest's to know.
+        # Only the forest knows the number of sampled attributes.
         merit = node.candidate.merit
         return (
             f"{name}: {criterion.merit_name} {merit:.3f}, the greatest{among} of the "
-            "attributes drawn at this node"
+            "attributes sampled at this node"
         )
     best = score(node.candidate, model.schema, paid)
     equal = _equal(model.tree, node, criterion, competing, paid)
@@ -77,10 +77,10 @@ def why(
     sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
     equal = [at for at in equal if at != node.chosen]
     if equal:
-        names, tie = _names(model.tree, node, equal), "tie" + "s" * (len(equal) == 1)
+        names = _names(model.tree, node, equal)
         sentence += (
-            f"; {names} {tie} with it, and the first in the tie-break order, then by "
-            "column, wins"
+            f"; tied with {names}; ties are broken by tie_break_order, "
+            "then by column order"
         )
     return sentence
 
@@ -90,7 +90,7 @@ def _instead(
 ) -> str:
     """Return the best split of a node whose split was forced."""
     if model.recipe.forest:
-        return ""  # the competitors are gone
+        return ""  # the competitors are not stored
     least = least_gain(model, criterion) * (1 - TOLERANCE)
     competitors = {at for at in competing if node.candidates[at].gain >= least}
     paid = paid_above(model.tree, node)
@@ -108,7 +108,7 @@ def _instead(
 
 
 def _split_text(tree: Tree, node: Node, candidate: Candidate) -> str:
-    """Return a binary split by one of its branches, others by their attribute."""
+    """Return a binary split as its first condition, other splits as their attribute."""
     split = candidate.split
     if split.n_branches > 2:
         return shown(tree.schema.attributes[split.attribute].name)
@@ -116,7 +116,7 @@ def _split_text(tree: Tree, node: Node, candidate: Candidate) -> str:
 
 
 def least_gain(model: Model, criterion: Criterion) -> float:
-    """Return the least gain in the unit of the gains."""
+    """Return the minimum gain in the unit of the gains."""
     tree, recipe = model.tree, model.recipe
     if tree.schema.target.is_numeric:
         recipe = recipe.in_unit(criterion.gain_unit(tree.root.weights))
@@ -126,7 +126,7 @@ def least_gain(model: Model, criterion: Criterion) -> float:
 def _equal(
     tree: Tree, node: Node, criterion: Criterion, competing: set[int], paid: set[int]
 ) -> list[int]:
-    """Return which of the competing candidates are as good as the best of them."""
+    """Return the indices of competing candidates that tie for the best."""
     competitors = sorted(competing)
     if not competitors:
         return []
@@ -142,6 +142,6 @@ def _equal(
 
 
 def _names(tree: Tree, node: Node, candidates: list[int]) -> str:
-    """Return the attributes of some candidates of a node."""
+    """Return the attribute names of candidates, as text."""
     attributes = (node.candidates[at].attribute for at in candidates)
     return ", ".join(shown(tree.schema.attributes[each].name) for each in attributes)

@@ -1,4 +1,4 @@
-"""Model files: arrays and a header, checked whole before a node is made."""
+"""Model files: arrays and a header, checked completely before a model is built."""
 
 from spinney.output.file.json_file import is_json
 from spinney.output.file.model_files import (

@@ -3,16 +3,16 @@
 It is a safetensors file, so that other tools can open it::
 
     8 bytes   n, the length of the header, little-endian
-    n bytes   the header, JSON: for each array its dtype, shape and place, and
+    n bytes   the header, JSON: for each array its dtype, shape and offsets, and
               under "__metadata__" the texts; padded with spaces to 8 bytes
     the rest  the arrays without gaps, little-endian
 
 The last 32 bytes are the array ``sha256``, the checksum of all bytes before them.
-That is so in every version of the format.
+This holds for every version of the format.
 
-Arrays of a large file are *packed*: such a one is the bytes that zlib makes of it, and
-the text ``packed`` says what they become, its dtype and shape. What would become over a
-hundred times as many bytes is not packed, so that a small file asks for little memory.
+Arrays of a large file are *packed*, compressed by zlib; the text ``packed`` has their
+dtypes and shapes. An array that would unpack to more than a hundred times its size is
+not packed, so that small files need little memory.
 """
 
 import hashlib
@@ -49,27 +49,25 @@ METADATA = "__metadata__"
 PACKED = "packed"
 LENGTH = 8
 
-# Below this many bytes of arrays packing saves nobody anything.
+# Smaller arrays are not worth packing.
 PACKED_FROM = 1 << 16
-# The first level makes most of the difference, and costs least: higher ones take four
-# times as long for a sixth of the bytes.
+# Level 1 saves most: higher levels take four times as long for a sixth of the bytes.
 LEVEL = 1
 
-# A file that is said to become more than this must have a part of it as bytes: a bomb
-# asks for memory that nobody sent.
+# Above this unpacked size, MOST_TIMES limits the ratio to the size of the file.
 FREELY_UNPACKED = 1 << 26
 MOST_TIMES = 100
-LONGEST = 1 << 48  # what no array has, and NumPy can still multiply
+LONGEST = 1 << 48  # more than any array has; NumPy does not overflow
 
 _PICKLE, _ZIP, _GZIP = b"\x80", b"PK", b"\x1f\x8b"
-_GROW = "if it is a table, grow a model on it, save that, and name the saved file"
+_GROW = "if it is a table, grow a model on it, save it, and load the saved file"
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a file: its texts, and where each array is in the rest.
+    """The header of a file: its texts, and the place of each array.
 
-    ``packed`` has dtype and shape of arrays whose bytes are packed.
+    ``packed`` has dtype and shape of the packed arrays.
     """
 
     texts: Mapping[str, str]
@@ -79,7 +77,7 @@ class Header:
 
 
 def worth_packing(arrays: Mapping[str, NDArray[Any]], max_unpacked: int) -> bool:
-    """Return whether arrays are large, and within the default limits of readers."""
+    """Return whether arrays are large, and within the default limits for reading."""
     return PACKED_FROM <= sum(a.nbytes for a in arrays.values()) <= max_unpacked
 
 
@@ -89,9 +87,9 @@ def pack(
     *,
     packed: bool = False,
 ) -> list[bytes]:
-    """Return the parts of a file; the same ones for the same content.
+    """Return the parts of a file; equal content gives equal parts.
 
-    If asked for, arrays are ``packed`` where that makes them smaller.
+    With ``packed``, arrays that become smaller are packed.
 
     >>> parts = pack({"a": np.arange(3)}, {"format": "example"})
     >>> header = read_header(b"".join(parts))
@@ -127,12 +125,12 @@ def pack(
 
 
 def may_become(size: int) -> int:
-    """Return how many bytes a file of some may be unpacked to."""
+    """Return the maximum unpacked size of a file of this size."""
     return max(FREELY_UNPACKED, MOST_TIMES * size)
 
 
 def _bytes(array: NDArray[Any], *, packed: bool) -> bytes:
-    """Return the bytes of an array, little-endian; packed ones where they are fewer."""
+    """Return the little-endian bytes of an array, packed if asked and smaller."""
     part = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
     smaller = zlib.compress(part, LEVEL) if packed else part
     return smaller if len(smaller) < len(part) else part
@@ -141,9 +139,9 @@ def _bytes(array: NDArray[Any], *, packed: bool) -> bytes:
 def read_header(
     data: bytes, *, max_header: int = 1 << 26, size: int | None = None
 ) -> Header:
-    """Return the header of a file, after checking all that it says of itself.
+    """Return the checked header of a file.
 
-    Where ``data`` is only the beginning of the file, ``size`` is its length.
+    If ``data`` is only the beginning of the file, ``size`` is the file size.
     """
     size = len(data) if size is None else size
     if len(data) == 0:
@@ -168,7 +166,7 @@ def read_header(
 
 
 def _foreign(data: bytes, length: int, max_header: int, size: int) -> DamageError:
-    """Return what a file is whose first bytes are no length of a header."""
+    """Return the error for a file that does not start with a header length."""
     for magic, kind in ((_ZIP, "a zip archive"), (_GZIP, "compressed by gzip")):
         if data.startswith(magic):
             return ForeignFileError(f"it is {kind}, not a model file; {_GROW}")
@@ -176,17 +174,14 @@ def _foreign(data: bytes, length: int, max_header: int, size: int) -> DamageErro
         msg = "it looks like a pickle, which is never loaded as it could run code"
         return DamageError(msg)
     if data.lstrip()[:1] == b"{":
-        msg = (
-            "it is JSON text, not a model file; where it is an export of a model, "
-            "spinney.load reads it"
-        )
+        msg = "it is JSON text, not a model file; spinney.load reads exported models"
         return ForeignFileError(msg)
     if size < LENGTH or size - LENGTH < length <= max_header:
         return DamageError("it ends before its header does")
     if data[:LENGTH].isascii() and data[:LENGTH].decode().isprintable():
         msg = f"it is text, such as a table, and not a model file; {_GROW}"
         return ForeignFileError(msg)
-    msg = f"its first bytes tell a header of {length} bytes, over {max_header}"
+    msg = f"its header has {length} bytes, over the limit of {max_header}"
     return DamageError(msg)
 
 
@@ -198,7 +193,7 @@ class ArrayForm(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes."""
         return math.prod(self.shape) * DTYPES[self.dtype].itemsize
 
 
@@ -210,7 +205,7 @@ class ArrayPlace(NamedTuple):
 
 
 def _read_place(data: object, name: str) -> ArrayPlace:
-    """Return what an array is and where; its end must follow from that."""
+    """Return the form and offset of an array, after checking them."""
     what = f"the array {name[:80]!r}"
     entry = members(data, what, ("dtype", "shape", "data_offsets"))
     form = read_form(entry, what)
@@ -227,7 +222,7 @@ def read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
     """Return the dtype and the shape of an array, after checking both."""
     dtype = entry["dtype"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        refuse(f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not")
+        refuse(f"{what} has the dtype {str(dtype)[:40]!r}, which models do not use")
     shape = _numbers(entry["shape"], "the shape of", what)
     if len(shape) not in (1, 2):
         refuse(f"{what} has {len(shape)} dimensions")
@@ -237,7 +232,7 @@ def read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
 
 
 def _numbers(data: object, of: str, what: str) -> tuple[int, ...]:
-    """Return a list of whole numbers; words are made only where it is none."""
+    """Return a tuple of integers after checking it."""
     if type(data) is list and all(type(n) is int and 0 <= n < 2**63 for n in data):
         return tuple(data)
     return tuple(whole(n, f"{of} {what}") for n in as_list(data, f"{of} {what}"))
@@ -246,7 +241,7 @@ def _numbers(data: object, of: str, what: str) -> tuple[int, ...]:
 def _read_packed(
     written: str, places: Mapping[str, ArrayPlace]
 ) -> dict[str, ArrayForm]:
-    """Return what packed arrays become; only bytes can be packed."""
+    """Return the forms of packed arrays; only byte arrays can be packed."""
     data, forms = parse(written), dict[str, ArrayForm]()
     if not isinstance(data, dict):
         refuse("what it says of packed arrays is no JSON object")
@@ -268,7 +263,7 @@ def unpack(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of a file, after checking length, places and checksum.
 
-    Of those that are optional only the ``known`` ones are read.
+    Optional arrays are read only if ``known`` has their names.
     """
     end = 0
     ordered = sorted(
@@ -280,7 +275,7 @@ def unpack(
         end += place.form.size
     available = len(data) - header.start
     if end != available:
-        refuse(f"it has {available} bytes of arrays where its header tells {end}")
+        refuse(f"it has {available} bytes of arrays, but its header says {end}")
     if not ordered or ordered[-1][0] != CHECKSUM or ordered[-1][1].form.size != 32:
         refuse("it has no checksum at its end")
     view = memoryview(data)
@@ -289,13 +284,13 @@ def unpack(
     unpacked = sum(form.size for form in header.packed.values())
     if unpacked > max_unpacked:
         refuse(
-            f"its packed arrays come to {unpacked} bytes, over the limit of "
+            f"its arrays unpack to {unpacked} bytes, over the limit of "
             f"{max_unpacked} (limits can allow more, if you trust it)"
         )
     if unpacked > may_become(len(data)):
         refuse(
-            f"its packed arrays come to {unpacked} bytes, over {MOST_TIMES} times "
-            "its own"
+            f"its arrays unpack to {unpacked} bytes, more than {MOST_TIMES} times "
+            "the size of the file"
         )
     arrays = {}
     for name, (form, start) in ordered:
@@ -310,7 +305,7 @@ def unpack(
 
 
 def _inflated(packed: memoryview, size: int, name: str) -> memoryview:
-    """Return the unpacked bytes, never more than the declared number."""
+    """Return the unpacked bytes; refuse more than the declared number."""
     inflater = zlib.decompressobj()
     try:
         part = inflater.decompress(packed, size + 1)

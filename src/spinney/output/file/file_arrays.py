@@ -3,13 +3,13 @@
 Words
 -----
 candidates, branches, groups, values
-    of all nodes, one after another in the order of the nodes.
+    of all nodes, concatenated in node order.
 count
-    how many of them belong to each node, candidate or group. Where a count is
-    stored, what is counted follows without gaps.
+    the number of these per node, candidate or group. Counted items are stored without
+    gaps.
 
-The arrays, with n nodes, m candidates and c classes; of a numeric target, weights
-have its 3 moments, and distributions and rows 1 column, instead of c::
+The arrays, with n nodes, m candidates and c classes; for a numeric target, weights have
+3 columns (moments), and distributions and rows have 1 column, instead of c::
 
     node.parent, node.branch, node.depth, node.rows, node.label      (n,)
     node.reason        ``Reason.code``, -1 at an inner node           (n,)
@@ -101,7 +101,7 @@ DTYPES: dict[str, type[np.generic]] = {
     **dict.fromkeys(_FLOATS, np.float64),
 }
 
-# What the fields of nodes, candidates, surrogates and splits are called in a file.
+# The names of fields of nodes, candidates, surrogates and splits in a file.
 _NODES = {
     "parent": "node.parent",
     "weights": "node.weights",
@@ -144,13 +144,13 @@ def _fields(arrays: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
     return {field: arrays[name] for field, name in names.items()}
 
 
-# What older files do not have, as it stands at each node; there is nothing else of it.
+# Defaults per node for arrays that older files lack.
 _LATER = {"node.surrogates": 0, "node.otherwise": -1, "node.terms": -1}
 _LATER_ROOMS = ("surrogate.", "surrogate_split.", "term.", "model.")
 
 
 def with_defaults(arrays: Arrays) -> Arrays:
-    """Return arrays with those that older files, or files that need none, lack."""
+    """Return arrays with defaults for those that the file lacks."""
     if "node.parent" in arrays:
         n_nodes = arrays["node.parent"].size
         rooms = [name for name in DTYPES if name.startswith(_LATER_ROOMS)]
@@ -167,7 +167,7 @@ def with_defaults(arrays: Arrays) -> Arrays:
 
 
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a tree; what they hold is not checked."""
+    """Return the arrays of a tree, unchecked."""
     nodes, found, links = tree.arrays, tree.nodes.candidate_arrays, tree.nodes.links
     surrogates = nodes.surrogates
     if surrogates is None:
@@ -190,7 +190,7 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         arrays["node.forced"] = np.zeros(len(nodes))
     if nodes.default_branch is None:
         arrays["node.otherwise"] = np.full(len(nodes), -1)
-    return {  # without a bound: an older reader can do without, and knows none
+    return {  # not written without bounds: older readers do not know it
         name: np.ascontiguousarray(arrays[name], dtype=DTYPES[name])
         for name in sorted(DTYPES)
         if arrays.get(name) is not None
@@ -218,7 +218,7 @@ def _flatten_models(models: FlatModels | None, n_nodes: int) -> dict[str, Any]:
 
 
 def unflatten(file: Arrays, schema: Schema) -> Tree:
-    """Return the tree of arrays that have been checked."""
+    """Return a tree from checked arrays."""
     values = np.empty(len(file["table.weights"]))
     numbered = np.repeat(numeric(file, schema), file["candidate.values"])
     values[numbered] = file["table.numbers"]
@@ -245,7 +245,7 @@ def unflatten(file: Arrays, schema: Schema) -> Tree:
 
 
 def _models(arrays: Arrays) -> FlatModels | None:
-    """Return the models of all nodes, from arrays that have been checked."""
+    """Return the linear models of all nodes, from checked arrays."""
     counts, sizes = arrays["node.terms"], arrays["term.codes"]
     if (counts < 0).all():
         return None
@@ -281,7 +281,7 @@ def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
 
 
 def splits_of(arrays: Arrays, of: str, room: str) -> SplitArrays:
-    """Return the splits of candidates, or of surrogates, which have two branches."""
+    """Return the splits of candidates or surrogates."""
     names, n = _splits(of, room), len(arrays[f"{of}.attribute"])
     of_two = {"n_branches": np.full(n, 2), "missing": np.full(n, -1), "shares": None}
     own = {names[field]: value for field, value in of_two.items()}

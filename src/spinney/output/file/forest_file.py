@@ -1,10 +1,10 @@
 """A forest as a file: saved whole or not at all, checked before it is used.
 
-The file is of the kind ``spinney-forest`` (see :mod:`spinney.output.file.kind`). The
-arrays are those of :class:`~spinney.trees.tree_arrays.TreeArrays`, the trees one after
-another, and ``nodes``: how many nodes each tree has. Where trees take several recipes
-in turn, ``recipe`` is that of tree 0, and ``recipes`` are all, in the order of the
-trees: tree t has number t modulo their number.
+The file is of the kind ``spinney-forest`` (see :mod:`spinney.output.file.kind`). Its
+arrays are those of :class:`~spinney.trees.tree_arrays.TreeArrays`, with all trees
+concatenated, and ``nodes``, the number of nodes of each tree. A forest of several
+recipes lists them in ``recipes``: tree t uses number t modulo their number. ``recipe``
+is the first one.
 """
 
 from collections.abc import Mapping
@@ -60,15 +60,15 @@ from spinney.trees import (
 )
 
 FOREST_VERSION = 1
-PACKED_VERSION = 2  # where arrays are packed
-MIXED_VERSION = 3  # where trees have several recipes
+PACKED_VERSION = 2  # the version if arrays are packed
+MIXED_VERSION = 3  # the version if trees have several recipes
 FOREST_LIMITS = FileLimits(file_bytes=1 << 36, nodes=1 << 31)
 
 RECIPES = "recipes"
-TYPICAL = f"{OPTIONAL}typical"  # the tree to look at first
+TYPICAL = f"{OPTIONAL}typical"  # the typical tree
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
-# Weights are in single precision where that is exact, in double precision elsewhere.
+# Weights are in single precision if that is exact, otherwise in double precision.
 DTYPES: dict[str, tuple[type[np.generic], ...]] = {
     "nodes": (np.int64,),
     "attribute": (np.int32,),
@@ -86,8 +86,8 @@ DTYPES: dict[str, tuple[type[np.generic], ...]] = {
 }
 ARRAYS = tuple(name for name in DTYPES if name != "nodes")
 
-# Forest files number reasons in an order of their own, 0 at inner nodes. It is part of
-# the format: new reasons are added at the end.
+# Codes of reasons in forest files; 0 marks inner nodes. The order is part of the #
+# format: new reasons are added at the end.
 REASONS = reason_codes(
     None,
     Reason.PURE,
@@ -103,7 +103,7 @@ REASONS = reason_codes(
     Reason.EMPTY,
     Reason.PRUNED,
 )
-_IN_FILE = np.argsort(REASONS).astype(np.uint8)  # by code, from that of no reason on
+_IN_FILE = np.argsort(REASONS).astype(np.uint8)  # the code of each reason
 
 
 def _parts(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -135,7 +135,7 @@ def _header(forest: Forest) -> dict[str, Any]:
 def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
     trees = forest.members
     arrays = {name: getattr(trees.whole, name) for name in ARRAYS}
-    # In a file, the nodes of each tree are numbered by themselves.
+    # In a file, the nodes of each tree are numbered from 0.
     own = trees.whole.parent - np.repeat(trees.roots, trees.sizes)
     arrays["parent"] = np.where(trees.whole.parent < 0, -1, own).astype(np.int32)
     arrays["reason"] = _IN_FILE[arrays["reason"] - NO_REASON]
@@ -144,7 +144,7 @@ def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
-    """Return a forest, after checking every rule that the rest relies on."""
+    """Return a forest, after checking all that other code relies on."""
     header = _read_header(data)
     check_forest_arrays(arrays, header["schema"], max_nodes=max_nodes)
     forest = Forest(**header, members=_members(arrays))
@@ -156,7 +156,7 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
 
 
 def _read_header(data: object) -> dict[str, Any]:
-    """Return all of a forest but its trees, from what its header says."""
+    """Return the fields of a forest, except its trees, from the header."""
     keys = (*KEYS, "settings", "shrinkage", RECIPES)
     header = members(data, "the model", keys, defaults=(RECIPES,))
     schema = read_schema(header)
@@ -169,10 +169,10 @@ def _read_header(data: object) -> dict[str, Any]:
         for recipe in recipes:
             forest_recipe(recipe, extra_random=settings.extra_random)
     except ParameterError as error:
-        refuse(f"the recipe is none of a forest: {error}")
+        refuse(f"the forest's recipe is invalid: {error}")
     shrinkage = number(header["shrinkage"], "the shrinkage")
     if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
-        refuse(f"leaves are shrunk by {shrinkage}, against the settings")
+        refuse(f"the shrinkage {shrinkage} contradicts the settings")
     return {
         "schema": schema,
         "recipes": recipes,
@@ -184,18 +184,18 @@ def _read_header(data: object) -> dict[str, Any]:
 
 
 def _read_recipes(header: Mapping[str, Any]) -> tuple[Recipe, ...]:
-    """Return the recipes that trees take in turn; one, where there are no others."""
+    """Return the recipes of a forest's trees, in turn."""
     first = read_recipe(header["recipe"])
     if RECIPES not in header:
         return (first,)
     recipes = tuple(map(read_recipe, as_list(header[RECIPES], "the recipes")))
     if len(recipes) < 2 or recipes[0] != first:
-        refuse("the recipes are no list that begins with the recipe")
+        refuse("the recipes must be a list that begins with the recipe")
     return recipes
 
 
 def _read_typical(data: object) -> TypicalTree | None:
-    """Return which tree is the typical one; older files do not say."""
+    """Return the typical tree; None in older files."""
     if data is None:
         return None
     what = "the typical tree"
@@ -224,11 +224,11 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
     try:
         return ForestSettings(**{name: entry[name] for name in _SETTINGS})
     except (ParameterError, TypeError) as error:
-        refuse(f"the settings are none of a forest: {error}")
+        refuse(f"the forest settings are invalid: {error}")
 
 
 def _members(arrays: Arrays) -> PackedTrees:
-    """Return the trees."""
+    """Return the trees, as packed arrays."""
     own: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
     roots = arrays["nodes"].cumsum() - arrays["nodes"]
     starts = np.repeat(roots, arrays["nodes"])
@@ -259,10 +259,10 @@ _ALSO_BY_NODE = ("rows", "absent", "reason", "listed")
 
 
 def check_forest_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int) -> None:
-    """Raise where arrays are no trees over a schema."""
+    """Raise DamageError unless the arrays are trees over this schema."""
     n = _check_shapes(arrays, schema, max_nodes)
     starts = np.repeat(arrays["nodes"].cumsum() - arrays["nodes"], arrays["nodes"])
-    own = np.arange(n) - starts  # the number of a node in its tree
+    own = np.arange(n) - starts  # node numbers within each tree
     count = _check_links(arrays, starts)
     _check_nodes(arrays)
     nodes = np.flatnonzero(arrays["attribute"] >= 0)
@@ -273,7 +273,7 @@ def check_forest_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int) -> No
 
 
 def _check_shapes(arrays: Arrays, schema: Schema, max_nodes: int) -> int:
-    """Check the lengths of arrays; return how many nodes there are."""
+    """Check the lengths of arrays; return the number of nodes."""
     nodes = arrays["nodes"]
     if nodes.ndim != 1 or not len(nodes) or not within(nodes, 1, max_nodes + 1).all():
         refuse(f"a tree has no node, or more than {max_nodes}")
@@ -292,28 +292,33 @@ def _check_shapes(arrays: Arrays, schema: Schema, max_nodes: int) -> int:
 
 
 def _check_links(arrays: Arrays, starts: Integers) -> Integers:
-    """Check that nodes stand in printing order; return how many children each has."""
+    """Check the printing order of nodes; return the number of children of each."""
     parent = arrays["parent"].astype(np.int64)
     count = linked(np.where(parent < 0, parent, parent + starts), starts).count
     inner = arrays["attribute"] >= 0
-    require(inner == (count > 0), "node {} asks something and has no branches, or not")
+    require(
+        inner == (count > 0), "node {} must have both a split and branches, or neither"
+    )
     require(~inner | (count > 1), "node {} has one branch")
     return count
 
 
 def _check_nodes(arrays: Arrays) -> None:
-    """Check that leaves ask nothing and say why, and that inner nodes do not."""
+    """Check that leaves have a reason and no split, and inner nodes a split only."""
     inner = arrays["attribute"] >= 0
-    require(arrays["attribute"] >= -1, "node {} asks about no attribute")
+    require(arrays["attribute"] >= -1, "node {} has an invalid attribute")
     nothing = (arrays["cut"] == 0) & (arrays["missing"] == -1) & (arrays["gain"] == 0)
     nothing &= (arrays["listed"] == 0) & (arrays["absent"] == 0)
-    require(inner | nothing, "leaf {} has what only inner nodes have")
+    require(inner | nothing, "leaf {} has a field of inner nodes")
     require(within(arrays["reason"], 0, len(REASONS)), "node {} has no known reason")
-    require(inner == (arrays["reason"] == 0), "node {} has a reason to stop, or none")
+    require(
+        inner == (arrays["reason"] == 0),
+        "node {} must have a reason if it is a leaf only",
+    )
 
 
 def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> SplitArrays:
-    """Return the splits of inner nodes; lengths are those of the branches of a node."""
+    """Return the splits of inner nodes, whose lengths follow from their branches."""
     cut, size, n_branches = arrays["cut"][nodes], arrays["listed"][nodes], count[nodes]
     grouped = np.isnan(cut)
     fitting = grouped | (n_branches == size + 2)
@@ -337,17 +342,21 @@ def _check_counts(
 ) -> None:
     """Check weights and numbers of rows."""
     target, rows = schema.target, arrays["rows"]
-    with np.errstate(over="ignore", invalid="ignore"):  # damage may be a signal
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # damaged numbers may be signalling NaN
         weights = arrays["weights"].astype(np.float64)
         sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
     require(possible(weights, target), "node {} has impossible weights")
-    require(amounts(rows.astype(np.float64)), "node {} has fewer than no rows")
+    require(amounts(rows.astype(np.float64)), "node {} has a negative number of rows")
     require((own > 0) | (rows > 0), "root {} has no rows")
-    require(within(arrays["absent"], 0, rows + 1), "node {} lacks more than its rows")
-    require(np.isfinite(sizes), "node {} has weights whose sum is beyond floats")
-    require(countable(arrays["gain"], sizes), "the gain of node {} is no number")
-    require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
-    require((rows > 0) | (arrays["attribute"] < 0), "node {} divides no rows")
+    require(
+        within(arrays["absent"], 0, rows + 1), "node {} has more missing rows than rows"
+    )
+    require(np.isfinite(sizes), "node {} has weights whose sum overflows")
+    require(countable(arrays["gain"], sizes), "the gain of node {} is not a number")
+    require((rows == 0) | (sizes > 0), "node {} has rows without weight")
+    require((rows > 0) | (arrays["attribute"] < 0), "node {} splits no rows")
     inner, below = np.flatnonzero(arrays["attribute"] >= 0), np.flatnonzero(own > 0)
     sums = np.zeros_like(weights)
     np.add.at(sums, arrays["parent"][below] + starts[below], weights[below])

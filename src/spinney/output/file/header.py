@@ -1,4 +1,4 @@
-"""Schema, recipe and fingerprint as plain data, and back.
+"""Schema, recipe and fingerprint as plain data, written and read.
 
 Model files and JSON exports have the same data. JSON keeps the types of values:
 ``"1"``, ``1``, ``1.0`` and ``true`` differ.
@@ -28,7 +28,7 @@ from spinney.data import (
     level_order,
 )
 from spinney.errors import ParameterError
-from spinney.growth import Member, Model, RecipeScore
+from spinney.growth import Member, Model, Quality, RecipeScore
 from spinney.output.file.plain_data import (
     OPTIONAL,
     as_list,
@@ -45,7 +45,7 @@ from spinney.trees.criteria import stored_name
 
 FORMAT = "spinney-tree"
 FORMAT_VERSION = 2
-PACKED_VERSION = 3  # where arrays are packed
+PACKED_VERSION = 3  # the version if arrays are packed
 KEYS = (
     "target",
     "classes",
@@ -64,7 +64,8 @@ TRIED = f"{OPTIONAL}tried"  # the scores of candidate recipes
 UNTRIED = f"{OPTIONAL}untried"  # the recipe of a small table, without scores
 NOTATION = f"{OPTIONAL}text_format"
 CERTIFICATE = f"{OPTIONAL}certificate"  # the proof of optimality
-MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
+MEMBER = f"{OPTIONAL}member"  # the tree's place in its forest
+QUALITY = f"{OPTIONAL}quality"  # its error on held-out rows and on training rows
 
 # Fields of a recipe that files do not store.
 _NOT_STORED = ("given", "tries")
@@ -102,12 +103,15 @@ def header_of(model: Model) -> dict[str, Any]:
         ]
     if model.tree.certificate is not None:
         proven = asdict(model.tree.certificate)
-        for field in fields(Certificate):  # older readers do not know what came later
+        for field in fields(Certificate):  # keys that older readers do not know
             if field.name in _LATER_PROVEN and proven[field.name] == field.default:
                 del proven[field.name]
         header[CERTIFICATE] = {**proven, "one_by_one": [*proven["one_by_one"]]}
     if model.member is not None:
         header[MEMBER] = asdict(model.member)
+    if model.quality is not None:
+        quality = asdict(model.quality)
+        header[QUALITY] = {name: _plain(value) for name, value in quality.items()}
     return header
 
 
@@ -165,7 +169,7 @@ def schema_header(schema: Schema) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of Python's own type that JSON can hold exactly."""
+    """Return a value as a Python type that JSON represents exactly."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is not None and not isinstance(value, (str, bool, int, float)):
@@ -208,7 +212,7 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
 
 
 def _read_text_format(data: object) -> TextFormat:
-    """Return how a table was written; nothing is known of an older file."""
+    """Return the text format of the training table; the default for older files."""
     if data is None:
         return TextFormat()
     names = tuple(field.name for field in fields(TextFormat))
@@ -258,7 +262,7 @@ def _values(data: object, what: str) -> tuple[Value, ...]:
 
 
 def with_present_names(data: object) -> object:
-    """Return settings of a file by the names that they have now."""
+    """Return the settings of a file under their current names."""
     if not isinstance(data, dict) or any(FORMER_NAMES.get(n) in data for n in data):
         return data
     return {FORMER_NAMES.get(name, name): value for name, value in data.items()}
@@ -274,11 +278,11 @@ def read_recipe(data: object) -> Recipe:
     try:
         return Recipe(**settings)
     except ParameterError as error:
-        refuse(f"the recipe is none: {error}")
+        refuse(f"the recipe is invalid: {error}")
 
 
 def read_tried(header: Mapping[str, Any]) -> tuple[RecipeScore, ...]:
-    """Return the record of a choice, or that there was none, that a header has."""
+    """Return the scores of compared recipes in a header."""
     what = "the record of what was tried"
     if UNTRIED in header:
         return (RecipeScore(text(header[UNTRIED], f"a name in {what}"), chosen=True),)
@@ -298,7 +302,7 @@ def read_tried(header: Mapping[str, Any]) -> tuple[RecipeScore, ...]:
 
 
 def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
-    """Return what a header says is proven of a tree, if anything."""
+    """Return the certificate of an optimal tree in a header; None without one."""
     if CERTIFICATE not in header:
         return None
     what = "the certificate"
@@ -310,7 +314,7 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
         for name in ("loss", "bound", "price")
     )
     depth, leaves = (whole(entry[name], what) for name in ("depth", "leaves"))
-    # A bound is of the loss and what leaves cost together, less the latter.
+    # The bound is that of loss plus leaf costs, minus the leaf costs.
     least = 0.0 if price is None else -price * leaves
     if None in (loss, bound, price) or not least <= bound <= loss or price < 0:
         refuse(f"{what} has a bound of {bound} and a loss of {loss}")
@@ -325,7 +329,7 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
 
 
 def read_member(header: Mapping[str, Any]) -> Member | None:
-    """Return which tree of a forest a header says that a tree is, if any."""
+    """Return a tree's place in a forest from a header; None outside of forests."""
     if MEMBER not in header:
         return None
     what = "the tree of a forest"
@@ -334,6 +338,29 @@ def read_member(header: Mapping[str, Any]) -> Member | None:
     if number >= of:
         refuse(f"{what} has the number {number}, of {of}")
     return Member(number, of)
+
+
+def read_quality(header: Mapping[str, Any]) -> Quality | None:
+    """Return the quality of a tree that a header has, if any."""
+    if QUALITY not in header:
+        return None
+    what = "the quality"
+    entry = members(header[QUALITY], what, [field.name for field in fields(Quality)])
+    errors = {
+        name: None if entry[name] is None else number(entry[name], f"{name} in {what}")
+        for name in ("variance", "error", "standard_error")
+    }
+    training_error = number(entry["training_error"], f"training_error in {what}")
+    if min(training_error, *(e for e in errors.values() if e is not None), 0.0) < 0:
+        refuse(f"{what} has a negative error")
+    if (errors["error"] is None) != (errors["standard_error"] is None):
+        refuse(f"{what} has an error without its standard error, or one alone")
+    return Quality(
+        training_error,
+        n_rows=whole(entry["n_rows"], f"n_rows in {what}"),
+        n_folds=whole(entry["n_folds"], f"n_folds in {what}"),
+        **errors,
+    )
 
 
 def read_fingerprint(data: object) -> Fingerprint:
@@ -358,7 +385,7 @@ _PAIRS: dict[str, type[Difference] | type[Ratio]] = {
 
 
 def formula_data(formula: Formula | None) -> dict[str, Any] | None:
-    """Return a formula ready for JSON.
+    """Return a formula as plain data.
 
     >>> formula_data(Ratio(0, 2))
     {'form': 'ratio', 'attributes': [0, 2]}
@@ -369,7 +396,7 @@ def formula_data(formula: Formula | None) -> dict[str, Any] | None:
         clauses = [_clause_data(clause) for clause in formula.clauses]
         return {"form": "conjunction", "clauses": clauses}
     form = type(formula).__name__.lower()
-    data: dict[str, Any] = {"form": form, "attributes": list(formula.places)}
+    data: dict[str, Any] = {"form": form, "attributes": list(formula.attribute_indices)}
     if isinstance(formula, Linear):
         data["coefficients"] = [float(factor) for factor in formula.coefficients]
     return data
@@ -386,7 +413,7 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
 
 
 def read_formula(data: object, what: str) -> Formula | None:
-    """Return the formula that data describes."""
+    """Return the formula that plain data describes."""
     if data is None:
         return None
     what = f"the formula of {what}"
@@ -409,7 +436,7 @@ def read_formula(data: object, what: str) -> Formula | None:
             if len(pair) == 2:
                 return _PAIRS[form](*pair)
     except ParameterError as error:
-        refuse(f"{what} is none: {error}")
+        refuse(f"{what} is invalid: {error}")
     refuse(f"{what} is of an unknown form {described(form)}")
 
 

@@ -7,8 +7,8 @@
      "nodes": […],                                of a tree, for those who read it
      "arrays": {"node.parent": {"dtype": "I64", "shape": [3], "data": [-1, 0, 0]}, …}}
 
-NaN is null; infinite numbers are "inf" and "-inf". Reading makes the bytes of the model
-file of it, so that a text is held to all that a file is held to.
+NaN is null; infinite numbers are "inf" and "-inf". Reading converts the text to the
+bytes of the model file, so that the same checks apply.
 """
 
 import os
@@ -71,7 +71,7 @@ def _written(number: float) -> float | str | None:
 
 
 def is_json(path: object) -> bool:
-    """Return whether a plain file begins as a JSON object; no model file does."""
+    """Return whether a file begins like a JSON object, as no model file does."""
     if not isinstance(path, (str, os.PathLike)):
         return False
     try:
@@ -86,13 +86,13 @@ def is_json(path: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """A text that is an object of JSON, and what it says."""
+    """The text of a JSON object, and its parsed data."""
 
     source: str
     written: dict[str, Any]
 
     def file(self) -> bytes:
-        """Return the bytes of the model file that it says."""
+        """Return the bytes of the model file with the same content."""
         data = self.written
         if ARRAYS not in data:
             refuse("it is JSON for readers, without arrays; export the model as json")
@@ -111,7 +111,7 @@ class JsonText:
 
 
 def read_json(path: "str | os.PathLike[str]") -> JsonText:
-    """Return the object of JSON in a file; DamageError where there is none."""
+    """Return the JSON object in a file; raise DamageError if there is none."""
     try:
         if os.path.getsize(path) > MAX_CHARACTERS:
             refuse(f"it has more than {MAX_CHARACTERS} bytes")
@@ -119,7 +119,7 @@ def read_json(path: "str | os.PathLike[str]") -> JsonText:
     except UnicodeDecodeError:
         refuse("its text is not in UTF-8")
     except OSError as error:
-        refuse(f"{error.strerror}; check the path and that you may read it")
+        refuse(f"{error.strerror}; check the path and the permissions")
     data = parse(source)
     if not isinstance(data, dict) or "format" not in data:
         refuse("it is JSON, but no model; export one as json")
@@ -153,7 +153,7 @@ def _floats(cells: Sequence[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
         elif isinstance(cell, (int, float)) and not isinstance(cell, bool):
             numbers.append(_as_float(cell, what))
         else:
-            refuse(f"{what} holds {described(cell)}, which is no number")
+            refuse(f"{what} holds {described(cell)}, not a number")
     with np.errstate(over="ignore"):
         array = np.array(numbers, np.float64).astype(dtype)
     if (np.isinf(array) != np.isinf(np.array(numbers, np.float64))).any():
@@ -172,5 +172,5 @@ def _integers(cells: Sequence[Any], dtype: np.dtype[Any], what: str) -> NDArray[
     limits = np.iinfo(dtype)
     for cell in cells:
         if type(cell) is not int or not limits.min <= cell <= limits.max:
-            refuse(f"{what} holds {described(cell)}, no whole number of its type")
+            refuse(f"{what} holds {described(cell)}, not an integer of its type")
     return np.array(cells, dtype)

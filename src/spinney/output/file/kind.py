@@ -1,4 +1,4 @@
-"""A kind of model file: its name, its arrays, and how it is written and read.
+"""Kinds of model files: names, arrays, writing and reading.
 
 Trees, forests and clusters are files of one form: a safetensors container (see
 :mod:`spinney.output.file.container`) with arrays and these texts:
@@ -10,11 +10,11 @@ format_version, min_reader_version
 library_version
     The version of Spinney that wrote the file.
 model
-    JSON: all that is no array.
+    JSON: all content except the arrays.
 
-A file is written whole or not at all. Loading runs no code: the container, the
-version, the names and types of the arrays are checked here, for every kind, and
-what they say by ``Kind.read``.
+A file is written whole or not at all. Loading runs no code: container, version, and the
+names and types of arrays are checked here for every kind, their content by
+``Kind.read``.
 """
 
 import os
@@ -59,16 +59,16 @@ Content = TypeVar("Content")
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """How much a file may ask of its reader.
+    """Limits on the size of a model file.
 
     Parameters
     ----------
     file_bytes, header_bytes : int
-        The longest file and header, checked before they are read.
+        The maximum size of the file and of its header, checked before reading.
     unpacked_bytes : int
-        The most that packed arrays may come to, checked before any is unpacked.
+        The maximum unpacked size of all arrays, checked before unpacking.
     nodes : int
-        The most nodes.
+        The maximum number of nodes.
     """
 
     file_bytes: int = 1 << 32
@@ -84,34 +84,32 @@ class Kind(Generic[Content]):
     Parameters
     ----------
     content : type
-        What the file holds, in memory.
+        The type of the loaded content.
     format, version : str, int
-        What the file says of itself; readers of that version can use it.
+        The format and the version in the file; readers of that version can use it.
     packed_version : int
-        What it says, if that is more, where arrays are packed.
+        The version, if greater, of files with packed arrays.
     later_version, is_later : int, function of a header
-        What it says, if that is more, where the header has what older readers do not
-        know.
+        The version, if greater, of files for whose header ``is_later`` is true.
     noun : str
-        What cannot be saved, where it cannot: "this forest".
+        The content in error messages: "this forest".
     again : str
-        How to have another file: "grow the forest again".
+        The advice to replace a damaged file: "grow the forest again".
     refusal : str
         The message for a file of another format.
     dtypes : mapping
-        The arrays by name, and the types that each may have.
+        The permitted dtypes of each array, by name.
     parts : callable
-        Returns the header and the arrays of what is to be saved; raises DamageError
-        where ``read`` would.
+        Returns the header and arrays of content; raises DamageError if ``read`` would.
     read : callable
-        Returns what the header, the arrays and the most nodes say, or raises
+        Returns the content from header, arrays and maximum number of nodes, or raises
         DamageError.
     refusals : mapping
-        Messages, with a remedy of their own, for files of the formats that it names.
+        Messages for files of other formats, by format.
     completed : callable, optional
-        Returns the arrays of a file with those that older versions did not have.
+        Returns arrays with defaults for those that older versions lack.
     limits : FileLimits
-        How much a file may ask for, if the caller says nothing.
+        The default limits.
     """
 
     content: type[Content]
@@ -136,7 +134,7 @@ class Kind(Generic[Content]):
         return max(self.version, self.packed_version, self.later_version)
 
     def version_of(self, header: Mapping[str, Any], *, packed: bool) -> int:
-        """Return the version whose readers can use a file."""
+        """Return the oldest version whose readers can use a file."""
         asked = [self.version]
         asked += [self.packed_version] if packed else []
         asked += [self.later_version] if self.is_later(header) else []
@@ -155,7 +153,7 @@ def save_kind(
     *,
     overwrite: bool,
 ) -> None:
-    """Save a model; :func:`spinney.output.file.model_files.save_model` says how."""
+    """Save a model, as :func:`spinney.output.file.model_files.save_model` does."""
     _check_path(path)
     try:
         header, arrays = kind.parts(content)
@@ -180,9 +178,10 @@ def load_kind(
     path: "str | os.PathLike[str]",
     limits: FileLimits | None,
 ) -> Any:
-    """Load what :func:`save_kind` wrote; ModelFormatError if that cannot be.
+    """Load what :func:`save_kind` wrote, or raise ModelFormatError.
 
-    The file is of the one of ``kinds`` that it says, or is refused as the first.
+    The file's format selects one of ``kinds``; errors for other formats are those of
+    the first kind.
     """
     _check_path(path)
     try:
@@ -196,14 +195,14 @@ def load_kind(
 def content_of(
     kinds: Iterable[Kind[Any]], data: bytes, limits: FileLimits | None = None
 ) -> Any:
-    """Return what the bytes of a file hold; of the first kind, if of none of them."""
+    """Return the content of a file's bytes, which must be of one of ``kinds``."""
     header = read_header(data)
     kind = _kind_of_format(header.texts.get("format"), iter(kinds))
     return _content(kind, header, data, limits or kind.limits)
 
 
 def _kind_of_format(written: str | None, kinds: Iterator[Kind[Any]]) -> Kind[Any]:
-    """Return the kind of a format, the first one if none is."""
+    """Return the kind with this format, or the first kind."""
     first = next(kinds)
     every = chain([first], kinds)
     return next((kind for kind in every if kind.format == written), first)
@@ -231,7 +230,7 @@ def _content(
 
 
 def _check_packed(kind: Kind[Any], header: Header) -> None:
-    """Refuse packed arrays that no file of a kind has, before any is unpacked."""
+    """Refuse unknown packed arrays before unpacking any."""
     for name, form in header.packed.items():
         wanted = kind.dtypes.get(name)
         if wanted is not None and CONTAINED[form.dtype].type not in wanted:
@@ -257,10 +256,10 @@ def _check_format(kind: Kind[Any], written: str | None) -> None:
 
 
 def _check_path(path: object) -> None:
-    """Refuse what names no file: a number would be taken for an open one."""
+    """Refuse a path of another type: an integer would mean an open file."""
     if not isinstance(path, (str, os.PathLike)):
         raise refusal(
-            Setting("path", path), "is no path", "give the name of a model file"
+            Setting("path", path), "is not a path", "give the name of a model file"
         )
 
 
@@ -269,9 +268,9 @@ def _read_file(
     path: "str | os.PathLike[str]",
     limits: FileLimits | None,
 ) -> tuple[Kind[Any], Header, bytes]:
-    """Return the kind of a file, its header, and its bytes if they are not too many.
+    """Return the kind of a file, its header and its bytes, within the limits.
 
-    What is no file, such as a pipe, is not opened: nobody might write to it.
+    Pipes and devices are not opened, as reading could block.
     """
     kinds = iter(kinds)
     kind = next(kinds)
@@ -285,7 +284,7 @@ def _read_file(
             data = file.read(size + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        refuse(f"{reason}; check the path and that you may read it")
+        refuse(f"{reason}; check the path and the permissions")
     if len(data) != size or not data.startswith(head):
         refuse("it changed while it was read; try again")
     return kind, header, data
@@ -306,10 +305,10 @@ def _read_head(
 
 
 def _size(path: "str | os.PathLike[str]") -> int:
-    """Return how long a plain file is."""
+    """Return the size of a regular file."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
-        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "no plain file"
+        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         refuse(f"it is {kind}; name the model file itself")
     return status.st_size
 
@@ -323,7 +322,7 @@ def _check_size(size: int, limits: FileLimits) -> None:
 
 
 def _version(header: Header, key: str) -> int:
-    """Return a version of the format; 0 where there is none."""
+    """Return a version number in the header; 0 if it is missing."""
     digits = header.texts.get(key, "")
     return (
         int(digits) if len(digits) < 10 and digits.isascii() and digits.isdigit() else 0
@@ -340,11 +339,11 @@ def _check_version(kind: Kind[Any], header: Header) -> None:
             f"this one reads up to {kind.newest}; upgrade Spinney"
         )
     if not 1 <= oldest <= _version(header, "format_version"):
-        refuse(f"its versions make no sense; {kind.remedy}")
+        refuse(f"its version numbers are invalid; {kind.remedy}")
 
 
 def _remedy(kind: Kind[Any], header: Header) -> str:
-    """Return what to do about a file that may be damaged, or newer."""
+    """Return the remedy for a file that may be damaged or newer."""
     if _version(header, "format_version") > kind.newest:
         return "it was written by a newer Spinney: upgrade"
     return kind.remedy

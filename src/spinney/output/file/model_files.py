@@ -1,4 +1,4 @@
-"""Any model as a file, and back: its kind follows from what it is."""
+"""Save and load models of any kind."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import os
 
 OTHERS = "others"
-"""The kinds of other packages, as one name among those of kinds."""
+"""The name that stands for the kinds of other packages."""
 KINDS = ("tree", "forest", *registry.ENTRIES["file"], OTHERS)
 
 
@@ -21,9 +21,9 @@ CONTENT = {"tree": "model_", "forest": "forest_", "clusters": "clusters_"}
 
 
 def kinds_named(names: Sequence[str] = KINDS) -> Iterator[Kind[Any]]:
-    """Give kinds by name, each loaded when it is come to.
+    """Yield kinds by name, each imported when it is reached.
 
-    Who has a tree does not wait for what forests, clusters and other packages need.
+    Loading a tree does not import the modules of other kinds.
     """
     return (kind for _, kind in _named(names))
 
@@ -36,7 +36,7 @@ def _named(names: Sequence[str]) -> Iterator[tuple[str, Kind[Any]]]:
                 yield each, _kind(each)
             except MissingExtraError as error:
                 missing = error
-    if missing is not None:  # what was wanted may be of that kind
+    if missing is not None:  # the wanted kind may be that one
         raise missing
 
 
@@ -61,15 +61,15 @@ def save_model(
     content : Model, Forest or Clusters
         What to save.
     path : path
-        Where; by custom the name ends in ``.spinney``.
+        The path; by custom it ends in ``.spinney``.
     overwrite : bool
         Whether an existing file may be replaced.
 
     Raises
     ------
     ParameterError
-        The file cannot be written, or the model could not be loaded again. An
-        old file of that name is as it was.
+        The file cannot be written, or the model could not be loaded again. An existing
+        file is left unchanged.
 
     Examples
     --------
@@ -99,13 +99,13 @@ def _kind_of(content: Any) -> Kind[Any]:
 
 
 def kind_name(content: Any) -> str:
-    """Return the name of the kind of file that holds something."""
+    """Return the name of the file kind of a model."""
     named = _named(KINDS)
     return next(name for name, kind in named if isinstance(content, kind.content))
 
 
 def saved_content(model: Any) -> Any:
-    """Return what the file of a fitted model holds; other packages say ``content``."""
+    """Return the content to save of a fitted model."""
     return getattr(model, CONTENT.get(model.kind, "content"))
 
 
@@ -127,13 +127,13 @@ def load_model(
     path : path
         The file.
     kinds : sequence of {"tree", "forest", "clusters", "others"}
-        What it may hold; a file of another kind is refused as one of the first.
+        The accepted kinds.
     limits : FileLimits, optional
-        How much the file may ask for.
+        The limits on the file's size.
 
     Raises
     ------
     ModelFormatError
-        The file is missing, damaged, something else, or of a newer version.
+        The file is missing, damaged, not a model, or of a newer version.
     """
     return load_kind(kinds_named(kinds), path, limits)

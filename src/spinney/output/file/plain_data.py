@@ -1,19 +1,19 @@
-"""Plain data from a file, checked to be of the type that is needed."""
+"""Plain data from a file, checked for the required type."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from spinney.output.file.strict_json import refuse
 
-# A later version may add keys of this form; every reader may pass over them. Any
-# other key that a reader does not know is one that it would get wrong.
+# Later versions may add keys of this form, which readers ignore. Readers refuse all #
+# other unknown keys.
 OPTIONAL = "optional."
 
 
 def members(
     data: object, what: str, keys: Collection[str], *, defaults: Collection[str] = ()
 ) -> Mapping[str, Any]:
-    """Return an object after checking that it has these keys and no others.
+    """Return an object after checking its keys.
 
     >>> members({"a": 1, "optional.b": 2}, "the thing", ["a"])["a"]
     1
@@ -30,7 +30,7 @@ def members(
 
 
 def described(data: object) -> str:
-    """Return what data is, for a message."""
+    """Return a description of data for a message."""
     names = {dict: "an object", list: "a list", type(None): "nothing"}
     return names.get(type(data)) or repr(data)[:60]
 
@@ -50,7 +50,7 @@ def text(data: object, what: str) -> str:
 
 
 def whole(data: object, what: str, *, least: int = 0) -> int:
-    """Return a whole number of 64 bits after checking that it is one."""
+    """Return a 64-bit integer after checking that it is one."""
     if type(data) is not int or not least <= data < 2**63:
         refuse(
             f"{what} must be a whole number of at least {least}, not {described(data)}"
@@ -70,7 +70,7 @@ def number(data: object, what: str) -> float:
 
 
 def check_format(data: object, name: str, newest: int) -> None:
-    """Refuse data of another format, or of a version that is newer than we know."""
+    """Refuse data of another format or of a newer version."""
     if not isinstance(data, dict) or data.get("format") != name:
         refuse(f"it has no format {name!r}")
     version = whole(data.get("version"), "the version", least=1)

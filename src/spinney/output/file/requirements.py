@@ -1,4 +1,4 @@
-"""Words for rules over arrays."""
+"""Checks of arrays, and masks for them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ Truths = NDArray[np.bool_]
 
 
 def require(holds: Truths, what: str, numbers: Integers | None = None) -> None:
-    """Raise with the number of the first that fails instead of ``{}``."""
+    """Raise unless all hold; ``{}`` stands for the number of the first failure."""
     lines = np.asarray(holds.all(axis=tuple(range(1, holds.ndim))))
     if not lines.all():
         first = int(np.argmin(lines))
@@ -26,19 +26,19 @@ def require(holds: Truths, what: str, numbers: Integers | None = None) -> None:
 
 
 def within(array: NDArray[np.generic], low: int, high: "int | Integers") -> Truths:
-    """Return which numbers are at least low and less than high."""
+    """Return a mask of low ≤ array < high."""
     return np.asarray((array >= low) & (array < high))  # type: ignore[operator]
 
 
 def amounts(array: Floats) -> Truths:
-    """Return which numbers are finite and at least 0."""
+    """Return a mask of finite numbers of at least 0."""
     return np.asarray(np.isfinite(array) & (array >= 0))
 
 
 def possible(weights: Floats, target: Target) -> Truths:
-    """Return which weights of classes, or moments of a number, may occur.
+    """Return a mask of possible class weights, or moments of a numeric target.
 
-    What is computed of moments, the squares of sums, is no more than floats hold.
+    Squares of sums of moments must not overflow.
     """
     if not target.is_numeric:
         return amounts(weights)
@@ -50,17 +50,17 @@ def possible(weights: Floats, target: Target) -> Truths:
 
 
 def countable(gains: Floats, sizes: Floats) -> Truths:
-    """Return which gains are numbers, and what they come to over all rows of a node."""
+    """Return a mask of gains that are finite, also when multiplied by node sizes."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.isfinite(gains) & np.isfinite(gains * sizes))
 
 
 def close(sums: Floats, expected: Floats, target: Target) -> Truths:
-    """Return where sums are as expected, but for what fractional rows may lose.
+    """Return a mask of sums that equal the expected ones up to rounding.
 
-    Of moments, |Σwy| is at most the root of Σw · Σwy².
+    For moments, |Σwy| is at most √(Σw · Σwy²).
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # damage may be beyond floats
+    with np.errstate(over="ignore", invalid="ignore"):  # damaged numbers may overflow
         scale = expected.sum(axis=1, keepdims=True)
         if target.is_numeric:
             weight, _, second = expected.T
@@ -77,7 +77,7 @@ def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
 
 
 def counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
-    """Check that counts add up to the length of what they count; -1 counts nothing."""
+    """Check that counts add up to the length of the counted array; -1 means none."""
     counts = arrays[name]
     fitting = within(counts, least, total + 1).all()
     if not fitting or int(counts.clip(0).sum()) != total:
@@ -85,9 +85,9 @@ def counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
 
 
 def linked(parent: Integers, starts: Integers) -> Links:
-    """Check that nodes stand in printing order; return what their parents say.
+    """Check the printing order of nodes; return the links that follow from parents.
 
-    Of several trees, nodes are numbered through; ``starts`` has the root of each node.
+    ``starts`` has the root of each node, if there are several trees.
     """
     numbers = np.arange(len(parent))
     root = numbers == starts
@@ -95,7 +95,7 @@ def linked(parent: Integers, starts: Integers) -> Links:
     before = root | ((parent >= starts) & (parent < numbers))
     require(before, "the parent of node {} does not come before it")
     links = links_of(parent)
-    # In printing order the parent is the last node before that is one level above.
+    # In printing order the parent is the last preceding node one level up.
     by_level = np.sort(links.depth * len(parent) + numbers)
     below = np.flatnonzero(~root)
     wanted = (links.depth[below] - 1) * len(parent) + below

@@ -1,4 +1,4 @@
-"""Whether splits are such as a schema allows: of candidates, surrogates, forests."""
+"""Checks of splits against a schema: of candidates, surrogates and forests."""
 
 import numpy as np
 
@@ -12,12 +12,12 @@ from spinney.trees import FORMS, Intervals, SplitArrays, Threshold
 def check_forms(
     splits: SplitArrays, schema: Schema, what: str, numbers: Integers | None = None
 ) -> None:
-    """Check attributes, forms and numbers of branches, on which lengths depend.
+    """Check attributes, forms and numbers of branches.
 
-    A message calls a split by ``what`` and its number, one of ``numbers`` if given.
+    Messages name a split by ``what`` and its number, taken from ``numbers`` if given.
     """
     n_attributes = len(schema.attributes)
-    alien = f"{what} {{}} asks about an attribute that is not there"
+    alien = f"{what} {{}} has an unknown attribute"
     require(within(splits.attribute, 0, n_attributes), alien, numbers)
     neither = f"{what} {{}} is neither a threshold, groups nor intervals"
     require(within(splits.form, 0, len(FORMS)), neither, numbers)
@@ -29,7 +29,7 @@ def check_forms(
 def check_split_lengths(
     arrays: Arrays, splits: SplitArrays, room: str, *, least: int = 0
 ) -> None:
-    """Check that cuts, groups and codes of splits are as many as their branches ask."""
+    """Check that the numbers of thresholds, groups and codes fit the branches."""
     shaped(arrays, f"{room}.thresholds", (int(splits.n_cuts.sum()),))
     shaped(arrays, f"{room}.groups", (int(splits.n_groups.sum()),))
     shaped(arrays, f"{room}.codes", (splits.codes.size,))
@@ -44,15 +44,15 @@ def check_splits(
     *,
     ordered: bool = False,
 ) -> None:
-    """Check splits of known forms and lengths: kinds, missing values, cuts, codes.
+    """Check the content of splits: kinds, missing values, thresholds and codes.
 
-    Where the values of nominal attributes are ``ordered``, these may be cut, too.
+    With ``ordered`` values, nominal attributes may have thresholds.
     """
     lines = np.arange(len(splits.form))
     named = lines if numbers is None else numbers
     kind = np.array([a.kind for a in schema.attributes], "U7")[splits.attribute]
     n_codes = sizes(schema)[splits.attribute]
-    # An attribute of any kind can be asked whether its value is known.
+    # A split by known or missing suits attributes of any kind.
     asks_known = np.zeros(len(lines), bool)
     asks_known[np.repeat(lines, splits.n_cuts)[splits.thresholds == np.inf]] = True
     asks_known &= splits.n_cuts == 1
@@ -62,19 +62,21 @@ def check_splits(
     require(~wrong, f"the split of {what} {{}} does not suit its attribute", named)
     require(
         within(splits.missing, -1, splits.n_branches),
-        f"{what} {{}} sends missing values to a branch that is not there",
+        f"{what} {{}} sends missing values to an unknown branch",
         named,
     )
     cuts, of_cut = splits.thresholds, np.repeat(lines, splits.n_cuts)
     last = np.append(of_cut[1:] != of_cut[:-1], True)[: len(of_cut)]
     rising = (cuts[1:] > cuts[:-1]) | last[:-1]
-    require(rising, f"{what} {{}} has cuts that do not rise", named[of_cut[1:]])
-    known = cuts == np.inf  # the question whether the value is known
+    require(
+        rising, f"{what} {{}} has thresholds that do not increase", named[of_cut[1:]]
+    )
+    known = cuts == np.inf  # the split by known or missing
     infinite = f"{what} {{}} has no finite threshold"
     require(known | np.isfinite(cuts), infinite, named[of_cut])
     require(
         ~known | (last & (splits.missing == splits.n_branches - 1)[of_cut]),
-        f"{what} {{}} asks what is known and has no branch for what is not",
+        f"{what} {{}} splits by known values and has no branch for missing ones",
         named[of_cut],
     )
     between = (cuts >= 0) & (cuts < n_codes[of_cut] - 1)
@@ -98,5 +100,5 @@ def check_splits(
 
 
 def sizes(schema: Schema) -> Integers:
-    """Return how many codes each attribute has."""
+    """Return the number of codes of each attribute."""
     return np.array([len(a.values) for a in schema.attributes], dtype=np.int64)

@@ -1,8 +1,8 @@
-"""JSON read strictly: what the standard permits, in bounded time and memory.
+"""Strict JSON reader: standard JSON only, in bounded time and memory.
 
 The standard library's reader accepts NaN, Infinity, numbers that overflow and
-repeated keys, and gives up on deep nesting by RecursionError. Here each of these
-is a :class:`DamageError` that says what is wrong.
+repeated keys, and gives up on deep nesting by RecursionError. This reader raises
+:class:`DamageError` with a message for each of these.
 """
 
 import json
@@ -19,8 +19,8 @@ MAX_CHARACTERS = 1 << 30
 
 Content = TypeVar("Content")
 
-# Possessive quantifiers and the optional last quote keep this linear on text that
-# opens a string and never ends it.
+# Possessive quantifiers and the optional last quote keep the time linear for an #
+# unterminated string.
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD]")
 _LONG_NUMBER = re.compile(rf"[0-9]{{{DIGITS}}}")
@@ -32,7 +32,7 @@ class DamageError(Exception):
 
 
 def refuse(what: str) -> NoReturn:
-    """Say what is wrong with a model file."""
+    """Raise DamageError with a message."""
     raise DamageError(what) from None
 
 
@@ -41,7 +41,7 @@ class ForeignFileError(DamageError):
 
 
 def read_text(source: str, what: str, read: Callable[[Any], Content]) -> Content:
-    """Return what ``to_json`` wrote, or say by ModelFormatError why that cannot be."""
+    """Return the content of text by ``to_json``, or raise ModelFormatError."""
     if not isinstance(source, str):
         msg = f"source={type(source).__name__} must be the text that to_json wrote"
         raise ParameterError(msg)
@@ -55,7 +55,7 @@ def read_text(source: str, what: str, read: Callable[[Any], Content]) -> Content
 
 
 def parse(text: str) -> Any:
-    """Return what a JSON text says.
+    """Return the data of a JSON text.
 
     >>> parse('{"a": [1, 2.5, true]}')
     {'a': [1, 2.5, True]}
@@ -137,6 +137,6 @@ def _decoder(whole: Callable[[str], int]) -> json.JSONDecoder:
     )
 
 
-# Headers are mostly whole numbers: the standard reader is several times as fast where
-# it need not ask us about each of them.
+# Headers are mostly integers: the standard reader is several times faster without a #
+# function for each.
 _OF_NUMBERS, _OF_LONG_NUMBERS = _decoder(int), _decoder(_integer)

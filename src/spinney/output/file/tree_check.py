@@ -1,7 +1,7 @@
-"""Whether flat arrays are a tree: every rule that the rest of Spinney relies on.
+"""Checks that flat arrays are a tree: all rules that other code relies on.
 
-The rules are checked in an order in which each may rely on those before it, by
-array operations whose cost is that of the arrays; nothing recurs.
+Each rule relies only on rules checked before it. The checks are array operations in
+linear time, without recursion.
 """
 
 from typing import Any
@@ -53,7 +53,7 @@ MAX_NODES = 10_000_000
 
 
 def check_model(model: Model) -> tuple[dict[str, Any], Schema, Arrays]:
-    """Return the header, its schema and the arrays of a model that can be read back."""
+    """Return header, schema and arrays of a model, after checking them."""
     header = header_of(model)
     schema = read_schema(header)
     read_recipe(header["recipe"])
@@ -75,7 +75,7 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
 
 
 def _check_made(tree: Tree, arrays: Arrays) -> None:
-    """Check numbers and children, which nodes that were made say themselves."""
+    """Check the numbers and children of node objects."""
     links = links_of(arrays["node.parent"])
     children = np.split(links.children, links.first[1:])
     for number, node in enumerate(tree.nodes):
@@ -155,22 +155,22 @@ def _check_links(arrays: Arrays) -> None:
 
 
 def _check_nodes(arrays: Arrays, target: Target) -> None:
-    """Check what each node says of its rows, and that children add up."""
+    """Check the counts and predictions of nodes, and that children add up."""
     weights, shares = arrays["node.weights"], arrays["node.distribution"]
     rows = arrays["node.rows"]
-    require(possible(weights, target), "node {} has a weight that is no amount")
+    require(possible(weights, target), "node {} has a negative or infinite weight")
     require(within(rows, 0, MOST_ROWS + 1), "node {} has an impossible count of rows")
     require((rows > 0)[:, None] | (weights == 0), "node {} has weight without rows")
     sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
-    require(np.isfinite(sizes), "node {} has weights whose sum is beyond floats")
-    require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
+    require(np.isfinite(sizes), "node {} has weights whose sum overflows")
+    require((rows == 0) | (sizes > 0), "node {} has rows without weight")
     if target.is_numeric:
-        require(np.isfinite(shares), "node {} predicts what is no finite number")
+        require(np.isfinite(shares), "node {} predicts a number that is not finite")
         away = shares[:, 0] - (target.origin or 0.0) - ratio_of(weights[:, 1], sizes)
         far = np.isfinite(away * away) & np.isfinite(sizes * (away * away))
-        require(far, "node {} predicts a number whose errors are beyond floats")
+        require(far, "node {} predicts a number whose errors overflow")
     else:
-        require(amounts(shares), "node {} has a share of a class that is no amount")
+        require(amounts(shares), "node {} has an impossible class probability")
         require(
             np.abs(shares.sum(axis=1) - 1) <= SHARES_TOLERANCE,
             "the distribution of node {} does not add up to 1",
@@ -179,7 +179,7 @@ def _check_nodes(arrays: Arrays, target: Target) -> None:
         arrays["node.label"] == labels_of(shares, target.costs),
         "the label of node {} is not that of its distribution",
     )
-    require(within(arrays["node.forced"], 0, 2), "node {} has a bad mark (forced)")
+    require(within(arrays["node.forced"], 0, 2), "node {} has an invalid flag (forced)")
     inner = np.bincount(arrays["node.parent"][1:], minlength=len(rows)) > 0
     together = np.zeros_like(weights)
     np.add.at(together, arrays["node.parent"][1:], weights[1:])
@@ -197,9 +197,12 @@ def _check_choices(arrays: Arrays) -> None:
     parents, reasons = arrays["node.parent"], arrays["node.reason"]
     n_children = np.bincount(parents[1:], minlength=len(parents))
     inner = n_children > 0
-    require(within(chosen, -1, counts), "node {} chose a candidate that is not there")
     require(
-        inner == (chosen >= 0), "node {} has children but no split, or a split only"
+        within(chosen, -1, counts), "node {} has a chosen candidate that does not exist"
+    )
+    require(
+        inner == (chosen >= 0),
+        "node {} must have both a split and children, or neither",
     )
     require(within(reasons, -1, len(Reason)), "node {} has an unknown reason")
     require(inner == (reasons < 0), "node {} must have a reason if it is a leaf only")
@@ -224,11 +227,13 @@ def check_candidates(arrays: Arrays, schema: Schema) -> None:
 
 def _check_merits(arrays: Arrays) -> None:
     for name in ("candidate.gain", "candidate.merit"):
-        require(np.isfinite(arrays[name]), f"{name!r} is no number at candidate {{}}")
+        require(
+            np.isfinite(arrays[name]), f"{name!r} is not a number at candidate {{}}"
+        )
     p = arrays["candidate.p_value"]
     require(np.isnan(p) | ((p >= 0) & (p <= 1)), "candidate {} has no possible p-value")
     exact = within(arrays["candidate.exact"], 0, GIVEN + 1)
-    require(exact, "candidate {} has a bad mark (exact)")
+    require(exact, "candidate {} has an invalid flag (exact)")
     bound = arrays.get(BOUND, np.full(0, np.nan))
     require(~np.isinf(bound), "candidate {} has an infinite bound")
 
@@ -245,7 +250,9 @@ def _check_values(
     of_number, of_code = of_line[numbered], of_line[~numbered]
     numbers, codes = arrays["table.numbers"], arrays["table.codes"]
     require(
-        np.isfinite(numbers), "candidate {} counts a value that is no number", of_number
+        np.isfinite(numbers),
+        "candidate {} counts a value that is not a number",
+        of_number,
     )
     require(
         within(codes, 0, sizes(schema)[attributes[of_code]]),
@@ -254,7 +261,7 @@ def _check_values(
     )
     for values, owners in ((numbers, of_number), (codes, of_code)):
         rising = (values[1:] > values[:-1]) | (owners[1:] != owners[:-1])
-        require(rising, "candidate {} counts values that do not rise", owners[1:])
+        require(rising, "candidate {} counts values that do not increase", owners[1:])
     widest = 1 + int(sizes(schema).max(initial=0))
     candidates = np.arange(len(splits.form))
     owner = np.repeat(np.repeat(candidates, splits.n_groups), splits.groups)
@@ -279,18 +286,18 @@ def _check_counts(arrays: Arrays, target: Target, of_line: Integers) -> None:
         (arrays["table.weights"], arrays["table.rows"], of_line),
         (absent, absent_rows, None),
     ):
-        what = "candidate {} has a weight that is no amount"
+        what = "candidate {} has a negative or infinite weight"
         require(possible(weights, target), what, owners)
         impossible = "candidate {} has an impossible count of rows"
         require(within(rows, 0, MOST_ROWS + 1), impossible, owners)
-        # The trees of a forest know the rows of a line, and not those of each class.
+        # The trees of a forest store the rows of a line, not those of each class.
         lone = "candidate {} has weight without rows"
         require(rows.any(axis=1, keepdims=True) | (weights == 0), lone, owners)
     node = np.repeat(np.arange(len(counts)), counts)
     weights = arrays["node.weights"][node]
     size = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
     for name in ("candidate.gain", "candidate.merit"):
-        beyond = f"{name!r} is beyond floats at candidate {{}}"
+        beyond = f"{name!r} overflows at candidate {{}}"
         require(countable(arrays[name], size), beyond)
     total, total_rows = absent.copy(), absent_rows.astype(np.float64)
     np.add.at(total, of_line, arrays["table.weights"])
@@ -299,7 +306,9 @@ def _check_counts(arrays: Arrays, target: Target, of_line: Integers) -> None:
     require(close(total, weights, target), other)
     require(total_rows.sum(axis=1) == arrays["node.rows"][node], other)
     shares = arrays["split.shares"]
-    require(amounts(shares), "candidate {} has a share that is no amount", of_share)
+    require(
+        amounts(shares), "candidate {} has an impossible branch proportion", of_share
+    )
     together = np.bincount(of_share, shares, minlength=len(node))
     require(
         np.abs(together - 1) <= SHARES_TOLERANCE,
@@ -308,7 +317,7 @@ def _check_counts(arrays: Arrays, target: Target, of_line: Integers) -> None:
 
 
 def check_surrogates(arrays: Arrays, schema: Schema) -> None:
-    """Raise DamageError unless each surrogate is a question of two branches."""
+    """Raise DamageError unless each surrogate is a valid binary split."""
     _check_surrogate_lengths(arrays, schema)
     nodes = np.repeat(np.arange(len(arrays["node.rows"])), arrays["node.surrogates"])
     _check_surrogate_nodes(arrays, nodes)
@@ -333,31 +342,29 @@ def _check_surrogate_lengths(arrays: Arrays, schema: Schema) -> None:
 
 
 def _check_surrogate_nodes(arrays: Arrays, nodes: Integers) -> None:
-    """Check that only splits of two branches have surrogates, and a last branch."""
+    """Check that only binary splits have surrogates and a default branch."""
     otherwise, chosen = arrays["node.otherwise"], arrays["node.chosen"]
-    require(
-        within(otherwise, -1, 2), "node {} has an unknown branch for what is missing"
-    )
+    require(within(otherwise, -1, 2), "node {} has an unknown default branch")
     require(
         (otherwise >= 0) | (arrays["node.surrogates"] == 0),
-        "node {} has surrogates but no branch for rows that none of them sends",
+        "node {} has surrogates but no default branch",
     )
     require(
         (otherwise < 0) | (chosen >= 0),
-        "node {} is a leaf and yet says where missing values go",
+        "node {} is a leaf but has a branch for missing values",
     )
     counts = arrays["node.candidates"]
     winners = (np.cumsum(counts) - counts + chosen)[otherwise >= 0]
     require(
         arrays["candidate.branches"][winners] == 2,
-        "node {} has a branch for what is missing but not two branches",
+        "node {} has a default branch but not two branches",
         np.flatnonzero(otherwise >= 0),
     )
     own = np.full(len(counts), -1, dtype=np.int64)
     own[otherwise >= 0] = arrays["candidate.attribute"][winners]
     require(
         arrays["surrogate.attribute"] != own[nodes],
-        "surrogate {} asks about the attribute that it stands in for",
+        "surrogate {} uses the attribute that it replaces",
     )
 
 
@@ -365,19 +372,19 @@ def _check_surrogate_marks(arrays: Arrays, nodes: Integers) -> None:
     swapped, agreement = arrays["surrogate.reversed"], arrays["surrogate.agreement"]
     require(
         within(swapped, 0, 2 - arrays["surrogate.form"]),
-        "surrogate {} has a bad mark (reversed)",
+        "surrogate {} has an invalid flag (reversed)",
     )
     for name in ("surrogate.agreement", "surrogate.adjusted"):
         require(
             (arrays[name] >= 0) & (arrays[name] <= 1),
-            f"{name!r} is no share at surrogate {{}}",
+            f"{name!r} is not between 0 and 1 at surrogate {{}}",
         )
     falling = (agreement[1:] <= agreement[:-1] + 1e-9) | (nodes[1:] != nodes[:-1])
     require(np.append(True, falling), "surrogate {} is better than the one before it")
 
 
 def check_models(arrays: Arrays, schema: Schema) -> None:
-    """Raise DamageError unless the arrays are models over this schema."""
+    """Raise DamageError unless the arrays are linear models over this schema."""
     attributes, codes = arrays["term.attribute"], arrays["model.codes"]
     for name in ("term.attribute", "term.coefficient", "term.missing", "term.codes"):
         shaped(arrays, name, (attributes.size,))
@@ -389,10 +396,10 @@ def check_models(arrays: Arrays, schema: Schema) -> None:
     alien = "node {} has a linear model, but the target has classes"
     require(of_numbers | ~with_model, alien)
     for name in ("node.intercept", "term.coefficient", "term.missing"):
-        require(np.isfinite(arrays[name]), f"{name!r} holds what is no finite number")
+        require(np.isfinite(arrays[name]), f"{name!r} has a number that is not finite")
     require(
         within(attributes, 0, len(schema.attributes)),
-        "term {} of linear models reads an attribute that is not there",
+        "term {} of linear models has an unknown attribute",
     )
     nominal = np.array([a.kind == "nominal" for a in schema.attributes], dtype=bool)
     term_sizes = arrays["term.codes"]
@@ -407,4 +414,6 @@ def check_models(arrays: Arrays, schema: Schema) -> None:
         owner,
     )
     rising = (codes[1:] > codes[:-1]) | (owner[1:] != owner[:-1])
-    require(rising, "term {} of linear models has codes that do not rise", owner[1:])
+    require(
+        rising, "term {} of linear models has codes that do not increase", owner[1:]
+    )

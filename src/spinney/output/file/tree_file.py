@@ -2,7 +2,7 @@
 
 The file is of the kind ``spinney-tree`` (see :mod:`spinney.output.file.kind`), with the
 arrays of :mod:`spinney.output.file.file_arrays`; its JSON has target, classes,
-attributes, recipe and fingerprint; a model that keeps its rows has those of
+attributes, recipe and fingerprint. A model that stores its rows has the parts of
 :mod:`spinney.output.file.update_state_file` too. Every rule of
 :mod:`spinney.output.file.tree_check` holds for what loading returns.
 """
@@ -21,6 +21,7 @@ from spinney.output.file.header import (
     read_certificate,
     read_fingerprint,
     read_member,
+    read_quality,
     read_recipe,
     read_schema,
     read_tried,
@@ -60,6 +61,7 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
         recipe_scores=tried,
         member=member,
         update_state=kept,
+        quality=read_quality(header),
     )
 
 

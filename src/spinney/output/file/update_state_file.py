@@ -5,7 +5,7 @@ is −1 or NaN::
 
     optional.rows.cells     (rows, columns)
     optional.rows.target    (rows,)    class codes, or numbers
-    optional.rows.weights   (rows,)    empty where every row weighs 1
+    optional.rows.weights   (rows,)    empty if every row weighs 1
 
 The header has the recipe of updates and its options. Count tables are not stored: an
 update counts the rows again.
@@ -69,7 +69,7 @@ def stored_rows_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
         "tries": [*state.recipe.tries],
         "declared": [*rows.declared],
         "weight": state.weight,
-        "given": _given_data(state.given, model.schema),
+        "given": _grow_arguments_data(state.given, model.schema),
     }
     cells = [column.astype(np.float64) for column in rows.columns]
     arrays = {
@@ -80,7 +80,7 @@ def stored_rows_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
     return {KEPT: entry}, arrays
 
 
-def _given_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def _grow_arguments_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Return the options of growing, ready for JSON."""
     data: dict[str, Any] = {}
     for name, value in given.items():
@@ -150,9 +150,9 @@ def _read_recipe(entry: Mapping[str, Any]) -> Recipe:
         }
         changed_recipe = named.changed(**changed)
     except ParameterError as error:
-        refuse(f"the recipe that its rows are grown by is none: {error}")
+        refuse(f"the recipe for its rows is invalid: {error}")
     if changed_recipe.tries != tries:
-        refuse("the recipe that its rows are grown by tries something else")
+        refuse("the recipe for its rows tries other recipes")
     return changed_recipe
 
 
@@ -164,20 +164,20 @@ def _read_rows(
     if arrays[WEIGHTS].size:
         shaped(arrays, WEIGHTS, (n_rows,))
         good = np.isfinite(arrays[WEIGHTS]) & (arrays[WEIGHTS] > 0)
-        require(good, "row {} that is kept has no weight")
+        require(good, "stored row {} has no weight")
     if not n_rows:
-        refuse("it says that it keeps rows, and has none")
+        refuse("its header declares stored rows, and it has none")
     columns: list[NDArray[Any]] = []
     for index, attribute in enumerate(schema.attributes):
         cells = arrays[CELLS][:, index]
         if attribute.kind == "numeric":
-            require(~np.isinf(cells), "row {} that is kept holds an infinite number")
+            require(~np.isinf(cells), "stored row {} has an infinite number")
             columns.append(np.ascontiguousarray(cells))
             continue
         _require_codes(cells, -1, len(attribute.values))
         columns.append(cells.astype(np.int32))
     if schema.target.is_numeric:
-        require(np.isfinite(target), "row {} that is kept has no finite number")
+        require(np.isfinite(target), "stored row {} has no finite target")
         classes: NDArray[Any] = target
     else:
         _require_codes(target, 0, schema.n_classes)
@@ -188,7 +188,7 @@ def _read_rows(
 
 def _require_codes(cells: Floats, least: int, n_values: int) -> None:
     known = within(cells, least, n_values) & (cells == np.floor(cells))
-    require(known, "row {} that is kept has a value that its attribute does not know")
+    require(known, "stored row {} has an unknown value of an attribute")
 
 
 def _read_given(data: object, schema: Schema) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _read_given(data: object, schema: Schema) -> dict[str, Any]:
         lines = [as_list(line, f"cost_matrix in {what}") for line in costs]
         classes = schema.target.classes
         if [len(line) for line in lines] != [len(classes)] * len(classes):
-            refuse("the costs for the rows that are kept are not those of the classes")
+            refuse("the costs for the stored rows do not fit the classes")
         given["cost_matrix"] = {
             label: dict(zip(classes, line, strict=True))
             for label, line in zip(classes, lines, strict=True)

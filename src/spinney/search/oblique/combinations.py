@@ -107,7 +107,7 @@ def decide_with_combinations(
             search, candidate, decision, extended
         ):
             continue
-        terms = len(formulas[position].places)
+        terms = len(formulas[position].attribute_indices)
         test_cost = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(columns)))
         margin_over_best = margin_over(search, candidate, competitor, extended, paid)
         if (

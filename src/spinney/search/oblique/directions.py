@@ -69,7 +69,7 @@ def linear_combinations(
         losses = _stable(direction**2 / np.diag(inverse))
         # If terms have equal losses, the last is removed.
         system = system.without(int(np.flatnonzero(losses == losses.min())[-1]))
-    return sorted(formulas, key=lambda formula: len(formula.places))
+    return sorted(formulas, key=lambda formula: len(formula.attribute_indices))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

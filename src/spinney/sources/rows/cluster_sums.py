@@ -1,4 +1,4 @@
-"""Sums of rows by their nearest point, as k-means needs them."""
+"""Sums of rows by nearest centroid, for k-means."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ DISTANCES_PER_BATCH = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Points to which rows are assigned; of equally near points the first.
+    """Centroids of k-means; a row belongs to the nearest one, the first if tied.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterSums:
-    """The rows of each point: their weight, their sums and squares.
+    """The weight, the sums and the squares of each centroid's rows.
 
-    ``sums`` are those of weight × (cell − origin), ``squares`` those of weight ×
-    squared distance to the point; ``n_lacking`` rows lack a cell and have no point.
+    ``sums`` add weight × (cell − origin), ``squares`` weight × squared distance to the
+    centroid. ``n_lacking`` rows have a missing cell and belong to no centroid.
     """
 
     weights: Floats
@@ -56,7 +56,7 @@ class ClusterSums:
 
 
 def no_sums(points: Points) -> ClusterSums:
-    """Return the sums of no rows."""
+    """Return sums of 0 for all centroids."""
     k, width = points.centroids.shape
     return ClusterSums(np.zeros(k), np.zeros((k, width)), np.zeros(k))
 
@@ -64,7 +64,7 @@ def no_sums(points: Points) -> ClusterSums:
 def sums_by_point(
     columns: Sequence[Floats], weights: Floats, points: Points
 ) -> ClusterSums:
-    """Return the sums of rows, whose columns are those of the points."""
+    """Return the sums of rows by nearest centroid."""
     total = no_sums(points)
     step = max(1, DISTANCES_PER_BATCH // len(points.centroids))
     for start in range(0, len(weights), step):

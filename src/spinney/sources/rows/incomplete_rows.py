@@ -1,4 +1,4 @@
-"""Incomplete rows, which have a missing cell: found, dropped and reported."""
+"""Incomplete rows, those with a missing cell: detection, removal and report."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def complete_rows(attributes: Table, weights: Floats | None) -> NDArray[np.bool_]:
-    """Return which rows are complete; note how many are not, refuse if none is."""
+    """Return a mask of complete rows; report the others, refuse if none is complete."""
     complete = np.ones(attributes.n_rows, dtype=bool)
     n_missing = {}
     for column in attributes.columns:
@@ -42,9 +42,9 @@ def note_incomplete(
     if n_dropped == n_rows:
         raise DataError(
             Setting("missing_policy", "drop"),
-            f" leaves no row: every one of {n_rows} lacks a cell; {worst}",
+            f" leaves no row: all {n_rows} rows have a missing cell; {worst}",
             remedy=phrase(
-                "ignore such columns ({}), or take another way, such as {}",
+                "ignore such columns ({}), or use another policy, such as {}",
                 Setting("ignore", [name]),
                 Setting("missing_policy", "fractional"),
             ),
@@ -59,7 +59,7 @@ def note_incomplete(
 
 
 def are_complete(training: "TrainingSet") -> NDArray[np.bool_]:
-    """Return which training rows are complete."""
+    """Return a mask of complete training rows."""
     complete = np.ones(len(training.classes), dtype=bool)
     for cells in training.columns:
         complete &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0

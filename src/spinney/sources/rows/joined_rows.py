@@ -1,8 +1,8 @@
 """Training rows with rows added or removed, encoded as if all were read at once.
 
-A reader sorts the values of a nominal column. So an added batch may shift the codes of
-other values, and removed rows may remove values. ``JoinedRows`` has all rows in the
-codes of the rows that stay, and maps the codes before to these.
+Readers sort the values of a nominal column. So added rows may shift the codes of other
+values, and removed rows may remove values. ``JoinedRows`` has all rows in the codes of
+the remaining rows, and maps old codes to new ones.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from spinney.errors import DataError
 from spinney.sources.rows.training_rows import TrainingSet, check_texts, origin_of
 from spinney.sources.rows.weight_checks import row_weights
 
-REMOVED = -2  # the code of a value that no row has any more
+REMOVED = -2  # the code of a value without remaining rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Rows to add or remove: attributes, the target's cells, and weights."""
+    """Rows to add or remove: attributes, target cells and weights."""
 
     table: Table
     target: Column
@@ -32,26 +32,26 @@ class Batch:
 
     @classmethod
     def of(cls, table: Table, target: str, weight: str | None) -> "Batch":
-        """Return a batch of a table with its target, and its weights if any."""
+        """Return the batch of a table with a target column and optional weights."""
         weights = None if weight is None else row_weights(table[weight])
         return cls(table.without((target, weight or "")), table[target], weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinedRows:
-    """The rows before, then an added batch; removed rows keep their positions.
+    """The old rows, then an added batch; removed rows keep their positions.
 
     Parameters
     ----------
     rows : TrainingSet
-        All of them, in the codes of the rows that stay.
+        All rows, in the codes of the remaining rows.
     n_before : int
-        The number of rows before.
+        The number of old rows.
     removed : array of int
         The positions of the removed rows.
     codes : sequence of arrays
-        By attribute the new code of each code, ``REMOVED`` if no row has it any more;
-        None if all codes are as before.
+        The new code of each old code, by attribute; ``REMOVED`` without remaining rows.
+        None if the codes are unchanged.
     classes : array, optional
         The same for the classes.
     """
@@ -70,7 +70,7 @@ class JoinedRows:
 
     @property
     def staying(self) -> Integers:
-        """The ascending positions of the rows that stay."""
+        """The ascending positions of the remaining rows."""
         stays = np.ones(len(self.rows.classes), dtype=bool)
         stays[self.removed] = False
         return np.flatnonzero(stays)
@@ -132,7 +132,7 @@ def _attribute_column(table: Table, attribute: Attribute) -> Column:
 
 
 def _with_values(attribute: Attribute, column: Column, *, fixed: bool) -> Attribute:
-    """Return an attribute with the values of a column added, in reading order."""
+    """Return an attribute extended by the values of a column, in reading order."""
     if attribute.kind == "numeric":
         return attribute
     levels = _column_values(column)
@@ -214,7 +214,7 @@ def _encode_batch(rows: TrainingSet, batch: Batch) -> TrainingSet:
 
 
 def _code_map(known: Sequence[Value], new: Sequence[Value]) -> Integers | None:
-    """Return the new code of each value; None if nothing changed."""
+    """Return the new code of each known value; None if no code changes."""
     if tuple(known) == tuple(new) and list(map(type, known)) == list(map(type, new)):
         return None
     places = {level_order(value): code for code, value in enumerate(new)}
@@ -249,7 +249,7 @@ def _recode(rows: TrainingSet, schema: Schema) -> TrainingSet:
 def _without_removed(
     after: TrainingSet, before: TrainingSet, removed: Integers
 ) -> JoinedRows:
-    """Return all rows, in the codes of the rows that stay."""
+    """Return all rows, in the codes of the remaining rows."""
     schema = after.schema
     if len(removed):
         stays = np.ones(len(after.classes), dtype=bool)
@@ -279,7 +279,7 @@ def _present_values(
 
 
 def _find_rows(rows: TrainingSet, removed: TrainingSet) -> Integers:
-    """Return the positions of the rows to remove, the first of equal rows first."""
+    """Return the positions of the rows to remove; among equal rows, the first ones."""
     n_rows, n_removed = len(rows.classes), len(removed.classes)
     pairs = [
         *zip(rows.columns, removed.columns, strict=True),
@@ -292,7 +292,7 @@ def _find_rows(rows: TrainingSet, removed: TrainingSet) -> Integers:
         cells = np.concatenate([left, right]).astype(np.float64) + 0.0
         _, rank = np.unique(cells, return_inverse=True)
         _, key = np.unique(key * (rank.max() + 1) + rank, return_inverse=True)
-    # The k-th of equal rows to be removed takes the k-th of the rows that equal them.
+    # The k-th of equal removed rows matches the k-th equal stored row.
     numbered = np.stack([key, _occurrence(key[:n_rows], key[n_rows:])], axis=1)
     places = {
         (equal, number): position
@@ -316,7 +316,7 @@ def _find_rows(rows: TrainingSet, removed: TrainingSet) -> Integers:
 
 
 def _occurrence(*parts: Integers) -> Integers:
-    """Return for each part how many equal keys precede each key."""
+    """Return the number of equal preceding keys of each key, for each part."""
     counted = []
     for keys in parts:
         order = np.argsort(keys, kind="stable")
@@ -329,7 +329,7 @@ def _occurrence(*parts: Integers) -> Integers:
 
 
 def with_classes(rows: TrainingSet, classes: Sequence[Value]) -> TrainingSet:
-    """Return rows whose target has these classes added, and is declared."""
+    """Return rows with these classes added to the target, as declared ones."""
     schema, target = rows.schema, rows.schema.target
     all_classes = tuple(sorted({*target.classes, *classes}, key=level_order))
     recoded = _recode(

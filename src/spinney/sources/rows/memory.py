@@ -46,8 +46,8 @@ from spinney.trees import (
 )
 
 MAX_TERMS_PER_BATCH = 128
-MIN_BATCHED_NODES = 4  # that are not worth sending their rows together
-CELLS_PER_BATCH = 1 << 18  # cells that are counted at once, unless one column has more
+MIN_BATCHED_NODES = 4  # fewer nodes are not worth sending together
+CELLS_PER_BATCH = 1 << 18  # cells counted at once, unless a single column has more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,9 +110,9 @@ class MemorySource:
         self._columns: dict[int, Ranked] = dict(ranked or {})
         self._cells_by_attribute = dict(enumerate(columns))
         self._constructed: dict[int, Attribute] = {}
-        # The cuts that attributes were last counted by, and what lies between them.
+        # The cuts by which attributes were last counted, and the buckets between them.
         self._buckets: dict[int, tuple[Floats, Ranked]] = {}
-        # Rows are sent when those of the children are first needed.
+        # Rows are sent when a child's rows are first needed.
         self._pending: list[_PendingPartition] = []
 
     @property
@@ -126,7 +126,7 @@ class MemorySource:
 
     @cached_property
     def _assigned(self) -> dict[int, tuple[Integers, Floats]]:
-        """The same without the pending partitions; at first those of the root."""
+        """The rows of each node before pending partitions; at first the root's."""
         n_rows = len(self._targets)
         weights = np.ones(n_rows) if self._weights is None else self._weights
         return {ROOT: (np.arange(n_rows), np.asarray(weights, dtype=float))}
@@ -141,7 +141,7 @@ class MemorySource:
 
     @cached_property
     def _classes(self) -> Integers:
-        """The class of each row; 0 where the target is a number."""
+        """The class of each row; 0 for a numeric target."""
         if self._numbers is not None:
             return np.zeros(len(self._targets), dtype=np.int64)
         return np.asarray(self._targets, dtype=np.int64)
@@ -169,7 +169,7 @@ class MemorySource:
 
         Attributes in ``ranked`` are counted by these values instead of their own.
         """
-        _ = self._classes, self._numbers  # found once, for all copies
+        _ = self._classes, self._numbers  # computed once, for all copies
         copied = copy(self)
         copied._assigned, copied._constructed = (
             dict(assignment.members),
@@ -193,7 +193,7 @@ class MemorySource:
         return Totals(totals[0], counts[0])
 
     def tables(self, requests: Sequence[TableRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, some attributes at a time."""
+        """Yield the tables of all requests, some attributes at a time."""
         rows, weights, owner = self._rows_of_level(
             [request.node for request in requests]
         )
@@ -203,7 +203,7 @@ class MemorySource:
     def tables_in_buckets(
         self, requests: Sequence[TableRequest], cuts: Mapping[int, Floats]
     ) -> Iterator[TableBatch]:
-        """Give the tables of all requests, those of numbers a line per bucket."""
+        """Yield the tables of all requests; numbers have a line per bucket."""
         rows, weights, owner = self._rows_of_level(
             [request.node for request in requests]
         )
@@ -230,7 +230,7 @@ class MemorySource:
         index: int,
         parts: Sequence[tuple[Integers, Floats, Floats]],
     ) -> TableBatch:
-        """Return a table of an attribute for each part, its rows, weights and numbers.
+        """Return a table of an attribute for each part (rows, weights, target numbers).
 
         The node of a table is the position of its part.
         """
@@ -244,7 +244,7 @@ class MemorySource:
         )
 
     def agreements(self, requests: Sequence[AgreementRequest]) -> Iterator[TableBatch]:
-        """Give the tables of all requests, value × branch."""
+        """Yield the tables of value × branch of all requests."""
         rows, weights, owner = self._rows_of_level(
             [request.node for request in requests]
         )
@@ -276,7 +276,7 @@ class MemorySource:
         owner: Integers,
         count_entries: CountEntries,
     ) -> Iterator[TableBatch]:
-        """Give the tables of some attributes at a time, over rows by their nodes."""
+        """Yield tables for some attributes at a time, from rows and their nodes."""
         lists = {request.attributes for request in requests}
         attributes = sorted(set().union(*lists))
         step = max(1, CELLS_PER_BATCH // max(1, len(rows)))
@@ -287,7 +287,7 @@ class MemorySource:
             yield batch if len(lists) == 1 else _requested_tables(batch, requests)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
-        """Return for each node and route the table of its rows by branch."""
+        """Return the table of rows by branch for each node and route."""
         answers = []
         for node, route in routes:
             rows, weights = self._members[node]
@@ -304,7 +304,7 @@ class MemorySource:
         return answers
 
     def extend(self, index: int, attribute: Attribute) -> None:
-        """Add an attribute with a formula at an index."""
+        """Add a constructed attribute at an index."""
         self._constructed[index] = attribute
         self._columns.pop(index, None)
 
@@ -317,14 +317,14 @@ class MemorySource:
         formula = self._constructed[index].formula
         assert formula is not None
         behind: list[Any] = [None] * len(self.schema.attributes)
-        for position in formula.places:
+        for position in formula.attribute_indices:
             behind[position] = self.cells(position, rows)
         return formula.cells(behind)
 
     def _column(self, index: int, rows: Integers) -> Ranked:
         """Return the values of an attribute, and the ranks of some rows.
 
-        The ranks of an attribute that is needed for all rows are cached.
+        Ranks of all rows are cached.
         """
         if index not in self._columns:
             is_column, n_rows = index in self._cells_by_attribute, len(self._targets)
@@ -466,7 +466,7 @@ class MemorySource:
         return self._members[node]
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary, in batches."""
+        """Return the products of terms for each request, in batches."""
         batches = term_batches(requests, MAX_TERMS_PER_BATCH)
         return [products for batch in batches for products in self._products(batch)]
 
@@ -474,7 +474,9 @@ class MemorySource:
         rows, weights, owner = self._rows_of_level(
             [request.node for request in requests]
         )
-        lists = {id(request.terms): request.terms for request in requests}  # mostly few
+        lists = {
+            id(request.terms): request.terms for request in requests
+        }  # mostly few distinct lists
         terms = list(
             dict.fromkeys(term for node_terms in lists.values() for term in node_terms)
         )
@@ -539,7 +541,7 @@ class MemorySource:
         select: SelectRows,
         size: int,
     ) -> tuple[Floats, Integers]:
-        """Return weights and numbers of rows, one line per value: by class, or moments.
+        """Return weights (by class, or moments) and row counts, one line per value.
 
         Entries are counted at ``lines``; ``select`` takes the values of their rows.
         """
@@ -557,7 +559,7 @@ class MemorySource:
 
 
 def _branch_of_missing(route: Route) -> int:
-    """Return the branch that all rows without a value take; -1 if there is none."""
+    """Return the branch of all rows with a missing value; -1 if there is none."""
     if route.surrogates:
         return -1
     if route.fallback_branch is not None:
@@ -569,7 +571,7 @@ def _branch_of_missing(route: Route) -> int:
 def _requested_tables(
     batch: TableBatch, requests: Sequence[TableRequest | AgreementRequest]
 ) -> TableBatch:
-    """Return the requested tables from those of all attributes at all nodes."""
+    """Return the requested tables, from the tables of all attributes at all nodes."""
     is_requested = np.zeros(
         (len(requests), 1 + batch.attribute.max(initial=0)), dtype=bool
     )

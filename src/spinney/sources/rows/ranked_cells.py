@@ -12,8 +12,8 @@ from spinney._support.segments import begins_run, starts_of
 from spinney.data import Attribute
 from spinney.trees import TableBatch, joined_batches
 
-# With more possible values than this per counted cell, the values that occur are found
-# by sorting, so that the cost of small nodes depends on their rows.
+# With more possible values than this per counted cell, the present values are found by
+# # sorting, so that small nodes cost little.
 SPARSE_RATIO = 2
 MIN_SPARSE = 1000
 
@@ -41,7 +41,7 @@ def ranked_numbers(cells: NDArray[Any]) -> tuple[Floats, Integers]:
 
 
 def bucket_places(numbers: Floats, cuts: Floats) -> Ranked:
-    """Return the numbers of buckets, and the bucket of each row.
+    """Return the bucket numbers, and the bucket of each row.
 
     >>> bucket_places(np.array([1.0, 2.0, 3.0, np.nan]), np.array([2.0]))
     (array([0, 1]), array([ 0,  0,  1, -1]))
@@ -57,18 +57,16 @@ def with_bucket_ranges(
     rows: Integers,
     owner: Integers,
 ) -> TableBatch:
-    """Return tables by bucket with the greatest number of each line as its value.
-
-    ``low`` has the least number.
+    """Return tables by bucket; a line's value is its maximum, ``low`` its minimum.
 
     Parameters
     ----------
     batch : TableBatch
-        The tables, counted by bucket where attributes are ``ranked``.
+        The tables; attributes in ``ranked`` are counted by bucket.
     ranked : mapping of int to Ranked
-        The bucket of each row, for attributes that have buckets.
+        The bucket of each row, for attributes with buckets.
     cells : function
-        From an attribute and rows to their numbers.
+        Returns the numbers of an attribute at rows.
     rows, owner : arrays of int
         The rows of the level, and the node of each.
     """
@@ -98,8 +96,8 @@ def with_bucket_ranges(
 def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
     """Return all keys of a matrix in order, and the column of each.
 
-    Equal keys are in the order of their columns. Words of key and column are sorted
-    much faster than positions by their key.
+    Equal keys keep the order of their columns. Sorting words of key and column is much
+    faster than an argsort.
     """
     n_columns = keys.shape[1]
     bits = max(1, int(n_columns - 1).bit_length())
@@ -130,7 +128,7 @@ def cross_count(
     select: SelectRows,
     size: int,
 ) -> tuple[Floats, Integers]:
-    """Return weights and numbers of rows, one line per value, by column."""
+    """Return weights and row counts, one line per value, by column."""
     keys = lines * n_columns + select(columns)
     number = np.bincount(keys, minlength=size * n_columns).reshape(size, n_columns)
     if len(weights) and weights.min() == weights.max() == 1:
@@ -148,13 +146,13 @@ def count_tables(
 ) -> TableBatch:
     """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
 
-    Every value of every attribute has a key at every node, a missing one the first key
-    of its table; keys that occur become lines. If few of them occur, as at the many
-    nodes of a deep level, these are found by sorting.
+    Each value of an attribute has a key at each node; the first key of a table is the
+    missing value. Present keys become lines. If few are present, as at a deep level,
+    sorting finds them.
     """
     n_attributes = len(attributes)
     lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
-    offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
+    offset = starts_of(np.repeat(lengths, n_nodes))  # the first key of each table
     keys = owner * lengths[:, None]
     keys += offset[:-1:n_nodes, None] + 1
     for position, (_, ranks) in enumerate(columns):

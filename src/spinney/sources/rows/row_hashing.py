@@ -1,14 +1,15 @@
 """Row hashes: a number in [0, 1) for each row, the same in every engine.
 
-Engines have different hash functions and no order of rows, but all multiply and round
-down by IEEE 754. So the hash of a row is computed from its cells. With {x} for the
-fractional part of x::
+Engines have different hash functions and row orders, but all multiply and round down by
+IEEE 754. So the hash of a row is computed from its cells. With {x} for the fractional
+part of x::
 
     s = K (Σᵢ {xᵢ kᵢ} + φ Σᵢ {yᵢ kᵢ (1 + bᵢ / 1024)})
 
-xᵢ is a code, or a number scaled to the range of its column; yᵢ is the number divided by
-the bᵢ-th power of 256 that leaves a size from 1 to below 256: so numbers differ also
-beside an outlier. Codes, and columns of one number, are not in the second sum.
+xᵢ is a code, or a number scaled to the range of its column. yᵢ is the number divided by
+256 to the power bᵢ, its band, which leaves a size from 1 to below 256: this
+distinguishes numbers beside an outlier. The second sum excludes codes and constant
+columns.
 
 Equal rows have the same s; they are ranked by weight, and the j-th of them has the hash
 {{s} + j φ}, so that copies of a row spread evenly, in any order of equal weights.
@@ -36,11 +37,11 @@ GOLDEN = (5**0.5 - 1) / 2
 SPREAD = 1e8
 """The number of cycles over the range of a numeric column."""
 BAND_BITS = 8
-"""The powers of 2 in a band; a number is divided by the least of its band."""
+"""The powers of 2 in a band; a number is divided by the smallest one."""
 BAND_RANGE = -124, 124
-"""The first band has all smaller numbers, 0 included, the last all greater ones."""
+"""The first and last band; they include 0 and all smaller, or all greater numbers."""
 BAND_SCALE_BITS = 20
-"""The power of 2 by which a number is multiplied in its band."""
+"""The power of 2 that multiplies numbers within a band."""
 MIXING_FACTOR = 99991.61803398875
 MISSING_SHARE = 0.37
 """The term of a missing cell."""
@@ -49,10 +50,10 @@ MAX_SEED = 1000003
 MIXING_ROUNDS = 2
 """The squarings per sample, after which copies of a row are independent."""
 MIN_PROBABILITY = 1e-13
-"""Rarer counts of rows sampled with replacement do not occur."""
+"""The least probability of a count in sampling with replacement."""
 
 Range = tuple[float, float]
-"""The least number of a column, and the distance of the greatest from it."""
+"""The minimum of a column, and the distance from minimum to maximum."""
 
 
 def fractional_part(numbers: Floats) -> Floats:
@@ -61,12 +62,12 @@ def fractional_part(numbers: Floats) -> Floats:
 
 
 def column_factor(place: int) -> float:
-    """Return the factor of a column; the factors are independent."""
+    """Return the factor of a column; factors of columns are independent."""
     return float(np.sqrt(place + 2.0)) + GOLDEN * (place + 1)
 
 
 def band_of(number: float) -> int:
-    """Return the band of a number, by its size.
+    """Return the band of a number's absolute value.
 
     >>> band_of(255.0), band_of(-256.0), band_of(0.99), band_of(0.0)
     (0, 1, -1, -124)
@@ -75,12 +76,12 @@ def band_of(number: float) -> int:
 
 
 def band_minimum(band: int) -> float:
-    """Return the least size of a band's numbers."""
+    """Return the smallest absolute value of a band."""
     return 2.0 ** (BAND_BITS * band)
 
 
 def band_factor(band: int, step: float) -> float:
-    """Return the factor of a column's numbers of a band."""
+    """Return the factor of a column for numbers of a band."""
     return step * (1.0 + band / 1024) * 2.0 ** (BAND_SCALE_BITS - BAND_BITS * band)
 
 
@@ -125,7 +126,7 @@ def cell_hash_sums(
     *,
     seed: int = 0,
 ) -> Floats:
-    """Return the s of each row, the same for equal rows."""
+    """Return the hash sum s of each row; equal rows have equal sums."""
     total, in_bands = np.zeros(len(classes)), np.zeros(len(classes))
     for place, (index, is_number) in enumerate(hashed_columns(schema)):
         cells, step = classes if index < 0 else columns[index], column_factor(place)
@@ -146,14 +147,14 @@ def cell_hash_sums(
 
 
 def _in_band(cells: Floats, step: float) -> Floats:
-    """Return the band terms of numbers, before the fractional part is taken."""
+    """Return the band terms of numbers, without taking fractional parts."""
     first, last = BAND_RANGE
     factors = [band_factor(band, step) for band in range(first, last + 1)]
     return np.asarray(cells * np.array(factors)[_bands(cells) - first])
 
 
 def rank_copies(sums: Floats, weights: Floats | None) -> Integers:
-    """Return the rank of each row among equal rows, from 1, the lightest first."""
+    """Return the rank of each row among equal rows, from 1; the lightest is first."""
     order = np.argsort(sums, kind="stable")
     if weights is not None:
         order = np.lexsort((weights, sums))
@@ -165,16 +166,16 @@ def rank_copies(sums: Floats, weights: Floats | None) -> Integers:
     return copies
 
 
-def hashes_of(sums: Floats, copies: Integers) -> Floats:
+def hashes_from_sums(sums: Floats, copy_ranks: Integers) -> Floats:
     """Return the hashes of rows from their sums and ranks."""
-    return fractional_part(fractional_part(sums) + copies * GOLDEN)
+    return fractional_part(fractional_part(sums) + copy_ranks * GOLDEN)
 
 
 def row_hashes(rows: TrainingSet) -> Floats:
     """Return the hash of each row."""
     ranges = ranges_of(rows.schema, rows.columns, rows.classes)
     sums = cell_hash_sums(rows.schema, rows.columns, rows.classes, ranges)
-    return hashes_of(sums, rank_copies(sums, rows.weights))
+    return hashes_from_sums(sums, rank_copies(sums, rows.weights))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +185,12 @@ class HashSample:
     Parameters
     ----------
     limits : tuple of float
-        Ascending; a hash below the first limit is sampled ``times[0]`` times, etc.
+        Ascending limits; a hash below the first one is sampled ``times[0]`` times, etc.
     times : tuple of int
         One more than there are limits.
     mixing : (float, float), optional
-        The factor and offset of a hash before its fractional part is mixed further; by
-        default the hash is used unmixed.
+        The factor and offset that are applied to a hash before mixing; by default the
+        hash is not mixed.
     """
 
     limits: tuple[float, ...]
@@ -197,7 +198,7 @@ class HashSample:
     mixing: tuple[float, float] | None = None
 
     def counts(self, numbers: Floats) -> NDArray[np.uint32]:
-        """Return how often each row is sampled."""
+        """Return the number of times each row is sampled."""
         if self.mixing is not None:
             factor, offset = self.mixing
             numbers = fractional_part(numbers * factor + offset)
@@ -214,7 +215,7 @@ class HashSample:
         return replace(self, times=tuple(int(not n) for n in self.times))
 
     def pieces(self, n: int) -> "Iterator[HashSample]":
-        """Give ``n`` samples that partition this one.
+        """Yield ``n`` samples that partition this one.
 
         >>> [piece.limits for piece in HashSample((0.5,), (1, 0)).pieces(2)]
         [(0.0, 0.25), (0.25, 0.5)]
@@ -257,7 +258,7 @@ def sample_fold(fold: int, n_folds: int, mixing: tuple[float, float]) -> HashSam
 def sample_bag(
     rate: float, mixing: tuple[float, float], *, replace: bool
 ) -> HashSample:
-    """Return the sample of a bag: Poisson counts with replacement, else at most once.
+    """Return the sample of a bag: Poisson counts if ``replace``, otherwise 0 or 1.
 
     ``rate`` is the average count of a row. A bootstrap sample of many rows has about
     these counts (Oza and Russell 2001).
@@ -276,7 +277,7 @@ def sample_bag(
 
 
 def sample_counts(samples: Sequence[HashSample], numbers: Floats) -> NDArray[np.uint32]:
-    """Return how often each row is in several samples, one after the other."""
+    """Return the number of times each row is in a sample of samples."""
     counts = np.ones(len(numbers), np.uint32)
     for sample in samples:
         counts *= sample.counts(numbers)

@@ -1,8 +1,8 @@
-"""Weighted products of lines of numbers within parts of the rows, in batches.
+"""Weighted products of lines of numbers, for each part of the rows.
 
-The parts are nodes of a level, or the classes at a node, and each needs some of the
-lines. Parts of similar length, padded with rows of weight 0 and lines of zeros, become
-one array of matrices::
+The parts are nodes, or the classes at a node, and each uses some of the lines. Parts of
+similar size, padded with rows of weight 0 and lines of zeros, become one array of
+matrices::
 
     lines of a part × its rows       times its transpose       products of the part
 
@@ -18,9 +18,9 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.sources.base import Products
 
-MAX_CELLS = 1 << 20  # of a stack of parts, unless one part has more
-# The products of a part per call: for more of them the linear algebra library would
-# start threads, which wait for each other longer than they work.
+MAX_CELLS = 1 << 20  # cells in a batch of parts, unless a single part has more
+# Products of a part per call: with more, the linear algebra library would start #
+# threads that mostly wait for each other.
 MAX_PRODUCTS = 1 << 18
 
 
@@ -52,7 +52,7 @@ def products_of_parts(
     widths = np.array([len(part_weights) for part_weights in part_lines])
     n_rows = np.diff(start)
     products: dict[int, Products] = {}
-    # A line of zeros and a row of weight 0, to fill up with.
+    # A line of zeros and a row of weight 0, for padding.
     lines = np.pad(lines, ((0, 1), (0, 1)))
     weights = np.append(weights, 0.0)
     for parts in _groups_of_similar_size(n_rows, widths):
@@ -81,7 +81,7 @@ def products_of_parts(
 
 
 def _squares(numbers: Floats, weights: Floats) -> Floats:
-    """Return Σw z zᵀ of each part, some rows at a time."""
+    """Return Σw z zᵀ of each part, added over blocks of rows."""
     n_parts, width, n_rows = numbers.shape
     step = max(1, MAX_PRODUCTS // width**2)
     squares = np.zeros((n_parts, width, width))
@@ -93,12 +93,12 @@ def _squares(numbers: Floats, weights: Floats) -> Floats:
 
 
 def _empty_products(width: int) -> Products:
-    """Return the products of no rows."""
+    """Return products of a part without rows."""
     return Products(np.zeros(1), np.zeros((1, width)), np.zeros((1, width, width)))
 
 
 def _groups_of_similar_size(n_rows: Integers, widths: Integers) -> Iterator[Integers]:
-    """Give the parts that have rows, in groups of similar length."""
+    """Yield the parts with rows, in groups of similar size."""
     length = np.frexp(n_rows.astype(np.float64))[1]
     for size in np.unique(length[n_rows > 0]).tolist():
         parts = np.flatnonzero(length == size)

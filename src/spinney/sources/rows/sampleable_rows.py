@@ -21,16 +21,16 @@ from spinney.sources.rows.row_hashing import HashSample, row_hashes, sample_coun
 from spinney.sources.rows.training_rows import TrainingSet
 
 CELL_BYTES = 40
-"""Bytes of a cell in memory while trees are grown, ranks and copies included."""
+"""Bytes per cell while trees are grown, including ranks and copies."""
 
 
 def max_rows_in_memory(n_bytes: int, schema: Schema) -> int:
-    """Return how many rows fit in so many bytes."""
+    """Return the number of rows that fit in ``n_bytes``."""
     return n_bytes // (CELL_BYTES * (schema.n_columns + 3))
 
 
 ReservedFraction = Callable[[int, Target], float | None]
-"""From the number of rows and the target to the fraction to reserve, if any."""
+"""A function of row number and target that returns the fraction to reserve, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ColumnRoles:
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
     ``complete`` drops incomplete rows, ``identifiers`` keeps identifiers. ``format``
-    and ``encoding`` are those of a file, ``table`` is one of a database.
+    and ``encoding`` apply to a file, ``table`` to a database.
     """
 
     target: str
@@ -62,11 +62,11 @@ class ColumnRoles:
 
 @dataclass(frozen=True, slots=True)
 class RemoteOptions:
-    """The options of remote rows.
+    """The options for remote rows.
 
-    ``reserves`` returns the fraction to reserve: the rows of the least hashes, under a
-    ``seed``. ``sampleable`` rows have hashes; up to ``max_bytes`` of rows are fetched;
-    ``budget`` has a user's limit.
+    ``reserves`` returns the fraction to reserve: the rows with the smallest hashes,
+    given a ``seed``. ``sampleable`` requests row hashes. At most ``max_bytes`` of rows
+    are fetched. ``budget`` is the user's memory limit.
     """
 
     reserves: ReservedFraction | None = None
@@ -76,7 +76,7 @@ class RemoteOptions:
     budget: MemoryBudget | None = None
 
     def share(self, n_rows: int, target: Target) -> float | None:
-        """Return the fraction to reserve of so many rows, if any."""
+        """Return the fraction of rows to reserve, or None."""
         return None if self.reserves is None else self.reserves(n_rows, target)
 
 
@@ -104,7 +104,7 @@ class SampleableRows(Protocol):
     def sampled_source(
         self, *samples: HashSample, class_weights: Floats | None = None
     ) -> AbstractContextManager[Counts]:
-        """Give a source of sampled rows, each with its weight times its count.
+        """Yield a source of sampled rows, each with its weight times its count.
 
         The weights are also multiplied by ``class_weights``.
         """
@@ -121,7 +121,7 @@ class SampleableRows(Protocol):
 
 @runtime_checkable
 class SummedRows(Protocol):
-    """The interface of rows for k-means."""
+    """The interface of rows that k-means can sum."""
 
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
@@ -179,8 +179,8 @@ class RowSubset:
 class RemoteData:
     """The rows of an engine: their source, or the rows themselves if they fit.
 
-    ``origin`` is their fingerprint; ``reserved`` rows are not among them. All of them
-    are ``sampleable``, if requested.
+    ``origin`` is their fingerprint; ``reserved`` are further rows. ``sampleable`` has
+    all rows with hashes, if requested.
     """
 
     origin: Fingerprint
@@ -193,17 +193,17 @@ class RemoteData:
 def check_reserved_fraction(
     share: float, n_reserved: int, n_rows: int, max_rows: int
 ) -> None:
-    """Refuse a fraction that reserves no row, all of them, or more than fit."""
+    """Refuse a fraction that reserves no row, all rows, or more than fit in memory."""
     if not n_reserved or n_reserved == n_rows:
         none = "leaves no row to grow on" if n_reserved else "reserves no row"
-        raise refusal(Setting("validation_share", share), none, "take another share")
+        raise refusal(Setting("validation_share", share), none, "use another fraction")
     if n_reserved > max_rows:
         raise refusal(
             Setting("validation_share", share),
-            f"reserves {n_reserved} rows to prune by, and {max_rows} have room in "
+            f"reserves {n_reserved} rows for pruning, but only {max_rows} fit in "
             "memory",
             phrase(
-                "take a smaller share, raise {}, or name a recipe that reserves none",
+                "use a smaller fraction, raise {}, or use a recipe that reserves none",
                 Setting("memory_limit"),
             ),
         )
@@ -212,7 +212,7 @@ def check_reserved_fraction(
 def check_rows_fit(n_rows: int, max_rows: int) -> None:
     """Refuse to read more rows than fit in memory."""
     if n_rows > max_rows:
-        msg = f"{n_rows} rows are to be read, and {max_rows} have room in memory"
+        msg = f"{n_rows} rows must be read, but only {max_rows} fit in memory"
         raise DataError(msg, remedy=phrase("raise {}", Setting("memory_limit")))
 
 
@@ -220,8 +220,8 @@ def check_rows_fit(n_rows: int, max_rows: int) -> None:
 class HashedTrainingSet:
     """Training rows in memory with their hashes.
 
-    ``origin`` is the fingerprint of rows of an engine; ``known_hashes`` are the hashes
-    of a subset.
+    ``origin`` is the fingerprint of fetched rows; ``known_hashes`` are the hashes of a
+    subset.
     """
 
     training: TrainingSet

@@ -37,10 +37,12 @@ from spinney.sources.rows.weight_checks import (
     row_weights,
 )
 
-MAX_UNIQUE_CLASSES = 100  # classes beyond which a row in two must share one
+MAX_UNIQUE_CLASSES = (
+    100  # with more classes than this, half of the rows must share a class
+)
 LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
-# Its square, the product of two sums at a node, is a float too.
+# The square, the product of two sums at a node, must not overflow.
 LARGEST_SUM = 1e150
 NO_TARGET = "spinney: no target"
 """The placeholder for the target of rows without one: a single class."""
@@ -48,11 +50,11 @@ NO_TARGET = "spinney: no target"
 
 @dataclass(frozen=True, slots=True)
 class EncodedCells:
-    """Cells of a nominal attribute, target encoded.
+    """The cells of a nominal attribute, target-encoded.
 
-    Trees are grown on ``codes``: for each row the rank of its value's score among other
-    rows, -1 if missing. ``ends`` are the last codes of values of equal score: no cut
-    separates such values.
+    Trees are grown on ``codes``: the rank of the score of each row's value, computed
+    from other rows; -1 if missing. ``ends`` are the last codes of equal scores: no
+    threshold separates values of equal score.
     """
 
     codes: Integers
@@ -68,9 +70,9 @@ class TrainingSet:
     """Encoded rows of weight greater than 0.
 
     ``classes`` are codes, or the numbers of a numeric target. ``places`` are the
-    positions of the rows in their table; None if it has no others. ``ordered`` has the
-    target-encoded attributes by index. ``declared`` are columns whose values, or
-    classes, are declared: added rows add no others, and removed rows remove none.
+    positions of the rows in their table; None if it has no other rows. ``ordered`` has
+    the target-encoded attributes by index. ``declared`` are columns with declared
+    values or classes: added rows add no others, and removed rows remove none.
     """
 
     schema: Schema
@@ -110,14 +112,14 @@ class TrainingSet:
 
     @property
     def training_columns(self) -> tuple[NDArray[Any], ...]:
-        """The columns that trees are grown on, target encoded where that is chosen."""
+        """The columns to grow on, some of them target-encoded."""
         return tuple(
             self.ordered[position].codes if position in self.ordered else cells
             for position, cells in enumerate(self.columns)
         )
 
     def weighed(self, class_weights: Floats | None) -> "TrainingSet":
-        """Return the rows, weights multiplied by those of their classes."""
+        """Return the rows with weights multiplied by class weights."""
         if class_weights is None:
             return self
         weights = self.sample_weights * np.asarray(class_weights)[self.classes]
@@ -130,7 +132,7 @@ class TrainingSet:
         )
 
     def fingerprint(self) -> Fingerprint:
-        """Return the fingerprint of the rows, without costs, which a table has not."""
+        """Return the fingerprint of the rows, without costs."""
         schema = self.schema.of_columns().without_costs()
         digest = hashlib.sha256(repr(schema).encode())
         weights = () if self.weights is None else (self.weights,)
@@ -153,9 +155,9 @@ def training_set(
 ) -> TrainingSet:
     """Encode a table of attributes; rows without weight or class are dropped.
 
-    A category that only rows of weight 0 have is unknown. ``from_zero`` counts the
+    A category that occurs only in rows of weight 0 is unknown. ``from_zero`` counts the
     moments of a numeric target from 0, not from its mean. ``complete`` drops incomplete
-    rows. For the ``first`` batch of several, one row or one class is enough.
+    rows. The ``first`` of several batches may have one row or one class.
     """
     numeric = target.is_numeric
     is_kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
@@ -173,7 +175,7 @@ def training_set(
     if weights is not None:
         check_total(finite_sum(weights))
     if not table.n_rows:
-        msg = "no row has a weight greater than 0 and a known class: nothing to learn"
+        msg = "no row has both a weight above 0 and a known class"
         raise DataError(msg)
     if weights is not None:
         check_least_weight(float(weights.min()))
@@ -203,7 +205,7 @@ def training_set(
 
 
 def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
-    """Return a number near the mean; a whole one if all are, so that sums are exact."""
+    """Return a number near the mean; an integer if all are, so that sums are exact."""
     mean = float(np.average(numbers, weights=weights))
     whole = bool(np.all(numbers == np.floor(numbers)))
     return float(np.rint(mean)) if whole else mean
@@ -243,7 +245,7 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
     if not facts.finite:
         msg = f"{target} holds an infinite number: fix it or leave it out"
     elif facts.n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
-        msg = f"{target}: there is 1 sample, one row: a tree needs at least two"
+        msg = f"{target}: there is 1 sample (row): a tree needs at least two"
     elif facts.largest > LARGEST_NUMBER:
         msg = (
             f"{target} holds {facts.largest:g}, whose square is beyond what floats "
@@ -272,7 +274,7 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
 
 
 def attribute_of(column: Column) -> Attribute:
-    """Return the attribute of a column, with the levels that occur or are declared."""
+    """Return the attribute of a column, with present and declared levels."""
     levels = column.levels
     if column.kind == "nominal" and not column.declared:
         present = np.unique(column.cells[column.cells >= 0])
@@ -285,7 +287,7 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
     """Refuse classes that no tree can predict; warn if there is only one."""
     if n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
         name = shown(target.name)
-        msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
+        msg = f"target {name!r}: there is 1 sample (row): a tree needs at least two"
         raise DataError(msg)
     if len(present) == 1:
         only = f"class, {target.classes[int(present[0])]!r}"
@@ -314,7 +316,7 @@ def warn_of_constant_target(name: str, only: str, n_rows: int) -> None:
 
 
 def check_texts(name: str, values: Iterable[Value]) -> None:
-    """Refuse text that no file could hold: half of a surrogate pair."""
+    """Refuse text with a lone surrogate, which no file can store."""
     for text in (name, *(value for value in values if isinstance(value, str))):
         try:
             text.encode("utf-8")
@@ -329,7 +331,7 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
 def check_roles(
     target: object, weight: object, declared: Declarations | None = None
 ) -> None:
-    """Refuse invalid names of target and weight, or one column in two roles."""
+    """Refuse invalid names of target and weight, or a column with two roles."""
     declared = declared or Declarations()
     if not isinstance(target, str) or not target:
         raise DataError(Setting("target", target), " must be the name of a column")
@@ -384,7 +386,7 @@ def check_target(table: Table, target: str) -> Column:
     n_missing = int(column.missing.sum())
     if n_missing == table.n_rows:
         msg = (
-            f"target {target!r}: every one of the {n_missing} cells is missing; name "
+            f"target {target!r}: all {n_missing} cells are missing; name "
             "another target, or check what was declared missing"
         )
         raise DataError(msg)
@@ -404,7 +406,7 @@ def as_target(column: Column, *, numeric: bool = False) -> tuple[Target, NDArray
 def as_classes(column: Column) -> tuple[Target, Integers]:
     """Return the classes of a target column and each row's class, -1 if missing.
 
-    Numbers are classes where there are at most 20 different ones, all whole.
+    Numbers are classes if there are at most 20 distinct ones, all integers.
     """
     if column.kind != "numeric":
         return _text_classes(column)
@@ -455,7 +457,7 @@ def rows_in_memory(
 
     ``identifiers`` keeps identifiers; the other options are those of ``training_set``.
     """
-    # Rows without weight are dropped first: their classes do not count.
+    # Rows without weight are dropped first, so their classes do not count.
     table, weights, places = usable_rows(table, target, weight)
     attributes = table.without((target, weight or ""))
     if not identifiers:
@@ -507,7 +509,7 @@ def rows_with_positions(
     table : Table
         All attributes, and the target unless y is given.
     y : array, optional
-        The class of each row, or its number.
+        The class or numeric target value of each row.
     sample_weight : array, optional
         The weight of each row.
     """
@@ -521,8 +523,8 @@ def rows_with_positions(
     is_kept = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
     if not is_kept.any():
         msg = (
-            f"target {name!r}: no row weighs more than 0 and has one of the model's "
-            "classes: give the table that it was grown on"
+            f"target {name!r}: no row has both a weight above 0 and one of the "
+            "model's classes: give the training table"
         )
         raise DataError(msg)
     training = TrainingSet(

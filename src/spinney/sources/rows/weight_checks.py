@@ -9,7 +9,7 @@ from spinney.data import Column
 from spinney.errors import DataError, Setting
 
 LARGEST_TOTAL = 1e140
-MIN_WEIGHT = 1e-300  # fractions of it are floats, as when a missing value divides a row
+MIN_WEIGHT = 1e-300  # smaller weights underflow when missing values divide rows
 WEIGHTS = "weights must be 0 or greater"
 
 
@@ -45,24 +45,24 @@ def given_weights(
     if weights.shape != (n_rows,) or not (weights >= 0).all():
         raise DataError(
             Setting("sample_weight"),
-            f" must be {n_rows} numbers, none of them below 0 or missing",
+            f" must be {n_rows} numbers of at least 0",
             remedy=_no_weights(weights, n_rows),
         )
     if n_rows and not weights.any():
         raise DataError(
             Setting("sample_weight"),
             " is zero for every row",
-            remedy="at least one must weigh more",
+            remedy="at least one must be greater",
         )
     check_total(finite_sum(weights), max_total=max_total)
     return weights
 
 
 def _no_weights(weights: Floats, n_rows: int) -> str:
-    """Return the reason why these are not valid weights."""
+    """Return the reason why weights are invalid."""
     if weights.shape == (n_rows,):
         row = int(np.flatnonzero(~(weights >= 0))[0])
-        return f"that of row {row + 1} is {weights[row]:g}"
+        return f"the weight of row {row + 1} is {weights[row]:g}"
     return f"there are {len(weights)}" if weights.ndim == 1 else ""
 
 
@@ -90,7 +90,7 @@ def zero_weights_error(name: str | None) -> DataError:
     return DataError(
         Setting("weight"),
         f" {name!r} is 0 in every row",
-        remedy="at least one must weigh more",
+        remedy="at least one must be greater",
     )
 
 

@@ -1,4 +1,4 @@
-"""Training data: tables are read into memory, remote ones are counted there."""
+"""Training data: tables in memory, or remote tables counted in their engine."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,9 +32,9 @@ class TrainingData:
     counted : Counts, optional
         The source of remote rows.
     origin : Fingerprint, optional
-        The fingerprint of rows of an engine, whether they were read or not.
+        The fingerprint of rows of an engine, even if fetched.
     reserved : TrainingSet, optional
-        Reserved rows of an engine, which are not among these.
+        Reserved validation rows of an engine, in addition.
     sampleable : SampleableRows, optional
         The rows with their hashes, if requested.
     """
@@ -47,7 +47,7 @@ class TrainingData:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the rows are those of an engine, even if they were read.
+        """Whether the rows belong to an engine, even if fetched.
 
         The tree must not depend on the available memory.
         """
@@ -55,7 +55,7 @@ class TrainingData:
 
     @property
     def in_memory_rows(self) -> TrainingSet:
-        """The rows, which must be in memory."""
+        """The rows; they must be in memory."""
         assert self.training is not None
         return self.training
 
@@ -71,14 +71,14 @@ class TrainingData:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         if self.training is None:
             return self.source.root().n_rows
         return len(self.training.classes)
 
     @cached_property
     def has_one_class(self) -> bool:
-        """Whether all rows have one class, or number: a tree of them is one leaf."""
+        """Whether all rows have one class or target number: their tree is a leaf."""
         if self.training is None:
             return self.source.root().is_pure
         classes = self.training.classes
@@ -107,7 +107,7 @@ def open_source(
     identifiers: bool = False,
     complete: bool = False,
 ) -> Iterator[TrainingData]:
-    """Open the rows of a table with its target, while they are needed.
+    """Open the training data of a table; close it at the end.
 
     The options are those of :class:`RemoteOptions` and :class:`ColumnRoles`.
     """
@@ -157,12 +157,12 @@ def _read(table: TableInput, roles: ColumnRoles) -> TrainingData:
 
 
 def table_of_rows(table: TableInput) -> Table:
-    """Return the table of a file, a frame or a database, in memory."""
+    """Return a file, a data frame or a database table, read into memory."""
     limit, engine = table.memory_limit, table.data_engine
     if limit is not None and engine != "sqlite":
         raise refusal(
             Setting("memory_limit", limit),
-            "is for rows that are counted elsewhere",
+            "applies only if an engine counts the rows",
             phrase("leave it out, or count in {}", Setting("engine", "duckdb")),
         )
     if engine not in IN_DATABASES:

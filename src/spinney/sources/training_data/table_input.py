@@ -1,4 +1,4 @@
-"""A user's table and the engine that counts its rows, before anything is read."""
+"""A user's table and its engine, checked before reading."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ ENGINE_BY_SCHEME = {
     "postgres": "postgres",
     "sqlite": "sqlite",
 }
-# Classes of other libraries by module and name, so that none of these is imported.
+# Classes of other libraries by module and name, so that no library is imported.
 ENGINE_BY_CLASS = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
@@ -57,19 +57,19 @@ class TableInput:
     data : object
         A file, a frame, an array, a relation, an address or a connection.
     target, weight : str, optional
-        The column to predict, if any, and that of row weights.
+        The column to predict, if any, and the column of row weights.
     declarations : Declarations
         The declarations of the columns.
     engine : str, optional
-        The engine that counts rows, one of ``ENGINES``. By default that of the data,
-        or memory.
+        The engine that counts rows, one of ``ENGINES``. By default the engine of the
+        data, or memory.
     connection : DuckDB connection, optional
-        That of a relation.
+        The connection of a relation.
     table : str, optional
         The table of a database, or a query.
     memory_limit : int or str, optional
-        The limit of this process if rows are counted elsewhere, DuckDB included if it
-        reads a file (``MemoryBudget``).
+        The memory limit of this process if an engine counts the rows
+        (``MemoryBudget``); it includes DuckDB if DuckDB reads a file.
     format, encoding : str, optional
         Those of a file.
 
@@ -78,7 +78,7 @@ class TableInput:
     data_engine : str, optional
         The engine that the data names or belongs to.
     is_remote : bool
-        Whether rows stay where they are.
+        Whether an engine counts the rows.
     """
 
     data: Any
@@ -115,7 +115,7 @@ class TableInput:
         if data_engine is not None and engine not in (None, "memory", data_engine):
             raise refusal(
                 Setting("engine", engine),
-                f"is not where the table is, in {data_engine}",
+                f"is not the engine of the table, {data_engine}",
                 "leave it out",
             )
         if data_engine is None and engine in IN_DATABASES:
@@ -128,21 +128,21 @@ class TableInput:
         if table is not None and not isinstance(table, str):
             raise refusal(
                 Setting("table", table),
-                "is no text",
+                "is not text",
                 "give the name of a table, or a SELECT",
             )
         in_database = data_engine in IN_DATABASES
         if not in_database and table is not None and engine in (None, *ENGINES):
             raise refusal(
                 Setting("table", table),
-                "is that of a database",
-                "leave it out for others",
+                "applies only to a database",
+                "remove it for other data",
             )
         related = is_relation(self.data)
         elsewhere = engine not in (None, "memory", *IN_DATABASES)
         elsewhere |= engine is None and related
         if self.connection is not None and not (elsewhere and related):
-            msg = "connection= is that of a DuckDB relation: leave it out for other "
+            msg = "connection= applies only to a DuckDB relation: remove it for other "
             raise ParameterError(msg + "data")
         stays = data_engine not in (None, "sqlite") and engine != "memory"
         object.__setattr__(self, "data_engine", data_engine)
@@ -158,7 +158,7 @@ def engine_of(data: Any) -> str | None:
     if isinstance(data, str):
         return ENGINE_BY_SCHEME.get(data.partition("://")[0]) if "://" in data else None
     if remedy := _lookup_class(data, UNSUPPORTED):
-        msg = f"data of type {type(data).__name__} is no table"
+        msg = f"data of type {type(data).__name__} is not a table"
         raise DataError(msg, remedy=remedy)
     return _lookup_class(data, ENGINE_BY_CLASS)
 

@@ -49,8 +49,8 @@ def test_the_curve_of_a_given_k(monkeypatch, works):
 
     told = []
 
-    def elbow(choice, k, path, *, given):
-        told.append((choice.k, choice.rule, k, given))
+    def elbow(choice, k, path, *, is_k_fixed):
+        told.append((choice.k, choice.rule, k, is_k_fixed))
         return b"picture"
 
     monkeypatch.setattr(plot_pictures, "elbow_picture", elbow)

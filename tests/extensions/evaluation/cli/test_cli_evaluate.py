@@ -215,7 +215,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--missing-in-test"], "--missing-in-test needs --missing-rate"),
         (["--noise", "2"], "'--noise': 2.0 is not in the range"),
         (["--noise", "nan"], "--noise: the rate nan must be"),
-        (["--cost-matrix", "-"], "costs are not read from standard input"),
+        (["--cost-matrix", "-"], "costs cannot be read from standard input"),
         (["--class-weight", "yes"], "must read CLASS=NUMBER"),
     ],
 )

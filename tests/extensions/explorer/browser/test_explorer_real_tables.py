@@ -11,6 +11,7 @@ from tests.extensions.explorer.browser.test_explorer_views import (
     VIEWS,
     command,
     panel,
+    slide,
     view,
 )
 from tests.helpers.real_tables import arguments_of, needs_tables
@@ -90,9 +91,9 @@ def what_if(page, model):
 
 def prune(page, model):
     panel(page, "prune")
-    page.locator(".slider").fill("3")
+    slide(page, 3)
     names = {"model": model}
     exec(command(page, "Python"), names)
     left = page.evaluate(f"{STATE}.leaves().length")
     assert names["smaller"].tree.n_leaves == left
-    page.click("text=Whole tree again")
+    page.click("text=Reset to the whole tree")

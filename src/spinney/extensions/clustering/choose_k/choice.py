@@ -46,9 +46,7 @@ class Choice(InNotebooks):
         A sentence with the rule and its numbers.
     curve : tuple of CurvePoint
         The measures of each k.
-    measures : tuple of str
-        Their names.
-    n_rows : int
+    measures : tuple of str The names of the measures. n_rows : int
         The number of distinct rows with weight.
     weight : float
         The total weight of the rows.

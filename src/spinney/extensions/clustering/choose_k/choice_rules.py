@@ -30,9 +30,9 @@ SENSITIVITY = 1.0
 class Elbow:
     """The elbow of a curve.
 
-    ``index`` is that of the elbow or, if there is none, of the largest difference
-    between the normalised curve and the diagonal. After the elbow the differences fall
-    below ``threshold``.
+    ``differences`` are the heights of the scaled curve above the diagonal. ``index`` is
+    the index of the elbow or, without an elbow, of the largest difference. After the
+    elbow the differences fall below ``threshold``.
     """
 
     index: int
@@ -83,75 +83,76 @@ TITLES = {
 
 
 def apply_rule(
-    rule: str, lines: Sequence[CurvePoint], elbow: Elbow | None
+    rule: str, points: Sequence[CurvePoint], elbow: Elbow | None
 ) -> tuple[int, str]:
     """Return the number of clusters that a rule chooses, and why."""
-    if len(lines) == 1:
-        k = lines[0].k
+    if len(points) == 1:
+        k = points[0].k
         return k, f"k = {k}: it is the only candidate."
     if rule == "elbow":
         assert elbow is not None
-        return _by_elbow(lines, elbow)
-    measured = [line for line in lines if getattr(line, rule) is not None]
+        return _choose_by_elbow(points, elbow)
+    measured = [point for point in points if getattr(point, rule) is not None]
     if not measured:
-        k = lines[0].k
+        k = points[0].k
         return k, f"k = {k}, the least: no k has a {TITLES[rule]} (by {rule})."
     if rule == "gap":
-        return _by_gap(measured, [line.k for line in lines])
-    return _by_best(rule, measured)
+        return _choose_by_gap(measured, [point.k for point in points])
+    return _choose_by_value(rule, measured)
 
 
-def _by_best(rule: str, lines: Sequence[CurvePoint]) -> tuple[int, str]:
-    """Choose the largest measure, or the smallest if less is better."""
+def _choose_by_value(rule: str, points: Sequence[CurvePoint]) -> tuple[int, str]:
+    """Return the k of the largest value, or the smallest if less is better, and why."""
     small = rule == "davies_bouldin"
-    values = np.array([getattr(line, rule) for line in lines], dtype=np.float64)
+    values = np.array([getattr(point, rule) for point in points], dtype=np.float64)
     scores = -values if small else values
     best = _first_largest(scores)
-    k, title, word = lines[best].k, TITLES[rule], "smallest" if small else "largest"
-    why = f"k = {k} by {rule}: its {title}, {_figure(values[best])}, is the {word}"
-    if len(lines) > 1:
-        rest = np.delete(np.arange(len(lines)), best)
+    k, title, word = points[best].k, TITLES[rule], "smallest" if small else "largest"
+    why = f"k = {k} by {rule}: its {title}, {_number_text(values[best])}, is the {word}"
+    if len(points) > 1:
+        rest = np.delete(np.arange(len(points)), best)
         second = int(rest[np.argmax(scores[rest])])
-        why += f"; the next is {_figure(values[second])} at k = {lines[second].k}"
+        why += f"; the next is {_number_text(values[second])} at k = {points[second].k}"
     return k, why + "."
 
 
 def _first_largest(values: Floats) -> int:
-    """Return the first index of the largest, within the tolerance of ties."""
+    """Return the index of the first largest value, within the tolerance of ties."""
     largest = values.max()
     if not np.isfinite(largest):
         return int(np.argmax(values))
     return int(np.argmax(values >= largest - abs(largest) * TOLERANCE))
 
 
-def _by_gap(lines: Sequence[CurvePoint], ks: Sequence[int]) -> tuple[int, str]:
-    """Choose by the 1-standard-error rule, else the largest gap."""
-    gaps, errors = [line.gap for line in lines], [line.gap_error for line in lines]
+def _choose_by_gap(points: Sequence[CurvePoint], ks: Sequence[int]) -> tuple[int, str]:
+    """Return the k of the 1-standard-error rule, else of the largest gap, and why."""
+    gaps = [point.gap for point in points]
+    errors = [point.gap_error for point in points]
     best = standard_error_rule(gaps, errors)
     if best is None:
         best = _first_largest(np.array(gaps, dtype=np.float64))
-        k = lines[best].k
+        k = points[best].k
         return k, (
             f"k = {k} by gap: no gap is at least the next one less its standard error, "
-            f"and the gap of k = {k}, {_figure(gaps[best])}, is the largest."
+            f"and the gap of k = {k}, {_number_text(gaps[best])}, is the largest."
         )
-    k, after = lines[best].k, lines[best + 1]
+    k, after = points[best].k, points[best + 1]
     least = "" if k == ks[0] else ", and no smaller k has such a gap"
     return k, (
-        f"k = {k} by gap: its gap, {_figure(lines[best].gap)}, is at least that of "
-        f"k = {after.k} less its standard error, {_figure(after.gap)} - "
-        f"{_figure(after.gap_error)}{least}."
+        f"k = {k} by gap: its gap, {_number_text(points[best].gap)}, is at least that "
+        f"of k = {after.k} less its standard error, {_number_text(after.gap)} - "
+        f"{_number_text(after.gap_error)}{least}."
     )
 
 
-def _by_elbow(lines: Sequence[CurvePoint], elbow: Elbow) -> tuple[int, str]:
-    """Choose the elbow of Kneedle, else the largest difference."""
-    k = lines[elbow.index].k
-    top = _figure(elbow.differences[elbow.index])
+def _choose_by_elbow(points: Sequence[CurvePoint], elbow: Elbow) -> tuple[int, str]:
+    """Return the k of Kneedle's elbow, else of the largest difference, and why."""
+    k = points[elbow.index].k
+    top = _number_text(elbow.differences[elbow.index])
     if elbow.exists:
         return k, (
             f"k = {k} by elbow: the difference of Kneedle peaks there at {top} and "
-            f"falls below {_figure(elbow.threshold)} after it (sensitivity "
+            f"falls below {_number_text(elbow.threshold)} after it (sensitivity "
             f"{SENSITIVITY:g})."
         )
     return k, (
@@ -160,6 +161,6 @@ def _by_elbow(lines: Sequence[CurvePoint], elbow: Elbow) -> tuple[int, str]:
     )
 
 
-def _figure(number: float | None) -> str:
+def _number_text(number: float | None) -> str:
     assert number is not None
     return figure(number) if np.isfinite(number) else "infinite"

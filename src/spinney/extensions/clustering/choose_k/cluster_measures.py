@@ -37,14 +37,14 @@ def silhouettes(
     is 0 for a row alone in its cluster (of weight at most 1), or if a and b are 0. None
     stands for a single cluster.
 
-    Distances are computed once: a block of them times the weighted memberships of all
-    clusterings is the sums of distances to all clusters. Memory grows with the rows,
-    not with their square.
+    Distances are computed once. A block of distances times the weighted memberships of
+    all clusterings gives the sums of distances to all clusters. Memory grows with the
+    rows, not with their square.
 
     >>> silhouettes(np.array([[0.0], [1.0], [4.0]]), [[0, 0, 1]])[0].__round__(4)
     0.4722
     """
-    labelled = [_labelled(cells, labels, weights) for labels in labelings]
+    labelled = [_labelled_rows(cells, labels, weights) for labels in labelings]
     if not labelled:
         return []
     from scipy.spatial.distance import cdist
@@ -132,7 +132,7 @@ def calinski_harabasz(
     >>> calinski_harabasz(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     32.0
     """
-    rows = _labelled(cells, labels, weights)
+    rows = _labelled_rows(cells, labels, weights)
     k, n = len(rows.sizes), float(rows.weights.sum())
     if k < 2 or n <= k:
         return None
@@ -145,17 +145,17 @@ def calinski_harabasz(
 def davies_bouldin(
     cells: NDArray[Any], labels: Any, weights: Floats | None = None
 ) -> float | None:
-    """Return the mean similarity of each cluster to its most similar; less is better.
+    """Return the mean similarity of clusters to their most similar; less is better.
 
     The similarity of two clusters is the sum of their spreads over the distance of
     their centroids, a spread being the mean distance of rows to their centroid (Davies
-    and Bouldin 1979). Infinite if spread clusters have one centroid; None for one
-    cluster, or if the total weight is at most the number of clusters.
+    and Bouldin 1979). Infinite if two clusters with spread share a centroid; None for
+    one cluster, or if the total weight is at most the number of clusters.
 
     >>> davies_bouldin(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     0.25
     """
-    rows = _labelled(cells, labels, weights)
+    rows = _labelled_rows(cells, labels, weights)
     k = len(rows.sizes)
     if k < 2 or float(rows.weights.sum()) <= k:
         return None
@@ -197,7 +197,7 @@ class _LabelledRows:
         return centroids, np.where(squares > least, squares, 0.0)
 
 
-def _labelled(
+def _labelled_rows(
     cells: NDArray[Any], labels: Any, weights: Floats | None
 ) -> _LabelledRows:
     rows, labels = np.asarray(cells, dtype=np.float64), np.asarray(labels)

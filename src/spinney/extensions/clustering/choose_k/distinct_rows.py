@@ -47,13 +47,13 @@ def distinct_rows(
     [(1.0, 2.0), (5.0, 1.0)]
     """
     if weights is None:
-        row_weights, keys = np.ones(len(cells)), _keys(cells)
+        row_weights, keys = np.ones(len(cells)), _row_keys(cells)
         order = np.argsort(keys)
     else:
         row_weights = np.asarray(weights, np.float64)
         if not row_weights.all():
             cells, row_weights = cells[row_weights > 0], row_weights[row_weights > 0]
-        keys = _keys(cells)
+        keys = _row_keys(cells)
         order = np.lexsort((row_weights, keys))  # equal rows are in order of weight
     if not len(order):
         return DistinctRows(cells, row_weights)
@@ -63,13 +63,13 @@ def distinct_rows(
     )
 
 
-def _keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
-    """Return a word for each row, one for all equal rows."""
+def _row_keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
+    """Return a 64-bit key for each row, the same for equal rows."""
     return keys_of(cells.matrix() if isinstance(cells, MixedCells) else cells)
 
 
 def sample_rows(rows: DistinctRows, n: int, *, seed: int) -> DistinctRows:
-    """Return n rows drawn by weight, each once with the number of its draws.
+    """Return n draws by weight, as distinct rows weighted by their draws.
 
     Systematic sampling: rows are shuffled by seed, and the cumulative weight is read at
     equal steps from a random point on. A row is drawn n times its proportion of the
@@ -80,7 +80,7 @@ def sample_rows(rows: DistinctRows, n: int, *, seed: int) -> DistinctRows:
     >>> len(some), some.weights.sum()
     (10, np.float64(10.0))
     """
-    order = np.argsort(_mix_words(_keys(rows.cells) ^ np.uint64(root_key(seed))))
+    order = np.argsort(_mix_words(_row_keys(rows.cells) ^ np.uint64(root_key(seed))))
     running = np.cumsum(rows.weights[order])
     points = (np.arange(n) + uniform_numbers(1, seed=seed)) * (running[-1] / n)
     indices = np.minimum(np.searchsorted(running, points, side="right"), len(order) - 1)

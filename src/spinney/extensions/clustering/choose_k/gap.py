@@ -118,9 +118,9 @@ def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[A
 def standard_error_rule(
     gaps: Sequence[float | None], errors: Sequence[float | None]
 ) -> int | None:
-    """Return the index of the first gap of at least the next one less its error.
+    """Return the index of the first gap that is at least the next minus its error.
 
-    None if there is none. Gaps that are None, or before None, do not count.
+    None if no gap is. Gaps that are None, or before None, are skipped.
 
     >>> standard_error_rule([0.1, 0.5, 0.52, 0.6], [0.01, 0.02, 0.03, 0.01])
     1

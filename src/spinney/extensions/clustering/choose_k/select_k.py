@@ -87,7 +87,7 @@ def choose(
     6 rows, 6 of them distinct; 4 restarts per k, seed 0
     """
     method, limits = method or KMeansMethod(), limits or WorkLimits()
-    names = _measures(measures, rule, method)
+    names = _measure_names(measures, rule, method)
     small, power = method.rescaled(cells)  # type: ignore[arg-type]
     rows = distinct_rows(small, weights)
     if not len(rows):
@@ -208,8 +208,8 @@ class _Curve:
             )
 
 
-def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
-    """Return the measures in their order."""
+def _measure_names(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
+    """Return the names of the measures to compute, in the order of ``MEASURES``."""
     check_named("rule", rule, MEASURES)
     possible = method.measures
     if rule not in possible:

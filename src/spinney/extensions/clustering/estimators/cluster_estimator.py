@@ -92,8 +92,8 @@ def delegate_to_clusters(
 class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
     """An estimator of clusters, a base class before scikit-learn's ``BaseEstimator``.
 
-    ``clusters_`` has the fitted clusters, as a file stores them. The attributes that
-    scikit-learn names are read from it.
+    ``clusters_`` has the fitted clusters, as a file stores them. scikit-learn's
+    attributes are read from ``clusters_``.
     """
 
     n_features_in_: int
@@ -245,7 +245,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
     plot = delegate_to_clusters(FittedClusters.plot)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Return the notebook display; before fit, that of the parameters."""
+        """Return the notebook display; before fit, the display of the parameters."""
         if "clusters_" in vars(self):
             return FittedClusters(self.clusters_)._repr_mimebundle_(**options)
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
@@ -314,7 +314,7 @@ class Centroids(
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the distance of each row to each centroid."""
-        cells, centroids = self._measured(X)
+        cells, centroids = self._scaled_rows_and_centroids(X)
         distances = np.empty((len(cells), len(centroids)), cells.dtype)
         step = max(1, DISTANCES // len(centroids))
         with np.errstate(over="ignore"):
@@ -324,12 +324,12 @@ class Centroids(
         return distances
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
-        cells, centroids = self._measured(X)
+        cells, centroids = self._scaled_rows_and_centroids(X)
         jobs = thread_count(self.n_jobs)
         return nearest_centroids(cells, centroids, n_jobs=jobs)
 
-    def _measured(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return rows and centroids, standardised if the clusters are."""
+    def _scaled_rows_and_centroids(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return rows and centroids, both divided by the scale of the columns."""
         check_is_fitted(self)
         cells = encode_later_rows(self, X, self.clusters_.schema)
         return self.clusters_.scaled(cells), self.clusters_.centroids
@@ -355,18 +355,18 @@ class Centroids(
 def numeric_input(estimator: Any, X: Any) -> ClusterInput:
     """Return training rows of finite floats, and store their columns."""
     X = collected(X)
-    if not (is_framed(X) or _by_names_only(X)):
-        cells = _array(estimator, X, reset=True)
+    if not (is_framed(X) or _is_read_by_name(X)):
+        cells = _finite_array(estimator, X, reset=True)
         unnamed = [f"x{index}" for index in range(cells.shape[1])]
         return ClusterInput(numeric_attributes(unnamed), cells, named=False)
     table = read_table(X)
     require_rows(table)
     cells = numeric_cells(table, type(estimator).__name__)
-    if _by_names_only(X):
+    if _is_read_by_name(X):
         estimator.n_features_in_ = len(table.columns)
         estimator.feature_names_in_ = np.array(table.names, dtype=object)
     else:
-        _validated(estimator, X, skip_check_array=True, reset=True)
+        _validate(estimator, X, skip_check_array=True, reset=True)
     named = hasattr(estimator, "feature_names_in_")
     names = estimator.feature_names_in_ if named else table.names
     units = [column.unit for column in table.columns]
@@ -386,9 +386,9 @@ def numeric_attributes(
 def encode_later_rows(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
     """Return later rows of finite floats, by the columns of the clusters."""
     X = collected(X)
-    if not (is_framed(X) or _by_names_only(X)):
-        return _array(estimator, X, reset=False)
-    if _by_names_only(X) or estimator._by_name:
+    if not (is_framed(X) or _is_read_by_name(X)):
+        return _finite_array(estimator, X, reset=False)
+    if _is_read_by_name(X) or estimator._by_name:
         later = read_with_schema(
             schema, range(len(schema.attributes)), X, may_be_empty=False
         )
@@ -396,18 +396,18 @@ def encode_later_rows(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
     table = read_table(X)
     require_rows(table)
     cells = numeric_cells(table, type(estimator).__name__)
-    _validated(estimator, X, skip_check_array=True, reset=False)
+    _validate(estimator, X, skip_check_array=True, reset=False)
     return cells
 
 
-def _by_names_only(X: Any) -> bool:
+def _is_read_by_name(X: Any) -> bool:
     return has_names_only(X) or is_relation(X)
 
 
-def _array(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
+def _finite_array(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     """Return X as an array of finite floats, by scikit-learn's conventions."""
     settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
-    X = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
+    X = _validate(estimator, X, reset=reset, ensure_all_finite=False, **settings)
     cells = np.asarray(X)
     finite = np.isfinite(cells)
     if finite.all():
@@ -423,7 +423,7 @@ def _array(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     raise DataError(msg, remedy=f"fill or remove such cells{alternative}")
 
 
-def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
+def _validate(estimator: Any, X: Any, **settings: Any) -> Any:
     """Return X as scikit-learn validates it; its errors become ours."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         msg = "X has masked cells"

@@ -39,7 +39,7 @@ class KMeans(Centroids):
     init : {"k-means++", "random", "optimal"}, array or callable
         The initial centroids. ``"k-means++"`` draws distant rows, each the best of at
         least 2 + ⌊log k⌋ and of 8 candidates; ``"random"`` draws rows; ``"optimal"``,
-        for one column, finds the best clusters there are. An array has the centroids. A
+        for one column, finds the optimal clusters. An array has the centroids. A
         callable gets the rows, the number of clusters and a ``random_state``.
     n_init : int or "auto"
         The number of restarts; the clusters of least inertia win. ``"auto"`` is 4 up to
@@ -75,8 +75,7 @@ class KMeans(Centroids):
         For ``n_clusters="auto"``, the curve and the decision.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : array
-        Their names, if they have any.
+    feature_names_in_ : array The names of the columns, if they have any.
 
     Examples
     --------
@@ -123,7 +122,7 @@ class KMeans(Centroids):
         ``print(trace)`` shows all tables.
         """
         check_whole("rows", rows, least=1)
-        cells, centroids = self._measured(X)
+        cells, centroids = self._scaled_rows_and_centroids(X)
         trace = explain_k_means(
             cells,
             self.clusters_.start,
@@ -171,7 +170,7 @@ def choose_k(
     rule : str
         ``"silhouette"`` and ``"calinski_harabasz"`` choose the largest value,
         ``"davies_bouldin"`` the smallest, ``"elbow"`` the elbow of inertia by Kneedle
-        (S = 1), ``"gap"`` the least k whose gap is at least the next one less its
+        (S = 1), ``"gap"`` the least k whose gap is at least the next gap minus its
         standard error. Ties go to fewer clusters.
     measures : sequence of str, optional
         Further measures by the same names; all but ``"gap"``, which is slow, by
@@ -179,10 +178,10 @@ def choose_k(
     sample_weight : array, optional
         The weight of each row.
     init, n_init, max_iter, tol, random_state, n_jobs
-        Those of :class:`spinney.KMeans`. ``init`` is a name. Each k has as many
-        restarts as the largest, because one bad restart would bend the curve.
+        Those of :class:`spinney.KMeans`. ``init`` is a name. All k have the number of
+        restarts of the largest k, because one bad restart would bend the curve.
     silhouette_rows : int
-        With more distinct rows than this, silhouettes are of a sample of this size.
+        With more distinct rows than this, silhouettes use a sample of this size.
     gap_rows, gap_tables : int
         The most rows of a reference table of the gap statistic, and the number of
         tables. A sample replaces more rows.

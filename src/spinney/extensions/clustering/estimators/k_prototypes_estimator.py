@@ -64,9 +64,9 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
         other, without random numbers. A table or an array has the prototypes; None or
         NaN stands for the prototype of all rows.
     gamma : float, optional
-        The weight of a categorical mismatch beside squared differences of numbers. The
-        default is half the mean standard deviation of the numeric columns, after Huang;
-        1 if all are constant or there are none.
+        The weight of a categorical mismatch relative to squared differences of numbers.
+        The default is half the mean standard deviation of the numeric columns, after
+        Huang; 1 if all are constant or there are none.
     n_init : int or "auto"
         The number of restarts, as for :class:`KMeans`; 1 if ``init`` is not random.
     max_iter : int

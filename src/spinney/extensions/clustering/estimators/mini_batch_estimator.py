@@ -62,8 +62,8 @@ class MiniBatchKMeans(Centroids):
     batch_size : int
         The number of rows in a batch.
     n_init : int or "auto"
-        The number of random initialisations; the one of least inertia on those rows
-        wins. ``"auto"`` is that of :class:`KMeans`.
+        The number of random initialisations; the least inertia on these batches wins.
+        ``"auto"`` is as in :class:`KMeans`.
     max_iter : int
         The most passes over the rows.
     tol : float
@@ -79,12 +79,12 @@ class MiniBatchKMeans(Centroids):
     cluster_centers_ : array, clusters × columns
         The centroids.
     counts_ : array
-        The total weight assigned to each.
+        The total weight assigned to each cluster.
     labels_ : array
         The cluster of each row; of the last batch after ``partial_fit``. Missing after
         a fit on a file, a query or batches: use ``predict``.
     inertia_ : float
-        The weighted sum of the squared distances of the same rows.
+        The weighted sum of the squared distances of the rows in ``labels_``.
     n_iter_ : int
         The number of passes.
     n_steps_ : int
@@ -126,7 +126,7 @@ class MiniBatchKMeans(Centroids):
             for batch in shuffled_batches(len(cells), self.batch_size, plan.seed, turn):
                 yield cells[batch], None if weights is None else weights[batch]
 
-        n_iter, _ = self._pass_until_done(make_batches)
+        n_iter, _ = self._run_passes(make_batches)
         points = self._running.centroids.astype(cells.dtype)
         jobs = thread_count(self.n_jobs)
         self.labels_, squares = nearest_centroids(cells, points, n_jobs=jobs)
@@ -135,7 +135,7 @@ class MiniBatchKMeans(Centroids):
         warn_if_too_few(len(points), self.labels_)
 
     def _first_rows(self, n_rows: int, weights: Floats | None, seed: int) -> Integers:
-        """Return the rows for the initial centroids, those with weight if possible."""
+        """Return rows for the initial centroids; rows of weight 0 only if needed."""
         heavy = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
         size = FIRST_BATCHES * self.batch_size
         first = heavy[next(shuffled_batches(len(heavy), size, seed, -1 % 2**32))]
@@ -154,7 +154,7 @@ class MiniBatchKMeans(Centroids):
             with number_batches(X, self.batch_size) as (_names, batches):
                 yield from ((cells, None) for cells in batches)
 
-        n_iter, inertia = self._pass_until_done(make_batches)
+        n_iter, inertia = self._run_passes(make_batches)
         self._store_centroids(cells.dtype, inertia, n_iter)
 
     def _initialise(
@@ -176,7 +176,7 @@ class MiniBatchKMeans(Centroids):
         self._running = RunningCentroids(clustering.centroids, np.zeros(k))
         self.n_steps_ = 0
 
-    def _pass_until_done(self, make_batches: Callable[[int], Any]) -> tuple[int, float]:
+    def _run_passes(self, make_batches: Callable[[int], Any]) -> tuple[int, float]:
         """Learn all rows in passes; return how many, and the last inertia."""
         before, n_iter = np.inf, 0
         while True:
@@ -197,7 +197,7 @@ class MiniBatchKMeans(Centroids):
     def _store_centroids(
         self, kind: Any, inertia: float, n_iter: int, origin: Fingerprint | None = None
     ) -> None:
-        """Store the present centroids; rows no longer in memory have no digest."""
+        """Store the current centroids; rows no longer in memory have no digest."""
         weight = float(self._running.weights.sum()) / max(n_iter, 1)
         self.clusters_ = replace(
             self.clusters_,

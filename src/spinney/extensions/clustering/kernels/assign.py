@@ -10,8 +10,8 @@ below l, or below half of the distance from its centroid to the next
 
     |x − c|² − |x|² = |c|² − 2 x·c
 
-All bounds are wider than their rounding errors. If two centroids are equally near but
-for rounding, their distances are recomputed in float64, column by column. So the result
+All bounds are wider than their rounding errors. If the distances to two centroids
+differ only by rounding, they are recomputed in float64, column by column. So the result
 is that of plain loops: the first nearest centroid.
 
 Sums are whole numbers (``exact_sums``), so that rows are added to and subtracted from

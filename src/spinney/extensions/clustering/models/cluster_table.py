@@ -23,7 +23,7 @@ from spinney.extensions.clustering.models.fit_clusters import (
     ClusterInput,
     cluster_input,
     fit_clusters,
-    no_columns,
+    no_columns_error,
     read_rows,
     report_iterations,
     select_columns,
@@ -47,8 +47,8 @@ class RemoteRows:
     """Rows in an engine or in partitions: an assignment is one query.
 
     The engine does not report which rows changed, so the iterations end when no
-    centroid moves but for rounding. A centroid without rows stays. ``sums`` are those
-    of the last assignment.
+    centroid moves by more than rounding. A centroid without rows stays. ``sums`` are
+    the sums of the last assignment.
     """
 
     def __init__(self, query: Callable[[Points], ClusterSums], points: Points) -> None:
@@ -62,7 +62,7 @@ class RemoteRows:
         self._points = replace(self._points, centroids=centroids)
         self.sums = self._query(self._points)
         if self.sums.n_lacking:
-            raise missing_cells(self.sums.n_lacking)
+            raise missing_cells_error(self.sums.n_lacking)
         if not np.isfinite(self.sums.sums).all():
             msg = "a cell is infinite, or a sum of cells overflows"
             raise DataError(msg, remedy="scale the column down, or exclude it")
@@ -78,7 +78,7 @@ class RemoteRows:
         return means, 0
 
     def is_unchanged(self, before: Floats, after: Floats) -> bool:
-        """Return whether no centroid has moved but for rounding.
+        """Return whether no centroid has moved by more than rounding.
 
         The sums of cells − origin are rounded, and so are the means.
         """
@@ -98,8 +98,8 @@ class RemoteRows:
         return float(self.sums.squares.sum())
 
 
-def missing_cells(n_rows: int) -> DataError:
-    """Return the error of rows with missing cells."""
+def missing_cells_error(n_rows: int) -> DataError:
+    """Return the error for rows with missing cells."""
     msg = f"{n_rows} rows have missing cells, and k-means accepts none"
     return DataError(msg, remedy="exclude those rows or columns")
 
@@ -109,7 +109,7 @@ _SAMPLE_MIXING = hash_mixing(2, MAX_SAMPLED)
 
 
 class ClusteredTable(NamedTuple):
-    """Clusters, their table and the columns used, of a remote table from a sample."""
+    """Clusters with their table and columns; a sample stands for a remote table."""
 
     fit: ClusterFit
     table: Table
@@ -162,7 +162,7 @@ def cluster_remote_rows(
     """Return the clusters of remote rows; labels and rows are those of the sample."""
     assert isinstance(rows, SummedRows)
     chosen = _numeric_columns(rows.schema, columns, plan)
-    sample, weights = _sample(rows, chosen)
+    sample, weights = _sample_rows(rows, chosen)
     sampled = fit_clusters(sample, plan, weights=weights)
     clusters = sampled.clusters
     max_iter = MAX_ITER if plan.max_iter is None else plan.max_iter
@@ -223,11 +223,11 @@ def _numeric_columns(schema: Schema, columns: Sequence[str], plan: Plan) -> list
             )
             raise DataError(msg, remedy=remedy)
     if not indices:
-        raise no_columns()
+        raise no_columns_error()
     return indices
 
 
-def _sample(
+def _sample_rows(
     rows: SampleableRows, chosen: Sequence[int]
 ) -> tuple[ClusterInput, Floats | None]:
     """Return a sample of the rows in the order of their hashes, and its weights."""
@@ -237,6 +237,6 @@ def _sample(
     attributes = tuple(sample.schema.attributes[index] for index in chosen)
     cells = np.column_stack([sample.columns[index] for index in chosen])
     if n_rows := int(np.isnan(cells).any(axis=1).sum()):
-        raise missing_cells(n_rows)
+        raise missing_cells_error(n_rows)
     rows_sampled = ClusterInput(attributes, cells, markers=sample.schema.markers)
     return rows_sampled, sample.weights

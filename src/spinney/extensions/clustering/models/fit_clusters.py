@@ -88,26 +88,26 @@ class ClusterInput:
     markers: Sequence[str] = ()
 
     @property
-    def mixed(self) -> bool:
+    def is_mixed(self) -> bool:
         """Whether these are rows of k-prototypes."""
         return isinstance(self.cells, MixedCells)
 
     @property
     def numbers(self) -> NDArray[Any]:
         """The numeric columns."""
-        return np.asarray(self.cells.numbers if self.mixed else self.cells)
+        return np.asarray(self.cells.numbers if self.is_mixed else self.cells)
 
     def scaled_by(self, scale: Floats) -> Any:
         """Return the cells with each numeric column divided by its scale."""
         if (scale == 1).all():
             return self.cells
         numbers = self.numbers / scale.astype(self.numbers.dtype)
-        return replace(self.cells, numbers=numbers) if self.mixed else numbers
+        return replace(self.cells, numbers=numbers) if self.is_mixed else numbers
 
     def fingerprint(self, weights: Floats | None) -> Fingerprint:
         """Return the fingerprint of the rows and their weights."""
         digest = hashlib.sha256()
-        codes = [self.cells.codes] if self.mixed else []
+        codes = [self.cells.codes] if self.is_mixed else []
         for part in (self.numbers, *codes, *([] if weights is None else [weights])):
             digest.update(np.ascontiguousarray(part).data)
         n_rows = len(self.cells)
@@ -138,12 +138,12 @@ def read_rows(
     else:
         used = without_identifiers(whole.without(excluded), declarations)
     if not used.columns:
-        raise no_columns()
-    return whole, used, None if weight is None else _weights(whole, weight)
+        raise no_columns_error()
+    return whole, used, None if weight is None else _row_weights(whole, weight)
 
 
-def no_columns() -> DataError:
-    """Return the error of a table whose columns are all ignored."""
+def no_columns_error() -> DataError:
+    """Return the error for a table whose columns are all ignored."""
     return DataError("every column is ignored", remedy="keep at least one")
 
 
@@ -157,7 +157,7 @@ def select_columns(selected: Sequence[str], names: Sequence[str]) -> list[str]:
     return columns
 
 
-def _weights(table: Table, name: str) -> Floats:
+def _row_weights(table: Table, name: str) -> Floats:
     column = table[name]
     if column.kind != "numeric" or column.missing.any():
         msg = f"the weight column {name!r} needs a number in every row"
@@ -208,7 +208,7 @@ def cluster_input(
 
 
 def _check_settings(plan: Plan, rows: ClusterInput) -> None:
-    """Refuse settings that the method of the rows does not have."""
+    """Refuse settings that do not exist for the method of the rows."""
     coded = [a for a in rows.attributes if a.kind != "numeric"]
     if plan.gamma is not None and not coded:
         raise refusal(
@@ -216,7 +216,7 @@ def _check_settings(plan: Plan, rows: ClusterInput) -> None:
             "applies to nominal columns, and all columns are numeric",
             "remove it",
         )
-    if not rows.mixed:
+    if not rows.is_mixed:
         return
     why = "applies to k-means; this is k-prototypes"
     why += f", as column {coded[0].name!r} is {coded[0].kind}" if coded else ""
@@ -252,7 +252,7 @@ class ClusterFit:
 
         A column of dates says which unit its numbers count.
         """
-        if self.rows.mixed:
+        if self.rows.is_mixed:
             return None
         names = self.clusters.names
         if not self.plan.standardise:
@@ -276,7 +276,7 @@ class ClusterFit:
             return self.choice
         method = self.method
         if not isinstance(method.init, str):
-            inits = K_PROTOTYPES_INITS if self.rows.mixed else K_MEANS_INITS
+            inits = K_PROTOTYPES_INITS if self.rows.is_mixed else K_MEANS_INITS
             method = replace(method, init=inits[0])
         return choose(
             self.rows.scaled_by(self.clusters.scale),
@@ -348,8 +348,8 @@ def check_n_clusters(k: int, n_rows: int) -> None:
 def _with_init(plan: Plan, rows: ClusterInput) -> Plan:
     """Return a plan with max_iter, whose init is a name, a callable or centroids."""
     if plan.max_iter is None:
-        plan = replace(plan, max_iter=MAX_ITER_MIXED if rows.mixed else MAX_ITER)
-    inits = K_PROTOTYPES_INITS if rows.mixed else K_MEANS_INITS
+        plan = replace(plan, max_iter=MAX_ITER_MIXED if rows.is_mixed else MAX_ITER)
+    inits = K_PROTOTYPES_INITS if rows.is_mixed else K_MEANS_INITS
     init = inits[0] if plan.init is None else plan.init
     if not isinstance(init, str):
         if plan.chooses:
@@ -390,11 +390,11 @@ def _with_init_file(plan: Plan, path: Path, rows: ClusterInput) -> Plan:
     """Return a plan with the centroids of a file; columns are matched by name."""
     schema = cluster_schema(rows.attributes, 1, rows.markers)
     table = read_with_schema(
-        schema, range(len(rows.attributes)), path, may_be_empty=rows.mixed
+        schema, range(len(rows.attributes)), path, may_be_empty=rows.is_mixed
     )
     n_clusters: Any = table.n_rows if plan.chooses else plan.n_clusters
     centroids: Any
-    if rows.mixed:
+    if rows.is_mixed:
         centroids = prototypes_from_table(schema, table, n_clusters)
     else:
         centroids = np.column_stack(schema.encode(table))
@@ -413,7 +413,7 @@ def _with_init_file(plan: Plan, path: Path, rows: ClusterInput) -> Plan:
 
 
 def method_for(plan: Plan, rows: ClusterInput) -> Method:
-    """Return the method for rows as they are, whatever ``standardise``."""
+    """Return the method for rows that are not divided by a scale."""
     return _scaled_method(_with_init(plan, rows), rows, np.ones(rows.numbers.shape[1]))
 
 
@@ -426,7 +426,7 @@ def _scaled_method(plan: Plan, rows: ClusterInput, scale: Floats) -> Method:
         "seed": plan.seed,
         "n_jobs": thread_count(plan.n_jobs),
     }
-    if rows.mixed:
+    if rows.is_mixed:
         if isinstance(init, Prototypes):
             init = init._replace(numbers=init.numbers / scale)
         return KPrototypesMethod(init=init, gamma=plan.gamma, **shared)
@@ -449,7 +449,7 @@ def make_clusters(
     """Return the clusters as a file stores them."""
     centroids, start = clustering.centroids, clustering.start
     codes: NDArray[Any] = np.empty((len(centroids), 0), np.int32)
-    if rows.mixed:
+    if rows.is_mixed:
         centroids, coded = clustering.centroids
         relative = coded - rows.cells.first[:-1]
         codes = np.where(coded >= rows.cells.missing, -1, relative).astype(np.int32)
@@ -459,7 +459,7 @@ def make_clusters(
     return Clusters(
         schema=cluster_schema(rows.attributes, k, rows.markers),
         named=rows.named,
-        method=MIXED if rows.mixed else "k-means",
+        method=MIXED if rows.is_mixed else "k-means",
         settings=settings,
         centroids=centroids,
         scale=scale,
@@ -476,7 +476,7 @@ def make_clusters(
 def recorded_settings(plan: Plan, method: Method, k: int) -> dict[str, Any]:
     """Return the estimator parameters that find the clusters again, for a model file.
 
-    If another rule than the default chose k, or chose among a few, they have that k.
+    They have a fixed k, unless the default rule chose k from the default range.
     """
     auto = plan.n_clusters == "auto" and plan.rule in (None, RULE)
     init = method.init

@@ -39,9 +39,9 @@ class CompiledMixedRows(MixedRows):
         """Forget all assignments, and take the number of clusters from prototypes."""
         self._k = len(prototypes.codes)
         self._labels = np.full(len(self.cells), -1, np.int32)
-        self._tallies = self._nothing()
+        self._tallies = self._zero_tallies()
 
-    def _nothing(self) -> ClusterTallies:
+    def _zero_tallies(self) -> ClusterTallies:
         width = 2 * self._numbers.shape[1] + 1
         return ClusterTallies(
             np.zeros((2, self._k, width), np.int64),
@@ -57,7 +57,7 @@ class CompiledMixedRows(MixedRows):
         factors, changed = self.scales.factors, list[int]()
 
         def workspace() -> Any:
-            return (*self._nothing(), np.empty((2, self._k)))
+            return (*self._zero_tallies(), np.empty((2, self._k)))
 
         def work(first: int, last: int, workspace: Any) -> None:
             span = np.array([first, last])

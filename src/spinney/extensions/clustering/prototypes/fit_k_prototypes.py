@@ -41,7 +41,7 @@ from spinney.extensions.clustering.random_rows import (
     full_weights,
 )
 from spinney.extensions.clustering.scaling import (
-    by_group,
+    nearest_by_group,
     row_powers,
     scaled_start,
     scaling_power,
@@ -78,7 +78,7 @@ class KPrototypesMethod(ClusterMethod):
         row_weights, weight_power = prepare_weights(weights)
         n_starts = self.n_starts(cells, k)
         with_weight = cells[row_weights > 0] if len(row_weights) else cells
-        cells = _without_unknown(
+        cells = _mask_unknown_columns(
             cells, np.asarray(np.isnan(with_weight.numbers).all(axis=0))
         )
         power = mixed_power(cells)
@@ -112,7 +112,9 @@ class KPrototypesMethod(ClusterMethod):
                 rows, first, max_iterations=self.max_iter, on_iteration=on_iteration
             )
 
-        best = undo_scaling(self.best(n_starts, run), power, weight_power, _multiplied)
+        best = undo_scaling(
+            self.best(n_starts, run), power, weight_power, _multiply_prototypes
+        )
         return replace(best, gamma=gamma)
 
     def labels(self, cells: MixedCells, clustering: Clustering) -> Integers:
@@ -121,7 +123,7 @@ class KPrototypesMethod(ClusterMethod):
         return nearest_prototypes(cells, prototypes, gamma, n_jobs=self.n_jobs)[0]
 
     def rescaled(self, cells: MixedCells) -> tuple[MixedCells, int]:
-        """Return rows as they are, because γ depends on the scale of numbers."""
+        """Return the rows unscaled, because γ depends on the scale of numbers."""
         return cells, 0
 
     def silhouettes(
@@ -133,8 +135,8 @@ class KPrototypesMethod(ClusterMethod):
     ) -> list[float | None]:
         """Return the mean silhouette widths of several clusterings of rows.
 
-        The distance of two rows is the root of that of k-prototypes, with one row as
-        the prototype. Without missing cells and categories it is that of k-means.
+        The distance of two rows is the root of k-prototypes' distance, with one row as
+        the prototype. Without missing cells and categories it is Euclidean.
         """
         # Empty clusters are ignored.
         codings = [np.unique(x, return_inverse=True)[1].ravel() for x in labelings]
@@ -168,7 +170,7 @@ def make_mixed_rows(
 def default_gamma(spreads: Floats) -> float:
     """Return half the mean standard deviation of the numeric columns, after Huang.
 
-    Columns without cells do not count; 1 if the mean is 0 or undefined.
+    Columns without known cells are ignored; 1 if the mean is 0 or undefined.
 
     >>> default_gamma(np.array([1.0, 3.0, np.nan])), default_gamma(np.array([]))
     (1.0, 1.0)
@@ -186,7 +188,7 @@ def nearest_prototypes(
     n_jobs: int | None = None,
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
-    cells = _without_unknown(
+    cells = _mask_unknown_columns(
         cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0))
     )
 
@@ -195,14 +197,14 @@ def nearest_prototypes(
         scaled = scaled_mixed(cells[part], power)
         rows = make_mixed_rows(scaled, np.empty(0), len(prototypes.codes), n_jobs)
         rows.gamma = scaled_gamma(scaled, gamma, power)
-        labels, costs = rows.nearest_to(_multiplied(prototypes, -power))
+        labels, costs = rows.nearest_to(_multiply_prototypes(prototypes, -power))
         with np.errstate(over="ignore"):
             return labels, np.ldexp(costs, 2 * power)
 
-    return by_group(row_powers(cells.numbers, prototypes.numbers), nearest)
+    return nearest_by_group(row_powers(cells.numbers, prototypes.numbers), nearest)
 
 
-def _without_unknown(cells: MixedCells, unknown: NDArray[np.bool_]) -> MixedCells:
+def _mask_unknown_columns(cells: MixedCells, unknown: NDArray[np.bool_]) -> MixedCells:
     """Return the cells with NaN in the numeric columns without known prototypes."""
     if not unknown.any():
         return cells
@@ -233,7 +235,7 @@ def scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
     return float(np.ldexp(gamma, -2 * power)) if cells.codes.shape[1] else 0.0
 
 
-def _multiplied(prototypes: Prototypes, power: int) -> Prototypes:
+def _multiply_prototypes(prototypes: Prototypes, power: int) -> Prototypes:
     return prototypes._replace(numbers=np.ldexp(prototypes.numbers, power))
 
 
@@ -264,13 +266,15 @@ class ColumnDistributions:
         cells = self._cells
         numbers = np.full(len(self._sorted), np.nan)
         for column, (values, cumulative) in enumerate(self._sorted):
-            index = _drawn(cumulative, draws.number())
+            index = _index_at_fraction(cumulative, draws.number())
             if index >= 0:
                 numbers[column] = values[index]
         codes = np.full(len(cells.ordinal), cells.missing)
         for column in range(len(codes)):
             begin, end = cells.first[column : column + 2]
-            index = _drawn(np.cumsum(self._code_weights[begin:end]), draws.number())
+            index = _index_at_fraction(
+                np.cumsum(self._code_weights[begin:end]), draws.number()
+            )
             if index >= 0:
                 codes[column] = begin + index
         return Prototypes(numbers[None, :], codes[None, :])
@@ -278,8 +282,8 @@ class ColumnDistributions:
     def densities(self, spreads: Floats) -> Floats:
         """Return the mean frequency of the cells of each row.
 
-        That of a number is the proportion of weight within half a standard deviation;
-        that of a missing cell is 0.
+        The frequency of a number is the proportion of weight within half a standard
+        deviation; the frequency of a missing cell is 0.
         """
         cells, total = self._cells, self._weights.sum()
         densities = np.zeros(len(cells))
@@ -299,7 +303,7 @@ class ColumnDistributions:
         return densities / (len(self._sorted) + len(cells.ordinal))
 
 
-def _drawn(cumulative: Floats, fraction: float) -> int:
+def _index_at_fraction(cumulative: Floats, fraction: float) -> int:
     """Return the index where a cumulative sum passes a fraction; -1 if it is empty."""
     if not len(cumulative) or not cumulative[-1] > 0:
         return -1
@@ -317,7 +321,7 @@ def huang_initial_rows(
 
     Each cell of a point is drawn from its column. Rows are distinct. Ties go to the
     least key, so the order of rows does not matter. If all distinct rows are chosen,
-    the first fills up.
+    the first is repeated.
     """
     remaining = full_weights(rows.weights, len(rows.cells)) > 0
     keys, chosen = distributions.keys, list[int]()
@@ -338,7 +342,7 @@ def cao_initial_rows(
     """Return rows that are dense and far from each other (Cao, Liang and Bai 2009).
 
     The first is the densest. Each other has the largest product of its density and its
-    distance to the nearest chosen row. If no other row is left, the first fills up.
+    distance to the nearest chosen row. If no other row is left, the first is repeated.
     """
     weights = full_weights(rows.weights, len(rows.cells))
     density = np.where(weights > 0, densities, -1.0)

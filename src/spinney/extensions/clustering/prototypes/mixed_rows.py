@@ -2,8 +2,8 @@
 
 Each column of a prototype has the value of least cost for the known cells of its
 cluster: the weighted mean of numbers, the most frequent nominal value, the weighted
-median of ranks. So no half of an iteration raises the cost. If an iteration does not
-lower it, rows have only moved to earlier clusters, so the iterations end.
+median of ranks. So neither step of an iteration raises the cost. An iteration that does
+not lower the cost only moves rows to earlier clusters, so the iterations end.
 
 :class:`MixedRows` uses NumPy and needs no compiler. ``CompiledMixedRows``
 (``compiled_mixed_rows.py``) uses kernels, and returns the same bits.
@@ -48,13 +48,13 @@ class ClusterTallies(NamedTuple):
 
 
 def with_presence_flags(numbers: Floats) -> Floats:
-    """Return numbers, 0 if missing, followed by 1 if present, else 0."""
+    """Return numbers (0 if missing), followed by presence flags (1 or 0)."""
     present = ~np.isnan(numbers)
     return np.hstack([np.where(present, numbers, 0.0), present])
 
 
 class MixedRows(RowsInMemory):
-    """Rows with weights, and a γ."""
+    """Mixed rows with their weights and γ; NumPy computes every distance."""
 
     def __init__(self, cells: MixedCells, weights: Floats, gamma: float) -> None:
         super().__init__(cells, weights)
@@ -105,12 +105,12 @@ class MixedRows(RowsInMemory):
     def update_centroids(self, prototypes: Prototypes) -> tuple[Prototypes, int]:
         """Return the prototypes of least cost, and how many empty ones were filled.
 
-        Columns without known cells stay as they are.
+        Columns without known cells keep their values.
         """
         sums, counts = (tally.copy() for tally in self.tallies())
         n_filled = 0
         for duplicates, before, after in self.fill_empty(prototypes, sums):
-            unit = self._units[duplicates].sum()
+            unit = self._integer_weights[duplicates].sum()
             for code in self.cells.codes[duplicates[0]]:
                 counts[code, before] -= unit
                 counts[code, after] += unit
@@ -125,7 +125,7 @@ class MixedRows(RowsInMemory):
         return with_presence_flags(self.cells.numbers[chosen])
 
     @cached_property
-    def _units(self) -> Integers:
+    def _integer_weights(self) -> Integers:
         """The weights as whole numbers on the scale of their sum."""
         weights = full_weights(self.weights, len(self.cells))
         return np.asarray(np.rint(weights * self.scales.factors[0, -1]), dtype=np.int64)
@@ -134,7 +134,7 @@ class MixedRows(RowsInMemory):
         """Return the sums and counts of the clusters."""
         counts = np.zeros((self.cells.unseen + 1, self._k), np.int64)
         for codes in self.cells.codes.T:
-            np.add.at(counts, (codes, self._labels), self._units)
+            np.add.at(counts, (codes, self._labels), self._integer_weights)
         return ClusterTallies(self.sums(), counts)
 
     def equal_rows(self, row: int, candidates: Integers) -> Integers:
@@ -153,7 +153,7 @@ class MixedRows(RowsInMemory):
 def least_cost_prototypes(
     cells: MixedCells, tallies: ClusterTallies, scales: Scales, before: Prototypes
 ) -> Prototypes:
-    """Return the prototypes of least cost; columns without known cells stay."""
+    """Return the prototypes of least cost; values without known cells stay."""
     numbers = _means(tallies.sums, scales)
     numbers = np.where(np.isnan(numbers), before.numbers, numbers)
     codes = before.codes.copy()
@@ -210,7 +210,7 @@ def fill_unknown_cells(
 def exact_deviations(cells: MixedCells, weights: Floats, overall: Prototypes) -> Floats:
     """Return the exact standard deviation of each numeric column's known cells.
 
-    NaN if there is none.
+    NaN for a column without known cells.
     """
     squares = with_presence_flags((cells.numbers - overall.numbers) ** 2)
     scales = exact_scales(squares, weights)

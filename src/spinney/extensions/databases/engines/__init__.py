@@ -1,1 +1,1 @@
-"""One file an engine: its dialect, how it runs and binds, what it cannot do."""
+"""SQL engines, one per file: dialect, execution, parameters and limits."""

@@ -1,4 +1,4 @@
-"""DuckDB: a relation, with or without the connection to bind values to."""
+"""DuckDB: statements over a relation, with or without its connection."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 SAMPLE_ROWS = 500_000
-"""So many rows tell where the quantiles of a column are."""
+"""The size of the sample that gives the quantiles of a column."""
 
 
 CELL_BYTES = 8
-"""What a cell takes at most."""
+"""The maximum size of a stored cell."""
 WITHOUT_RESULT = ("CREATE", "DROP", "ATTACH", "DETACH")
 
 
@@ -39,10 +39,8 @@ class DuckDBEngine(SqlEngine):
 
     name = "DuckDB"
     dialect = "duckdb"
-    has_grouping_sets = False  # a select a column is several times as fast
-    prefers_update = (
-        True  # a table made anew takes as long for each column as for the node
-    )
+    has_grouping_sets = False  # one SELECT per column is several times faster
+    prefers_update = True  # a new table would write every column again
     has_lists = True
 
     def __init__(
@@ -69,11 +67,10 @@ class DuckDBEngine(SqlEngine):
             self._connection.unregister(self._view)
 
     def prepare_storage(self, n_rows: int, n_columns: int) -> None:
-        """Keep tables in a file if they would take most of the memory that there is.
+        """Store tables in a file if they would take most of the memory.
 
-        What is in memory DuckDB writes each time that it makes room for something else;
-        what is in a file it only reads again. A transaction of the user's writes to one
-        file alone, and that is not ours.
+        DuckDB writes an evicted table of memory each time, but only rereads one of a
+        file. No file is used in a user's transaction, which can write to only one.
         """
         if self._connection is None or self._file is not None:
             return
@@ -95,11 +92,11 @@ class DuckDBEngine(SqlEngine):
 
     def _detach(self, name: str) -> None:
         self._file = None
-        with suppress(DataError):  # where the connection is gone, so is this
+        with suppress(DataError):  # a lost connection has detached it
             self.run(f"DETACH {name}")
 
     def stored_table(self, name: str) -> exp.Table:
-        """Return a kept table as it is changed or dropped."""
+        """Return a stored table with its catalog."""
         if self._file is None:
             return super().stored_table(name)
         return exp.table_(name, db="main", catalog=self._file, quoted=True)
@@ -138,23 +135,23 @@ class DuckDBEngine(SqlEngine):
         return list(answer.fetchnumpy().values())
 
     def integer_type(self, least: int, most: int) -> exp.DataType:
-        """Return the narrowest type of whole numbers from one to another."""
+        """Return the narrowest integer type of a range."""
         if least >= 0 and most < 2**8:
             return exp.DataType.build("utinyint", dialect="duckdb")
         return super().integer_type(least, most)
 
     def item(self, numbers: Sequence[exp.Expr], place: exp.Expr) -> exp.Expr:
-        """Return one of some numbers by its place, from 0 on; NULL where that is."""
+        """Return the number at a position (from 0); NULL if the position is NULL."""
         number = exp.Paren(this=exp.Add(this=place, expression=sql.integer(1)))
         every = exp.Array(expressions=list(numbers))
         return exp.Anonymous(this="LIST_EXTRACT", expressions=[every, number])
 
     def count_distinct(self, cell: exp.Expr) -> exp.Expr:
-        """Return about how many different cells there are, from a small sketch."""
+        """Return an estimate of the number of distinct cells."""
         return exp.ApproxDistinct(this=cell)
 
     def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
-        """Return about the quantiles of a column, from a sketch of some of its rows."""
+        """Return approximate quantiles of a column, from a sample of its rows."""
         fractions = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
         listed = exp.Array(expressions=fractions)
         quantiles = exp.ApproxQuantile(this=sql.column(name), quantile=listed)
@@ -167,11 +164,11 @@ class DuckDBEngine(SqlEngine):
             source.set("sample", sample)
         (answer,) = self.fetch(sql.select([sql.alias(quantiles, "s0")], source))
         if answer[0] is None or answer[0] is np.ma.masked:
-            return np.zeros(0)  # those rows have no number
+            return np.zeros(0)  # the sampled rows have no known number
         return np.asarray(list(answer[0]), dtype=np.float64)
 
     def placeholder(self, number: int) -> str:
-        """Return what stands for a value in a statement, by its number."""
+        """Return the placeholder of a parameter by its number."""
         return f"$v{number}"
 
     def _failures(self) -> tuple[type[Exception], ...]:
@@ -187,9 +184,9 @@ class DuckDBEngine(SqlEngine):
                 yield
         except RuntimeError as error:
             if "interrupted" in str(error).lower():
-                raise KeyboardInterrupt from None  # what it was before DuckDB took it
+                raise KeyboardInterrupt from None
             raise
 
     def explain_error(self, error: Exception) -> tuple[Any, Any]:
-        """Return what is wrong, in DuckDB's first line, and what to do about it."""
+        """Return the first line of DuckDB's message, and a remedy."""
         return super().explain_error(type(error)(first_line(str(error))))

@@ -14,7 +14,7 @@ from spinney.extensions.databases.expressions import Cell
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# By the numbers that the server gives types: pg_type.oid, the same everywhere.
+# Type codes of PostgreSQL (pg_type.oid); the same on every server.
 FAMILIES: dict[int, Family] = {
     **dict.fromkeys((18, 19, 25, 1042, 1043, 2950), "text"),
     **dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), "number"),
@@ -29,8 +29,7 @@ BIGINT, WITH_ZONE = 20, 1184
 class PostgresEngine(SqlEngine):
     """Counts in a PostgreSQL server, inside one transaction of a connection.
 
-    Temporary tables live no longer than it does; if the connection is lost, the server
-    drops them.
+    The transaction's end or a lost connection drops the temporary tables.
     """
 
     name = "PostgreSQL"
@@ -51,12 +50,12 @@ class PostgresEngine(SqlEngine):
     def __exit__(self, *error: Any) -> None:
         if error[0] is None:
             super().__exit__()
-        self._stored.clear()  # what is rolled back is gone
+        self._stored.clear()  # the rollback drops the tables
         with self.translated_errors():
             self._transaction.__exit__(*error)
 
     def columns(self) -> list[RawColumn]:
-        """Return the columns by the types that the server tells."""
+        """Return the columns with the types that the server reports."""
         statement, _ = self.to_sql(
             sql.select([exp.Star()], self.rows).limit(0, copy=False)
         )
@@ -85,13 +84,13 @@ class PostgresEngine(SqlEngine):
 
     @staticmethod
     def cursor_of(connection: Any) -> Any:
-        """Return a cursor whose rows are tuples, whatever those of others are."""
+        """Return a cursor whose rows are tuples, whatever the row factory."""
         from psycopg.rows import tuple_row
 
         return connection.cursor(row_factory=tuple_row)
 
     def _enums(self, codes: set[int]) -> dict[int, tuple[str, ...]]:
-        """Return the values of those types that list theirs, in their order."""
+        """Return the values of enum types, in declaration order."""
         with self.cursor_of(self._connection) as cursor:
             cursor.execute(
                 "SELECT enumtypid, enumlabel FROM pg_enum WHERE enumtypid = ANY(%s) "
@@ -124,11 +123,11 @@ class PostgresEngine(SqlEngine):
         return (psycopg.Error,)
 
     def placeholder(self, number: int) -> str:
-        """Return what stands for a value, as the server itself counts them."""
+        """Return the placeholder of a parameter in the server's notation."""
         return f"${number + 1}"
 
     def as_number(self, cell: exp.Expr, family: Family) -> exp.Expr:
-        """Return a cell as a float, dates and times by what they count."""
+        """Return a cell as a float; dates and times as days or seconds."""
         if family in ("day", "instant", "clock"):
             seconds = sql.double(exp.Extract(this=exp.var("EPOCH"), expression=cell))
             if family != "day":
@@ -139,7 +138,7 @@ class PostgresEngine(SqlEngine):
         return super().as_number(cell, family)
 
     def as_text(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
-        """Return a cell as a text, an instant of a time zone in UTC."""
+        """Return a cell as a text; timestamps with a time zone in UTC."""
         if raw.type == "timestamptz":
             cell = exp.AtTimeZone(this=cell, zone=exp.Literal.string("UTC"))
         return sql.text(cell)

@@ -26,7 +26,7 @@ FAMILIES: dict[str, Family] = {
 
 
 class SparkEngine(SqlEngine):
-    """Counts by the session of a data frame, whose executors keep what is kept."""
+    """Counts in the Spark session of a data frame; its executors store the tables."""
 
     name = "Spark"
     dialect = "spark"
@@ -49,7 +49,7 @@ class SparkEngine(SqlEngine):
             self._session.catalog.dropTempView(self._view)
 
     def columns(self) -> list[RawColumn]:
-        """Return the columns by the types of the data frame."""
+        """Return the columns with the types of the data frame."""
         return [
             RawColumn(
                 field.name,
@@ -80,7 +80,7 @@ class SparkEngine(SqlEngine):
         words, values = self.to_sql(query)
         self.n_statements += 1
         with self.translated_errors():
-            # A frame that is only cached has all statements before it in its plan.
+            # The plan of a frame that is only cached contains all earlier statements.
             frame = self._session.sql(words, args=dict(values)).localCheckpoint()
             frame.createTempView(name)
             self._frames[name] = frame
@@ -93,11 +93,11 @@ class SparkEngine(SqlEngine):
                 frame.unpersist()
 
     def count_distinct(self, cell: exp.Expr) -> exp.Expr:
-        """Return about how many different cells there are, from a small sketch."""
+        """Return an estimate of the number of distinct cells."""
         return exp.ApproxDistinct(this=cell)
 
     def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
-        """Return about the quantiles of a column, from a small sketch."""
+        """Return approximate quantiles of a column, from a small sketch."""
         fractions = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
         quantiles = exp.Anonymous(
             this="percentile_approx",
@@ -109,7 +109,7 @@ class SparkEngine(SqlEngine):
         return floats(list(answer[0]))
 
     def as_number(self, cell: exp.Expr, family: Family) -> exp.Expr:
-        """Return a cell as a float, dates and times by what they count."""
+        """Return a cell as a float; dates and times as days or seconds."""
         if family == "day":
             return sql.double(exp.Anonymous(this="unix_date", expressions=[cell]))
         if family == "instant":

@@ -1,9 +1,8 @@
 """The interface of SQL engines, and their common behaviour.
 
-A source writes its statements as SQLGlot expressions. An engine says them in its
-dialect, binds their values, runs them, and keeps selects as temporary tables: under
-names that are nobody else's, and that are gone when the engine is left, for whatever
-reason.
+A source writes its statements as SQLGlot expressions. An engine translates them into
+its dialect, binds their values, runs them, and stores selects as temporary tables.
+These have unique names and are dropped whenever the engine is left.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class SqlEngine:
-    """An engine that rows are in; subclasses say what is its own.
+    """A SQL engine; subclasses define what differs between engines.
 
     ``n_statements`` counts the statements. A ``budget`` is checked between statements.
     """
@@ -34,19 +33,18 @@ class SqlEngine:
     name: ClassVar[str]
     dialect: ClassVar[str]
     has_grouping_sets: ClassVar[bool] = True
-    """Whether rows are counted by several columns in grouping sets, or else by a select
-    for each column."""
+    """Whether grouping sets count several columns at once, not a select per column."""
     max_parameters: ClassVar[int] = 30_000
-    """How many values are bound in a statement; others are literals."""
+    """The maximum number of bound values in a statement; others are literals."""
     max_columns: ClassVar[int] = 200
-    """How many columns one statement groups by."""
+    """The maximum number of columns that one statement groups by."""
     max_joins: ClassVar[int] = 40
     prefers_update: ClassVar[bool] = False
-    """Whether cells of kept tables are changed sooner than the table is made anew."""
+    """Whether updating a stored table is faster than storing another one."""
     has_lists: ClassVar[bool] = False
-    """Whether a statement may look numbers up in a list, by ``item``."""
+    """Whether ``item`` can look numbers up in a list."""
     connection: Any = None
-    """What statements go through, where the engine has such a thing."""
+    """The connection or session that runs statements, if there is one."""
 
     def __init__(self, rows: exp.Table | exp.Subquery) -> None:
         self._rows = rows
@@ -65,10 +63,10 @@ class SqlEngine:
 
     def __exit__(self, *_: object) -> None:
         for name in list(self._stored):
-            with suppress(DataError):  # where the connection is gone, so are they
+            with suppress(DataError):  # a lost connection has dropped them
                 self.drop([name])
 
-    # Specific to each engine
+    # Engines define these
 
     def columns(self) -> list[RawColumn]:
         """Return the columns of the rows."""
@@ -77,15 +75,15 @@ class SqlEngine:
     def _run(
         self, statement: str, values: Mapping[str, Cell]
     ) -> list[Sequence[Any]] | None:
-        """Run a statement and return its columns; None where it has none."""
+        """Run a statement; return its result columns, None without a result."""
         raise NotImplementedError
 
     def _failures(self) -> tuple[type[Exception], ...]:
-        """Return the errors that the engine raises."""
+        """Return the exception types of the engine."""
         raise NotImplementedError
 
     def as_number(self, cell: exp.Expr, family: Family) -> exp.Expr:
-        """Return a cell as a float, dates and times by what they count."""
+        """Return a cell as a float; dates and times as days or seconds."""
         if family == "boolean":
             cell = exp.Cast(this=cell, to=exp.DataType.build("int"))
         return sql.double(cell)
@@ -102,7 +100,7 @@ class SqlEngine:
     def values(
         self, lines: Sequence[Sequence[exp.Expr]], names: Sequence[str], alias: str
     ) -> exp.Expr:
-        """Return lines that stand in the statement, as a table under an alias."""
+        """Return an inline table (VALUES) under an alias."""
         tuples = [exp.Tuple(expressions=list(line)) for line in lines]
         columns = [exp.to_identifier(name, quoted=True) for name in names]
         identifier = exp.to_identifier(alias, quoted=True)
@@ -111,16 +109,16 @@ class SqlEngine:
         )
 
     def integer_type(self, least: int, most: int) -> exp.DataType:
-        """Return the narrowest type of whole numbers from one to another."""
+        """Return the narrowest integer type of a range."""
         small = least >= -(2**15) and most < 2**15
         return exp.DataType.build("smallint" if small else "int")
 
     def count_distinct(self, cell: exp.Expr) -> exp.Expr:
-        """Return how many different cells there are, about."""
+        """Return an estimate of the number of distinct cells."""
         return exp.Count(this=exp.Distinct(expressions=[cell]))
 
     def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
-        """Return numbers that divide a column of a kept table in about equal parts."""
+        """Return approximate quantiles of a column of a stored table."""
         tile = exp.Window(
             this=exp.Anonymous(this="NTILE", expressions=[sql.integer(n_parts)]),
             order=exp.Order(expressions=[exp.Ordered(this=sql.column(name))]),
@@ -134,18 +132,18 @@ class SqlEngine:
         return floats(self.fetch(sql.grouped_by(greatest, [sql.column("tile")]))[0])
 
     def placeholder(self, number: int) -> str:
-        """Return what stands for a value in a statement, by its number."""
+        """Return the placeholder of a parameter by its number."""
         return f":v{number}"
 
     def prepare_storage(self, n_rows: int, n_columns: int) -> None:
         """Prepare for storing a table of this size."""
 
     def stored_table(self, name: str) -> exp.Table:
-        """Return a kept table as it is changed or dropped."""
+        """Return a stored table as UPDATE and DROP name it."""
         return sql.table(name)
 
     def _store(self, name: str, query: exp.Query) -> None:
-        """Keep the rows of a select as a temporary table."""
+        """Store the rows of a select as a temporary table."""
         create = exp.Create(
             this=sql.table(name),
             kind="TABLE",
@@ -159,13 +157,13 @@ class SqlEngine:
         self.execute(exp.Drop(tables=[sql.table(name)], kind="TABLE", exists=True))
 
     def item(self, numbers: Sequence[exp.Expr], place: exp.Expr) -> exp.Expr:
-        """Return one of some numbers by its place, from 0 on; NULL where that is."""
+        """Return the number at a position (from 0); NULL if the position is NULL."""
         raise NotImplementedError
 
-    # Common to all engines
+    # All engines share these
 
     def store(self, query: exp.Query) -> str:
-        """Keep the rows of a select as a temporary table, and return its name."""
+        """Store the rows of a select as a temporary table; return its name."""
         self.check_memory()
         name = f"spinney_{token_hex(8)}"
         self._stored.append(name)
@@ -173,7 +171,7 @@ class SqlEngine:
         return name
 
     def update(self, name: str, cells: Mapping[str, exp.Expr], where: exp.Expr) -> int:
-        """Change cells of some lines of a kept table, and return of how many."""
+        """Update cells of a stored table; return the number of updated rows."""
         changes = [
             exp.EQ(this=sql.column(cell_name), expression=cell)
             for cell_name, cell in cells.items()
@@ -193,40 +191,40 @@ class SqlEngine:
 
     @contextmanager
     def temporary_tables(self) -> Iterator[None]:
-        """Drop the temporary tables that are kept meanwhile, whatever happens."""
+        """Drop the temporary tables created in this context, even after an error."""
         before = set(self._stored)
         try:
             yield
         finally:
             for name in [name for name in self._stored if name not in before]:
-                with suppress(DataError):  # where the connection is gone, so are they
+                with suppress(DataError):  # a lost connection has dropped them
                     self.drop([name])
 
     def fetch(self, statement: exp.Expr) -> list[Sequence[Any]]:
-        """Return the columns of a statement's answer."""
+        """Return the result columns of a statement."""
         self.check_memory()
         answer = self.execute(statement)
         assert answer is not None
         return answer
 
     def check_memory(self) -> None:
-        """Refuse to go on beyond the limit; tables are dropped all the same."""
+        """Raise an error if the memory limit is exceeded."""
         if self.budget is not None:
             self.budget.check()
 
     def fetch_row(self, statement: exp.Expr) -> list[Any]:
-        """Return the one line of a statement's answer, NULL as None."""
-        return [_plain(cells[0]) for cells in self.fetch(statement)]
+        """Return the only result row of a statement, NULL as None."""
+        return [_python_cell(cells[0]) for cells in self.fetch(statement)]
 
     def execute(self, statement: exp.Expr) -> list[Sequence[Any]] | None:
-        """Run a statement; its values are bound, or literals where that must be."""
+        """Run a statement; values that cannot be bound are literals."""
         words, values = self.to_sql(statement)
         self.n_statements += 1
         with self.translated_errors():
             return self._run(words, values)
 
     def run(self, words: str) -> None:
-        """Run a statement without an answer."""
+        """Run a statement without a result."""
         self.n_statements += 1
         with self.translated_errors():
             self._run(words, {})
@@ -239,7 +237,7 @@ class SqlEngine:
 
     @contextmanager
     def translated_errors(self) -> Iterator[None]:
-        """Turn the engine's errors into DataError, with one line and a remedy."""
+        """Turn the engine's errors into DataError with one line and a remedy."""
         try:
             yield
         except self._failures() as error:
@@ -247,7 +245,7 @@ class SqlEngine:
             raise DataError(problem, remedy=remedy) from None
 
     def explain_error(self, error: Exception) -> tuple[Text, Text]:
-        """Return what is wrong, and what to do about it."""
+        """Return the message and the remedy for an error."""
         reason = " ".join(str(error).split("\n")[0].split()) or type(error).__name__
         lowered = reason.lower()
         remedy = next(
@@ -260,7 +258,7 @@ class SqlEngine:
 
 @cache
 def _writer_of(dialect: str) -> Any:
-    """Return the writer of a dialect, which numbers the values as it comes to them."""
+    """Return the SQL generator of a dialect that numbers the parameters."""
     writer: Any = Dialect.get_or_raise(dialect).generator_class
 
     class Writer(writer):  # type: ignore[misc]
@@ -279,22 +277,22 @@ def _writer_of(dialect: str) -> Any:
 
 REMEDIES = (
     (("locked", "busy"),
-     "another program writes to it: try again when that is done, or read from a copy"),
+     "another program is writing to it: try again later, or read a copy"),
     (("permission denied", "readonly", "read-only", "not authorized"),
-     "ask for the right to read the table and to make temporary ones"),
+     "ask for the rights to read the table and to create temporary tables"),
     (("no space", "disk is full", "disk full", "out of memory", "no temporary",
       "could not write"),
-     "temporary tables take about as much room as the table: make room, or select "
+     "temporary tables need about as much space as the table: free space, or select "
      "fewer columns or rows"),
     (("does not exist", "no such", "not found", "cannot be found"),
-     "check whether somebody has dropped or renamed the table meanwhile"),
+     "check whether the table was dropped or renamed meanwhile"),
     (("type", "invalid input", "cast", "convert"),
-     "check whether a column has changed its type meanwhile"),
+     "check whether the type of a column was changed meanwhile"),
     (("closed", "connection", "terminat", "server"),
      "the connection is lost: connect again; nothing is left behind"),
     (("",), "check the table, or read the rows into memory"),
 )  # fmt: skip
-"""What words of an engine's message say of the remedy; the first match counts."""
+"""Parts of engine messages, and the remedy for each; the first match counts."""
 
 
 def literal(value: Cell) -> exp.Expr:
@@ -315,15 +313,15 @@ def literal(value: Cell) -> exp.Expr:
     return sql.double(exp.Literal.string(repr(float(value))))
 
 
-def _plain(cell: Any) -> Any:
-    """Return a cell of an array as Python has it, None where it is masked."""
+def _python_cell(cell: Any) -> Any:
+    """Return an array cell as a Python object, None if it is masked."""
     if cell is np.ma.masked:
         return None
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def floats(cells: Sequence[Any]) -> Floats:
-    """Return cells as floats, NaN where there is none."""
+    """Return cells as floats, NaN for missing ones."""
     if isinstance(cells, np.ndarray) and cells.dtype != object:
         numbers = np.ma.getdata(cells).astype(np.float64)
         numbers[np.ma.getmaskarray(cells)] = np.nan
@@ -333,12 +331,12 @@ def floats(cells: Sequence[Any]) -> Floats:
 
 
 def integers(cells: Sequence[Any]) -> Integers:
-    """Return cells, of which none is missing, as whole numbers."""
+    """Return cells as integers; none may be missing."""
     if isinstance(cells, np.ndarray) and cells.dtype != object:
         return np.ma.getdata(cells).astype(np.int64)
     return np.fromiter(map(int, cells), np.int64, len(cells))
 
 
 def texts(cells: Sequence[Any]) -> list[Any]:
-    """Return cells one by one, None where there is none."""
-    return [_plain(cell) for cell in cells]
+    """Return cells as a list, None for missing ones."""
+    return [_python_cell(cell) for cell in cells]

@@ -1,7 +1,7 @@
 """SQLite through the standard library: a local file, whose tables are read whole.
 
-A column may hold what it likes there, so it is what is stored in it that counts, and
-of texts and whole numbers how the column was declared: dates and flags have no type.
+Its columns may contain values of any type, so the types of the cells count. SQLite
+stores dates as texts and flags as integers: there the declared type counts.
 """
 
 import re
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor
 
 AT_ONCE = 20_000
-"""So many rows are fetched at once."""
+"""The number of rows fetched at once."""
 TEXTS = ("TEXT", "VARCHAR", "CHAR")
 DAY = r"\d{4}-\d\d-\d\d"
 TIMES: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -36,11 +36,11 @@ TIMES: dict[str, tuple[str, Callable[[str], Any]]] = {
         (rf"{DAY}[ T]\d\d:\d\d(:\d\d(\.\d+)?)?", datetime.fromisoformat),
     ),
 }
-"""By declared type how dates, and instants without a time zone, are written."""
+"""The text format of dates and timestamps, by declared type."""
 
 
 class SqliteEngine(SqlEngine):
-    """Reads tables of a SQLite database, and makes others."""
+    """Reads and writes tables of a SQLite database."""
 
     name = "SQLite"
     dialect = "sqlite"
@@ -55,7 +55,7 @@ class SqliteEngine(SqlEngine):
     def table(
         self, declarations: Declarations, memory_limit: int | str | None = None
     ) -> Table:
-        """Return the table, unless it has no room within a limit of memory."""
+        """Return the table in memory; refuse one that exceeds the memory limit."""
         with self.translated_errors():
             words, _ = self.to_sql(sql.select([exp.Star()], self.rows))
             cursor = plain_cursor(self.connection).execute(words)
@@ -82,22 +82,22 @@ class SqliteEngine(SqlEngine):
         )
 
     def _check_room(self, n_columns: int, budget: MemoryBudget) -> None:
-        """Refuse rows that have no room: there is no counting them in SQLite."""
+        """Refuse rows that exceed the memory budget: SQLite tables are read whole."""
         (n_rows,) = self.fetch_row(sql.select([sql.count_all()], self.rows))
         n_bytes = n_rows * (n_columns + 1) * CELL_BYTES
         if n_bytes > budget.rows:
             raise ParameterError(
                 Setting("memory_limit", budget.given),
-                f" has no room for {n_rows} rows, and SQLite's are read whole",
+                f" is too small for {n_rows} rows, and SQLite tables are read whole",
                 remedy=phrase(
-                    "raise it to {}, or write them as Parquet, to be counted by {}",
+                    "raise it to {}, or export the table to Parquet and use {}",
                     f"{-(-4 * n_bytes // (1 << 20))}MiB",
                     Setting("engine", "duckdb"),
                 ),
             )
 
     def _declared(self) -> dict[str, str]:
-        """Return the declared type of each column; a query has none."""
+        """Return the declared types by column name; none for a query."""
         if not isinstance(self._rows, exp.Table):
             return {}
         listed = plain_cursor(self.connection).execute(
@@ -121,7 +121,7 @@ class SqliteEngine(SqlEngine):
 
 
 def _cells(name: str, cells: list[Any], declared: Mapping[str, str]) -> list[Any]:
-    """Return the cells of a column by what is stored in it, and how it was declared."""
+    """Return the cells of a column with the types of storage and declaration."""
     kinds, kind = {*map(type, cells)} - {type(None)}, declared.get(name, "")
     if bytes in kinds:
         raise column_type_error(name, "BLOB")
@@ -135,17 +135,17 @@ def _cells(name: str, cells: list[Any], declared: Mapping[str, str]) -> list[Any
 
 
 def _times(cells: list[Any], form: str, read: Callable[[str], Any]) -> list[Any]:
-    """Return dates or instants, if all cells are such; else the texts."""
+    """Return the cells as dates or timestamps if all are valid, otherwise unchanged."""
     if not all(cell is None or re.fullmatch(form, cell) for cell in cells):
         return cells
     try:
         return [None if cell is None else read(cell) for cell in cells]
-    except ValueError:  # no day of the calendar
+    except ValueError:  # not a valid date
         return cells
 
 
 def plain_cursor(connection: "Connection") -> "Cursor":
-    """Return a cursor whose rows are tuples, whatever those of the connection are."""
+    """Return a cursor whose rows are tuples, whatever the connection's row factory."""
     cursor = connection.cursor()
     cursor.row_factory = None
     return cursor

@@ -1,6 +1,7 @@
 // The explorer of clusters: profiles, assignment of a row, iterations.
 
 import { aboutPanel } from "./about_panel.js";
+import { ClusterPlot } from "./cluster_plot.js";
 import { readClusters } from "./clusters.js";
 import {
   button,
@@ -18,7 +19,7 @@ import {
 import { formField } from "./form_field.js";
 import { Frame } from "./frame.js";
 import { IterationView } from "./iteration_view.js";
-import { countText, figure, percent, plural } from "./numbers.js";
+import { countText, figure, percent, plural, unpack } from "./numbers.js";
 import { swatch } from "./node_panel.js";
 import { rowsPanel } from "./rows_panel.js";
 import { resetTheme, theme } from "./theme.js";
@@ -30,6 +31,7 @@ export class ClusterExplorer extends Frame {
     state.selected = 0;
     state.panel = "profile";
     state.view = "profiles";
+    this.plot = new ClusterPlot(state, this.clusters);
     this.iterations = state.data.trace && new IterationView(state, this.clusters);
     const { data } = state;
     this.facts.textContent = [
@@ -53,9 +55,14 @@ export class ClusterExplorer extends Frame {
     const { state } = this;
     this.showViewTabs([
       ["profiles", "Profiles"],
+      this.clusters.numeric.length > 0 && ["scatter", "Scatter plot"],
       this.iterations && ["iterations", "Iterations"],
     ]);
-    const views = { profiles: () => this.profiles(), iterations: () => this.iterations.body() };
+    const views = {
+      profiles: () => this.profiles(),
+      scatter: () => this.scatter(),
+      iterations: () => this.iterations.body(),
+    };
     replace(this.stage, views[state.view]());
     this.showPanelTabs([
       ["profile", "Cluster"],
@@ -127,6 +134,25 @@ export class ClusterExplorer extends Frame {
       },
       text,
       bar,
+    );
+  }
+
+  // Rows of the page by their cluster, and centroids.
+  scatter() {
+    const { state } = this;
+    const { rows } = state.data;
+    const frame = element("div", { class: "frame" });
+    const draw = () => {
+      const labels = rows && unpack(rows.leaf);
+      replace(frame, this.plot.picture(unpack(state.data.centroids), labels));
+    };
+    draw();
+    return element(
+      "div",
+      { class: "scroll trace" },
+      frame,
+      rows ? null : quiet("Centroids only: the page has no rows."),
+      this.plot.choosers(draw),
     );
   }
 

@@ -3,6 +3,8 @@
 import { element, plainCell, rowHead, table, tableRow } from "./dom.js";
 import { countText, percent, rounded } from "./numbers.js";
 
+const NARROW_PAGE = 760; // pixels
+
 export function comparison(states) {
   if (states.length < 2) return null;
   const facts = [
@@ -17,17 +19,27 @@ export function comparison(states) {
   return element(
     "section",
     { class: "comparison", "aria-label": "Two models" },
-    table(
-      "data",
-      [null, ...facts.map(([name]) => name)],
-      states.map((state, at) =>
-        tableRow(
-          rowHead(`${at ? "right" : "left"}: ${state.data.title}`),
-          facts.map(([, text]) => plainCell(text(state))),
-        ),
-      ),
-    ),
+    window.innerWidth < NARROW_PAGE ? byFact(states, facts) : byModel(states, facts),
   );
+}
+
+function byModel(states, facts) {
+  const lines = states.map((state, at) =>
+    tableRow(rowHead(nameOf(state, at)), facts.map(([, text]) => plainCell(text(state)))),
+  );
+  return table("data", [null, ...facts.map(([name]) => name)], lines);
+}
+
+function byFact(states, facts) {
+  const lines = facts.map(([name, text]) =>
+    tableRow(rowHead(name), states.map((state) => plainCell(text(state)))),
+  );
+  return table("data", [null, ...states.map(nameOf)], lines);
+}
+
+function nameOf({ data }, at) {
+  const side = at ? "right" : "left";
+  return `${side}: ${data.name ?? data.title}`;
 }
 
 function trainingError(state) {
@@ -38,22 +50,11 @@ function trainingError(state) {
   return state.schema.target.costs ? rounded(error) : percent(error);
 }
 
-// The three attributes of greatest importance, by weight times gain.
+// The three attributes of greatest importance.
 function mostImportant(state) {
   if (state.kind === "clusters") return "–";
   const { attributes } = state.schema;
-  let importances = state.data.importances?.mean;
-  if (!importances) {
-    const { tree } = state;
-    importances = new Array(attributes.length).fill(0);
-    for (let node = 0; node < tree.size; node += 1) {
-      if (!tree.isLeaf(node))
-        importances[tree.attribute[node]] += tree.weight[node] * Math.max(tree.gain[node], 0);
-    }
-    const total = importances.reduce((sum, each) => sum + each, 0) || 1;
-    importances = importances.map((each) => each / total);
-  }
-  return importances
+  return state.data.importances.mean
     .map((each, at) => [each, attributes[at].text])
     .sort((one, other) => other[0] - one[0])
     .slice(0, 3)

@@ -183,3 +183,29 @@ export function saveFile(name, content, type) {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
+
+// A text beside the pointer, shown at once.
+export class Tip {
+  constructor() {
+    this.box = element("div", { class: "tip", "aria-hidden": "true", hidden: true });
+  }
+
+  show(event, text) {
+    const { box } = this;
+    box.hidden = !text;
+    if (!text) return;
+    if (box.textContent !== text) box.textContent = text;
+    const host = box.parentNode.getBoundingClientRect();
+    const [x, y] = [event.clientX - host.left, event.clientY - host.top];
+    const left = x + 14 + box.offsetWidth > host.width ? x - 14 - box.offsetWidth : x + 14;
+    const top = y + 18 + box.offsetHeight > host.height ? y - 10 - box.offsetHeight : y + 18;
+    box.style.left = `${Math.max(left, 4)}px`;
+    box.style.top = `${Math.max(top, 4)}px`;
+  }
+}
+
+// A name that may be broken after its underscores, dots and slashes.
+export function breakable(text) {
+  const parts = text.split(/(?<=[_./])(?=[^_./])/);
+  return parts.flatMap((part, at) => (at ? [element("wbr"), part] : [part]));
+}

@@ -4,9 +4,11 @@ import { aboutPanel } from "./about_panel.js";
 import { button, chooser, element, replace, saveFile } from "./dom.js";
 import { forestPanel } from "./forest_panel.js";
 import { Frame } from "./frame.js";
+import { ListView } from "./list_view.js";
+import { modelPanel, qualityFacts } from "./model_panel.js";
 import { nodePanel, swatch } from "./node_panel.js";
 import { countText, percent, plural, rounded } from "./numbers.js";
-import { pngOf, svgDocument } from "./paint.js";
+import { pngOf, shortenedAmong, svgDocument } from "./paint.js";
 import { IcicleView, SunburstView } from "./partition_views.js";
 import { prunePanel } from "./prune_panel.js";
 import { rowsPanel } from "./rows_panel.js";
@@ -18,13 +20,16 @@ import { WhatIf } from "./what_if.js";
 
 const VIEWS = [
   ["tree", "Tree"],
+  ["list", "List"],
   ["icicle", "Icicle"],
   ["sunburst", "Sunburst"],
   ["rules", "Rules"],
   ["leaves", "Leaves"],
 ];
+const MAX_KEYS = 200; // classes of the legend
 const VIEW_CLASSES = {
   tree: TreeView,
+  list: ListView,
   icicle: IcicleView,
   sunburst: SunburstView,
   rules: RuleTable,
@@ -38,7 +43,12 @@ export class Explorer extends Frame {
       class: "crumbs",
       "aria-label": "Path to the selected node",
     });
-    this.legend = element("div", { class: "legend" });
+    this.legend = element("div", {
+      class: "legend",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Legend",
+    });
     this.whatIf = new WhatIf(state);
     this.filterBar = this.filters();
     this.filterBar.hidden = true;
@@ -53,6 +63,9 @@ export class Explorer extends Frame {
       below: this.legend,
     });
     state.subscribe((changed) => this.update(changed));
+    state.view = state.view in VIEW_CLASSES ? state.view : "tree";
+    if (!this.panels().some((each) => each && each[0] === state.panel)) state.panel = "node";
+    if (state.matching) this.showFilters();
     // The picture comes last: its surroundings decide its size.
     this.showPanel();
     this.showCrumbs();
@@ -71,19 +84,15 @@ export class Explorer extends Frame {
         if (event.key === "Enter") this.find(search.value, event.shiftKey ? -1 : 1);
       },
     });
-    const filter = button(
-      "Filter",
-      () => {
-        this.filterBar.hidden = !this.filterBar.hidden;
-        filter.setAttribute("aria-expanded", String(!this.filterBar.hidden));
-      },
-      { class: "small", "aria-expanded": "false" },
-    );
+    this.filterButton = button("Filter", () => this.toggleFilters(), {
+      class: "small",
+      "aria-expanded": "false",
+    });
     const framed = window.self !== window.top;
     const saves = framed ? [] : ["svg", "png"];
     return [
       element("span", { class: "search" }, search, this.matches),
-      filter,
+      this.filterButton,
       saves.map((kind) =>
         button(kind.toUpperCase(), () => this.save(kind), {
           class: "small",
@@ -91,6 +100,21 @@ export class Explorer extends Frame {
         }),
       ),
     ];
+  }
+
+  toggleFilters() {
+    this.filterBar.hidden = !this.filterBar.hidden;
+    this.filterButton.setAttribute("aria-expanded", String(!this.filterBar.hidden));
+  }
+
+  // The filters that the address of the page gave.
+  showFilters() {
+    this.toggleFilters();
+    const { label, attribute } = this.state.filters;
+    const choosers = this.filterBar.querySelectorAll("select");
+    choosers[choosers.length - 1].value = String(attribute);
+    if (choosers.length > 1) choosers[0].value = String(label);
+    this.showCount();
   }
 
   showFacts() {
@@ -104,7 +128,8 @@ export class Explorer extends Frame {
     ];
     if (data.kind === "forest") parts[1] = `${plural(data.sizes.trees, "tree")}`;
     if (data.kind === "forest") parts.splice(2, 1);
-    this.facts.textContent = parts.join(" · ");
+    else parts.splice(1, 0, ...qualityFacts(state).slice(0, 1).map((each) => each.join(" ")));
+    this.facts.textContent = this.facts.title = parts.join(" · ");
   }
 
   find(words, step) {
@@ -143,7 +168,8 @@ export class Explorer extends Frame {
     const count = element("output", { class: "quiet" });
     const apply = (change) => {
       state.filter(change);
-      state.notify("filter");
+      state.openMatches();
+      state.notify("filter", "shape");
     };
     this.showCount = () => {
       const leaves = state.leaves();
@@ -258,6 +284,7 @@ export class Explorer extends Frame {
     const { state } = this;
     return [
       state.kind === "forest" && ["forest", "Forest"],
+      state.kind === "tree" && ["model", "Model"],
       ["node", "Node"],
       ["what-if", "What if"],
       state.kind === "tree" && ["prune", "Prune"],
@@ -270,7 +297,9 @@ export class Explorer extends Frame {
     const { state } = this;
     const focused = quietly && document.activeElement?.classList.contains("slider");
     this.showPanelTabs(this.panels());
+    if (state.panel === "what-if") this.whatIf.open();
     const content = {
+      model: () => modelPanel(state),
       node: () => nodePanel(state, this.page.notice),
       "what-if": () => [element("h2", {}, "What if"), this.whatIf.body],
       prune: () => prunePanel(state, this.page.notice),
@@ -294,13 +323,13 @@ export class Explorer extends Frame {
     const { state } = this;
     const crumbs = [[0, "all rows"], ...state.pathTexts(state.selected)];
     const list = element("ol");
-    crumbs.forEach(([node, text], at) => {
+    crumbs.forEach(([node, text, short = text], at) => {
       const last = at === crumbs.length - 1;
       list.append(
         element(
           "li",
           {},
-          button(text, () => state.select(node, { reveal: true }), {
+          button(short, () => state.select(node, { reveal: true }), {
             class: "link",
             title: text,
             "aria-current": last ? "true" : null,
@@ -318,13 +347,13 @@ export class Explorer extends Frame {
     if (!schema.numeric) {
       const weights = tree.weightsOf(0);
       const items = schema.classes
-        .slice(0, 14)
+        .slice(0, MAX_KEYS)
         .map((name, code) =>
           element(
             "span",
             { class: "key", title: name },
             swatch(colours.of(code)),
-            element("b", {}, `${name}:`),
+            element("b", {}, `${shortenedAmong(schema.classes, name, 190, 12, true)}:`),
             ` ${countText(weights[code])} (${percent(weights[code] / (tree.weight[0] || 1))})`,
           ),
         );
@@ -358,7 +387,7 @@ export class Explorer extends Frame {
   async save(kind) {
     const scene = this.view.scene();
     if (!scene) {
-      this.page.notice("Rules are text: copy them instead.");
+      this.page.notice("This view is text: choose Tree, Icicle, Sunburst or Leaves to save a picture.");
       return;
     }
     const { shapes, width, height } = scene;

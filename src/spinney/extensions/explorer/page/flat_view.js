@@ -2,7 +2,7 @@
 //
 // A subclass gives `shapes(width, height)` and walks by keys as the tree does.
 
-import { element, replace, svg } from "./dom.js";
+import { element, replace, svg, Tip } from "./dom.js";
 import { paintCanvas, paintSvg } from "./paint.js";
 import { theme } from "./theme.js";
 
@@ -21,7 +21,8 @@ export class FlatView {
       this.canvas,
     );
     this.live = element("p", { class: "aside", "aria-live": "polite" });
-    replace(host, this.view, this.live);
+    this.tip = new Tip();
+    replace(host, this.view, this.live, this.tip.box);
     this.view.addEventListener("click", (event) => {
       const box = this.view.getBoundingClientRect();
       this.choose(this.hit(event.clientX - box.left, event.clientY - box.top));
@@ -30,8 +31,9 @@ export class FlatView {
       const box = this.view.getBoundingClientRect();
       const node = this.hit(event.clientX - box.left, event.clientY - box.top);
       this.view.style.cursor = node === null ? "" : "pointer";
-      this.view.title = node === null ? "" : this.tooltip(node);
+      this.tip.show(event, node === null ? "" : this.tooltip(node));
     });
+    this.view.addEventListener("pointerleave", (event) => this.tip.show(event, ""));
     this.view.addEventListener("keydown", (event) => {
       const next = this.key(event.key);
       if (next === null) return;

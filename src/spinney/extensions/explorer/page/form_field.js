@@ -1,6 +1,6 @@
 // A field of the what-if form: a number, a date, or one of a list of values.
 
-import { chooser, element, replace } from "./dom.js";
+import { breakable, chooser, element, replace } from "./dom.js";
 import { numberOf } from "./numbers.js";
 
 const [MISSING, OTHER] = ["missing", "something else"];
@@ -17,7 +17,7 @@ export function formField(attribute, index, set) {
   return element(
     "label",
     {},
-    element("span", { title: attribute.text }, attribute.text),
+    element("span", { title: attribute.text }, breakable(attribute.text)),
     control,
     problem,
   );

@@ -1,5 +1,6 @@
 // The page: one model, or two side by side.
 
+import { readAddress, writeAddress } from "./address.js";
 import { ClusterExplorer } from "./cluster_explorer.js";
 import { comparison, linkForms } from "./comparison.js";
 import { button, element, replace } from "./dom.js";
@@ -61,10 +62,17 @@ for (const [event, on] of [
   });
 }
 
+// On a telephone a tree of some size is a list.
+function prefersList(state) {
+  return state.kind !== "clusters" && window.innerWidth < 560 && state.tree.leaves > 4;
+}
+
 function start() {
   const hosts = data.models.map(() => element("div", { class: "explorer" }));
   document.body.classList.toggle("two", hosts.length > 1);
   const states = data.models.map((model) => new State(model));
+  for (const state of states) if (prefersList(state)) state.view = "list";
+  readAddress(states);
   replace(root, comparison(states), element("div", { class: "explorers" }, hosts), notice);
   states.forEach((state, at) => {
     const services = { ...page, themeButton: at === hosts.length - 1 ? themeButton : null };
@@ -72,6 +80,7 @@ function start() {
     explorers.push(new Kind(hosts[at], state, services));
   });
   linkForms(explorers);
+  for (const state of states) state.subscribe(() => writeAddress(states));
   root.explorers = explorers;
   root.dataset.ms = String(Math.round(performance.now()));
   root.dataset.ready = "yes";

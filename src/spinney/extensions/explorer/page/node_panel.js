@@ -1,6 +1,7 @@
 // The panel of the selected node: counts, split, competitors, arithmetic, rule.
 
 import {
+  breakable,
   button,
   copyText,
   element,
@@ -15,11 +16,15 @@ import {
 } from "./dom.js";
 import { histogramFigure } from "./histogram.js";
 import { countText, figure, minimum, maximum, percent, rounded, weightText } from "./numbers.js";
+import { shortenedAmong } from "./paint.js";
 import { theme } from "./theme.js";
+import { shortMembership } from "./rules.js";
 import { meanAndDeviation, readCodes } from "./tree.js";
+import { termValue } from "./walk.js";
 
 const MAX_CLASSES = 12;
 const MAX_VALUE_BARS = 24;
+const MAX_NAME_WIDTH = 250; // pixels of a class name, in up to two lines
 
 export function nodePanel(state, notice) {
   const { tree, selected: node } = state;
@@ -45,7 +50,7 @@ function heading(state, node, ends) {
     "header",
     { class: "node-head" },
     quiet(ends ? `Leaf, node ${node}` : `Node ${node}`),
-    element("h2", {}, ends ? label : `Split on ${attribute}`),
+    element("h2", {}, breakable(ends ? label : `Split on ${attribute}`)),
     quiet(
       ends
         ? `predicts ${schema.target.text} = ${label}`
@@ -54,12 +59,38 @@ function heading(state, node, ends) {
   );
 }
 
-// The linear model of a leaf, term by term.
-function linearModel({ models, names }, node) {
-  if (!models[node]) return null;
+// The linear model of a leaf: a line for each term, with its product for a row entered.
+function linearModel({ tree, models, names, row }, node) {
+  const all = tree.models;
+  if (!all?.has[node] || !tree.isLeaf(node)) return null;
+  const terms = [];
+  for (let at = all.firstOf[node]; at < all.firstOf[node + 1]; at += 1)
+    terms.push([at, all.coefficient[at]]);
+  terms.sort((one, other) => Math.abs(other[1]) - Math.abs(one[1]));
+  const lines = terms.map(([at, coefficient]) => {
+    const text = tree.schema.attributes[all.attribute[at]].text;
+    const value = row && termValue(tree, row, at);
+    return tableRow(
+      rowHead(breakable(all.codes[at] >= 0 ? `score of ${text}` : text)),
+      numberCell(rounded(coefficient)),
+      row && numberCell(rounded(value)),
+      row && numberCell(rounded(coefficient * value)),
+    );
+  });
+  const constant = numberCell(rounded(all.intercept[node]));
+  const products = row ? [numberCell(""), numberCell(rounded(all.intercept[node]))] : [];
+  lines.push(tableRow(rowHead("constant"), row ? numberCell("") : constant, products));
+  const heads = ["term", "coefficient", row && "value", row && "product"];
   return section(
     "Linear model",
-    element("p", { class: "linear-model" }, models[node].slice(names[node].length + 2)),
+    table("counts terms", heads, lines),
+    models[node] &&
+      element(
+        "details",
+        {},
+        element("summary", {}, "As a formula"),
+        element("p", { class: "linear-model" }, models[node].slice(names[node].length + 2)),
+      ),
   );
 }
 
@@ -96,7 +127,7 @@ function distribution(state, node) {
     .slice(0, MAX_CLASSES)
     .map((code) =>
       tableRow(
-        rowHead(swatch(state.colours.of(code)), schema.classes[code]),
+        classHead(state, code),
         wideCell(meter(weight ? weights[code] / weight : 0, state.colours.of(code))),
         numberCell(weightText(weights[code])),
         numberCell(percent(weight ? weights[code] / weight : 0)),
@@ -117,6 +148,14 @@ function distribution(state, node) {
         "Last column: predicted probability, smoothed or, without rows, as of the parent.",
       ),
   );
+}
+
+// A class beside its colour; a long name as short as tells it from the others.
+export function classHead({ schema, colours }, code) {
+  const { classes } = schema;
+  const text = shortenedAmong(classes, classes[code], MAX_NAME_WIDTH, 13);
+  const title = text === classes[code] ? null : classes[code];
+  return element("th", { scope: "row", title }, swatch(colours.of(code)), breakable(text));
 }
 
 export function swatch(colour) {
@@ -301,7 +340,7 @@ function firstGroup(state, { attribute: index, groups, missing, branches }) {
   const attribute = state.schema.attributes[index];
   const codes = new Set(attribute.values.map((_, code) => code));
   const [listed, negated] = readCodes(groups, 0, codes, missing);
-  return `${attribute.membershipText(listed, negated)}${branches > 2 ? " …" : ""}`;
+  return `${shortMembership(attribute, listed, negated)}${branches > 2 ? " …" : ""}`;
 }
 
 // A threshold in six digits, or as many as separate its neighbouring values.
@@ -349,7 +388,7 @@ function candidates(state, node) {
         "th",
         { scope: "row", title: attribute.text },
         line.chosen ? "✓\u00a0" : "",
-        attribute.text,
+        breakable(attribute.text),
         element(
           "small",
           { title: isPlainCut(attribute, line) ? `≤ ${attribute.formatNumber(line.cuts[0])}` : text },
@@ -398,7 +437,7 @@ function surrogates(state, node) {
   for (let at = all.firstOf[node]; at < all.firstOf[node + 1]; at += 1) {
     const attribute = schema.attributes[all.attribute[at]];
     const text = all.isGrouped(at)
-      ? `${attribute.text} ${attribute.membershipText(all.groupsOf(at, 2)[0])}`
+      ? `${attribute.text} ${shortMembership(attribute, all.groupsOf(at, 2)[0], false)}`
       : attribute.rangeText(...all.boundsOf(at, all.reversed[at] ? 1 : 0));
     lines.push(
       tableRow(
@@ -438,7 +477,7 @@ function rule(state, node, notice) {
   const forms = ["text", "SQL", "Python"].map((form) => [form, state.rule(node, form)]);
   return section(
     "Rule",
-    element("p", { class: "rule" }, forms[0][1]),
+    element("p", { class: "rule", title: forms[0][1] }, state.rule(node, "short")),
     element(
       "p",
       { class: "row" },

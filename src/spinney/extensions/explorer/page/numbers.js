@@ -148,3 +148,24 @@ export function percentText(share, digits = 0) {
 export function plural(count, one, many = `${one}s`) {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
+
+// Round numbers from low to high, about as many as asked for.
+export function roundTicks(low, high, count = 4) {
+  const rough = (high - low) / count;
+  if (!(rough > 0) || !Number.isFinite(rough)) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((each) => each * power >= rough * 0.999);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  const size = Math.max(last - first + 1, 0);
+  return Array.from({ length: size }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+// 1, 2, 5, 10, 20 … between two positive numbers.
+export function logTicks(low, high) {
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power += 1) {
+    for (const step of [1, 2, 5]) ticks.push(Number((step * 10 ** power).toPrecision(2)));
+  }
+  return ticks.filter((each) => each >= low && each <= high);
+}

@@ -4,8 +4,10 @@
 // painters know the same shapes, so a picture is saved as it is seen.
 
 import { svg } from "./dom.js";
+import { maximum, minimum } from "./numbers.js";
 import { theme } from "./theme.js";
 
+const MAX_COMPARED = 2000; // texts of a list that names are told apart from
 const measured = new Map();
 let pen = null;
 
@@ -41,6 +43,34 @@ export function shortened(text, maxWidth, size, bold = false) {
     else high = middle - 1;
   }
   return cut(low);
+}
+
+// A text shortened so that it still differs from the other texts of a list.
+export function shortenedAmong(texts, text, maxWidth, size, bold = false) {
+  const short = shortened(text, maxWidth, size, bold);
+  if (short === text || texts.length > MAX_COMPARED) return short;
+  const [head, tail] = [short.slice(0, short.indexOf("…")), short.slice(short.lastIndexOf("…") + 1)];
+  const similar = texts.filter(
+    (other) => other !== text && other.startsWith(head) && other.endsWith(tail),
+  );
+  if (!similar.length) return short;
+  const places = similar.map((other) => firstDifference(text, other));
+  const [from, to] = [minimum(places), maximum(places) + 1];
+  const word = text.slice(0, from).search(/[^\s_,-]*$/);
+  for (let more = 16; more >= 0; more -= 4) {
+    const middle = text.slice(Math.max(word, from - 4 - more), to + more);
+    for (let first = Math.min(8, word); first > 1; first -= 2) {
+      const candidate = `${text.slice(0, first)}…${middle}${to + more < text.length ? "…" : ""}`;
+      if (textWidth(candidate, size, bold) <= maxWidth) return candidate;
+    }
+  }
+  return shortened(`${texts.indexOf(text) + 1}: ${text}`, maxWidth, size, bold);
+}
+
+function firstDifference(one, other) {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
 }
 
 // Fill a <g> with shapes.

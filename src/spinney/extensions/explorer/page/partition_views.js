@@ -2,7 +2,7 @@
 
 import { countText, percent } from "./numbers.js";
 import { FlatView } from "./flat_view.js";
-import { shortened } from "./paint.js";
+import { shortened, shortenedAmong } from "./paint.js";
 import { theme } from "./theme.js";
 
 const MIN_PIXELS = 0.35; // pixels: what is narrower cannot be seen
@@ -59,6 +59,46 @@ function nodeText(state, node) {
     : state.schema.attributes[state.tree.attribute[node]].text;
 }
 
+// The names among which that of a node must be told apart.
+function namesBeside(state, node) {
+  const { classes, attributes } = state.schema;
+  return state.isLeaf(node) ? classes : attributes.map(({ text }) => text);
+}
+
+// Lines of text in the middle of a cell: the branch that leads to it, its split or
+// prediction, its rows; as many as there is room for.
+function cellLines(state, node, [wide, high], withRows = true) {
+  const name = nodeText(state, node);
+  const bold = !state.isLeaf(node);
+  const title = shortenedAmong(namesBeside(state, node), name, wide, 12, bold);
+  const lines = title === name || title.length > 6 ? [{ text: title, size: 12, bold }] : [];
+  const quiet = (text) => ({ text: shortened(text, wide, 11), size: 11, quiet: true });
+  if (node && high > 32) {
+    const whole = state.tree.branchLabel(node);
+    const branch = quiet(whole);
+    if (branch.text === whole || branch.text.length > 8) lines.unshift(branch);
+  }
+  if (withRows && high > 48 && wide > 60)
+    lines.push(quiet(`${countText(state.tree.weight[node])} · ${percent(state.share(node))}`));
+  return lines;
+}
+
+function textShapes(lines, [x, y], { node, opacity }) {
+  const colours = theme();
+  return lines.map(({ text, size, bold, quiet }, at) => ({
+    kind: "text",
+    x,
+    y: y + 4 + 15 * (at - (lines.length - 1) / 2),
+    text,
+    size,
+    bold,
+    anchor: "middle",
+    fill: quiet ? colours.note : colours.text,
+    opacity,
+    node,
+  }));
+}
+
 // Above the selected node nothing is lost: a second click goes up again.
 class PartitionView extends FlatView {
   get root() {
@@ -107,46 +147,16 @@ export class IcicleView extends PartitionView {
       height: tall,
     }));
     const shapes = [];
-    const colours = theme();
     for (const { node, x, y, width: wide, height: high } of this.parts) {
       if (y > height) continue;
       const { hue, strength, faded } = nodeStyle(state, node);
       const box = { kind: "rect", x, y, width: wide, height: high, node };
       shapes.push({ ...box, fill: hue, opacity: strength, ...visibleOutline(state, node, wide) });
       if (wide < 34) continue;
-      const label = shortened(nodeText(state, node), wide - 10, 12, !state.isLeaf(node));
-      if (label.length > 1 && high >= 15) {
-        shapes.push({
-          kind: "text",
-          x: x + wide / 2,
-          y: y + high / 2 + (high > 34 ? -2 : 4),
-          text: label,
-          size: 12,
-          bold: !state.isLeaf(node),
-          anchor: "middle",
-          fill: colours.text,
-          opacity: Math.max(faded, 0.35),
-          node,
-        });
-      }
-      if (high > 34 && wide > 60) {
-        const rows = shortened(
-          `${countText(state.tree.weight[node])} · ${percent(state.share(node))}`,
-          wide - 8,
-          10.5,
-        );
-        shapes.push({
-          kind: "text",
-          x: x + wide / 2,
-          y: y + high / 2 + 13,
-          text: rows,
-          size: 10.5,
-          anchor: "middle",
-          fill: colours.note,
-          opacity: faded,
-          node,
-        });
-      }
+      if (high < 15) continue;
+      const lines = cellLines(state, node, [wide - 10, high]);
+      const place = { node, opacity: Math.max(faded, 0.35) };
+      shapes.push(...textShapes(lines, [x + wide / 2, y + high / 2], place));
     }
     return selectedLast(shapes, state);
   }
@@ -175,7 +185,6 @@ export class SunburstView extends PartitionView {
     this.geometry = { middle, ring };
     this.parts = parts;
     const shapes = [];
-    const colours = theme();
     for (const { node, from, to, depth } of parts) {
       const { hue, strength, faded } = nodeStyle(state, node);
       const line = visibleOutline(state, node, (to - from) * 2 * Math.PI * radius);
@@ -190,18 +199,8 @@ export class SunburstView extends PartitionView {
           node,
           ...line,
         });
-        const label = readableLabel(nodeText(state, node), 2 * ROOT_SIZE - 14, 12, true);
-        shapes.push({
-          kind: "text",
-          x: middle[0],
-          y: middle[1] + 4,
-          text: label,
-          size: 12,
-          bold: true,
-          anchor: "middle",
-          fill: colours.text,
-          node,
-        });
+        const lines = cellLines(state, node, [2 * ROOT_SIZE - 8, ROOT_SIZE]);
+        shapes.push(...textShapes(lines, middle, { node, opacity: 1 }));
         continue;
       }
       const inner = ROOT_SIZE + (depth - 1) * ring;
@@ -223,19 +222,9 @@ export class SunburstView extends PartitionView {
         2.2 * ring,
       );
       if (maxWidth < 24 || ring < 15 || chord < 15) continue;
-      const label = readableLabel(nodeText(state, node), maxWidth, 11);
-      if (!label) continue;
-      shapes.push({
-        kind: "text",
-        x: middle[0] + centre * Math.cos(angle),
-        y: middle[1] + centre * Math.sin(angle) + 4,
-        text: label,
-        size: 11,
-        anchor: "middle",
-        fill: colours.text,
-        opacity: Math.max(faded, 0.35),
-        node,
-      });
+      const lines = cellLines(state, node, [maxWidth, Math.min(ring, chord)], false);
+      const at = [middle[0] + centre * Math.cos(angle), middle[1] + centre * Math.sin(angle)];
+      shapes.push(...textShapes(lines, at, { node, opacity: Math.max(faded, 0.35) }));
     }
     return selectedLast(shapes, state);
   }
@@ -252,12 +241,6 @@ export class SunburstView extends PartitionView {
     );
     return hit ? hit.node : null;
   }
-}
-
-// A text that is so short that nothing can be told by it is none.
-function readableLabel(text, maxWidth, size, bold = false) {
-  const label = shortened(text, maxWidth, size, bold);
-  return label === text || label.length > 5 ? label : "";
 }
 
 function visibleOutline(state, node, maxWidth) {

@@ -1,7 +1,7 @@
 // Pruning along the cost-complexity sequence, or node by node by hand.
 
 import { button, copyText, element, quiet, svg, svgLine, svgText } from "./dom.js";
-import { countText, maximum, percent, plural, rounded, unpackAll } from "./numbers.js";
+import { countText, logTicks, maximum, percent, plural, rounded, roundTicks, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const [WIDTH, HEIGHT] = [320, 150];
@@ -23,7 +23,7 @@ export function prunePanel(state, notice) {
   return [element("h2", {}, "Pruning"), slider(state), curves(state), commandList(state, notice)];
 }
 
-// 0 is the tree as it is; then the subtrees by rising α.
+// From the root alone, as the curve beside it runs, to the tree as it is.
 function slider(state) {
   const { tree } = state;
   const { sequence } = tree;
@@ -34,13 +34,13 @@ function slider(state) {
     type: "range",
     min: "0",
     max: String(steps),
-    value: String(now),
-    "aria-label": "Step of the pruning sequence",
+    value: String(steps - now),
+    "aria-label": "Step of the pruning sequence, from the root alone to the whole tree",
     "aria-valuetext": `${leaves} leaves`,
     class: "slider",
-    oninput: () => state.prune(Number(input.value) - 1),
+    oninput: () => state.prune(steps - Number(input.value) - 1),
   });
-  input.value = String(now);
+  input.value = String(steps - now);
   return element(
     "div",
     {},
@@ -57,8 +57,8 @@ function slider(state) {
     element(
       "p",
       { class: "ends quiet" },
-      element("span", {}, "whole tree"),
       element("span", {}, "root only"),
+      element("span", {}, "whole tree"),
     ),
   );
 }
@@ -132,19 +132,19 @@ function curves(state) {
     role: "img",
     "aria-label": "Error by the number of leaves",
   });
-  const text = (at, words, anchor) => svgText(at, words, colours.note, anchor, 10);
-  for (let part = 0; part <= 2; part += 1) {
-    const error = (top * part) / 2;
+  const text = (at, words, anchor) => svgText(at, words, colours.note, anchor);
+  for (const error of roundTicks(0, top, 5)) {
     picture.append(
       svgLine([CURVES.left, y(error)], [WIDTH - CURVES.right, y(error)], colours.empty),
       text([CURVES.left - 5, y(error) + 3], asError(error), "end"),
     );
   }
-  const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(largest ** part)), largest];
-  [...new Set(ticks)].forEach((leaves, at, list) => {
-    if (at && x(leaves) - x(list[at - 1]) < 24) return;
-    picture.append(text([x(leaves), HEIGHT - CURVES.bottom + 13], countText(leaves)));
-  });
+  let last = -Infinity;
+  for (const leaves of logTicks(1, largest)) {
+    if (x(leaves) - last < 24) continue;
+    last = x(leaves);
+    picture.append(text([last, HEIGHT - CURVES.bottom + 14], countText(leaves)));
+  }
   picture.append(text([(CURVES.left + WIDTH - CURVES.right) / 2, HEIGHT - 4], "leaves"));
   for (const { points, colour, dash } of lines) {
     const d = points

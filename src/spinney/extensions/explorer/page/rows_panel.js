@@ -8,7 +8,9 @@ const ROWS_AT_ONCE = 100;
 export function rowsPanel(state) {
   const { rows } = state.data;
   const numbers = state.rowsAt(state.selected) ?? [];
-  const columns = readColumns(rows);
+  const columns = [...readColumns(rows)];
+  const key = columns.findIndex(({ name }) => name === rows.key);
+  if (key > 0) columns.unshift(...columns.splice(key, 1));
   const what =
     state.kind === "clusters" ? `cluster ${state.selected}` : `node ${state.selected}`;
   const listed = table("data", ["row", ...columns.map(({ name }) => name)], []);

@@ -13,7 +13,7 @@ import {
 } from "./dom.js";
 import { countText, figure, percent, plural, rounded, weightText } from "./numbers.js";
 import { swatch } from "./node_panel.js";
-import { conditionText, conditionsOf } from "./rules.js";
+import { conditionText, conditionsOf, shortConditionText } from "./rules.js";
 
 const RULES_AT_ONCE = 200;
 
@@ -117,11 +117,13 @@ export class RuleTable {
   line(node) {
     const { state } = this;
     const { tree, schema } = state;
-    const conditions = conditionsOf(tree, node).map(conditionText);
+    const conditions = conditionsOf(tree, node);
     const shownConditions = [];
-    conditions.forEach((text, at) => {
+    conditions.forEach((condition, at) => {
       if (at) shownConditions.push(element("em", {}, " and "));
-      shownConditions.push(element("span", { class: "condition" }, text));
+      const [text, whole] = [shortConditionText(condition), conditionText(condition)];
+      const title = text === whole ? null : whole;
+      shownConditions.push(element("span", { class: "condition", title }, text));
     });
     const colour = state.colours.node(tree, node)[0];
     const pure = schema.numeric ? tree.moments(node)[1] : tree.confidence(node);

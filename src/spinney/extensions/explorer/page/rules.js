@@ -1,6 +1,8 @@
 // One rule for each leaf, conditions on the same attribute merged, as leaf_rules.py does.
 
-import { figure, percentText, plainText } from "./numbers.js";
+import { countText, figure, percentText, plainText } from "./numbers.js";
+
+const MAX_SHOWN_VALUES = 6;
 
 // The conditions on the way to a node, merged by attribute, in the order of asking.
 export function conditionsOf(tree, node) {
@@ -59,14 +61,33 @@ export function conditionText({ attribute, low, high, values, negated, missing }
   return missing && !saysAll ? `${text} or missing` : text;
 }
 
+// A condition as it is shown: many values by their shorter side, and the first of them.
+export function shortConditionText(condition) {
+  const { attribute, values, negated, missing } = condition;
+  if (!values || values.length <= MAX_SHOWN_VALUES) return conditionText(condition);
+  const text = shortMembership(attribute, values, negated);
+  return `${attribute.text} ${text}${missing ? " or missing" : ""}`;
+}
+
+export function shortMembership(attribute, values, negated) {
+  if (values.length <= MAX_SHOWN_VALUES) return attribute.membershipText(values, negated);
+  const others = attribute.values.map((_, code) => code).filter((code) => !values.includes(code));
+  const isShorter = others.length && others.length < values.length;
+  const [codes, without] = isShorter ? [others, !negated] : [Array.from(values), negated];
+  const texts = codes.slice(0, MAX_SHOWN_VALUES).map((code) => attribute.valueText(code));
+  const more = codes.length - texts.length;
+  if (more) texts.push(`and ${countText(more)} more`);
+  return `${without ? "∉" : "∈"} {${texts.join(", ")}}`;
+}
+
 export function labelText(tree, node, names = {}) {
   if (names[node]) return names[node];
   const { schema } = tree;
   return schema.numeric ? figure(tree.outputs[node]) : schema.classes[tree.label[node]];
 }
 
-export function ruleText(tree, node, names) {
-  const conditions = conditionsOf(tree, node).map(conditionText);
+export function ruleText(tree, node, names, textOf = conditionText) {
+  const conditions = conditionsOf(tree, node).map(textOf);
   const head = conditions.length ? `IF ${conditions.join(" AND ")} THEN ` : "ALWAYS ";
   const { target, numeric } = tree.schema;
   const support = plainText(Number(tree.weight[node].toFixed(6)));
@@ -81,7 +102,7 @@ function classSupport(tree, node, support) {
   const confidence = percentText(tree.confidence(node), 1);
   return tree.weight[node]
     ? `support ${support}, confidence ${confidence}`
-    : `support 0; ${confidence} of the rows one question earlier`;
+    : `support 0; ${confidence} at the nearest node above with rows`;
 }
 
 // SQL of the standard: names in double quotes, texts in single ones.

@@ -1,6 +1,6 @@
 // Leaves by support and purity; of numbers by support and spread.
 
-import { countText, minimum, maximum, percent, rounded, weightText } from "./numbers.js";
+import { countText, logTicks, maximum, minimum, percent, rounded, roundTicks, weightText } from "./numbers.js";
 import { FlatView } from "./flat_view.js";
 import { theme } from "./theme.js";
 
@@ -102,21 +102,14 @@ export class ScatterView extends FlatView {
         fill: colours.note,
       });
     const line = (d, stroke = colours.empty) => shapes.push({ kind: "path", d, stroke });
-    const ticks = [];
-    for (let power = Math.floor(Math.log10(minWeight)); 10 ** power <= maxWeight; power += 1) {
-      for (const step of [1, 2, 5]) ticks.push(step * 10 ** power);
-    }
     let last = -Infinity;
-    for (const tick of ticks.filter((each) => each >= minWeight && each <= maxWeight)) {
+    for (const tick of logTicks(minWeight, maxWeight)) {
       if (x(tick) - last < 40) continue;
       last = x(tick);
       line(`M${x(tick)} ${PLOT.top}L${x(tick)} ${height - PLOT.bottom}`);
       text([x(tick), height - PLOT.bottom + 16], countText(tick));
     }
-    const steps = 4;
-    const [from, to] = schema.numeric ? [0, high] : [low, 1];
-    for (let at = 0; at <= steps; at += 1) {
-      const value = from + ((to - from) * at) / steps;
+    for (const value of schema.numeric ? roundTicks(0, high) : roundTicks(low, 1)) {
       line(`M${PLOT.left} ${y(value)}L${width - PLOT.right} ${y(value)}`);
       text(
         [PLOT.left - 8, y(value) + 4],

@@ -17,6 +17,10 @@ export class Attribute {
     return this.texts ? this.texts[code] : this.values[code];
   }
 
+  get valueTexts() {
+    return this.texts ?? this.values;
+  }
+
   formatNumber(value) {
     return numberText(value, this.unit);
   }

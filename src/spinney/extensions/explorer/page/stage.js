@@ -1,6 +1,6 @@
 // A stage for a picture: it is moved, zoomed and fitted, and drawn as SVG or on a canvas.
 
-import { button, element, replace, svg } from "./dom.js";
+import { button, element, replace, svg, Tip } from "./dom.js";
 import { theme } from "./theme.js";
 
 const [MIN_ZOOM, MAX_ZOOM] = [0.004, 3];
@@ -39,7 +39,8 @@ export class Stage {
       button("−", () => this.zoom(1 / 1.3), { title: "Zoom out", "aria-label": "Zoom out" }),
       button("Fit", () => this.fit(), { title: "Show all that is open" }),
     );
-    replace(host, this.view, this.tools);
+    this.tip = new Tip();
+    replace(host, this.view, this.tools, this.tip.box);
     this.listen();
     this.watch = new ResizeObserver(() => this.resized());
     this.watch.observe(this.view);
@@ -225,7 +226,10 @@ export class Stage {
       }
       const [across, along] = [event.clientX - grip.x, event.clientY - grip.y];
       if (!grip.moved && Math.hypot(across, along) < 4) return;
-      if (!grip.moved) view.setPointerCapture(grip.id);
+      if (!grip.moved) {
+        view.setPointerCapture(grip.id);
+        this.tip.show(event, "");
+      }
       grip.moved = true;
       this.moving = true;
       view.classList.add("moving");

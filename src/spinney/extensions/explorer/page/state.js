@@ -1,7 +1,7 @@
 // One model of the page with its selection, filters and pruning; views and panels show it.
 
 import { unpack } from "./numbers.js";
-import { labelText, rulePython, ruleSql, ruleText } from "./rules.js";
+import { labelText, rulePython, ruleSql, ruleText, shortConditionText } from "./rules.js";
 import { Schema } from "./schema.js";
 import { ClassColours, NumberColours } from "./theme.js";
 import { Tree } from "./tree.js";
@@ -44,6 +44,7 @@ export class State {
       : new ClassColours(schema, this.treeOf(0).weightsOf(0));
     this.selected = 0;
     this.closed = new Uint8Array(tree.size);
+    this.unfiltered = null;
     this.fitted = false;
     this.cutNodes = new Set();
     this.step = -1;
@@ -51,6 +52,7 @@ export class State {
     this.matching = null;
     this.filter(this.filters);
     if (this.row) this.highlight();
+    this.listed = false;
   }
 
   subscribe(listener) {
@@ -150,6 +152,8 @@ export class State {
     const free = label < 0 && attribute < 0 && !support && !confidence;
     if (free) {
       this.matching = null;
+      if (this.unfiltered) this.closed.set(this.unfiltered);
+      this.unfiltered = null;
       return;
     }
     this.matching = new Uint8Array(tree.size);
@@ -166,6 +170,15 @@ export class State {
         if (!node) break;
       }
     }
+  }
+
+  // Expand all that matches the filter, and collapse the rest.
+  openMatches() {
+    if (!this.matching) return;
+    this.unfiltered ??= this.closed.slice();
+    for (let node = 0; node < this.tree.size; node += 1)
+      this.closed[node] = this.isLeaf(node) || this.matching[node] ? 0 : 1;
+    this.reveal(this.selected);
   }
 
   matchesFilter(node) {
@@ -256,14 +269,14 @@ export class State {
     return this.tree
       .path(node)
       .slice(1)
-      .map((each) => [each, this.tree.condition(each)]);
+      .map((each) => [each, this.tree.condition(each), this.tree.shortCondition(each)]);
   }
 
-  // The rule of a node: as text, SQL or Python.
+  // The rule of a node: as text, whole or short, as SQL or Python.
   rule(node, form = "text") {
     if (form === "SQL") return ruleSql(this.tree, node);
-    return form === "Python"
-      ? rulePython(this.tree, node)
-      : ruleText(this.tree, node, this.names);
+    if (form === "Python") return rulePython(this.tree, node);
+    const textOf = form === "short" ? shortConditionText : undefined;
+    return ruleText(this.tree, node, this.names, textOf);
   }
 }

@@ -1,7 +1,12 @@
 // Colours: those of the page, and those of nodes by what they predict.
 
 const NAMES = ["page", "text", "note", "frame", "branch", "axis", "empty", "accent"];
-const N_COLOURS = 8;
+const N_COLOURS = 8; // the last of them is grey
+// For classes beyond the seven most frequent; mid-tones, for light and dark pages.
+const MORE_COLOURS = [
+  ...["#8e5bc9", "#a0612b", "#8bb33d", "#e0405f", "#12b5b0", "#4b57c8", "#d98fd0"],
+  ...["#7a7a1f", "#f58a7c", "#3f8f5f", "#b3265f", "#9aa7f0", "#c9a227"],
+];
 const [MIN_OPACITY, MAX_OPACITY] = [0.07, 0.42];
 const REACH = 2;
 
@@ -26,7 +31,7 @@ export function opacityOf(strength) {
   return MIN_OPACITY + (MAX_OPACITY - MIN_OPACITY) * Math.min(Math.max(strength, 0), 1);
 }
 
-// Which colour each class has: of many, the rarer ones share the last, grey.
+// The colour of each class: of many, the most frequent have the colours of pictures.
 export class ClassColours {
   constructor(schema, weights) {
     const size = schema.classes.length;
@@ -39,14 +44,21 @@ export class ClassColours {
         .sort((one, other) => one - other);
       this.index = this.index.map((code) => {
         const rank = heaviest.indexOf(code);
-        return rank < 0 ? N_COLOURS - 1 : rank;
+        return rank < 0 ? -1 : rank;
       });
+      let next = N_COLOURS - 1;
+      this.index = this.index.map((place) => (place < 0 ? next++ : place));
     }
   }
 
   // The colour of a class by the theme.
   of(code) {
-    return theme().classes[this.index[code]];
+    const place = this.index[code];
+    const { classes } = theme();
+    if (this.index.length <= N_COLOURS || place < N_COLOURS - 1) return classes[place];
+    const more = place - N_COLOURS + 1;
+    if (more < MORE_COLOURS.length) return MORE_COLOURS[more];
+    return `hsl(${(more * 137) % 360},55%,${[40, 62, 51][more % 3]}%)`;
   }
 
   node(tree, node) {

@@ -4,7 +4,7 @@
 // below it before the next; so what is below a node is the run up to `end[node]`.
 
 import { rounded, offsetsOf, unpackAll } from "./numbers.js";
-import { conditionText } from "./rules.js";
+import { conditionText, shortConditionText } from "./rules.js";
 import { predictedLabel } from "./schema.js";
 
 const MAX_LABEL_VALUES = 6;
@@ -229,6 +229,11 @@ export class Tree extends Splits {
     if (!node) return "";
     const above = this.parent[node];
     return this.branchText(above, this.branch[node]);
+  }
+
+  shortCondition(node) {
+    const above = this.parent[node];
+    return node ? shortConditionText(this.branchCondition(above, this.branch[node])) : "";
   }
 
   branchText(node, branch) {

@@ -2,7 +2,7 @@
 
 import { button, element, replace } from "./dom.js";
 import { countText, maximum, percent, rounded, weightText } from "./numbers.js";
-import { paintCanvas, paintSvg, shortened, textWidth } from "./paint.js";
+import { paintCanvas, paintSvg, shortened, shortenedAmong, textWidth } from "./paint.js";
 import { Stage } from "./stage.js";
 import { theme } from "./theme.js";
 import { tidyLayout } from "./tidy.js";
@@ -11,10 +11,12 @@ const SVG_NODES = 300; // more of them move slowly: python -m benchmarks.explore
 const [TITLE, NOTE, LABEL] = [13, 11, 12];
 const [MAX_WIDTH, MIN_WIDTH, LABEL_WIDTH] = [215, 72, 150];
 const [LABEL_LINE, LABEL_LINES] = [15, 3];
+const MAX_LABEL_WORDS = 60; // more never fit into the lines of a label
 const [BOX, STUB, BAND, GAP] = [57, 18, 58, 16];
 const [MIN_THICKNESS, MAX_THICKNESS] = [1.2, 12];
-const MIN_READABLE_SCALE = 0.8;
-const MIN_VISIBLE_SCALE = 0.05; // below that a node is a pixel
+const MIN_READABLE_SCALE = 0.85;
+const NARROW = 560; // on a narrow screen, as of a phone, nothing is made smaller
+const MAX_OUTLINED = 2000; // nodes that are listed for screen readers
 
 export class TreeView {
   constructor(host, state, notice) {
@@ -29,9 +31,11 @@ export class TreeView {
     this.boxes = new Map();
     if (!state.fitted) {
       this.openFitting();
+      state.openMatches();
+      state.reveal(state.selected);
       this.stage.resized();
       this.draw();
-      this.stage.fit();
+      this.fitReadable();
       state.fitted = true;
       state.camera = this.stage.at;
     } else {
@@ -56,6 +60,7 @@ export class TreeView {
         this.stage.move((anchor[0] - now[0]) * k, (anchor[1] - now[1]) * k);
       }
     } else this.repaint();
+    if (changed.has("filter") && !changed.has("prune")) this.fitReadable();
     if (changed.has("reveal") || changed.has("prune")) this.showSelected();
     if (changed.has("lit") && changed.has("shape") && this.stage.fitting > MIN_READABLE_SCALE / 1.4)
       this.stage.fit();
@@ -90,30 +95,53 @@ export class TreeView {
       this.collect();
       if (this.nodes.length > 400) break;
       this.arrange();
-      if (this.width * MIN_READABLE_SCALE > width || this.height * MIN_READABLE_SCALE > height) break;
+      const k = this.readableScale;
+      if (this.width * k > width || this.height * k > height) break;
     }
     state.openToDepth(depth >= state.tree.height ? state.tree.height + 1 : depth);
+  }
+
+  get readableScale() {
+    return this.stage.size[0] < NARROW ? 1 : MIN_READABLE_SCALE;
+  }
+
+  // Show all that is open if it can be read; else the selected node and its neighbours.
+  fitReadable() {
+    if (this.stage.fit() >= this.readableScale) return true;
+    const { stage } = this;
+    const at = this.index.get(this.state.selected) ?? 0;
+    const [x, y, wide, tall] = this.rectangle(at);
+    const [width, height] = stage.size;
+    const k = this.readableScale;
+    const turned = this.state.horizontal;
+    Object.assign(stage.at, {
+      k,
+      x: (turned ? 24 : width / 2) - (x + (turned ? 0 : wide / 2)) * k,
+      y: (turned ? height / 2 : 24) - (y + (turned ? tall / 2 : 0)) * k,
+    });
+    stage.place();
+    return false;
   }
 
   openAll() {
     this.state.closed.fill(0);
     this.draw();
-    if (this.stage.fit() > MIN_VISIBLE_SCALE) return;
-    this.showSelected();
-    this.notice("The whole tree is too wide to show here: use Icicle or Sunburst.");
+    if (!this.fitReadable())
+      this.notice("The tree is larger than the screen: drag it, press Fit, or use List.");
   }
 
   reset() {
     this.openFitting();
     this.state.reveal(this.state.selected);
     this.draw();
-    this.stage.fit();
+    this.fitReadable();
   }
 
   rotate() {
     this.state.horizontal = !this.state.horizontal;
     this.boxes.clear();
-    this.reset();
+    this.draw();
+    this.fitReadable();
   }
 
   // The nodes that are seen, in printing order, and who is below whom.
@@ -198,9 +226,11 @@ export class TreeView {
     if (box) return box;
     const { tree, schema } = state;
     const whole = ends ? state.label(node) : schema.attributes[tree.attribute[node]].text;
-    const title = shortened(whole, MAX_WIDTH - 20, TITLE, true);
+    const names = ends ? schema.classes : schema.attributes.map(({ text }) => text);
+    const title = shortenedAmong(names, whole, MAX_WIDTH - 20, TITLE, true);
     const note = this.note(node, ends);
-    const label = node ? labelLines(tree.branchLabelParts(node)) : [];
+    const values = node ? schema.attributes[tree.attribute[tree.parent[node]]].valueTexts : [];
+    const label = node ? labelLines(tree.branchLabelParts(node), values) : [];
     const widest = Math.max(textWidth(title, TITLE, true), textWidth(note, NOTE));
     box = {
       ends,
@@ -224,10 +254,10 @@ export class TreeView {
       const spread = tree.rows[node] ? ` ± ${rounded(deviation, 3)}` : "";
       return `${ends && !this.state.names[node] ? "" : rounded(mean)}${spread} · ${rowsText(weight)}`.trim();
     }
-    if (!ends) return `${rowsText(weight)} · ${share}`;
+    if (!ends) return `${rowsText(weight)} · ${share} of all`;
     const right = tree.weightsOf(node)[tree.label[node]];
     if (!tree.rows[node]) return "no rows";
-    return `${roundedCount(right)} of ${roundedCount(weight)} · ${share}`;
+    return `${roundedCount(right)} of ${roundedCount(weight)} correct · ${share} of all`;
   }
 
   draw() {
@@ -251,7 +281,9 @@ export class TreeView {
 
   scene() {
     const every = this.nodes.map((_, at) => at);
+    this.titled = true;
     const shapes = this.shapes(every);
+    this.titled = false;
     return { shapes, width: this.width, height: this.height };
   }
 
@@ -337,7 +369,6 @@ export class TreeView {
       height: 18 + box.labelExtra,
       round: 5,
       fill: colours.page,
-      opacity: faded,
     });
     lines.forEach((text, line) =>
       shapes.push({
@@ -351,7 +382,7 @@ export class TreeView {
         fill: part ? colours.accent : colours.text,
         opacity: faded,
         node,
-        title: this.isCanvas ? undefined : state.tree.condition(node),
+        title: this.titled ? state.tree.condition(node) : undefined,
       }),
     );
   }
@@ -366,7 +397,7 @@ export class TreeView {
     const [hue, strength] = state.colours.node(tree, node);
     const round = box.ends ? 14 : 4;
     const faded = this.nodeOpacity(node);
-    const title = this.isCanvas ? undefined : this.tooltip(node);
+    const title = this.titled ? this.tooltip(node) : undefined;
     const common = { kind: "rect", x, y, width, height, round, node };
     shapes.push({ ...common, fill: colours.page });
     shapes.push({ ...common, fill: hue, opacity: strength * faded });
@@ -479,7 +510,6 @@ export class TreeView {
       dash: [3, 2],
       opacity: faded,
       whole: true,
-      title: `Expand ${this.stubs[at]} nodes`,
     });
     shapes.push({
       kind: "text",
@@ -492,7 +522,6 @@ export class TreeView {
       opacity: faded,
       node,
       act: "open",
-      title: `Expand ${this.stubs[at]} nodes`,
     });
   }
 
@@ -645,8 +674,8 @@ export class TreeView {
   hover(event, point) {
     const hit = point && this.hit(point);
     this.stage.view.style.cursor = hit ? "pointer" : "";
-    if (this.isCanvas) this.stage.view.title = hit ? this.tooltip(hit.node) : "";
-    else this.stage.view.removeAttribute("title");
+    const text = hit?.open ? `Expand ${this.stubs[this.index.get(hit.node)]} nodes` : "";
+    this.stage.tip.show(event, text || (hit ? this.tooltip(hit.node) : ""));
   }
 
   // Walk as a tree that lies on its side: down is in, up is out, left and right to siblings.
@@ -687,49 +716,56 @@ export class TreeView {
     return true;
   }
 
-  // The tree for those who listen: the selected node, what is above, beside and below.
+  // The tree for screen readers: every node that is open, in printing order.
   describe() {
     const { state, stage } = this;
     const { tree } = state;
     const node = state.selected;
-    const shown = new Set(tree.path(node));
-    if (node)
-      for (const sibling of tree.childrenOf(tree.parent[node]))
-        if (shown.size < 60) shown.add(sibling);
-    if (!state.isLeaf(node) && !state.closed[node]) {
-      for (const child of tree.childrenOf(node)) if (shown.size < 90) shown.add(child);
-    }
     stage.serial ??= Math.random().toString(36).slice(2);
-    const items = [...shown]
-      .sort((one, other) => one - other)
-      .map((each) => {
-        const ends = state.isLeaf(each);
-        const siblings = each ? tree.branchesOf(tree.parent[each]) : 1;
-        const result = ends
-          ? `predicts ${state.label(each)}`
-          : `splits on ${state.schema.attributes[tree.attribute[each]].text}`;
-        return element(
-          "div",
-          {
-            id: `${stage.serial}-${each}`,
-            role: "treeitem",
-            "aria-level": tree.depth[each] + 1,
-            "aria-posinset": tree.branch[each] + 1,
-            "aria-setsize": siblings,
-            "aria-selected": String(each === node),
-            "aria-expanded": ends ? null : String(!state.closed[each]),
-          },
-          `${each ? tree.condition(each) : "all rows"}: ${result}, ${weightText(tree.weight[each])} rows`,
-        );
-      });
-    replace(stage.outline, items);
-    stage.view.setAttribute("aria-activedescendant", `${stage.serial}-${node}`);
+    if (this.outlined !== this.nodes) {
+      this.outlined = this.nodes;
+      const shown = this.nodes.slice(0, MAX_OUTLINED);
+      if (this.nodes.length > MAX_OUTLINED) shown.push(...tree.path(node).filter((each) => !shown.includes(each)));
+      replace(stage.outline, shown.map((each) => this.outlineItem(each)));
+    }
+    const id = `${stage.serial}-${node}`;
+    stage.outline.querySelector("[aria-selected=true]")?.setAttribute("aria-selected", "false");
+    let item = stage.outline.querySelector(`#${CSS.escape(id)}`);
+    if (!item) stage.outline.append((item = this.outlineItem(node)));
+    item.setAttribute("aria-selected", "true");
+    stage.view.setAttribute("aria-activedescendant", id);
+  }
+
+  outlineItem(node) {
+    const { state, stage } = this;
+    const { tree } = state;
+    const ends = state.isLeaf(node);
+    const result = ends
+      ? `predicts ${state.label(node)}`
+      : `splits on ${state.schema.attributes[tree.attribute[node]].text}`;
+    return element(
+      "div",
+      {
+        id: `${stage.serial}-${node}`,
+        role: "treeitem",
+        "aria-level": tree.depth[node] + 1,
+        "aria-posinset": tree.branch[node] + 1,
+        "aria-setsize": node ? tree.branchesOf(tree.parent[node]) : 1,
+        "aria-selected": "false",
+        "aria-expanded": ends ? null : String(!state.closed[node]),
+      },
+      `${node ? tree.condition(node) : "all rows"}: ${result}, ${weightText(tree.weight[node])} rows`,
+    );
   }
 }
 
 // An answer in as many lines as it needs, values whole; the last says what is left out.
-function labelLines({ texts, tail }) {
-  const words = [...texts.slice(0, -1).map((text) => `${text},`), texts.at(-1), ...tail].map(
+function labelLines({ texts, tail }, values) {
+  const short = texts
+    .slice(0, MAX_LABEL_WORDS)
+    .map((text) => shortenedAmong(values, text, LABEL_WIDTH - 6, LABEL));
+  const last = short.length - 1;
+  const words = [...short.map((text, at) => (at < last ? `${text},` : text)), ...tail].map(
     (word) => shortened(word, LABEL_WIDTH, LABEL),
   );
   const lines = [words[0]];

@@ -52,14 +52,17 @@ function outputsAt(tree, row, node) {
   if (!models || !models.has[node]) return tree.outputsOf(node);
   let sum = 0;
   for (let term = models.firstOf[node]; term < models.firstOf[node + 1]; term += 1) {
-    let value = tree.schema.cell(row, models.attribute[term]);
-    if (Number.isNaN(value)) value = models.missing[term];
-    else if (models.codes[term] >= 0) {
-      value = value < models.codes[term] ? models.lookup[models.first_code[term] + value] : 0;
-    }
-    sum += models.coefficient[term] * value;
+    sum += models.coefficient[term] * termValue(tree, row, term);
   }
   return [sum + models.intercept[node]];
+}
+
+// The number that a term of a linear model multiplies.
+export function termValue({ models, schema }, row, term) {
+  const value = schema.cell(row, models.attribute[term]);
+  if (Number.isNaN(value)) return models.missing[term];
+  if (models.codes[term] < 0) return value;
+  return value < models.codes[term] ? models.lookup[models.first_code[term] + value] : 0;
 }
 
 // The prediction for a row, and the nodes of its path.

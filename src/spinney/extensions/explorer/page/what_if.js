@@ -13,7 +13,8 @@ import {
 } from "./dom.js";
 import { formField } from "./form_field.js";
 import { figure, percent, rounded } from "./numbers.js";
-import { swatch } from "./node_panel.js";
+import { classHead } from "./node_panel.js";
+import { typicalRow } from "./typical_row.js";
 import { predict, nearestChanges, vote } from "./walk.js";
 
 const MAX_OPENED_PATHS = 12; // leaves of a divided row whose paths are opened
@@ -27,6 +28,7 @@ export class WhatIf {
     state.highlight = () => this.highlight();
     this.answer = element("div", { class: "answer", "aria-live": "polite" });
     this.fields = element("div", { class: "fields" });
+    this.others = element("div", { class: "changes" });
     this.body = element(
       "form",
       { class: "what-if", onsubmit: (event) => event.preventDefault() },
@@ -35,9 +37,11 @@ export class WhatIf {
       ),
       this.answer,
       this.fields,
+      this.others,
       element(
         "p",
         { class: "row" },
+        button("Typical row", () => this.fillTypical(), { class: "small" }),
         button("Clear", () => this.clear(), { class: "small" }),
       ),
     );
@@ -51,6 +55,26 @@ export class WhatIf {
       this.changed();
     };
     return formField(attribute, index, set);
+  }
+
+  // The form starts with a typical row.
+  open() {
+    if (!this.opened) this.fillTypical();
+    this.opened = true;
+  }
+
+  fillTypical() {
+    const { schema } = this.state;
+    const values = typicalRow(this.state);
+    for (const control of this.fields.querySelectorAll("select, input")) {
+      const index = Number(control.name.slice("field-".length));
+      const [attribute, value] = [schema.attributes[index], values.get(index)];
+      if (value === undefined) continue;
+      this.row[index] = value;
+      if (control.options) control.value = `=${value}`;
+      else control.value = attribute.numeric ? attribute.formatNumber(value) : attribute.valueText(value);
+    }
+    this.changed();
   }
 
   clear() {
@@ -113,6 +137,7 @@ export class WhatIf {
   show(result) {
     if (!result) {
       replace(this.answer);
+      replace(this.others);
       return;
     }
     const { state } = this;
@@ -127,7 +152,7 @@ export class WhatIf {
       const order = outputs
         .map((_, code) => code)
         .sort((one, other) => outputs[other] - outputs[one] || one - other);
-      const shown = order.filter((code, at) => at < 10 && (outputs[code] > 0 || at < 4));
+      const shown = order.filter((code, at) => at < 5 && (outputs[code] > 0 || at < 4));
       parts.push(
         table(
           "counts",
@@ -136,7 +161,7 @@ export class WhatIf {
             const colour = state.colours.of(code);
             const output = { "data-output": String(outputs[code]), "data-class": String(code) };
             return tableRow(
-              rowHead(swatch(colour), schema.classes[code]),
+              classHead(state, code),
               wideCell(meter(outputs[code], colour)),
               element("td", { class: "number", ...output }, percent(outputs[code])),
             );
@@ -149,8 +174,8 @@ export class WhatIf {
       parts.push(quiet(`Missing values distribute the row over ${result.ends.length} leaves.`));
     }
     if (state.pruned) parts.push(quiet("Prediction of the tree as pruned here."));
-    parts.push(this.changes());
     replace(this.answer, parts);
+    replace(this.others, this.changes());
   }
 
   agreement({ labels, label }) {

@@ -9,16 +9,16 @@ on i and then on j, or on j and then on i; i = j has the sums of single flags::
 
 So one pass over the rows serves all roots and all splits below them, instead of a pass
 for each root. A flag is the rarer value of its column, because both values make the
-same split. Flags that are cuts of one number form a *chain*: rows that have one have
-all before it. A row is added only where its last flags of two chains meet. Cumulative
-sums from the ends of chains then spread it over all of their pairs. Flags are indexed
-by their ``places`` in chains here.
+same split. Flags that are cuts of one number form a *chain*: a row with a flag has all
+earlier flags of the chain. A row is added only to the pair of its last flags in two
+chains. Cumulative sums from the ends of chains then add the row to all other pairs.
+Flags are indexed by their ``places`` in chains here.
 
 If both sides of a flag are needed, the smaller side is counted, and the other is the
 difference to the parent (``work.count_state``).
 
-The loss of a leaf is that of its rows under a reference label (``base``), less the
-savings of the best of the labels in ``addends``.
+The loss of a leaf is the loss of its rows under a reference label (``base``) minus the
+savings of the best label in ``addends``.
 """
 
 from spinney._support.jit.compile import kernel
@@ -57,7 +57,7 @@ _TILE = 16
 @kernel
 def binary_one_level(problem, work, order, _, n_rows, leaf, cost):
     """Store the loss of the best leaf or stump, and return its split."""
-    _count(problem, work, order[0], n_rows)
+    _count_pairs(problem, work, order[0], n_rows)
     return _one_level(problem, work, n_rows, leaf, cost), 0, 0
 
 
@@ -69,7 +69,7 @@ def binary_two_levels(problem, work, order, _, n_rows, leaf, cost, bounds):
     budget is not used, because all losses are computed.
     """
     n, end = problem.sizes[2], work.current[2, 0]
-    _count(problem, work, order[0], n_rows)
+    _count_pairs(problem, work, order[0], n_rows)
     family, n_flags = problem.family[0], work.pairs.shape[2]
     if family == Family.MOMENTS:
         _best_means(problem, work)
@@ -101,7 +101,7 @@ def binary_two_levels(problem, work, order, _, n_rows, leaf, cost, bounds):
 
 @kernel
 def zero_side_entry(problem, depth, a, left_entry):
-    """Return the entry of value 0, given that of the rows without a flag."""
+    """Return the size entry of the side of value 0, given that of the left side."""
     if problem.inverted[a]:
         return problem.sizes[depth] - 1 - problem.sizes[-1] - left_entry
     return left_entry
@@ -146,7 +146,7 @@ def _one_level(problem, work, n_rows, leaf, cost):
 
 
 @kernel
-def _count(problem, work, rows, n_rows):
+def _count_pairs(problem, work, rows, n_rows):
     """Sum rows by pairs of flags, or subtract the sums of the sibling from the parent.
 
     Two sides of one size are both counted, so the size identifies the side.
@@ -180,7 +180,7 @@ def _count_rows(problem, work, rows, n_rows):
 
 @kernel
 def _count_complement(work):
-    """Replace the sums by their difference to those of the parent."""
+    """Replace the sums by their differences to the parent's sums."""
     for k in range(work.pairs.shape[1]):
         for i in range(work.pairs.shape[2]):
             _subtract_from(work.pairs[_NODE, k, i], work.pairs[_PARENT, k, i])
@@ -191,16 +191,16 @@ def _count_complement(work):
 
 @kernel
 def _subtract_from(line, minuends):
-    """Replace each number by its difference to another."""
+    """Subtract each number of a line from its minuend, in place."""
     for i in range(len(line)):
         line[i] = minuends[i] - line[i]
 
 
 @kernel
 def count_parent(problem, work):
-    """Count all rows of the table as the parent, unless they are counted already."""
+    """Count all rows of the table as the parent, if that is not done yet."""
     if not work.count_state[_WHOLE_TABLE]:
-        _count(problem, work, problem.order[0], problem.order.shape[1])
+        _count_pairs(problem, work, problem.order[0], problem.order.shape[1])
         keep_as_parent(work)
         work.count_state[_WHOLE_TABLE] = 1
     work.count_state[SIDE] = A_SIDE
@@ -208,7 +208,7 @@ def count_parent(problem, work):
 
 @kernel
 def keep_as_parent(work):
-    """Store the last sums as those of the parent."""
+    """Store the last sums as the sums of the parent."""
     work.count_state[_WHOLE_TABLE] = 0
     for k in range(work.pairs.shape[1]):
         work.flag_totals[_PARENT, k] = work.flag_totals[_NODE, k]

@@ -17,9 +17,9 @@ MAX_ROOT_BOUNDS = 256
 class Family(IntEnum):
     """How the loss of a leaf follows from the sums of its rows.
 
-    ``PAIR``: two labels; a row's number is its loss under the first label less that
-    under the second. ``LABELS``: the loss under each label. ``MOMENTS``: w, wy and wy²
-    of a numeric target.
+    ``PAIR``: two labels; a row's number is its loss under the first label minus its
+    loss under the second. ``LABELS``: the loss under each label. ``MOMENTS``: w, wy and
+    wy² of a numeric target.
     """
 
     PAIR = 0
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
     Parameters
     ----------
     rank : array of int32, (attributes, rows)
-        The rank of each row's value among those of the attribute.
+        The rank of each row's value among the attribute's values.
     order : array of int32, (attributes, rows)
         The rows of the subtree, by value; for flags one line, in any order.
     is_last : array of uint8, (attributes, rows)
@@ -54,13 +54,13 @@ class Problem(NamedTuple):
         The number of losses by size for each depth, then the step: see
         ``losses_by_size``.
     family : array of int, (2,)
-        The family, and ``LANES``: the compiler vectorises a loop of a length that it
-        does not know.
+        The family, and ``LANES``, passed at run time so that the compiler vectorises
+        loops over lanes.
     stop : array of int, (1,)
         Whether the search must end.
     ones, n_ones : arrays of int32, (rows, flags) and (rows,)
-        The flags that each row has, only the last one of a chain, by place in rising
-        order; and their number.
+        The flags that each row has, only the last flag of each chain, by rising place;
+        and the number of these flags.
     places, ends : arrays of int32, (flags,)
         The place of each flag, and where the chain of a place ends: see
         ``binary_depth_two``.
@@ -93,7 +93,8 @@ class Problem(NamedTuple):
 class Workspace(NamedTuple):
     """The workspace of one thread; the first axis of most is the depth of a subtree.
 
-    An end is that of an interval: ``END_LINES`` lines of entries by size (``sizes``).
+    The bounds at an end of an interval are ``END_LINES`` lines of entries by size
+    (``sizes``).
     """
 
     order: NDArray[Any]  # (depth, side, attributes, rows): rows by value

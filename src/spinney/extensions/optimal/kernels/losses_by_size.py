@@ -5,10 +5,10 @@ least loss of a tree of at most k + 1 leaves, and two sides of a cut have the su
 
     joined[k]  =  least of  left[i] + right[j]      i + j + step = k
 
-The step is 1, because both sides have a leaf more than the entry says. With one entry,
-the step and k are 0. An entry of more leaves than a tree of the depth can have is the
-last one. Every entry is a lower bound, and the loss itself if it is below the limit
-(``budget``, ``goal``). NO_BUDGET is below every loss.
+The step is 1, because both sides have one leaf more than the index of their entry. With
+one entry, the step and k are 0. The last entry also serves limits above the most leaves
+of the depth. Every entry is a lower bound; entries below the limit (``budget``,
+``goal``) are exact losses. NO_BUDGET is below every loss.
 """
 
 from spinney._support.jit.compile import kernel
@@ -126,6 +126,6 @@ def set_side_budget(goal, other, budget, problem, depth):
 
 @kernel
 def set_one_level(line, n, leaf, stump):
-    """Store the loss of a leaf, and that of the best stump if less."""
+    """Store the loss of a leaf, and the loss of the best stump if it is less."""
     line[0] = leaf
     line[n - 1] = min(leaf, stump)

@@ -8,14 +8,14 @@ loses at least ::
     max(Lᵢ, Lₖ − weight from j to k)  +  max(Rₖ, Rᵢ − weight from i to j)
 
 Cuts whose bound is not below the best tree found are skipped. At the ends one side has
-no rows, and the other is a tree of less depth. A subtree is searched within a budget.
-If there is none, the budget is a lower bound; with some slack it is a better one for
-neighbouring cuts.
+no rows, and the other is a tree of less depth. A subtree is searched for losses below a
+budget. If no tree is below, the budget is a lower bound; a budget with some slack gives
+better bounds for neighbouring cuts.
 
-The same holds for all trees whose root splits on one attribute, together with those of
+The same holds for all trees whose root splits on one attribute, together with trees of
 less depth. So every subtree stores a bound for each attribute of its root (``bounds``).
-Those of the two neighbouring cuts exclude attributes at the root of the next subtree
-(``hints``).
+The bounds of the two neighbouring cuts exclude attributes at the root of the next
+subtree (``hints``).
 """
 
 from spinney._support.jit.compile import entry, kernel
@@ -61,10 +61,10 @@ def search_subtrees(problem, work, depth, cut, budget, end, bounds, result):
 
     A cut is an attribute and a position in its order; the sum of its sides must stay
     below the ``budget``. ``end`` has bounds of both sides, which become losses, or
-    bounds that exclude the cut. If the attribute is -1, a tree of all rows is sought.
-    ``result`` becomes the attribute and the position of its root, the entry of its left
-    side by size, and its losses. ``bounds`` has bounds of each side by the attribute of
-    its root, which are raised.
+    bounds that exclude the cut. If the attribute is -1, a tree of all rows is searched
+    for. ``result`` becomes the attribute and the position of that tree's root, the size
+    entry of its left side, and its losses. ``bounds``, the bounds of each side by the
+    attribute of its root, are raised.
     """
     if cut[0] >= 0:
         copy_line(work.goal[depth], budget)
@@ -226,8 +226,8 @@ def _raise_bound(problem, work, depth, bounds, cost):
 def _set_hints(bounds, current, hints):
     """Set the bounds by root on both sides of a cut between two solved ones.
 
-    The left side has the rows of the first cut's left side and more, and lacks rows of
-    the weight ``before`` of the second's. For the right side it is the reverse.
+    The left side contains the first cut's left side, and lacks rows of weight
+    ``before`` of the second cut's left side. The right side is the reverse.
     """
     first = bounds[int(current[_FIRST, ROOT_BOUNDS, 0])]
     second = bounds[int(current[_LAST, ROOT_BOUNDS, 0])]
@@ -244,7 +244,7 @@ def _set_hints(bounds, current, hints):
 def _push(problem, work, depth, top, low, high, first, last):
     """Stack the cuts of an interval that its ends do not exclude.
 
-    ``work.excluded_bound`` has the least bound of the excluded ones.
+    ``work.excluded_bound`` has the least bound of the excluded cuts.
     """
     if low > high:
         return top
@@ -265,7 +265,7 @@ def _push(problem, work, depth, top, low, high, first, last):
 
 @kernel
 def _excluded(problem, work, depth, cut, first, last):
-    """Return whether the ends of its interval exclude a cut; store its bound if so."""
+    """Return whether an interval's ends exclude a cut; if so, store the cut's bound."""
     n, step = problem.sizes[depth - 1], problem.sizes[-1]
     weight, n_entries = (
         work.cumulative_weight[depth, work.cuts[depth, cut]],

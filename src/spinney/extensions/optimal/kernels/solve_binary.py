@@ -1,8 +1,8 @@
 """Branch and bound over binary features: one cut each, and rows in any order.
 
-The losses of two sets of rows differ by at most the weight of the rows that only one of
-them has. So for a flag a, and a solved one i whose rows with and without it have the
-losses Lᵢ and Rᵢ::
+The losses of two sets of rows differ by at most the weight of the rows that are in only
+one set. So for a flag a, and a solved flag i with the losses Lᵢ of the rows with i and
+Rᵢ of the rows without i::
 
     L(with a)     ≥  Lᵢ − weight(i, not a),   Rᵢ − weight(not i, not a)
     L(without a)  ≥  Rᵢ − weight(a, not i),   Lᵢ − weight(i, a)
@@ -69,7 +69,7 @@ def search_binary(problem, work, depth, cut, budget, end, bounds, result):
 
 @kernel
 def _divide(problem, work, depth, order, n_rows, a, inverted):
-    """Put rows of value 0 on the left and those of 1 on the right, or inverted."""
+    """Put rows of value 0 on the left and rows of value 1 on the right, or inverted."""
     rank, sides = problem.rank[a], work.order[depth - 1]
     n_left, n_right = 0, 0
     for i in range(n_rows):
@@ -156,7 +156,7 @@ def _order_by_loss(losses, k, order):
 
 @kernel
 def _set_bounds(problem, work, depth, a, total, n_solved, end):
-    """Set the bounds of the rows without a flag, and of those with it."""
+    """Set the bounds of the rows without a flag, and of the rows with the flag."""
     places, n = problem.places, problem.sizes[depth - 1]
     weights = work.pair_weights[depth, places[a]]
     weight = weights[places[a]]
@@ -177,7 +177,7 @@ def _set_bounds(problem, work, depth, a, total, n_solved, end):
 
 @kernel
 def _set_hints(problem, weights, total, a, whole, hints):
-    """Set the bounds by root on both sides of a flag, from those of all rows."""
+    """Set the bounds by root on both sides of a flag, from the bounds of all rows."""
     weight = weights[problem.places[a], problem.places[a]]
     for b in range(whole.shape[0]):
         for k in range(whole.shape[1]):

@@ -1,9 +1,9 @@
 """Steps of all solvers: small trees, both sides of a cut, and solvers by depth.
 
-A solver takes the rows of a subtree in their orders. Its budget is in ``work.budget``
-of its depth. It writes the losses of the best trees into ``work.best``, and bounds by
-the attribute of the root into ``bounds``. It returns the root of the best tree:
-attribute and position, or -1, and the entry of its left side by size.
+A solver takes the rows of a subtree in the order of each attribute. Its budget is
+``work.budget`` at its depth. It writes the losses of the best trees into ``work.best``,
+and bounds by the attribute of the root into ``bounds``. It returns the root of the best
+tree: attribute and position, or -1, and the size entry of its left side.
 """
 
 from spinney._support.jit.compile import kernel
@@ -51,7 +51,7 @@ def set_bounds(bounds, bound):
 
 @kernel
 def set_losses(best, leaf):
-    """Set the losses of trees of every size to that of a leaf."""
+    """Set the losses of trees of every size to the loss of a leaf."""
     for k in range(len(best)):
         best[k] = leaf
 
@@ -68,7 +68,7 @@ def cap_bounds(bounds, losses, n):
 def is_affordable(problem, budget, depth):
     """Return whether a budget pays for a tree of this depth.
 
-    Such a tree has at least ``depth`` splits, and each of them costs a leaf.
+    Such a tree has at least ``depth`` splits, and each split costs a leaf.
     """
     for k in range(problem.sizes[depth]):
         if budget[k] > depth * problem.leaf_cost[0]:
@@ -102,7 +102,7 @@ def set_goal(problem, work, depth, slack, cost, root):
 def keep_best(problem, work, depth, cost, end):
     """Store the losses of a cut that are less; return the entry of its left side.
 
-    It is -1 if the largest tree is not better than before.
+    The entry is -1 if the largest tree is not better than before.
     """
     n, m, step = problem.sizes[depth], problem.sizes[depth - 1], problem.sizes[-1]
     left_entry = -1
@@ -128,7 +128,7 @@ def one_level(problem, work, order, is_last, n_rows, leaf, cost):
 
 
 def shallow_solver(solve_one, solve_two):
-    """Return the solver of depth up to two, made of those of depth one and two."""
+    """Return the solver up to depth two, made of solvers for depth one and two."""
 
     @kernel
     def shallow(problem, work, depth, order, is_last, n_rows, bounds):
@@ -172,7 +172,7 @@ def can_improve(problem, work, depth, leaves, end):
     """Return whether the sides of a cut may have a sum below the goal.
 
     Shallower trees are solved already. So one side has the full depth below the cut,
-    and pays for as many splits. Both bounds rise to the cost of a first split.
+    and costs at least as many splits. Both bounds rise to the cost of a first split.
     """
     raise_by_leaves(problem, depth, leaves, end)
     goal, least_cost = work.goal[depth], (depth - 1) * problem.leaf_cost[0]

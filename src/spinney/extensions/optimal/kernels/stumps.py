@@ -1,14 +1,14 @@
 """Optimal trees of depth one: of some rows, and on both sides of eight cuts at once.
 
 Both sides of a cut of attribute a need their best stump. Rows are read once in the
-order of each attribute b. A row counts on the left if its rank by a is at most that of
-the cut; the rest of the cumulative sum is on the right. So one pass serves both sides
-and, as only the rank differs, eight cuts side by side::
+order of each attribute b. A row counts on the left if its rank by a is at most the rank
+of the cut; the rest of the cumulative sum is on the right. So one pass serves both
+sides and eight cuts in parallel, because only the rank differs::
 
     lanes   ranks of the cuts | sums on the left | least | greatest | …    8 each
 
-With two labels, the loss of a split is that of the second label for all rows plus the
-sum of differences over one side. So the least and the greatest sum suffice.
+With two labels, the loss of a split is the loss of all rows under the second label plus
+the sum of differences over one side. So the least and the greatest sum suffice.
 """
 
 from spinney._support.jit.compile import kernel
@@ -18,7 +18,7 @@ from spinney.extensions.optimal.kernels.losses_by_size import MAX_LOSS
 
 @kernel
 def leaf_loss(problem, totals):
-    """Return the loss of a leaf with these totals, which may have more at their end."""
+    """Return the loss of a leaf with these totals; further totals are ignored."""
     family = problem.family[0]
     if family == Family.PAIR:
         return max(0.0, min(totals[0], totals[1]))
@@ -33,7 +33,7 @@ def leaf_loss(problem, totals):
 
 @kernel
 def explained(weight, first, least):
-    """Return the squares that a mean explains; 0 for less weight than any row has."""
+    """Return the squares that a mean explains; 0 for a weight below ``least``."""
     return first * first / weight if weight > least else 0.0
 
 
@@ -93,8 +93,8 @@ def _two_leaf_loss(problem, totals, left):
 def stumps_by_side(problem, order, is_last, n_rows, ranks, lanes):
     """Find the least losses of stumps on both sides of eight cuts.
 
-    ``lanes`` begins with the ranks of the cuts, the totals on the left of each, one
-    number after the other, and those on the right. The losses follow.
+    ``lanes`` begins with the ranks of the cuts, then the totals on the left of each
+    cut, number by number, then the totals on the right. The losses follow.
     """
     family, n_lanes = problem.family[0], problem.family[1]
     n = problem.sums.shape[1] + (1 if family == Family.PAIR else 0)
@@ -102,11 +102,11 @@ def stumps_by_side(problem, order, is_last, n_rows, ranks, lanes):
     for j in range(2 * LANES):
         lanes[losses + j] = MAX_LOSS
     if family == Family.PAIR:
-        _two_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
+        _two_label_losses(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
     elif family == Family.LABELS:
-        _many_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
+        _many_label_losses(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
     else:
-        _moments(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
+        _explained_squares(problem, order, is_last, n_rows, ranks, lanes, n_lanes)
 
 
 # The places of the lanes of two labels: cuts, totals of two labels on both sides,
@@ -117,10 +117,10 @@ _SECOND = 5 * LANES  # the shift to the sums of the second attribute
 
 
 @kernel
-def _two_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
+def _two_label_losses(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
     """Find the losses of two labels, for two attributes at a time.
 
-    While the processor waits for the rows of one, it adds those of the other.
+    While the processor waits for the rows of one attribute, it adds rows of the other.
     """
     sums, n_attributes = problem.sums, order.shape[0]
     for b in range(0, n_attributes, 2):
@@ -162,7 +162,7 @@ def _add_to_lanes(lanes, shift, number, rank, total, is_last, n_lanes):
 
 @kernel
 def _keep_least_losses(lanes, shift, n_lanes):
-    """Lower the losses of both sides to those of an attribute, after all its rows."""
+    """Lower the losses of both sides to the losses by an attribute, after all rows."""
     for side in range(2):
         for j in range(n_lanes):
             first = lanes[(1 + 2 * side) * LANES + j]
@@ -175,7 +175,7 @@ def _keep_least_losses(lanes, shift, n_lanes):
 
 
 @kernel
-def _many_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
+def _many_label_losses(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
     """Find the losses of several labels from the cumulative sums of each."""
     sums, n = problem.sums, problem.sums.shape[1]
     loss = (1 + 2 * n) * LANES
@@ -220,7 +220,7 @@ def _many_labels(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
 
 
 @kernel
-def _moments(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
+def _explained_squares(problem, order, is_last, n_rows, ranks, lanes, n_lanes):
     """Find the squares that the means of two leaves explain, from w and wy."""
     sums, least = problem.sums, problem.leaf_cost[1]
     loss, on_left = 7 * LANES, 9 * LANES

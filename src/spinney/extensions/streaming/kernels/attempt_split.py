@@ -1,7 +1,7 @@
 """The attempt to split a leaf: the gain of each attribute, and Hoeffding's bound.
 
-The gain of a split, by entropy or by Gini's index, is of one form: a sum over branches
-less the same of the node, over the weight of the node ::
+The gain of a split, by entropy or by Gini's index, has one form: the sum of the
+branches' scores minus the node's score, divided by the node's weight ::
 
     entropy    score = Σ n_c log₂ n_c − n log₂ n      (−n times the entropy)
     Gini       score = Σ n_c² / n                      (n − n times the impurity)
@@ -13,8 +13,8 @@ A difference of the gains of two attributes above Hoeffding's bound ::
 holds for future rows too, except with probability δ (Domingos and Hulten 2000). R is
 the range of the gain: log₂ of the number of classes at the leaf, or 1 − 1 / that
 number; n is the weight of the rows in the table. If ε is below the tie threshold, the
-best attribute wins; there n is the weight of all rows at the leaf, with those inherited
-from its parent, as in other programs.
+best attribute wins. For this test, n is the weight of all rows at the leaf, inherited
+rows included, as in other programs.
 """
 
 import math
@@ -57,14 +57,15 @@ def score_with(weights, others, criterion, both):
 def best_split(stream, slot, leaf_weight):
     """Return the best split of a leaf: attribute, line, branch of missing cells.
 
-    ``leaf_weight`` is the weight of all its rows. The attribute is -1 if none is proven
-    best yet. The line is that before the cut; -1 for a branch for each value.
+    ``leaf_weight`` is the weight of all rows of the leaf. The attribute is -1 if none
+    is proven best yet. The line is the last before the cut, or -1 for a branch per
+    value.
     """
     work, columns = stream.work, stream.columns
     criterion = stream.limits[layout.CRITERION]
     n_classes = np.int64(0)
     if len(columns.kind) > 0:
-        n_classes = _sum_up(stream, slot, np.int64(0))
+        n_classes = _sum_table(stream, slot, np.int64(0))
     if n_classes < 2:
         return np.int64(-1), np.int64(-1), np.int64(0)
     weight = 0.0
@@ -74,11 +75,11 @@ def best_split(stream, slot, leaf_weight):
     first, second = 0.0, 0.0
     attribute, line, missing = np.int64(-1), np.int64(-1), np.int64(0)
     for a in range(len(columns.kind)):
-        _sum_up(stream, slot, a)
+        _sum_table(stream, slot, a)
         if columns.kind[a] == layout.NOMINAL:
-            total, cut_line, branch = _branch_per_value(stream, slot, a)
+            total, cut_line, branch = _multiway_score(stream, slot, a)
         else:
-            total, cut_line, branch = _threshold(stream, slot, a)
+            total, cut_line, branch = _best_threshold(stream, slot, a)
         gain = (total - whole) / weight
         if branch >= 0 and gain > first + TOLERANCE:
             first, second = gain, first
@@ -98,7 +99,7 @@ def best_split(stream, slot, leaf_weight):
 
 
 @kernel
-def _sum_up(stream, slot, attribute):
+def _sum_table(stream, slot, attribute):
     """Sum an attribute's table: present, missing and whole; return how many classes."""
     work, columns, counts = stream.work, stream.columns, stream.slots.counts
     first, n_lines = columns.first[attribute], columns.n_lines[attribute]
@@ -114,8 +115,8 @@ def _sum_up(stream, slot, attribute):
 
 
 @kernel
-def _threshold(stream, slot, attribute):
-    """Return the best threshold: its score, the line before it, missing's branch.
+def _best_threshold(stream, slot, attribute):
+    """Return the best threshold: score, line before the cut, branch of missing cells.
 
     The branch is -1 if there is no threshold.
     """
@@ -157,10 +158,10 @@ def _threshold(stream, slot, attribute):
 
 
 @kernel
-def _branch_per_value(stream, slot, attribute):
-    """Return the score of a branch for each value at the leaf, and missing's branch.
+def _multiway_score(stream, slot, attribute):
+    """Return the score of a branch per value, and the branch of missing cells.
 
-    The branch is -1 if there are fewer than two values.
+    The branch is -1 if there are fewer than two values at the leaf.
     """
     work, slots = stream.work, stream.slots
     criterion = stream.limits[layout.CRITERION]

@@ -2,12 +2,12 @@
 
 An inner node tracks the error rate of the rows that pass it. Hoeffding's bound for
 means of successive rows separates a rise from chance (HDDM-A, Frías-Blanco et al.
-2015). The mean of all n rows differs by chance from that of the first m, m being the
-moment at which the upper bound on the mean was least, by at most ::
+2015). Let m be the row at which the upper bound on the mean was least. By chance, the
+mean of all n rows differs from the mean of the first m rows by at most ::
 
     ε = √((1/m − 1/n) ln(2/δ) / 2)
 
-A fall is found in the same way; learning causes it, and the statistics are reset.
+A fall is detected in the same way. Learning causes falls, so they reset the statistics.
 """
 
 import math
@@ -29,7 +29,7 @@ def update_path(stream, leaf, is_wrong):
             drifted = node
         node = nodes.parent[node]
     if drifted >= 0:
-        _reset(stream, drifted)
+        _reset_subtree(stream, drifted)
 
 
 @kernel
@@ -40,37 +40,40 @@ def _has_risen(errors, is_wrong, log_delta):
     n, n_wrong = errors[layout.ALL_ROWS], errors[layout.ALL_WRONG]
     mean, bound = n_wrong / n, math.sqrt(log_delta / (2.0 * n))
     m = errors[layout.LOW_ROWS]
-    if m == 0.0 or mean + bound <= _mean(errors, layout.LOW_WRONG) + math.sqrt(
+    if m == 0.0 or mean + bound <= _error_rate(errors, layout.LOW_WRONG) + math.sqrt(
         log_delta / (2.0 * m)
     ):
         errors[layout.LOW_ROWS], errors[layout.LOW_WRONG] = n, n_wrong
     m = errors[layout.HIGH_ROWS]
-    if m == 0.0 or mean - bound >= _mean(errors, layout.HIGH_WRONG) - math.sqrt(
+    if m == 0.0 or mean - bound >= _error_rate(errors, layout.HIGH_WRONG) - math.sqrt(
         log_delta / (2.0 * m)
     ):
         errors[layout.HIGH_ROWS], errors[layout.HIGH_WRONG] = n, n_wrong
-    low, high = _mean(errors, layout.LOW_WRONG), _mean(errors, layout.HIGH_WRONG)
-    if high - mean > _difference(errors[layout.HIGH_ROWS], n, log_delta):
+    low, high = (
+        _error_rate(errors, layout.LOW_WRONG),
+        _error_rate(errors, layout.HIGH_WRONG),
+    )
+    if high - mean > _chance_difference(errors[layout.HIGH_ROWS], n, log_delta):
         for i in range(len(errors)):
             errors[i] = 0.0
         return False
-    return mean - low > _difference(errors[layout.LOW_ROWS], n, log_delta)
+    return mean - low > _chance_difference(errors[layout.LOW_ROWS], n, log_delta)
 
 
 @kernel
-def _mean(errors, wrong):
-    """Return an error rate; the number of rows precedes that of the errors."""
+def _error_rate(errors, wrong):
+    """Return an error rate: ``errors[wrong]`` over the number of rows before it."""
     return errors[wrong] / errors[wrong - 1]
 
 
 @kernel
-def _difference(m, n, log_delta):
+def _chance_difference(m, n, log_delta):
     """Return the largest difference by chance of the means of m rows and of all n."""
     return math.sqrt((1.0 / m - 1.0 / n) * (log_delta + math.log(2.0)) / 2.0)
 
 
 @kernel
-def _reset(stream, node):
+def _reset_subtree(stream, node):
     """Make an empty leaf of an inner node, and remove the nodes below it."""
     nodes, state = stream.nodes, stream.state
     n_removed = np.int64(0)

@@ -55,7 +55,7 @@ LOG_DELTA, TIE_THRESHOLD = np.arange(2)
 
 
 class StreamColumns(NamedTuple):
-    """The attributes: their kinds, and the places of their lines in a table.
+    """The attributes: their kinds, and where their lines begin in a count table.
 
     An attribute has a line for each value, or bin of numbers, then one for missing
     cells. ``number`` counts the numeric attributes; -1 for others.
@@ -77,11 +77,11 @@ class StreamNodes(NamedTuple):
     cut : array of float64
         The threshold; NaN for a split with a branch for each value.
     child, n_branches : arrays
-        The first of the children, which stand side by side, and their number.
+        The first child, and the number of children, which have consecutive indices.
     missing : array
         The branch of missing values, and of values that the node had not seen.
     codes : array
-        Where the branches of its values begin in ``branch_by_code``; -1 if it has none.
+        Where the branches of a node's values begin in ``branch_by_code``; -1 without.
     parent, depth, slot, label : arrays
         The parent; the depth; the table of an active leaf, or -1; the majority class,
         -1 without rows.
@@ -95,8 +95,8 @@ class StreamNodes(NamedTuple):
         The weight of rows predicted correctly at a leaf, by its counts and by naive
         Bayes.
     branch_by_code : array
-        For each code of a split with a branch for each value its branch, or -1; the
-        first ``N_CODES`` are in use.
+        The branch of each code, or -1, for splits with a branch per value; the first
+        ``N_CODES`` are in use.
     """
 
     attribute: Integers
@@ -167,7 +167,7 @@ class StreamWorkspace(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A growing tree, with everything that it needs to grow on."""
+    """A growing tree: attributes, nodes, count tables, settings and state."""
 
     columns: StreamColumns
     nodes: StreamNodes

@@ -1,4 +1,4 @@
-"""The statistics of a leaf: class weights by value, for numbers by bins of its own.
+"""The statistics of a leaf: class weights by value, or by the leaf's own bins.
 
 A leaf buffers the numbers of its first rows. After its grace period it divides each
 attribute into bins of about equal size, between neighbouring numbers, and counts by
@@ -35,7 +35,7 @@ def take_slot(stream):
 
 @kernel
 def release_slot(stream, slot):
-    """Return a slot to the free ones."""
+    """Add a slot to the free slots."""
     stream.slots.free[stream.state[layout.N_FREE]] = slot
     stream.state[layout.N_FREE] += 1
 
@@ -95,7 +95,7 @@ def _add_moment(moments, value, weight):
 
 @kernel
 def _make_bins(stream, slot):
-    """Choose the bins of all numbers by the buffered rows, and count these."""
+    """Choose the bins of all numbers by the buffered rows, and count these rows."""
     columns, slots, n_rows = stream.columns, stream.slots, stream.slots.n_rows[slot]
     for a in range(len(columns.kind)):
         if columns.kind[a] != layout.NUMBER:
@@ -139,7 +139,7 @@ def _choose_edges(slots, slot, number, n_rows, numbers):
 
 @kernel
 def midpoint(low, high):
-    """Return the midpoint of two numbers, or the lower where floats have none."""
+    """Return the midpoint of two numbers, or the lower of adjacent floats."""
     middle = low / 2 + high / 2
     if low <= middle and middle < high:
         return middle
@@ -148,7 +148,7 @@ def midpoint(low, high):
 
 @kernel
 def shell_sort(numbers, n):
-    """Sort the first n numbers (Shell 1959, each gap half of the one before)."""
+    """Sort the first n numbers in place (Shell 1959, with halved gaps)."""
     gap = n // 2
     while gap > 0:
         for i in range(gap, n):
@@ -170,7 +170,7 @@ def cut_after(stream, slot, attribute, line):
 
 @kernel
 def n_cuts(stream, slot, attribute):
-    """Return how many thresholds an ordered attribute has at a leaf."""
+    """Return the number of thresholds of an ordered attribute at a leaf."""
     columns = stream.columns
     if columns.kind[attribute] == layout.NOMINAL:
         return np.int64(0)

@@ -171,7 +171,7 @@ def _set_codes(stream, leaf, slot):
 
 @kernel
 def _leaf_error(nodes, node):
-    """Return the error of a leaf: the weight that is not of its majority class."""
+    """Return the error of a leaf: the weight outside its majority class."""
     wrong = 0.0
     for c in range(nodes.weights.shape[1]):
         if c != nodes.label[node]:
@@ -183,8 +183,8 @@ def _leaf_error(nodes, node):
 def rank_leaves(stream):
     """Activate the leaves of the greatest error, if not all can be active.
 
-    One after another, an inactive leaf takes the slot of an active one of less error,
-    and starts an empty table.
+    Each such inactive leaf takes the slot of an active leaf with less error, and starts
+    an empty table.
     """
     nodes, state = stream.nodes, stream.state
     while True:

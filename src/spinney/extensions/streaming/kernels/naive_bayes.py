@@ -1,9 +1,9 @@
-"""The prediction of a leaf: its majority class, or that of naive Bayes.
+"""The prediction of a leaf: its majority class, or the class by naive Bayes.
 
-Naive Bayes multiplies the class probabilities of every attribute: the proportion of the
-row's value among the rows of a class, with one row more of it and one of another; for a
-number the density of a normal distribution, whose variance has one row more of the
-variance within all classes. An adaptive leaf predicts by naive Bayes as long as that
+Naive Bayes multiplies the class probabilities of every attribute. For a value, they are
+its proportions among the rows of each class, plus one row with the value and one
+without. For a number, they are normal densities; each variance includes one row of the
+variance within all classes. An adaptive leaf predicts by naive Bayes while naive Bayes
 was correct more often there (Gama et al. 2003; Holmes et al. 2005).
 """
 
@@ -22,7 +22,7 @@ SMALLEST, LARGEST = 1e-150, 1e150
 
 @kernel
 def predict(stream, leaf, cells, row):
-    """Return the class of a row by counts, by naive Bayes, and the predicted one."""
+    """Return the class of a row by counts, by naive Bayes, and as predicted."""
     nodes = stream.nodes
     label = nodes.label[leaf]
     if stream.limits[layout.IS_ADAPTIVE] == 0 or nodes.slot[leaf] < 0 or label < 0:
@@ -40,7 +40,7 @@ def predict(stream, leaf, cells, row):
 
 @kernel
 def _set_scores(stream, leaf, cells, row):
-    """Set the log probability of each class, but for a constant."""
+    """Set the log probability of each class, up to a constant."""
     nodes, slots, columns = stream.nodes, stream.slots, stream.columns
     scores, product, slot = stream.work.scores, stream.work.product, nodes.slot[leaf]
     for c in range(len(scores)):

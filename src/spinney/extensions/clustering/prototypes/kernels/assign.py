@@ -2,7 +2,7 @@
 
 A code is a row of the table ``mismatches``, which has the mismatch with each prototype;
 the row of missing cells is 0. So the distances from a row to all prototypes are sums of
-a few rows of the table. The additions are those of ``mixed_cells``, in the same order.
+a few rows of the table, added in the same order as in ``mixed_cells``.
 
 Sums are whole numbers (``exact_sums``), and so are the weights of values by cluster, so
 that rows are subtracted exactly, in any order.
