@@ -232,7 +232,8 @@ def counts_text(
     """Return the weight at a node with its classes, or with mean and deviation.
 
     The deviation is the root of the variance with n − 1, or with n if the total weight
-    is at most 1. ``n_rows`` come before the weight if given. If ``most`` is 1, the commonest class or the mean follows; if 0, nothing.
+    is at most 1. ``n_rows`` come before the weight if given. If ``most`` is 1, the
+    commonest class or the mean follows; if 0, nothing.
 
     >>> from spinney.data.schema import Schema, Target
     >>> schema, weights = Schema((), Target("y", ("no", "yes"))), np.array([3.0, 1.0])
