@@ -18,8 +18,10 @@ from spinney._support.text_table import cells, shortened
 from spinney.data import Attribute, Schema, Value
 from spinney.trees import Groups, Node, Tree, range_text, values_text
 from spinney.trees.criteria import variance
-from spinney.trees.linear import DIGITS_IN_LINE, MOST_TERMS, TERMS_SHOWN
 
+TERMS_SHOWN = 5  # of a linear model beside a tree
+TERMS_IN_RULES = 24
+DIGITS_IN_LINE = 4  # of a linear model in one line
 MODEL_WIDTH = 120  # characters per line
 
 
@@ -234,7 +236,7 @@ def model_lines(
     ascii_only: bool = False,
     room: float = MODEL_WIDTH,
     width: Callable[[str], float] = len,
-    most: int = MOST_TERMS,
+    most: int = TERMS_IN_RULES,
 ) -> dict[int, str]:
     """Return the linear models of leaves as text, by leaf, broken into lines.
 

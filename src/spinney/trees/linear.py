@@ -28,11 +28,9 @@ from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.text import figure, shown, sign
 from spinney.data import Attribute, Schema
 
-TERMS_SHOWN = 5  # of a model beside a tree
-MOST_TERMS = 24
+TERMS_SHOWN = 24
 SETS_SHOWN = 4  # of values of one attribute, each a term
 VALUES_SHOWN = 8  # of a term
-DIGITS_IN_LINE = 4  # where a model is one line, with no values of a set
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ class LinearModel:
         schema: Schema,
         *,
         ascii_only: bool = False,
-        most: int = MOST_TERMS,
+        most: int = TERMS_SHOWN,
         n_values: int = VALUES_SHOWN,
         digits: int = 6,
     ) -> list[str]:

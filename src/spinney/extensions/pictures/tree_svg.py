@@ -31,11 +31,10 @@ from spinney.extensions.pictures.tree_sketch import (
     sketch_tree,
 )
 from spinney.growth import Model
-from spinney.output.leaf_rules import model_lines
+from spinney.output.leaf_rules import TERMS_SHOWN, model_lines
 from spinney.output.node_errors import NodeErrors
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree
-from spinney.trees.linear import TERMS_SHOWN
 
 MARGIN = 18.0
 MIN_WIDTH = 300.0
