@@ -65,6 +65,20 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
         assert outcome.out.count("\n") > 3
 
 
+def test_a_leaf_of_rare_classes_offers_balanced_weights(tool, write):
+    """One in 25 buys, and one in eight above 0.7: the error rate sees no split."""
+    lines = [
+        f"{row / 400},{'yes' if row % (8 if row > 280 else 100) == 0 else 'no'}"
+        for row in range(400)
+    ]
+    write("rare.csv", "\n".join(["x,y", *lines]))
+    outcome = tool("grow", "rare.csv", "--target", "y")
+    assert "; --class-weight balanced makes rare classes count; " in outcome.err
+    outcome = tool("grow", "rare.csv", "--target", "y", "--class-weight", "balanced")
+    assert outcome.out.count("\n") > 1
+    assert "makes rare classes count" not in outcome.err
+
+
 def test_what_was_tried_is_said_in_one_line(tool):
     iris = ("grow", TABLES / "iris.csv", "--target", "class")
     outcome = tool(*iris, "-o", "m.spinney")

@@ -120,6 +120,56 @@ def test_smoothed_means_by_hand():
     assert not model.tree.model_names
 
 
+def many_lines(n=300):
+    """Return a table whose slopes differ between two halves, of six attributes."""
+    generator = np.random.default_rng(5)
+    cells = generator.uniform(0, 1, (n, 6))
+    slopes = np.where(cells[:, :1] > 0.5, [9, 5, 4, 3, 2, 1], [1, 2, 3, -4, -5, -6])
+    y = (slopes * cells).sum(axis=1) + generator.normal(size=n) / 20
+    return {**{f"x{place}": cells[:, place] for place in range(6)}, "y": y}
+
+
+def test_short_models_are_those_of_the_nodes_above_over_the_terms_of_the_leaf():
+    """Twin: least squares on the rows of each node of the path, mixed by hand."""
+    table = many_lines()
+    recipe = spinney.Recipe.named("m5").changed(max_terms=3)
+    tree = spinney.grow(table, "y", recipe=recipe).tree
+    assert tree.n_leaves > 1
+    cells, y = np.array([table[f"x{place}"] for place in range(6)]).T, table["y"]
+
+    def check(node, path, rows):
+        path = [*path, rows]
+        if node.children:
+            column = cells[rows, node.split.attribute]
+            sides = column <= node.split.threshold, column > node.split.threshold
+            for child, side in zip(node.children, sides, strict=True):
+                check(tree.nodes[child], path, rows[side])
+            return
+        assert 1 <= len(node.model.terms) <= 3
+        columns = [term.attribute for term in node.model.terms]
+        mixed, size = np.zeros(len(columns) + 1), 0
+        for above in path:
+            design = np.c_[np.ones(len(above)), cells[np.ix_(above, columns)]]
+            own = np.linalg.lstsq(design, y[above], rcond=None)[0]
+            size = len(above)
+            mixed = own if above is path[0] else (size * own + 15 * mixed) / (size + 15)
+        found = [node.model.intercept, *node.model.coefficients]
+        np.testing.assert_allclose(found, mixed, rtol=1e-5, atol=1e-6)
+
+    check(tree.root, [], np.arange(300))
+
+
+def test_of_many_terms_those_stay_that_lower_the_error_most():
+    """The large slope of a copy is worth less than the small one of another column."""
+    generator = np.random.default_rng(6)
+    x, z = generator.normal(size=(2, 200))
+    copy = x + generator.normal(size=200) / 1000
+    columns = [x, copy, z, x + 0.6 * copy + 0.5 * z]
+    found = all_fitted([products(columns)], [numbers(3)], origin=0.0, max_terms=2)
+    (model,) = (each.model for each in found)
+    assert {term.attribute for term in model.terms} in ({0, 2}, {1, 2})
+
+
 def test_adjusted_errors_by_hand():
     sums, weight = [[36.0, 2.0], [36.0, 4.0], [0.0, 1.0]], [4.0, 4.0, 0.0]
     found = adjusted(np.array(sums), weight=np.array(weight))
@@ -438,7 +488,7 @@ def test_classes_are_refused():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"leaves": "line"}, {"pruning": "some"}, {"smoothing": -1}, {"min_deviation": 2}],
+    [{"leaves": "line"}, {"pruning": "some"}, {"smoothing": -1}, {"max_terms": 0}],
 )
 def test_bad_settings_are_refused(settings):
     (name,) = settings

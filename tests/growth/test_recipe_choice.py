@@ -6,9 +6,13 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import Recipe
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import RecipeScore, recipe_scores_text
-from spinney.growth.folds import FoldGrowth, recipe_choice
+from spinney.growth.folds import FoldGrowth, RowCopies, recipe_choice
+from spinney.growth.folds.recipe_choice import _Trial
+from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES, candidates_of
+from spinney.sources.rows.training_rows import TrainingSet
 
 IRIS = TABLES / "iris.csv"
 
@@ -20,6 +24,15 @@ def names(recipe, numeric=False):
 def chosen(model):
     (name,) = (each.name for each in model.recipe_scores_ if each.chosen)
     return name
+
+
+def number_rows(table):
+    """Return a table of numbers as training rows; y is the target."""
+    names = [name for name in table if name != "y"]
+    schema = Schema(
+        tuple(Attribute(name, "numeric") for name in names), Target("y", origin=0.0)
+    )
+    return TrainingSet(schema, tuple(table[name] for name in names), table["y"], None)
 
 
 def colours(n_rows=120):
@@ -90,6 +103,45 @@ def test_the_choice_is_the_fewest_leaves_of_nearly_the_least_risk(table):
     fewest = min(each.leaves for each in near)
     first = next(each for each in near if each.leaves == fewest)
     assert [each for each in tried if each.chosen] == [first]
+
+
+def test_losses_of_rows_held_out_add_up_to_the_risk():
+    model = spinney.grow(steps(), "y", recipe="cart", pruning="cost-complexity")
+    growth = FoldGrowth(RowCopies(number_rows(steps())), model.model_.recipe, Options())
+    trial = recipe_choice._try("cart", growth)
+    assert trial.losses.mean() == pytest.approx(trial.score.risk)
+    deviation = np.std(trial.losses) / np.sqrt(len(trial.losses))
+    assert deviation == pytest.approx(trial.score.deviation)
+
+
+@pytest.mark.parametrize(
+    ("gain", "n_terms", "expected"),
+    [(0.3, 9, "m5"), (0.01, 9, "cart of means"), (0.01, 1, "m5"), (-0.3, 1, "cart")],
+)
+def test_linear_leaves_must_be_clearly_better_or_smaller(gain, n_terms, expected):
+    """Losses differ by 1 from row to row, but by 0.2 between candidates."""
+    random = np.random.default_rng(0)
+    growth = FoldGrowth(RowCopies(number_rows(line())), RECIPES["m5"], Options())
+    of_means = random.exponential(size=150)
+    noise = random.normal(scale=0.2, size=150)
+    of_lines = of_means - gain + noise - noise.mean()
+    trials = [
+        _Trial(growth, RecipeScore(name, losses.mean(), 0.1, 5), None, losses, size)
+        for name, losses, size in (
+            ("cart of means", of_means, 5),
+            ("m5", of_lines, 3 + n_terms),
+        )
+    ]
+    chosen = trials[recipe_choice._smallest_trial(trials)].score.name
+    assert chosen.startswith(expected)
+
+
+def test_wide_tables_of_numbers_are_compared_on_fewer_rows():
+    random = np.random.default_rng(0)
+    for n_columns, n_rows in ((3, 2000), (40, 1000), (90, 500)):
+        table = {f"x{place}": random.random(30) for place in range(n_columns)}
+        rows = number_rows({**table, "y": random.random(30)})
+        assert recipe_choice._max_compared(rows) == n_rows
 
 
 def test_the_risk_of_a_candidate_is_that_of_its_pruning():

@@ -96,6 +96,7 @@ EFFECTS = {
     "min_branch_share": (CLASSES, {"recipe": "cart"}, 0.3),
     "min_deviation": (NUMBERS, {"recipe": "cart"}, 0.5),
     "leaves": (NUMBERS, {"recipe": "m5"}, "mean"),
+    "max_terms": (NUMBERS, {"recipe": "m5"}, 1),
     "smoothing": (NUMBERS, {"recipe": "cart"}, 15),
     "linear_terms": (CLASSES, {}, 3),
     "linear_penalty": (CLASSES, {"linear_terms": 3}, 9),
@@ -227,6 +228,7 @@ REFUSALS = [
     (NUMBERS, {"buckets": "entropy-mdl"}, "buckets", "a target of classes"),
     (CLASSES, {"min_deviation": 0.1}, "min_deviation", "a target that is a number"),
     (CLASSES, {"smoothing": 15}, "smoothing", "a target that is a number"),
+    (NUMBERS, {"recipe": "cart", "max_terms": 5}, "max_terms", "leaves='linear'"),
     (CLASSES, {"leaves": "linear"}, "leaves", "a target that is a number"),
     (
         NUMBERS,

@@ -41,6 +41,7 @@ UPDATE_OPTIONS = frozenset(
     {"data", "update", "remove", "format_", "encoding", "n_jobs", "output", "overwrite"}
     | {"ascii_", "json_", "max_lines", "quiet"}
 )
+COMMON_CLASS = 0.8  # the share of rows from which on the other classes are rare
 
 
 @click.command(
@@ -342,6 +343,14 @@ def _formula_note(recipe: "Recipe") -> str:
     )
 
 
+def _has_rare_classes(model: "Model") -> bool:
+    """Return whether one class has nearly all the weight, so that no split pays."""
+    if model.schema.target.is_numeric:
+        return False
+    weights = model.tree.root.weights
+    return float(weights.max()) >= COMMON_CLASS * float(weights.sum())
+
+
 def _single_leaf_note(model: "Model") -> str:
     """Return the reason for a tree without splits, and options that may split it."""
     from spinney.trees import Reason
@@ -353,7 +362,9 @@ def _single_leaf_note(model: "Model") -> str:
             why, remedies = ": no split improves the error on the validation set", []
         elif recipe.needs_rows:
             why = ": no split improves the cross-validated error"
-            if not model.schema.target.is_numeric:
+            if _has_rare_classes(model):
+                remedies.insert(0, "--class-weight balanced makes rare classes count")
+            elif not model.schema.target.is_numeric:
                 # Unpruned, such a tree also splits nodes of one class.
                 remedies.insert(0, "--recipe c4.5 prunes without cross-validation")
         if recipe.leaves != "linear" and (note := _high_cardinality_note(model)):

@@ -63,7 +63,7 @@ def recipe_scores_text(scores: tuple[RecipeScore, ...]) -> str:
     others = ", ".join(str(score) for score in scores if not score.chosen)
     risks = [score.risk for score in scores if score.risk is not None]
     least = all(score.risk == min(risks) for score in scores if score.chosen)
-    why = "" if least else "; of nearly equal risks the fewest leaves win"
+    why = "" if least else "; of nearly equal risks the smallest tree wins"
     return f"chosen by folds: {chosen}; also tried: {others}{why}"
 
 

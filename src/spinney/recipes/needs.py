@@ -333,6 +333,12 @@ NEEDS = (
     ),
     # Settings of numbers.
     Need("min_deviation", (NUMBER,), "{} is a standard deviation", idle=(0,)),
+    Need(
+        "max_terms",
+        (_has("leaves", "linear"),),
+        "{} limits the terms of linear models",
+        idle=(None,),
+    ),
     Need("smoothing", (NUMBER,), "{} averages the predictions of nodes", idle=(0,)),
     Need(
         "leaves",

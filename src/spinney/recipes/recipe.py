@@ -174,6 +174,9 @@ class Recipe:
         :mod:`spinney.growth.model_trees.m5`. With "adaptive", for "hoeffding", a leaf
         uses naive Bayes during the stream if that was more accurate; see
         :mod:`spinney.extensions.streaming.kernels.naive_bayes`.
+    max_terms : int, optional
+        Maximum terms of the linear model of a leaf; M5 has no such limit. The recipe
+        "auto" has 5 unless you set another.
     smoothing : float
         Weight, in rows, of the models above a leaf in its prediction; M5 has 15.
     linear_terms : int
@@ -264,6 +267,7 @@ class Recipe:
     min_branch_share: float = 0.0
     min_deviation: float = 0.0
     leaves: str = "mean"
+    max_terms: int | None = None
     smoothing: float = 0.0
     linear_terms: int = 0
     linear_penalty: float = 0.1
@@ -343,6 +347,7 @@ class Recipe:
         check_whole("surrogates", self.surrogates, least=0)
         check_whole("max_depth", self.max_depth, least=0, optional=True)
         check_whole("max_leaves", self.max_leaves, least=1, optional=True)
+        check_whole("max_terms", self.max_terms, least=1, optional=True)
         check_whole("linear_terms", self.linear_terms, least=0)
         if self.linear_terms == 1:
             raise refusal(

@@ -108,6 +108,8 @@ class Fits:
         The number of rows that the weight 1 stands for.
     linear : mapping of int to Fitted
         The nodes that have terms.
+    products : mapping of int to Products
+        The sums behind those.
     """
 
     squared_errors: Floats
@@ -116,6 +118,7 @@ class Fits:
     means: Floats
     scale: float
     linear: Mapping[int, Fitted]
+    products: Mapping[int, Products]
 
     @classmethod
     def of_means(cls, tree: Tree) -> "Fits":
@@ -129,6 +132,7 @@ class Fits:
             moments[:, 0] * scale,
             tree.arrays.predicted,
             scale,
+            {},
             {},
         )
 
@@ -145,10 +149,12 @@ def all_fitted(
     *,
     origin: float,
     scale: float = 1.0,
+    max_terms: int | None = None,
 ) -> list[Fitted]:
     """Fit a model of its terms to each node, and drop terms by Akaike's score.
 
     ``origin`` is the target's; a weight of 1 stands for ``scale`` rows.
+    ``max_terms`` limits the terms of a model.
 
     Examples
     --------
@@ -170,7 +176,9 @@ def all_fitted(
         for first in range(0, len(nodes), batch_size):
             batch = nodes[first : first + batch_size].tolist()
             regressions = Regressions([products[node] for node in batch], width, scale)
-            models = regressions.fitted([terms[node] for node in batch], origin)
+            models = regressions.fitted(
+                [terms[node] for node in batch], origin, max_terms
+            )
             for node, model in zip(batch, models, strict=True):
                 fits[node] = model
     return [fit for fit in fits if fit is not None]
@@ -255,9 +263,22 @@ class Regressions:
         least = np.where(np.isfinite(diagonal), MIN_RIDGE * diagonal, 0.0)
         self.ridge = np.fmax(RIDGE, least)
 
-    def fitted(self, terms: Sequence[Sequence[Term]], origin: float) -> list[Fitted]:
-        """Return the models of all nodes."""
-        chosen = self.best_terms(self.independent())
+    def fitted(
+        self,
+        terms: Sequence[Sequence[Term]],
+        origin: float,
+        max_terms: int | None = None,
+    ) -> list[Fitted]:
+        """Return the models of all nodes, each of at most ``max_terms`` terms."""
+        solved = self.independent()
+        if max_terms is not None:
+            limit_terms(solved, max_terms)
+        return self.with_terms(self.best_terms(solved), terms, origin)
+
+    def with_terms(
+        self, chosen: Mask, terms: Sequence[Sequence[Term]], origin: float
+    ) -> list[Fitted]:
+        """Return the models of all nodes with the chosen terms."""
         slopes, squared_errors = self.final(chosen)
         lists = {id(shared): shared for shared in terms}  # many nodes share one
         measured = {
@@ -364,6 +385,23 @@ class Regressions:
         errors *= self.deviations[:, -1] ** 2
         errors = np.where(terms.any(axis=1), errors, self.spread)
         return np.asarray(slopes[:, :, 0]), np.maximum(errors, 0.0)
+
+
+def limit_terms(solved: Solved, max_terms: int) -> None:
+    """Drop terms of equations until each node has at most ``max_terms``.
+
+    The term whose loss raises the squared error least goes first. The rise is its
+    slope², divided by its diagonal entry of A⁻¹.
+    """
+    remaining = np.flatnonzero(solved.terms.sum(axis=1) > max_terms)
+    while len(remaining):
+        current = solved.subset(remaining)
+        squares = (current.factors * current.factors).sum(axis=2)
+        rise = current.slopes**2 / np.where(current.terms, squares, 1.0)
+        rise = np.where(current.terms, rise, np.inf)
+        least = _first_greatest(-rise)
+        solved.replace_nodes(remaining, current.without(least))
+        remaining = remaining[solved.terms[remaining].sum(axis=1) > max_terms]
 
 
 def inverse_factors(equations: Floats) -> Floats:

@@ -35,6 +35,7 @@ from spinney._support.segments import sums_by
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fits, Mask, all_fitted
+from spinney.growth.model_trees.smoothing import smoothed, smoothed_by_own_terms
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import (
     RunningSum,
@@ -58,14 +59,12 @@ from spinney.sources import (
 from spinney.sources.training_data import TrainingData
 from spinney.trees import (
     Groups,
-    LinearModel,
     RenumberedNodes,
     Split,
     Term,
     Tree,
     cut,
     flat_models,
-    mixed,
     ratio_of,
 )
 from spinney.trees.criteria import squared_error
@@ -91,14 +90,14 @@ def with_models(tree: Tree, rows: TrainingData, *, recipe: Recipe) -> Pruned:
     """
     if not tree.schema.target.is_numeric or not recipe.fits_models:
         return Pruned(tree, Steps(()))
-    fits = _fit(tree, rows.source, linear=recipe.leaves == "linear")
+    fits = _fit(tree, rows.source, recipe)
     pruned = Pruned(cut(tree, ()), Steps(()))
     if recipe.pruning == "adjusted-error":
         pruned = pruned_by_errors(tree, fits)
-    return replace(pruned, tree=_predicting(pruned.tree, fits, recipe.smoothing))
+    return replace(pruned, tree=_predicting(pruned.tree, fits, recipe))
 
 
-def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
+def _predicting(tree: Tree, fits: Fits, recipe: Recipe) -> Tree:
     """Return a pruned tree whose nodes predict by smoothed models, or by a number.
 
     The fits are those of the tree before it was pruned.
@@ -107,8 +106,17 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     assert isinstance(nodes, RenumberedNodes)
     assert arrays.outputs is not None
     parent = arrays.parent.tolist()
-    unsmoothed = list(map(fits.model, nodes.numbers.tolist()))
-    models = _smoothed(parent, unsmoothed, fits.sizes[nodes.numbers].tolist(), constant)
+    numbers = nodes.numbers.tolist()
+    if recipe.max_terms is None:
+        unsmoothed = list(map(fits.model, numbers))
+        sizes = fits.sizes[nodes.numbers].tolist()
+        models = smoothed(parent, unsmoothed, sizes, recipe.smoothing)
+    else:
+        origin = tree.schema.target.origin
+        assert origin is not None
+        models = smoothed_by_own_terms(
+            parent, numbers, fits, recipe.smoothing, origin=origin
+        )
     intercepts = np.array([[model.intercept] for model in models])
     with_terms = np.array([[bool(model.terms)] for model in models])
     flat = flat_models([model if model.terms else None for model in models])
@@ -196,22 +204,27 @@ def _group_terms(
     return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
-def _fit(tree: Tree, source: Counts, *, linear: bool) -> Fits:
+def _fit(tree: Tree, source: Counts, recipe: Recipe) -> Fits:
     """Return the model of every node; the mean if it has no splits below."""
     register_formulas(source, tree.schema)
     terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
-    if linear:
+    if recipe.leaves == "linear":
         terms = terms_below(tree, _root_statistics(tree, source))
     fits, origin = Fits.of_means(tree), tree.schema.target.origin
     assert origin is not None
     products = _products(tree, source, terms)
     nodes, node_terms = list(products), [terms[node] for node in products]
     models = all_fitted(
-        list(products.values()), node_terms, origin=origin, scale=fits.scale
+        list(products.values()),
+        node_terms,
+        origin=origin,
+        scale=fits.scale,
+        max_terms=recipe.max_terms,
     )
     fits.squared_errors[nodes] = [model.squared_error for model in models]
     fits.n_parameters[nodes] = [model.n_parameters for model in models]
-    return replace(fits, linear=dict(zip(nodes, models, strict=True)))
+    linear = dict(zip(nodes, models, strict=True))
+    return replace(fits, linear=linear, products=products)
 
 
 def _products(
@@ -307,28 +320,3 @@ def adjusted(sums: Floats, *, weight: Floats) -> Floats:
     freedom = np.where(has_freedom, weight - n_parameters, 1.0)
     factor = np.where(has_freedom, penalised / freedom, OVERFITTED)
     return np.asarray(np.sqrt(ratio_of(error, weight)) * factor)
-
-
-def _smoothed(
-    parent: Sequence[int],
-    models: Sequence[LinearModel],
-    sizes: Sequence[float],
-    constant: float,
-) -> list[LinearModel]:
-    """Return each node's model mixed with those above it.
-
-    A prediction p at a node becomes ``share · p + rest`` at the root. Both are computed
-    on the way down: at a child of size n it is (n p + k q) / (n + k), q being this
-    node's prediction.
-    """
-    if not constant:
-        return list(models)
-    factors, rests = [1.0], [LinearModel(0.0)]
-    smooth = [models[0]]
-    for node in range(1, len(models)):
-        above, whole = parent[node], sizes[node] + constant
-        parent_factor = factors[above] * constant / whole
-        factors.append(factors[above] * sizes[node] / whole)
-        rests.append(mixed([(1.0, rests[above]), (parent_factor, models[above])]))
-        smooth.append(mixed([(1.0, rests[-1]), (factors[-1], models[node])]))
-    return smooth

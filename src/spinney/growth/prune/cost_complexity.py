@@ -137,6 +137,22 @@ def cross_validated(
     return replace(sequence, fold_losses=sums.by_fold())
 
 
+def held_out_losses(alpha: float, training: CrossValidationRows) -> Floats:
+    """Return the loss of each row at the tree that held it out, pruned at an α.
+
+    α is for all rows; a tree is pruned at its share of that, as by
+    :func:`cross_validated`. A row that no tree held out has 0.
+    """
+    weights = training.weights
+    losses = np.zeros(len(weights))
+    for held_out, tree in training.fold_trees:
+        alphas = np.array([alpha * float(weights[~held_out].sum() / weights.sum())])
+        path = _PruningPath(tree, training, alphas, None)
+        for rows, at_alphas in path.losses(np.flatnonzero(held_out)):
+            losses[rows] = at_alphas[:, 0]
+    return losses
+
+
 def validated(
     sequence: PruningSequence,
     tree: Tree,

@@ -72,7 +72,14 @@ _NOT_STORED = ("given", "tries")
 # Settings unknown to older readers, written only if they are not the default.
 _LATER = (
     *("reuse_attributes", "search", "objective", "leaf_price", "time_limit"),
-    *("delta", "grace_period", "tie_threshold", "max_active_leaves", "drift"),
+    *(
+        "delta",
+        "grace_period",
+        "tie_threshold",
+        "max_active_leaves",
+        "drift",
+        "max_terms",
+    ),
 )
 _LATER_PROVEN = ("max_leaves", "objective")
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_STORED)
