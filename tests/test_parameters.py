@@ -153,7 +153,10 @@ METHODS = {
     "plot": {},
 }
 # What scikit-learn passes and nobody reads; names that may be any text.
-UNREAD = {("score", "y"), ("export", "table"), ("save", "path"), ("export", "path")}
+UNREAD = {
+    *(("score", "y"), ("export", "table"), ("save", "path"), ("export", "path")),
+    ("plot", "title"),
+}
 
 
 @pytest.mark.parametrize("case", ["a wrong type", "a wrong text"])

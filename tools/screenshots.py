@@ -1,8 +1,8 @@
 """Photograph the explorer for README and docs: ``python -m tools.screenshots``.
 
 ``python -m tools.screenshots --all FOLDER`` photographs every view and panel, of trees,
-forests, clusters, two models and a lesson, at 1280 and 800 pixels, light and dark, for
-somebody to look at. It takes Debian's Chromium, driven by Playwright. Pictures differ
+forests, clusters, two models and a lesson, at 1280, 800 and 390 pixels, light and dark.
+It takes Debian's Chromium, driven by Playwright. Pictures differ
 from machine to machine by their fonts, so no test holds them.
 """
 
@@ -15,6 +15,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import spinney
 
 __all__ = ["main"]
@@ -23,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLES = ROOT / "tests" / "tables"
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 SIZE = (1180, 720)
-SIZES = ((1280, 800), (800, 700))
+SIZES = ((1280, 800), (800, 700), (390, 844))
 SCHEMES = ("light", "dark")
 
 Act = Callable[[Any], None]
@@ -84,10 +86,14 @@ def every_shot() -> dict[str, tuple[str, Act]]:
     forest = spinney.grow_forest(penguins, "species", n_estimators=12)
     columns = [name for name in spinney.read_table(iris).names if name != "class"]
     tree, clusters = cart.explore(rows=penguins).html, _clusters(iris, columns)
-    views = ("tree", "icicle", "sunburst", "rules", "leaves")
+    views = ("tree", "list", "icicle", "sunburst", "rules", "leaves")
+    large = {f"leaves_{size}": (_large(size), nothing) for size in (140, 426)}
     return {
+        **large,
+        "classes_20": (_many_classes(), panel("model")),
+        "scatter": (clusters, view("scatter")),
         **{key: (tree, view(key)) for key in views},
-        **{key: (tree, panel(key)) for key in ("prune", "rows", "about")},
+        **{key: (tree, panel(key)) for key in ("model", "prune", "rows", "about")},
         "what_if": (tree, what_if),
         "numbers": (numbers.explore(data=TABLES / "cpu_prp.csv").html, nothing),
         "intervals": (chaid.explore().html, nothing),
@@ -112,6 +118,25 @@ def shots() -> dict[str, Shot]:
         "explorer_icicle.png": (tree.explore(rows=penguins).html, icicle, "light"),
         "explorer_clusters.png": (clusters, iterations, "light"),
     }
+
+
+def _large(leaves: int) -> str:
+    """Return a tree of many leaves, on labels drawn at random."""
+    rng = np.random.default_rng(7)
+    table = {f"x{i}": rng.random(3 * leaves).round(5) for i in range(6)}
+    labels = rng.choice(["no", "yes", "maybe"], 3 * leaves)
+    recipe = spinney.Recipe.named("cart").changed(max_leaves=leaves, pruning="none")
+    return spinney.grow({**table, "y": labels}, "y", recipe=recipe).explore().html
+
+
+def _many_classes() -> str:
+    """Return a tree of twenty classes whose long names differ in the middle."""
+    rng = np.random.default_rng(5)
+    table = {"revenue": rng.random(400), "growth": rng.random(400)}
+    code = (table["revenue"] * 5).astype(int) * 4 + (table["growth"] * 4).astype(int)
+    names = [f"Customer of region {k:02} with a framework contract" for k in range(20)]
+    table["status"] = np.array(names)[code]
+    return spinney.grow(table, "status", recipe="cart").explore().html
 
 
 def _clusters(path: Path, columns: list[str]) -> str:

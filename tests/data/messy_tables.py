@@ -97,6 +97,48 @@ MESSY = {
     "currency by its letters": numbers(
         ["USD 1017.77", "5433.86 USD", "3.5"], AS_NUMBERS
     ),
+    "kilograms": numbers(
+        ["1017.77 kg", "5,433.86 kg", "3.5 kg"], "('5,433.86 kg' is 5433.86 kg)"
+    ),
+    "square feet": numbers(["1,017.77 sq ft", "5433.86 sq ft", "3.5 sq ft"], "sq ft"),
+    "thousands and millions": Messy(
+        column_of(["950", "1.2K", "3M"]),
+        {"x": [950.0, 1200.0, 3e6], "y": ["a", "b", "a"]},
+        "read as numbers: x ('1.2K' is 1200)",
+    ),
+    "hours and minutes": Messy(
+        column_of(["5h 34m", "45m", "1 day"]),
+        {"x": [334.0, 45.0, 1440.0], "y": ["a", "b", "a"]},
+        "read as durations: x ('5h 34m' is 334 min)",
+    ),
+    "brackets for losses": Messy(
+        column_of(["(1,047.65)", "12.00", "$ (3.5)"]),
+        {"x": [-1047.65, 12.0, -3.5], "y": ["a", "b", "a"]},
+        "is -1047.65",
+    ),
+    "a minus sign behind": Messy(
+        column_of(["1.047,65-", "12,00", "3,5 €-"], ";"),
+        {"x": [-1047.65, 12.0, -3.5], "y": ["a", "b", "a"]},
+        "is -",
+    ),
+    "a typographer's minus sign": Messy(
+        column_of(["−5.00", "12.00", "−0.5"]),
+        {"x": [-5.0, 12.0, -0.5], "y": ["a", "b", "a"]},
+        "('−5.00' is -5)",
+    ),
+    "apostrophes that Excel writes": Messy(
+        column_of(["'306", "'12", "7"]),
+        {"x": [306.0, 12.0, 7.0], "y": ["a", "b", "a"]},
+        AS_NUMBERS,
+    ),
+    "seats stay text": Messy(
+        column_of(["12A", "12B", "7A"]),
+        {"x": ["12A", "12B", "7A"], "y": ["a", "b", "a"]},
+    ),
+    "two units stay text": Messy(
+        column_of(["70 kg", "154 lbs", "80 kg"]),
+        {"x": ["70 kg", "154 lbs", "80 kg"], "y": ["a", "b", "a"]},
+    ),
     "percent": numbers(["1017.77%", "5433.86%", "3.5%"], AS_NUMBERS),
     "percent after a space, with commas": numbers(
         ["1017,77 %", "5433,86 %", "3,5 %"], AS_NUMBERS

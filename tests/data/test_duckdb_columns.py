@@ -16,7 +16,7 @@ from spinney.data.duckdb.columns import (
     translated_errors,
 )
 from spinney.data.duckdb.sql_text import quote_text
-from spinney.errors import DataError, SpinneyWarning
+from spinney.errors import DataError, SpinneyNote, SpinneyWarning
 
 
 @pytest.fixture
@@ -195,10 +195,12 @@ def test_large_integers_are_warned_of(connection):
     "value",
     ["[1]", "{'a': 1}", "'x'::BLOB", "MAP {'a': 1}", "INTERVAL 1 DAY", "'{}'::JSON"],
 )
-def test_other_types_are_refused_unless_ignored(connection, value):
+def test_other_types_are_excluded_unless_declared(connection, value):
     relation = connection.sql(f"SELECT {value} AS x, 1 AS y")
+    with pytest.warns(SpinneyNote, match="'x' has type .* and was excluded"):
+        assert [column.name for column in plan(relation)] == ["y"]
     with pytest.raises(DataError, match=r"'x' has type .*ignore=\['x'\]"):
-        plan(relation)
+        plan(relation, Declarations(nominal=("x",)))
     assert len(plan(relation, Declarations(ignore=("x",)))) == 1
 
 

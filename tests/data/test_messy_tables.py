@@ -13,9 +13,13 @@ from tests.helpers.fuzz import examples
 import spinney
 from spinney import look
 from spinney.data import Declarations, TextFormat
-from spinney.data.duckdb.sql_text_formats import infer_candidates_in_sql
+from spinney.data.duckdb.sql_text_formats import (
+    infer_candidates_in_sql,
+    parse_expression,
+)
 from spinney.data.format_inference import infer_candidates
 from spinney.data.readers import read_table
+from spinney.data.text_formats import DURATION, NUMBER_FORMATS
 from spinney.errors import DataError, ParameterError, SpinneyNote
 
 
@@ -117,6 +121,64 @@ def test_nested_cells_among_texts_are_refused(write):
         read_table(path)
 
 
+def weights(unit: str, n_rows: int = 40) -> str:
+    rows = (f"{50 + i}{unit},{'yn'[i % 40 > 19]}" for i in range(n_rows))
+    return "\n".join(["weight,tall", *rows]) + "\n"
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+def test_a_model_remembers_the_unit_of_a_column(write, tmp_path):
+    model = spinney.grow(
+        write("kg.csv", weights(" kg").encode()), "tall", recipe="cart"
+    )
+    model.save(tmp_path / "m.spinney")
+    model = spinney.load(tmp_path / "m.spinney")
+    assert model.schema.text_format.units == (("weight", "kg"),)
+    expected = ["y"] * 20 + ["n"] * 20
+    for unit in (" kg", "", "kg"):
+        later = write("later.csv", weights(unit).encode())
+        assert model.predict(later).tolist() == expected
+    mixed = weights(" kg").replace("60 kg", "60")
+    assert model.predict(write("mixed.csv", mixed.encode())).tolist() == expected
+    pounds = write("pounds.csv", weights(" lbs").encode())
+    with pytest.raises(DataError, match=r"'weight' counted kg .* but holds '50 lbs'"):
+        model.predict(pounds)
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+def test_a_unit_is_refused_by_a_model_of_plain_numbers(write):
+    model = spinney.grow(
+        write("plain.csv", weights("").encode()), "tall", recipe="cart"
+    )
+    with pytest.raises(DataError, match="but holds '50 kg' in row 1"):
+        model.predict(write("kg.csv", weights(" kg").encode()))
+
+
+def test_look_names_the_unit(write):
+    summary = look(write("kg.csv", weights(" kg").encode()))
+    assert summary.columns[0].kind == "numeric (kg)"
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        (["70 kg", "154 lbs"], "column 'x' mixes units, as in 154 lbs and 70 kg"),
+        (["12%", "0.12"], "column 'x' mixes numbers with and without %"),
+        (
+            [f"{1000 + i}/{i % 7}" for i in range(30)],
+            "column 'x' has texts such as '1000/0', no number because of '/'",
+        ),
+    ],
+)
+def test_what_is_no_number_is_not_called_an_identifier(write, cells, problem):
+    rows = "".join(f"{cell},{'ab'[i % 2]}\n" for i, cell in enumerate(cells * 3))
+    if "/" in cells[0]:
+        rows = "".join(f"{cell},{'ab'[i % 2]}\n" for i, cell in enumerate(cells))
+    summary = str(look(write("table.csv", f"x,y\n{rows}".encode())))
+    assert problem in summary
+    assert "identifier" not in summary
+
+
 def test_what_is_said_of_notation_is_checked():
     for wrong, message in (
         ({"decimal": ";"}, "decimal=';' is unknown"),
@@ -149,6 +211,30 @@ CELLS += ["-", "nan", "17.11.2026", "11/17/2026", "03/04/2026", "3-4-26", "2026/
 CELLS += ["17 Nov 2026", "Nov 17, 2026", "31.02.2026", "17.11.2026 10:30", "red", "1_0"]
 CELLS += ["10:30", "7:05 pm", "13:05 pm", "0:15 am", "10:30:15", "24:00", " 9:59 "]
 CELLS += ["11/17/2026 1:05 pm", "١", " 7 ", "USD 8", "1\u00a0234,5", "NA", "12,34,567"]
+CELLS += ["82 kg", "83.5kg", "154 lbs", "1 lb", "3,000 sq ft", "12A", "5 m", "5m", "5M"]
+CELLS += ["(1,047.65)", "1047.65-", "−5.00", "1.2K", "3M", "4bn", "2 M", "'306", "1st"]
+CELLS += [
+    "5h 34m",
+    "45 min",
+    "2 days",
+    "1h",
+    "90s",
+    "20 °C",
+    "7 am",
+    "km",
+    "($5)",
+    "5 EUR",
+]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_sql_and_python_parse_alike(cell):
+    quoted = cell.replace("'", "''")
+    texts = DATABASE.sql(f"SELECT '{quoted}' AS c0")
+    for format in (*NUMBER_FORMATS, DURATION):
+        if format.matches(cell):
+            (row,) = texts.project(parse_expression("c0", format)).fetchall()
+            assert row == (format.parse(cell),)
 
 
 @given(st.lists(st.sampled_from(CELLS), min_size=1, max_size=4))

@@ -6,9 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from spinney import look
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
-from spinney.errors import DataError
+from spinney.errors import DataError, SpinneyNote
 
 
 def test_types_are_those_of_the_file(tmp_path, assert_same_table):
@@ -27,13 +28,20 @@ def test_declared_nominal_numbers_stay_numbers(tmp_path):
     assert table["i"].levels == (7, 8)
 
 
-def test_nested_column_is_refused_unless_ignored(tmp_path):
+def test_nested_columns_are_excluded_with_a_note(tmp_path):
     path = tmp_path / "t.parquet"
     pl.DataFrame({"l": [[1]], "s": [{"a": 1, "b": {"c": 2}}], "x": [1]}).write_parquet(
         path
     )
+    with pytest.warns(SpinneyNote) as notes:
+        assert read_table(path).names == ("x",)
+    said = [str(each.message) for each in notes]
+    assert said[0] == "column 'l' has type BIGINT[] and was excluded"
+    assert len(said) == 2
+    assert "'l' has type BIGINT[] and was excluded" in str(look(path))
+    declared = Declarations(nominal=("l",))
     with pytest.raises(DataError, match=r"'l' has type BIGINT\[\].*ignore=\['l'\]"):
-        read_table(path)
+        read_table(path, declarations=declared)
     table = read_table(path, declarations=Declarations(ignore=("l", "s")))
     assert table.names == ("x",)
 

@@ -96,6 +96,33 @@ def test_rows_of_long_tables_are_looked_at_here_and_there():
     assert "in 100 % of 10000 sampled rows" in found
 
 
+THREE = ["ill", "well", "dead"] * 100
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["yes" if each == "dead" else "no" for each in THREE],
+        [f"day {i}" if y == "dead" else None for i, y in enumerate(THREE)],
+    ],
+    ids=["by its values", "by its missing cells"],
+)
+def test_a_column_that_predicts_one_class(cells):
+    assert warnings_of({"died": cells, "y": THREE}) == [
+        "column 'died' alone predicts 'y' = 'dead' in 100 % of rows: possible target "
+        "leakage; exclude it if it is not known beforehand (ignore=['died'])"
+    ]
+    assert warnings_of({"died": cells, "y": THREE}, nominal=("died",)) == []
+
+
+def test_one_class_needs_most_of_its_rows():
+    cells = ["yes" if each == "dead" else "no" for each in THREE]
+    cells[:2] = ["yes", "yes"]
+    assert warnings_of({"died": cells, "y": THREE}) == []
+    rare = ["rare" if i < 19 else "ab"[i % 2] for i in range(MIN_ROWS)]
+    assert warnings_of({"x": [y == "rare" for y in rare], "y": rare}) == []
+
+
 def test_a_number_to_predict():
     price = [float(each**2) for each in range(MIN_ROWS)]
     tax = [0.2 * each for each in price]

@@ -227,10 +227,11 @@ def test_options_that_are_elsewhere(capsys, command, remedy):
     assert remedy in capsys.readouterr().err
 
 
-def test_columns_with_commas_between_are_written_one_by_one(tmp_path, capsys):
+def test_columns_are_listed_with_commas_or_by_a_pattern(tmp_path, capsys):
     path = written(tmp_path, ["a,b,c", "1,2,3", "4,5,6"])
-    assert run(["look", path, "--ignore", "a,b"]) == 3
-    assert "by itself (--ignore a --ignore b)" in capsys.readouterr().err
+    for names in ("a,b", "[ab]", "?"):
+        assert run(["look", path, "--ignore", names]) == (0 if names == "a,b" else 3)
+    assert "every column is ignored" in capsys.readouterr().err
 
 
 def test_names_of_columns_are_shown_whole():

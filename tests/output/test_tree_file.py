@@ -156,7 +156,7 @@ def test_a_new_field_must_enter_the_format():
     known = {
         # Steps, sequence, validation rows and what was learned are not kept.
         Model: "tree recipe fingerprint steps sequence recipe_scores validation_rows "
-        "member update_state stream_stats",
+        "member update_state stream_stats quality",
         Member: "number of",
         RecipeScore: "name risk deviation leaves chosen",
         Tree: "schema nodes certificate",

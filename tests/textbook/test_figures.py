@@ -95,21 +95,21 @@ FIGURE_4_4 = {
 FIGURE_4_5 = {
     "umbilicus": {
         "flat": ("false", "2 rows"),
-        "hollow": ("true", "3 of 4 rows"),
-        "slightly hollow": ("true", "2 of 4 rows"),
+        "hollow": ("true", "3 of 4 correct"),
+        "slightly hollow": ("true", "2 of 4 correct"),
     }
 }
 # Node ⑥ has become a leaf of {7, 15}, node ② one of {1, 2, 3, 14}.
 FIGURE_4_6 = {
     "umbilicus": {
         "flat": ("false", "2 rows"),
-        "hollow": ("true", "3 of 4 rows"),
+        "hollow": ("true", "3 of 4 correct"),
         "slightly hollow": {
             "root": {
                 **ROOT_BELOW,
                 "slightly curly": {
                     "color": {
-                        "dark": ("true", "1 of 2 rows"),
+                        "dark": ("true", "1 of 2 correct"),
                         "green": ("true", "1 row"),
                         "light": ("true", NO_ROWS),
                     }

@@ -31,6 +31,21 @@ style_options = combined_options(
     click.option(
         "--horizontal", is_flag=True, help="Draw the root of the tree at the left."
     ),
+    click.option("--title", help="Title of the picture.  [default: the target]"),
+    click.option(
+        "--palette",
+        metavar="NAME|COLOURS",
+        help="okabe-ito, grey, pastel, or colours: '#0072b2,#e69f00'.  "
+        "[default: okabe-ito]",
+    ),
+    click.option(
+        "--digits",
+        type=click.IntRange(min=1),
+        help="Significant digits of numbers; splits have more if rows need them.",
+    ),
+    click.option(
+        "--leaves-at-bottom", is_flag=True, help="Draw all leaves on the last level."
+    ),
 )
 picture_options = combined_options(
     click.option(
@@ -63,6 +78,10 @@ def tree_style(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
         "horizontal": options["horizontal"],
         "max_depth": depth,
         "bars": options["bars"],
+        "title": options["title"],
+        "palette": options["palette"] or "okabe-ito",
+        "digits": options["digits"],
+        "leaves_at_bottom": options["leaves_at_bottom"],
     }
 
 

@@ -28,7 +28,7 @@ rows_options = combined_options(
 format_option = click.option(
     "--output-format",
     metavar="NAME",
-    help="csv, tsv, jsonl or parquet.  [default: by the suffix of -o, else csv]",
+    help="csv, tsv, jsonl, xlsx or parquet.  [default: by the suffix of -o, else csv]",
 )
 
 
@@ -90,7 +90,7 @@ def rows_output(options: Mapping[str, Any], *, json_: bool = False) -> RowsOutpu
 
     ``json_`` says whether --json was given for the rows.
     """
-    from spinney.data.writers import output_format_of
+    from spinney.data.writers import WHOLE_FILES, output_format_of
 
     path = None if options["output"] == STANDARD_OUTPUT else options["output"]
     check_output(path, overwrite=options["overwrite"])
@@ -99,8 +99,8 @@ def rows_output(options: Mapping[str, Any], *, json_: bool = False) -> RowsOutpu
         msg = f"--json and --output-format {declared} exclude each other: remove one"
         raise ParameterError(msg)
     format_ = output_format_of(path, declared=JSON if json_ else declared)
-    if path is None and format_ == "parquet":
-        msg = "parquet cannot be written to standard output: name a file with -o"
+    if path is None and format_ in WHOLE_FILES:
+        msg = f"{format_} cannot be written to standard output: name a file with -o"
         raise ParameterError(msg)
     if options["spreadsheet"] and format_ not in ("csv", "tsv"):
         msg = f"--spreadsheet needs CSV or TSV, not {format_}: remove it"

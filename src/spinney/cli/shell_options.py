@@ -98,7 +98,7 @@ def tree_choice_text(model: Any, path: str) -> str:
 # If a command has more options than these, --help hides the rare ones.
 MAX_SHOWN = 20
 RARE = frozenset(
-    {"format_", "encoding", "decimal", "thousands", "dates", "skip", "engine"}
+    {"format_", "encoding", "decimal", "thousands", "dates", "skip", "engine", "sheet"}
     | {"criterion", "missing_policy", "set", "prior", "cost_matrix", "test_cost"}
     | {"tie_break_order", "forced_split", "random_state", "n_jobs", "ascii_"}
     | {"quiet", "weight", "ordinal", "values"}
@@ -239,10 +239,14 @@ file_options = combined_options(
         "--dates", help="dayfirst or monthfirst: the order in dates such as 3/4/2026."
     ),
     click.option("--skip", type=int, help="Number of lines above the header to skip."),
+    click.option("--sheet", help="Sheet of an Excel workbook: its name or number."),
 )
 
 reading_options = combined_options(
-    _repeatable("--nominal", "Treat a column as categorical. Repeatable."),
+    _repeatable(
+        "--nominal",
+        "Treat a column, or all of a pattern such as Q7_*, as categorical. Repeatable.",
+    ),
     _repeatable(
         "--ordinal",
         'Ordered column and its levels, low to high: "size:small<medium<large".',
@@ -444,7 +448,7 @@ def build_text_format(options: Mapping[str, Any]) -> "TextFormat":
     """Return the format of numbers and dates in :data:`file_options`."""
     from spinney.data import TextFormat
 
-    names = ("decimal", "thousands", "dates", "skip")
+    names = ("decimal", "thousands", "dates", "skip", "sheet")
     return TextFormat(*(options[name] for name in names))
 
 

@@ -13,15 +13,11 @@ from spinney.data.cells import (
     warn_of_large_integers,
 )
 from spinney.data.column_issues import (
-    MIN_IDENTIFIER_FRACTION,
     REMOTE_ISSUES,
     X_ISSUES,
-    IntegerSummary,
     IssueFacts,
     column_warnings,
     exclude_identifiers,
-    is_identifier_name,
-    is_row_numbering,
     table_warnings,
     without_identifiers,
 )
@@ -36,6 +32,12 @@ from spinney.data.declarations import (
 )
 from spinney.data.declared_values import MAX_UNUSED_VALUES, unused_values_note
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
+from spinney.data.row_numbers import (
+    MIN_IDENTIFIER_FRACTION,
+    IntegerSummary,
+    is_identifier_name,
+    is_row_numbering,
+)
 from spinney.data.schema import (
     Attribute,
     Fingerprint,
@@ -43,6 +45,7 @@ from spinney.data.schema import (
     Target,
     missing_columns,
 )
+from spinney.data.survey_answers import survey_note
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_leakage import (

@@ -36,6 +36,7 @@ from spinney.data.times import (
 from spinney.errors import CellError, DataError, Setting, Step, Text, phrase, warn
 
 LARGEST_EXACT_INTEGER = 2**53
+MAX_SAMPLED = 200  # texts by which the format of most is found
 _TIMES = (datetime.date, datetime.time)
 
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
@@ -99,7 +100,8 @@ def text_cell_error(
 ) -> DataError:
     """Return the error for a text in a column declared numeric."""
     if declarations.only is not None:
-        return model_text_error(name, value, row=row)
+        unit = declarations.model_format.unit(name)
+        return model_text_error(name, value, row=row, unit=unit)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
         remedy=phrase(
@@ -110,25 +112,42 @@ def text_cell_error(
 
 
 def first_unparsable(texts: Sequence[str], formats: Iterable[CellFormat]) -> str:
-    """Return the first text that no format parses, else the first text.
+    """Return the first text that no format parses, or not that of most; else the first.
 
     >>> first_unparsable(["1,5", "x"], NUMBER_FORMATS)
     'x'
+    >>> first_unparsable(["11/17/26", "12/31/26", "17.11.26"], DATE_AND_TIME_FORMATS)
+    '17.11.26'
     """
+    formats, sample = tuple(formats), texts[:MAX_SAMPLED]
+    likely = max(formats, key=lambda format: sum(map(format.can_parse, sample)))
     unparsable = (t for t in texts if not any(f.can_parse(t) for f in formats))
-    return next(unparsable, texts[0])
+    unlike = (text for text in texts if not likely.can_parse(text))
+    return next(unparsable, None) or next(unlike, texts[0])
 
 
 def model_text_error(
-    name: str, value: Value, kind: str = "numeric", *, row: int | None = None
+    name: str,
+    value: Value,
+    kind: str = "numeric",
+    *,
+    row: int | None = None,
+    unit: str | None = None,
 ) -> DataError:
     """Return the error for a text in a column of numbers or dates of a model.
 
-    ``row`` is the first row with this text, from 1, if rows have an order.
+    ``row`` is the first row that has it, counted from 1, if rows have an order;
+    ``unit`` is that of the column in the table of the model.
     """
     # A column without known cells is numeric, too.
     where = "" if row is None else f" in row {row}"
     step = Step("grow", (Setting("nominal", [name]),), subject="data")
+    if unit is not None:
+        return DataError(
+            f"column {name!r} counted {unit} when the model was grown, but holds "
+            f"{value!r}{where}",
+            remedy=f"convert it to {unit}, or leave the cell empty",
+        )
     return DataError(
         f"column {name!r} was {kind} when the model was grown, but holds {value!r}"
         f"{where}",
@@ -308,7 +327,7 @@ def column_from_values(
         return _time_column(name, cells, families, declarations)
     if kind == "numeric" or (kind is None and families <= {"number"}):
         return _number_column(name, cells, declarations)
-    levels = declarations.ordinal[name] if kind == "ordinal" else None
+    levels = declarations.levels(name) if kind == "ordinal" else None
     return coded_column(name, cells, missing=declarations.missing, levels=levels)
 
 
@@ -451,7 +470,7 @@ def _time_column(
         raise DataError(msg, remedy=remedy)
     kind = declarations.kind(name)
     if kind in ("nominal", "ordinal"):
-        levels = declarations.ordinal.get(name)
+        levels = declarations.levels(name) if kind == "ordinal" else None
         texts = [None if cell is None else time_text(cell) for cell in cells]
         return coded_column(name, texts, missing=declarations.missing, levels=levels)
     family = "instant" if "instant" in families else next(iter(families))

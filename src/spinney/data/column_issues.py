@@ -5,12 +5,10 @@ is "" if there is none; its *remedy* says what to do. The facts of a column come
 cells in memory, from an engine, or from all partitions of a table.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from math import inf
 
 import numpy as np
 
@@ -18,6 +16,13 @@ from spinney._support.arrays import Integers
 from spinney._support.text import first_of, joined, value_text
 from spinney.data.declarations import Declarations
 from spinney.data.format_inference import LIKELY, SURE, infer_candidates
+from spinney.data.row_numbers import (
+    IntegerSummary,
+    is_identifier_name,
+    is_row_number_name,
+    is_row_numbering,
+    nearly_unique,
+)
 from spinney.data.table import Column, Table, Value, with_row
 from spinney.data.unparsable_cells import (
     MAX_NAMED,
@@ -25,59 +30,12 @@ from spinney.data.unparsable_cells import (
     MIN_NUMBERS,
     common_format,
     conversion,
+    missing_to_number,
+    mixed_units,
     unparsable_cells,
     unparsable_remedy,
 )
 from spinney.errors import Setting, SpinneyWarning, Text, note, phrase, warn
-
-MIN_IDENTIFIERS = 10
-MIN_NUMBERED_ROWS = 3  # minimum rows for a column with such a name
-# In a smaller table, two equal cells are a large fraction.
-MIN_CELLS_WITH_REPEATS = 20
-MIN_IDENTIFIER_FRACTION = 0.9
-# Names of row-number columns, letters only, and last words of such names.
-ROW_NUMBER_NAMES = {
-    "",
-    "id",
-    "index",
-    "no",
-    "nr",
-    "number",
-    "row",
-    "rowid",
-    "rownumber",
-}
-ROW_NUMBER_NAMES |= {"rowindex", "nummer", "编号", "序号"}
-ROW_NUMBER_WORDS = {"id", "no", "nr", "number"}
-MIN_INDEX_ROWS = 20  # with fewer rows, "index" may be a price index
-
-
-@dataclass(frozen=True, slots=True)
-class IntegerSummary:
-    """The counts of a column whose known cells are all integers."""
-
-    n_rows: int
-    n_known: int
-    n_different: int
-    least: float
-    greatest: float
-
-    @classmethod
-    def of(cls, column: Column) -> "IntegerSummary | None":
-        """Return the counts of cells in memory; None if not all are integers."""
-        known = column.cells[~column.missing]
-        if not len(known) or (known != np.floor(known)).any():
-            return None
-        different = np.unique(known)
-        sizes = len(column.cells), len(known), len(different)
-        return cls(*sizes, float(different[0]), float(different[-1]))
-
-    @property
-    def is_consecutive(self) -> bool:
-        """Whether the numbers are consecutive, in any order and from any start."""
-        if self.n_rows < MIN_NUMBERED_ROWS or self.n_different < self.n_rows:
-            return False
-        return self.greatest - self.least == self.n_rows - 1
 
 
 @dataclass(frozen=True)
@@ -138,6 +96,17 @@ class IssueFacts:
         return unparsable_cells(
             self.levels, lambda text: len(self._cells_with(text)) == 1
         )
+
+    @cached_property
+    def number_problem(self) -> str:
+        """Why a column of texts that look like numbers is none of numbers.
+
+        Digits count if the column would be an identifier otherwise.
+        """
+        problem = mixed_units(self.values)
+        if problem or not self.is_identifier:
+            return problem
+        return missing_to_number(self.values)
 
     @property
     def unparsable_in_words(self) -> str:
@@ -224,19 +193,6 @@ def facts_of(
     ]
 
 
-def nearly_unique(n_different: int, n_known: int) -> bool:
-    """Return whether enough known cells differ to identify rows.
-
-    >>> nearly_unique(9, 9), nearly_unique(10, 10)
-    (False, True)
-    >>> nearly_unique(18, 19), nearly_unique(18, 20)
-    (False, True)
-    """
-    if n_different < max(MIN_IDENTIFIERS, MIN_IDENTIFIER_FRACTION * n_known):
-        return False
-    return n_different == n_known or n_known >= MIN_CELLS_WITH_REPEATS
-
-
 def _are_identifiers(values: Sequence[Value]) -> bool:
     """Return whether values are texts, and neither numbers nor dates.
 
@@ -247,64 +203,6 @@ def _are_identifiers(values: Sequence[Value]) -> bool:
         return False
     found = infer_candidates(islice(map(str, values), MAX_TRIED))
     return found is None or (found.is_plain and not found.placeholders)
-
-
-def is_row_number_name(name: str, n_rows: float = inf) -> bool:
-    """Return whether a name is a row-number name for a table of ``n_rows``.
-
-    >>> [is_row_number_name(name) for name in ("ID", "PassengerId", "order_no", "paid")]
-    [True, True, True, False]
-    >>> is_row_number_name("price index", 4), is_row_number_name("index", 4)
-    (False, True)
-    >>> is_row_number_name("#"), is_row_number_name("0")
-    (True, False)
-    """
-    bare, last = _letters_and_last_word(name)
-    is_index = last == "index" and n_rows >= MIN_INDEX_ROWS
-    return bare in ROW_NUMBER_NAMES or last in ROW_NUMBER_WORDS or is_index
-
-
-def is_identifier_name(name: str) -> bool:
-    """Return whether a name is that of an identifier column.
-
-    >>> [is_identifier_name(name) for name in ("customer_id", "index", "OrderNo")]
-    [True, True, True]
-    >>> [is_identifier_name(name) for name in ("price index", "population", "%")]
-    [False, False, False]
-    """
-    bare, last = _letters_and_last_word(name)
-    return bare in ROW_NUMBER_NAMES - {""} or last in ROW_NUMBER_WORDS
-
-
-def _letters_and_last_word(name: str) -> tuple[str, str]:
-    """Return the letters of a name (without any, its digits), and its last word."""
-    letters = "".join(filter(str.isalpha, name.lower()))
-    *_, last = ["", *map(str.lower, _WORDS.findall(name))]
-    return letters or "".join(filter(str.isdigit, name)), last
-
-
-# Letters up to the next other character, or capital after a small letter.
-_WORDS = re.compile(r"(?:[^\W\d_a-z]+[a-z]*|[a-z]+)")
-
-
-def is_row_numbering(column: Column, fewest: int = MIN_IDENTIFIERS) -> bool:
-    """Return whether a column numbers the rows in their order, from 0 or 1.
-
-    A column with a row-number name may number them in any order and from any start;
-    other columns need ``fewest`` rows.
-    """
-    cells, n_rows = column.cells, len(column.cells)
-    if (
-        column.kind != "numeric"
-        or column.unit is not None
-        or n_rows < MIN_NUMBERED_ROWS
-    ):
-        return False
-    if is_row_number_name(column.name, n_rows):
-        numbers = IntegerSummary.of(column)
-        return numbers is not None and numbers.is_consecutive
-    in_order = n_rows >= fewest and cells[0] in (0, 1)
-    return bool(in_order and (np.diff(cells) == 1).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +222,7 @@ class Issue:
 
 
 def _has_unparsable(facts: IssueFacts) -> str:
-    if not facts.unparsable or facts.name in facts.declared.nominal:
+    if not facts.unparsable or facts.declared.kind(facts.name) == "nominal":
         return ""
     return f"reads as text because of {facts.unparsable_in_words}"
 
@@ -336,6 +234,18 @@ def _unparsable_remedy(facts: IssueFacts) -> Text:
         facts.unparsable,
         has_types=facts.has_types,
         parses_text=facts.parses_text,
+    )
+
+
+def _is_no_number(facts: IssueFacts) -> str:
+    """Describe what keeps texts that look like numbers from being numbers."""
+    return "" if facts.unparsable or facts.is_declared else facts.number_problem
+
+
+def _number_remedy(facts: IssueFacts) -> Text:
+    return phrase(
+        "write one kind of number in all cells, or declare it ({})",
+        Setting("nominal", [facts.name]),
     )
 
 
@@ -384,7 +294,7 @@ def _conversion_remedy(facts: IssueFacts) -> Text:
 
 
 def _is_identifier(facts: IssueFacts) -> str:
-    if not facts.is_identifier or facts.unparsable:
+    if not facts.is_identifier or facts.unparsable or _is_no_number(facts):
         return ""
     return f"looks like an identifier with {facts.n_unique_in_words}"
 
@@ -424,15 +334,21 @@ IDENTIFIERS = {
 }
 ISSUES = {
     "unparsable": Issue(_has_unparsable, _unparsable_remedy),
+    "no number": Issue(_is_no_number, _number_remedy),
     "similar values": Issue(_has_similar_values, lambda _: "merge them"),
     "unconverted text": Issue(_has_unconverted_text, _conversion_remedy),
     **IDENTIFIERS,
 }
 # Issues of remote rows.
-REMOTE_ISSUES = {"unparsable": ISSUES["unparsable"], **IDENTIFIERS}
-# Issues of X; estimators keep all columns, as later tables have as many.
+REMOTE_ISSUES = {
+    "unparsable": ISSUES["unparsable"],
+    "no number": ISSUES["no number"],
+    **IDENTIFIERS,
+}
+# Issues of X, whose columns an estimator keeps: later tables have as many.
 X_ISSUES = {
     "unparsable": ISSUES["unparsable"],
+    "no number": ISSUES["no number"],
     "unconverted text": ISSUES["unconverted text"],
     "row number": Issue(_is_row_number, _remedy_for_x),
     "identifier": Issue(
@@ -577,6 +493,9 @@ def _report_excluded(facts: IssueFacts) -> None:
     if facts.unparsable:
         problem = f"{column} {_has_unparsable(facts)}, and was excluded"
         warn(problem, remedy=_unparsable_remedy(facts))
+        return
+    if problem := _is_no_number(facts):
+        warn(f"{column} {problem}, and was excluded", remedy=_number_remedy(facts))
         return
     why = "numbers the rows"
     if facts.is_identifier:

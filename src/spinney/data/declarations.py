@@ -6,20 +6,26 @@ a column ignored, a text such as ``NA`` missing.
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
-from typing import Any
+from fnmatch import fnmatchcase
+from typing import Any, cast
 
-from spinney._support.text import first_of
+from spinney._support.text import first_of, joined
 from spinney.data.table import Kind, Value
 from spinney.data.text_formats import UNDECLARED, TextFormat
 from spinney.errors import (
     DataError,
     ParameterError,
     Setting,
-    Text,
     did_you_mean,
-    phrase,
     refusal,
 )
 
@@ -31,9 +37,10 @@ class Declarations:
     Parameters
     ----------
     nominal, numeric, ignore : tuple of str
-        Names of columns.
+        Names of columns; patterns, such as ``Q7_*``; lists, such as ``a,b``. An exact
+        name takes precedence.
     ordinal : mapping of str to tuple of str
-        Levels from low to high, by column name.
+        Levels, low to high, by the name of the column, a pattern or a list.
     values : mapping of str to tuple of str
         All permitted values of nominal columns, by column name.
     missing : tuple of str
@@ -69,7 +76,7 @@ class Declarations:
 
     @property
     def names(self) -> list[str]:
-        """The declared columns; repeated if declared several times.
+        """The declared columns and patterns, each as often as it is declared.
 
         A column with declared values is nominal, and may be declared nominal, too.
         """
@@ -83,21 +90,63 @@ class Declarations:
 
     def ignores(self, name: str) -> bool:
         """Return whether a column is skipped."""
-        return name in self.ignore or (self.only is not None and name not in self.only)
+        if self.only is not None and name not in self.only:
+            return True
+        return self._declared(name) == "ignore"
+
+    def _declared(self, name: str) -> str | None:
+        """Return how a column is declared: by its name, or else by a pattern."""
+        exact = (kind for kind, names in self._groups if name in names)
+        return next(exact, None) or next(self._by_pattern(name), None)
+
+    def _by_pattern(self, name: str) -> Iterator[str]:
+        """Yield how patterns declare a column."""
+        for kind, names in self._groups:
+            if any(is_pattern(each) and matches(name, each) for each in names):
+                yield kind
+
+    @property
+    def _groups(self) -> tuple[tuple[str, Collection[str]], ...]:
+        return (
+            ("ignore", self.ignore),
+            ("nominal", self.nominal),
+            ("ordinal", self.ordinal),
+            ("numeric", self.numeric),
+        )
 
     def kind(self, name: str) -> Kind | None:
         """Return the declared kind of a column, or None."""
-        if self.as_text or name in self.nominal or name in self.values:
+        if self.as_text or name in self.values:
             return "nominal"
-        if name in self.ordinal:
-            return "ordinal"
-        if name in self.numeric:
-            return "numeric"
-        return None
+        declared = self._declared(name)
+        return None if declared == "ignore" else cast("Kind | None", declared)
 
     def levels(self, name: str) -> tuple[str, ...]:
         """Return the declared levels or values of a column."""
-        return self.ordinal.get(name) or self.values.get(name) or ()
+        if name in self.ordinal or name in self.values:
+            return self.ordinal.get(name) or self.values.get(name) or ()
+        if self.kind(name) != "ordinal":
+            return ()
+        return next(
+            levels
+            for each, levels in self.ordinal.items()
+            if is_pattern(each) and matches(name, each)
+        )
+
+
+def is_pattern(entry: str) -> bool:
+    """Return whether a declared name may stand for several columns."""
+    return "*" in entry or "?" in entry or "," in entry
+
+
+def matches(name: str, entry: str) -> bool:
+    """Return whether a pattern, or one of a list, matches the name of a column.
+
+    >>> [matches("Q7_1", entry) for entry in ("Q7_*", "Q7_?", "id, Q7_1", "q*")]
+    [True, True, True, False]
+    """
+    parts = (part.strip().replace("[", "[[]") for part in entry.split(","))
+    return any(fnmatchcase(name, part) for part in parts)
 
 
 def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
@@ -213,17 +262,20 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
     """Raise unless every declared column exists and is declared once."""
     may_lack = declarations.only is not None or declarations.as_text
     known = set(names)
-    for name in declarations.names:
-        if name not in known and not may_lack:
-            parts = [part.strip() for part in name.split(",")]
-            remedy: Text = did_you_mean(name, names)
-            if len(parts) > 1 and set(parts) <= known:
-                kind = "ignore" if name in declarations.ignore else "nominal"
-                kind = "numeric" if name in declarations.numeric else kind
-                setting = Setting(kind, parts)
-                remedy = phrase("name each column by itself ({})", setting)
-            msg = f"column {name!r} is declared but not in the table"
-            raise DataError(msg, remedy=remedy)
+    for entry in declarations.names:
+        if entry in known or may_lack:
+            continue
+        for name in map(str.strip, entry.split(",")):
+            if not any(matches(column, name) for column in names):
+                kind = "pattern" if is_pattern(name) else "column"
+                msg = f"{kind} {name!r} is declared but not in the table"
+                raise DataError(msg, remedy=did_you_mean(name, names))
+    if any(map(is_pattern, declarations.names)):
+        for name in known.difference(declarations.names):
+            kinds = [*declarations._by_pattern(name)]
+            if len(kinds) > 1:
+                msg = f"column {name!r} matches patterns of {joined(kinds)}"
+                raise ParameterError(msg, remedy="name it exactly in one of them")
     for name, count in Counter(declarations.names).items():
         if count > 1:
             msg = (

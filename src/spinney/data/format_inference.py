@@ -23,10 +23,12 @@ from spinney.data.text_formats import (
     CELL_FORMATS,
     CURRENCY,
     DATE_ORDERS,
+    DURATION,
     CellFormat,
     DateFormat,
     NumberFormat,
     TextFormat,
+    unit_of,
 )
 
 PLACEHOLDERS = frozenset(
@@ -56,8 +58,13 @@ class FormatCandidates:
     is_plain : bool
         Whether all cells are plain numbers, as programs write them.
     example : str
-        An example cell. placeholders : tuple of str
-        The placeholders among the cells.
+        A cell.
+    placeholders : tuple of str
+        Those among the cells.
+    unit : str
+        The unit behind the numbers, "" if they have none.
+    has_units : bool
+        Whether all cells have the unit, if there is one.
     """
 
     formats: Collection[CellFormat]
@@ -65,6 +72,24 @@ class FormatCandidates:
     is_plain: bool
     example: str
     placeholders: tuple[str, ...] = ()
+    unit: str = ""
+    has_units: bool = True
+
+    def usable(self, model_unit: str | None, *, for_model: bool) -> list[CellFormat]:
+        """Return the formats, without numbers in a unit that is not the expected one.
+
+        A model expects the unit of its own table, in which numbers may lack it.
+        """
+        if for_model or model_unit:
+            is_usable = self.unit in ("", model_unit)
+        else:
+            is_usable = self.has_units
+        return [f for f in self.formats if is_usable or not isinstance(f, NumberFormat)]
+
+    @property
+    def are_dates(self) -> bool:
+        """Whether the cells can be dates only."""
+        return all(isinstance(format, DateFormat) for format in self.formats)
 
     @property
     def decimals(self) -> set[str]:
@@ -114,7 +139,10 @@ def infer_candidates(texts: Iterable[str]) -> FormatCandidates | None:
     present = set(texts)
     known = sorted(present - PLACEHOLDERS)
     formats = [f for f in CELL_FORMATS if known and all(map(f.can_parse, known))]
-    if not formats or not have_one_unit(known):
+    units = set(map(unit_of, known)) if formats else set()
+    if not have_one_unit(known, units):
+        formats = [f for f in formats if not isinstance(f, NumberFormat)]
+    if not formats:
         return None
     if len(known) == 1 < len(present):
         return None  # "-" and "1" may both be names
@@ -123,8 +151,15 @@ def infer_candidates(texts: Iterable[str]) -> FormatCandidates | None:
         formats,
         has_marks=bool(with_marks),
         is_plain=all(map(_PLAIN.fullmatch, known)),
-        example=max(with_marks or known),
+        example=max(
+            [text for text in with_marks if not _PLAIN.fullmatch(text)]
+            or with_marks
+            or [text for text in known if not _PLAIN.fullmatch(text)]
+            or known
+        ),
         placeholders=tuple(sorted(present & PLACEHOLDERS)),
+        unit=max(units).strip("%"),
+        has_units="" not in units or max(units) in ("", "%"),
     )
 
 
@@ -132,17 +167,33 @@ _PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII
 _CURRENCY = re.compile(CURRENCY)
 
 
-def have_one_unit(texts: Collection[str]) -> bool:
-    """Return whether all or no cells are percentages, with at most one currency.
+# Letters that are no unit: those of times and ordinals.
+_NO_UNITS = {"am", "pm", "AM", "PM", "a.m", "p.m", "st", "nd", "rd", "th", "x"}
 
-    >>> have_one_unit(["5 %", "0.05"]), have_one_unit(["$5", "6"])
-    (False, True)
-    >>> have_one_unit(["$5", "€6"])
-    False
+
+def have_one_unit(texts: Collection[str], units: Collection[str]) -> bool:
+    """Return whether numbers have one currency, and one unit in all cells that have it.
+
+    A percent sign must be in all cells or in none.
+
+    >>> [have_one_unit(texts, set(map(unit_of, texts))) for texts in (
+    ...     ["5 %", "0.05"], ["$5", "6"], ["$5", "€6"], ["70 kg", "154 lbs"])]
+    [False, True, False, False]
     """
-    n_percent = sum("%" in text for text in texts)
     currencies = {sign for text in texts for sign in _CURRENCY.findall(text)}
-    return n_percent in (0, len(texts)) and len(currencies) < 2
+    return len(currencies) < 2 and is_one_unit(units)
+
+
+def is_one_unit(units: Collection[str]) -> bool:
+    """Return whether the units of cells, "" among them for none, are one.
+
+    >>> [is_one_unit(units) for units in ({"kg"}, {"", "kg"}, {"", "%"}, {"st"})]
+    [True, True, False, False]
+    """
+    named = set(units) - {""}
+    if "%" in named:
+        return len(units) == 1
+    return len(named) < 2 and not any(unit.split()[0] in _NO_UNITS for unit in named)
 
 
 def choose_formats(
@@ -150,8 +201,14 @@ def choose_formats(
     text_format: TextFormat,
     delimiter: str = ",",
     model_format: TextFormat = _UNDECLARED,
+    *,
+    names: Mapping[str, str] | None = None,
+    for_model: bool = False,
 ) -> dict[str, CellFormat]:
     """Return the format of each column whose format is known.
+
+    ``names`` are those by which a user knows the columns, and ``for_model`` says that
+    a model reads: then a unit must be that of its own table.
 
     Examples
     --------
@@ -168,7 +225,13 @@ def choose_formats(
     likely = decimal or ("," if delimiter == ";" else ".")
     chosen: dict[str, CellFormat] = {}
     for name, candidates in columns.items():
-        numbers = [f for f in candidates.formats if isinstance(f, NumberFormat)]
+        unit = model_format.unit(name if names is None else names[name])
+        usable = candidates.usable(unit, for_model=for_model)
+        numbers = [f for f in usable if isinstance(f, NumberFormat)]
+        if DURATION in usable and (unit == DURATION.unit or not numbers):
+            if not for_model or unit == DURATION.unit:
+                chosen[name] = DURATION
+            continue
         if numbers:
             # Plain numbers stay plain, unless decimal commas are known.
             has_comma = decimal == "," and candidates.has_marks

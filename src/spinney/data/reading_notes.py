@@ -21,6 +21,8 @@ from spinney.data.text_formats import (
     NUMBER_FORMATS,
     CellFormat,
     DateFormat,
+    DurationFormat,
+    NumberFormat,
     TextFormat,
 )
 from spinney.errors import Setting, Text, note
@@ -64,6 +66,12 @@ class ReadingNotes:
         )
         self.add(f"{n_lines} {was} skipped (", Setting("skip", n_lines), ")")
 
+    def add_descriptions(self, n_lines: int) -> None:
+        """Note that lines below the header were skipped, which describe columns."""
+        if n_lines:
+            lines = "1 line" if n_lines == 1 else f"{n_lines} lines"
+            self.add(f"{lines} of descriptions below the header skipped")
+
     def add_padded(self, name: str, example: str | None) -> None:
         """Note that numbers of a column have leading zeros, like codes.
 
@@ -106,7 +114,12 @@ declare "
             decisive = ignored()
         self.add_certain(decisive.values())
         settings = (declared.text_format, delimiter, declared.model_format)
-        formats = choose_formats({**candidates, **decisive}, *settings)
+        formats = choose_formats(
+            {**candidates, **decisive},
+            *settings,
+            names=names,
+            for_model=declared.only is not None,
+        )
         formats = {column: f for column, f in formats.items() if column in candidates}
         for column, found in candidates.items():
             name = column if names is None else names[column]
@@ -139,7 +152,7 @@ declare "
                 0
             ]  # plain numbers, unlike the model's training table
         if format is None:
-            if not candidates.is_plain:
+            if candidates.are_dates and not candidates.is_plain:
                 day, month = (Setting("dates", order) for order in DATE_ORDERS)
                 example = candidates.example
                 text = (
@@ -149,6 +162,11 @@ declare "
             return
         if candidates.placeholders and not self.quiet:
             self._placeholders[name] = candidates.placeholders
+        self._add_unit(name, candidates, format)
+        if isinstance(format, DurationFormat):
+            if not self.quiet:
+                self._add_parsed(self._parsed, name, candidates.example, format)
+            return
         if isinstance(format, DateFormat):
             ambiguous = (
                 declared_format.dates is None and len(candidates.date_orders) > 1
@@ -174,11 +192,27 @@ declare "
             self._guessed[candidates.example.strip()] = format
         if expected or (mark == expected_mark and not ambiguous):
             return
-        example = candidates.example
-        parsed = f"{name} ({example.strip()!r} is {format.describe(example)})"
         is_by_model = mark in (model_format.decimal, model_format.dates)
         columns = self._by_model if is_by_model else self._parsed
+        self._add_parsed(columns, name, candidates.example, format)
+
+    @staticmethod
+    def _add_parsed(
+        columns: dict[str, list[str]], name: str, example: str, format: CellFormat
+    ) -> None:
+        parsed = f"{name} ({example.strip()!r} is {format.describe(example)})"
         columns.setdefault(format.kind, []).append(parsed)
+
+    def _add_unit(
+        self, name: str, candidates: FormatCandidates, format: CellFormat
+    ) -> None:
+        """Store the unit of a column, by which later tables are read."""
+        unit = candidates.unit if isinstance(format, NumberFormat) else ""
+        if isinstance(format, DurationFormat):
+            unit = format.unit
+        if unit:
+            units = (*(self.text_format.units or ()), (name, unit))
+            self.text_format = replace(self.text_format, units=units)
 
     def all(self) -> tuple[Text, ...]:
         """Return all notes."""
@@ -239,9 +273,8 @@ def _alternative(format: CellFormat) -> tuple[str, tuple[str, str], CellFormat]:
             DATE_FORMATS[order] for order in DATE_ORDERS if order != format.name
         )
         return "dates", (format.name, other.name), other
-    number = next(
-        candidate for candidate in NUMBER_FORMATS if candidate.decimal != format.decimal
-    )
+    assert isinstance(format, NumberFormat)  # durations are in no doubt
+    number = next(other for other in NUMBER_FORMATS if other.decimal != format.decimal)
     return "decimal", (format.decimal, number.decimal), number
 
 

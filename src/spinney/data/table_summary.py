@@ -5,7 +5,7 @@ most frequent categories.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from spinney._support.text import (
 from spinney._support.text_table import aligned
 from spinney.data.column_issues import facts_of, look_warnings, table_warnings
 from spinney.data.declarations import Declarations
+from spinney.data.survey_answers import survey_warnings
 from spinney.data.table import Column, Table, Value
 from spinney.data.target_leakage import describe_target, training_warnings
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
@@ -161,9 +162,18 @@ def summary_of(
         warnings = training_warnings(attributes, column, declarations)
         notes += (describe_target(column, declarations),)
     warnings = [*warnings, *look_warnings(facts_of(attributes, declarations))]
+    warnings += survey_warnings(table, declarations)
     texts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
-    columns = tuple(map(_column_summary, table.columns))
+    columns = tuple(_with_unit(_column_summary(c), table) for c in table.columns)
     return TableSummary(table.n_rows, columns, notes, tuple(texts))
+
+
+def _with_unit(summary: ColumnSummary, table: Table) -> ColumnSummary:
+    """Return the summary of a column whose kind names the unit of its numbers."""
+    unit = table.text_format.unit(summary.name)
+    if unit is None or summary.kind != "numeric":
+        return summary
+    return replace(summary, kind=f"numeric ({unit})")
 
 
 def _column_summary(column: Column) -> ColumnSummary:

@@ -6,8 +6,11 @@ target, and a tree that uses it is useless. A table does not show when a value i
 the column gets a warning and stays.
 
 A class is predicted by the majority of the *other* rows with the same value, so that an
-identifier predicts nothing. Missing counts as a value. Columns of many numbers are
-divided into bins of equally many rows. For a numeric target, Pearson's r decides.
+identifier predicts nothing. Missing counts as a value. Numbers of many values are
+divided in bins of equally many rows. For a numeric target, Pearson's r decides.
+
+A column may also predict one of several classes nearly perfectly, as the date of death
+predicts the patients who died, by its values or by its missing cells.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +34,10 @@ MAX_ROWS = 10_000  # rows examined
 N_BINS = 32
 MAX_ERROR_FRACTION = 0.1  # fraction of the majority class's errors
 MIN_CORRELATION = 0.95
-MIN_LETTERS = 4  # letters of a word that may have a typo
-MIN_CLASS_ROWS = 10  # rows of a class of which a single-row class may be a typo
+MIN_ROWS_OF_CLASS = 20  # that a column may predict alone
+MAX_CLASS_ERROR_FRACTION = 0.01  # of the rows of that class
+MIN_LETTERS = 4  # of a word that may have a typo
+MIN_CLASS_ROWS = 10  # rows, beside which a class of one row may be a typo
 TARGET_ISSUES = {kind: ISSUES[kind] for kind in ("unparsable", "similar values")}
 
 
@@ -64,7 +69,11 @@ def target_note(column: Column, declared: Declarations) -> Text:
 declare it (numeric=['stars'])
     """
     name = column.name
-    if column.kind != "numeric" or column.unit is not None or name in declared.numeric:
+    if (
+        column.kind != "numeric"
+        or column.unit is not None
+        or declared.kind(name) == "numeric"
+    ):
         return ""
     numbers = _different_numbers(column)
     whole = bool((numbers == np.floor(numbers)).all())
@@ -88,7 +97,7 @@ def describe_target(column: Column, declared: Declarations) -> Text:
     if reading := target_note(column, declared):
         return reading
     name = shown(column.name)
-    if not holds_classes(column, numeric=column.name in declared.numeric):
+    if not holds_classes(column, numeric=declared.kind(column.name) == "numeric"):
         return f"target {name!r} is read as a number to predict"
     classes: list[Value] = _different_numbers(column).tolist()
     if column.kind != "numeric":
@@ -156,21 +165,26 @@ exclude it if it is not known beforehand (ignore=['cured'])
         for column in attributes.columns
         if declared.kind(column.name) is None
     ]
-    if holds_classes(target, numeric=target.name in declared.numeric):
+    if holds_classes(target, numeric=declared.kind(target.name) == "numeric"):
         sampled = "rows" if len(rows) == len(known) else f"{len(rows)} sampled rows"
         leaks = {
-            name: f"in {np.floor(100 * fraction):.0f} % of {sampled}"
+            name: f" in {np.floor(100 * fraction):.0f} % of {sampled}"
             for name, fraction in _class_predictors(columns, target)
+        }
+        others = [column for column in columns if column.name not in leaks]
+        leaks |= {
+            name: f" = {label!r} in {np.floor(100 * fraction):.0f} % of {sampled}"
+            for name, label, fraction in _one_class_predictors(others, target)
         }
     else:
         leaks = {
-            name: f"with r = {r:.3f}"
+            name: f" with r = {r:.3f}"
             for name, r in _correlated_columns(columns, target)
         }
     remedy = "possible target leakage; exclude it if it is not known beforehand ({})"
     return [
         SpinneyWarning(
-            f"column {shown(name)!r} alone predicts {shown(target.name)!r} {how_well}",
+            f"column {shown(name)!r} alone predicts {shown(target.name)!r}{how_well}",
             remedy=phrase(remedy, Setting("ignore", [name])),
         )
         for name, how_well in leaks.items()
@@ -190,6 +204,42 @@ def _class_predictors(
         n_right = _n_predicted(_binned_values(column), classes)
         if n_rows - n_right <= MAX_ERROR_FRACTION * n_errors:
             yield column.name, n_right / n_rows
+
+
+def _one_class_predictors(
+    columns: list[Column], target: Column
+) -> Iterator[tuple[str, str, float]]:
+    """Give the columns that predict one of several classes, the class, and how well."""
+    codes, classes = np.unique(target.cells, return_inverse=True)
+    if len(codes) < 3:
+        return  # the check of all classes finds them
+    n_rows, sizes = len(classes), np.bincount(classes)
+    for column in columns:
+        ways = [column.missing.astype(np.int64)]
+        # Measurements may have a range for a class.
+        if column.kind != "numeric" or len(_different_numbers(column)) <= N_BINS:
+            ways.append(_binned_values(column))
+        n_wrong = np.min([_n_wrong_by_class(way, classes) for way in ways], axis=0)
+        few = n_wrong <= MAX_CLASS_ERROR_FRACTION * sizes
+        found = np.flatnonzero(few & (sizes >= MIN_ROWS_OF_CLASS))
+        if len(found):
+            best = found[np.argmin(n_wrong[found])]
+            code = codes[best]
+            label = target.levels[int(code)] if target.levels else float(code)
+            yield column.name, label_text(label), 1 - n_wrong[best] / n_rows
+
+
+def _n_wrong_by_class(values: Integers, classes: Integers) -> Integers:
+    """Return, for each class, the rows that the values predict wrongly as it or not.
+
+    A value in one row of the class alone predicts no other row, and is wrong.
+    """
+    n_values, n_classes = int(values.max()) + 1, int(classes.max()) + 1
+    counts = np.bincount(values * n_classes + classes, minlength=n_values * n_classes)
+    counts = counts.reshape(n_values, n_classes)
+    others = counts.sum(axis=1, keepdims=True) - counts
+    single = (counts == 1) & (others == 0)
+    return np.asarray((np.minimum(counts, others) + single).sum(axis=0))
 
 
 def _binned_values(column: Column) -> Integers:

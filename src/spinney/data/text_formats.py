@@ -34,6 +34,10 @@ class TextFormat:
         The order of dates such as ``3/4/2026``.
     skip : int, optional
         The number of lines above the header.
+    sheet : str or int, optional
+        The sheet of an Excel workbook, by its name or its number from 1.
+    units : tuple of pairs, optional
+        The units of columns, as in ``82 kg``, which a model stores: names and units.
 
     Examples
     --------
@@ -48,6 +52,8 @@ class TextFormat:
     thousands: str | None = None
     dates: str | None = None
     skip: int | None = None
+    sheet: str | int | None = None
+    units: tuple[tuple[str, str], ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse unknown values, and equal marks."""
@@ -66,6 +72,11 @@ class TextFormat:
         if skip is not None and (type(skip) is not int or not 0 <= skip <= 10_000):
             problem = "must be a whole number from 0 to 10000"
             raise refusal(Setting("skip", skip), problem)
+        if not isinstance(self.sheet, str | int | None) or self.sheet in (True, False):
+            raise refusal(Setting("sheet", self.sheet), "must be a name or a number")
+        for pair in self.units or ():
+            if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
+                raise refusal(Setting("units", pair), "must be a column and its unit")
 
     @classmethod
     def from_setting(
@@ -94,15 +105,20 @@ class TextFormat:
         return self == TextFormat()
 
     def without_skip(self) -> "TextFormat":
-        """Return the format without ``skip``, for new tables with other headers."""
-        return replace(self, skip=None)
+        """Return what holds for later tables too, with other headers and sheets."""
+        return replace(self, skip=None, sheet=None)
+
+    def unit(self, column: str) -> str | None:
+        """Return the unit of a column, None if it is not known to have one."""
+        return dict(self.units or ()).get(column)
 
     def with_defaults(self, other: "TextFormat") -> "TextFormat":
         """Return this format with unset fields from another one.
 
         >>> declared = TextFormat(dates="dayfirst")
         >>> declared.with_defaults(TextFormat(",", None, "monthfirst"))
-        TextFormat(decimal=',', thousands=None, dates='dayfirst', skip=None)
+        TextFormat(decimal=',', thousands=None, dates='dayfirst', skip=None, \
+sheet=None, units=None)
         """
         declared = {name: v for name, v in asdict(self).items() if v is not None}
         return replace(other, **declared)
@@ -113,6 +129,28 @@ UNDECLARED = TextFormat()
 # Spaces between groups of digits, or before a sign.
 _SPACE = r"[ \x{00a0}\x{2009}\x{202f}]"
 CURRENCY = r"(?:[$€£¥₹₽₩₺₴₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN)"
+# Letters behind a number, as in "82 kg" and "3,000 sq ft".
+_TAIL = "[.]?(?: [A-Za-z]{1,9}[²³.]?)?"
+UNIT = f"(?:[A-Za-zµμ°Ω][A-Za-zµμΩ²³/]{{0,11}}{_TAIL})"
+# Next to the digits, a single letter is a unit only if it is a usual one: 12A is none.
+TIGHT_UNIT = f"(?:[mglLthsVWΩ°]|[A-Za-zµμ°Ω][A-Za-zµμΩ²³/]{{1,11}}{_TAIL})"
+MINUS = r"\-−"  # the sign of typesetters, and that of keyboards
+MAGNITUDES = {"K": "e3", "k": "e3", "M": "e6", "bn": "e9"}
+_MAGNITUDE = "(?:[KkM]|bn)"
+_END = r"(?:[^A-Za-z0-9]|$)"
+# Digits and marks between them; an exponent; a magnitude. Whether a number is negative.
+DIGITS = (
+    rf"([.,]?\d(?:(?:[.,']|{_SPACE})?\d)*[.,]?)"
+    rf"(?:([eE][+-]?\d{{1,3}})|({_MAGNITUDE}){_END})?"
+)
+NEGATIVE = rf"^[^0-9]*[({MINUS}]|[{MINUS}][^0-9]*$"
+# The seconds of parts of a duration, largest first.
+DURATION_PARTS = {
+    86_400: r"(\d+(?:\.\d+)?) ?d(?:ays?)?",
+    3_600: r"(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?",
+    60: r"(\d+(?:\.\d+)?) ?m(?:ins?|inutes?)?",
+    1: r"(\d+(?:\.\d+)?) ?s(?:ecs?|econds?)?",
+}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun"]
 _MONTHS += ["jul", "aug", "sep", "oct", "nov", "dec"]
 _NAME = "(?:" + "|".join(f"[{m[0].upper()}{m[0]}]{m[1:]}[a-z]*" for m in _MONTHS) + ")"
@@ -124,13 +162,18 @@ _CLOCK = rf"(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?{_AM_PM})?"
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """A format of numbers, with or without a currency or a percent sign.
+    """A way to write numbers, also with a currency, a percent sign or a unit.
+
+    Negative numbers have a minus sign in front or behind, or brackets. A K, M or bn
+    stands for thousands, millions and billions.
 
     >>> format = NumberFormat(",", ".")
     >>> format.matches("1.017,77"), format.matches("1,017.77")
     (True, False)
-    >>> format.parse("-1.017,5 €")
-    -1017.5
+    >>> format.parse("-1.017,5 €"), format.parse("(1.017,5)"), format.parse("1,2K")
+    (-1017.5, -1017.5, 1200.0)
+    >>> format.parse("3.000 sq ft"), format.parse("5-"), format.parse("−5,0 °C")
+    (3000.0, -5.0, -5.0)
     """
 
     decimal: str
@@ -146,12 +189,14 @@ class NumberFormat:
         mark = f"[{self.decimal}]"
         # Thousands groups do not start with 0: in 0,123 the comma is decimal.
         grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+"
-        digits = rf"(?:{grouped}|\d+)(?:{mark}\d*)?|{mark}\d+"
+        digits = rf"(?:(?:{grouped}|\d+)(?:{mark}\d*)?|{mark}\d+)"
         before = rf"(?:{CURRENCY}{_SPACE}?)?"
-        after = rf"(?:{_SPACE}?(?:{CURRENCY}|%))?"
-        exponent = r"(?:[eE][+-]?\d{1,3})?"
-        signed = rf"(?:[+-]?{before}|{before}[+-]?)"
-        return rf"\s*{signed}(?:{digits}){exponent}{after}\s*"
+        after = rf"(?:{_SPACE}?(?:{CURRENCY}|%)|{_SPACE}{UNIT}|{TIGHT_UNIT})?"
+        size = rf"(?:[eE][+-]?\d{{1,3}}|{_MAGNITUDE})?"
+        signed = rf"'?(?:[+{MINUS}]?{before}|{before}[+{MINUS}]?)"
+        number = rf"{digits}{size}{after}"
+        negative = rf"{before}(?:\({before}{number}\)|{number}{_SPACE}?[{MINUS}])"
+        return rf"\s*(?:{signed}{number}|{negative})\s*"
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
@@ -164,13 +209,61 @@ class NumberFormat:
     can_parse = matches
 
     def parse(self, text: str) -> float:
-        """Return the number of a matching text."""
-        digits = _SIGNS.sub("", text).replace(self.thousands, "")
-        return float(digits.replace(self.decimal, "."))
+        """Return the number of a text that matches."""
+        found = _DIGITS.search(text)
+        assert found is not None  # as in all texts that match
+        digits = _SPACES.sub("", found[1]).replace(self.thousands, "")
+        exponent = found[2] or MAGNITUDES.get(found[3], "")
+        sign = "-" if _NEGATIVE.search(text) else ""
+        return float(sign + digits.replace(self.decimal, ".") + exponent)
 
     def describe(self, text: str) -> str:
         """Return the number of a text as a message shows it."""
-        return f"{self.parse(text):.12g}"
+        return f"{self.parse(text):.12g} {unit_of(text)}".rstrip()
+
+
+@dataclass(frozen=True)
+class DurationFormat:
+    """A way to write durations, as in ``5h 34m``; the number is that of minutes.
+
+    >>> DURATION.parse("5h 34m"), DURATION.parse("1 day 30 min"), DURATION.parse("90s")
+    (334.0, 1470.0, 1.5)
+    >>> DURATION.matches("5h34"), DURATION.matches("34m 5h")
+    (False, False)
+    """
+
+    kind = "durations"
+    unit = "min"
+
+    @cached_property
+    def pattern(self) -> str:
+        """The pattern of its durations, as DuckDB writes it."""
+        parts = [*DURATION_PARTS.values()]
+        optional = [rf"(?:\s*{part})?" for part in parts]
+        ways = (
+            part + "".join(optional[index + 1 :]) for index, part in enumerate(parts)
+        )
+        return rf"\s*(?:{'|'.join(ways)})\s*"
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern, re.ASCII)
+
+    def matches(self, text: str) -> bool:
+        """Return whether a text is a duration."""
+        return self._compiled.fullmatch(text) is not None
+
+    can_parse = matches
+
+    def parse(self, text: str) -> float:
+        """Return the minutes of a text that matches."""
+        found = {n: re.search(part, text) for n, part in DURATION_PARTS.items()}
+        seconds = (n * float(part[1]) for n, part in found.items() if part)
+        return sum(seconds) / 60
+
+    def describe(self, text: str) -> str:
+        """Return the duration of a text as a message shows it."""
+        return f"{self.parse(text):.12g} {self.unit}"
 
 
 @dataclass(frozen=True)
@@ -265,7 +358,7 @@ class TimeFormat(DateFormat):
         return time.time().isoformat("seconds" if time.second else "minutes")
 
 
-CellFormat = NumberFormat | DateFormat
+CellFormat = NumberFormat | DurationFormat | DateFormat
 
 # Two-digit years are tried first: otherwise DuckDB reads 26 as the year 26.
 CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
@@ -289,7 +382,31 @@ def to_python_pattern(pattern: str) -> str:
 
 
 SIGNS = rf"{CURRENCY}|{_SPACE}|[%\s]"
-_SIGNS = re.compile(to_python_pattern(SIGNS))
+SPACES = rf"{_SPACE}|\s"
+_SPACES = re.compile(to_python_pattern(SPACES), re.ASCII)
+_DIGITS = re.compile(to_python_pattern(DIGITS), re.ASCII)
+_NEGATIVE = re.compile(NEGATIVE, re.ASCII)
+# The letters behind a number, those of a magnitude, and the plural of a unit.
+LAST_LETTERS = rf"[0-9.,]{_SPACE}?({UNIT}|%)[){MINUS}\s]*$"
+LAST_MAGNITUDE = rf"[0-9.,]{_MAGNITUDE}[){MINUS}\s]*$"
+PLURAL = r"([a-z][a-z])s?[.]?$"
+_LAST_LETTERS = re.compile(to_python_pattern(LAST_LETTERS), re.ASCII)
+_LAST_MAGNITUDE = re.compile(to_python_pattern(LAST_MAGNITUDE), re.ASCII)
+_CURRENCY = re.compile(CURRENCY)
+
+
+def unit_of(text: str) -> str:
+    """Return the unit of a number, "%" of a percentage; "" if it has none.
+
+    >>> unit_of("154 lbs"), unit_of("3,000 sq. ft."), unit_of("12%"), unit_of("5 EUR")
+    ('lb', 'sq. ft', '%', '')
+    >>> unit_of("1.2K"), unit_of("3M"), unit_of("3 M")
+    ('', '', 'M')
+    """
+    found = _LAST_LETTERS.search(text)
+    if found is None or _CURRENCY.fullmatch(found[1]) or _LAST_MAGNITUDE.search(text):
+        return ""
+    return re.sub(PLURAL, r"\1", found[1])
 
 
 def _date_patterns(separators: str, *parts: str) -> tuple[str, ...]:
@@ -337,8 +454,13 @@ DATE_FORMATS = {
     )
 }
 TIME_OF_DAY = TimeFormat("time of day", (), ())
+DURATION = DurationFormat()
 DATE_AND_TIME_FORMATS: tuple[CellFormat, ...] = (*DATE_FORMATS.values(), TIME_OF_DAY)
-CELL_FORMATS: tuple[CellFormat, ...] = (*NUMBER_FORMATS, *DATE_AND_TIME_FORMATS)
+CELL_FORMATS: tuple[CellFormat, ...] = (
+    *NUMBER_FORMATS,
+    DURATION,
+    *DATE_AND_TIME_FORMATS,
+)
 # Whole numbers with leading zeros, as codes have.
 PADDED = r"\s*[+-]?0[0-9]+\s*"
 DIGIT = re.compile("[0-9]")  # every text with a format has one of these

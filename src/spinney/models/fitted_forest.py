@@ -179,6 +179,10 @@ class FittedForest(FittedTable):
         horizontal: bool = False,
         max_depth: int | None = None,
         bars: bool = False,
+        title: str | None = None,
+        palette: str | Sequence[str] = "okabe-ito",
+        digits: int | None = None,
+        leaves_at_bottom: bool = False,
     ) -> "Picture":
         """Return a picture of the forest: its importances, and its most typical tree.
 
@@ -187,7 +191,7 @@ class FittedForest(FittedTable):
 
         Parameters
         ----------
-        style, horizontal, max_depth, bars
+        style, horizontal, max_depth, bars, title, palette, digits, leaves_at_bottom
             The style of the tree, as for a single tree.
 
         Returns
@@ -215,6 +219,10 @@ class FittedForest(FittedTable):
             horizontal=horizontal,
             max_depth=max_depth,
             bars=bars,
+            title=title,
+            palette=palette,
+            digits=digits,
+            leaves_at_bottom=leaves_at_bottom,
         )
         picture: Picture = pictures.Picture(svg)
         return picture

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from spinney.data import TableSummary, TextFormat, Value, summary_of
@@ -58,7 +59,16 @@ text_format, table
 
 def look_at(table: TableInput, *, target: str | None = None) -> TableSummary:
     """Return how a table is read, by its declarations."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SpinneyNote)  # the summary has the notes
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         rows = table_of_rows(table)
+    notes = [*rows.notes]
+    for each in caught:
+        message = each.message
+        assert isinstance(message, Warning)
+        if not isinstance(message, SpinneyNote):
+            warnings.warn_explicit(message, None, each.filename, each.lineno)
+        elif len(message.args) == 1 and message.args[0] not in notes:
+            notes.append(message.args[0])  # those of a file are in rows.notes
+    rows = replace(rows, notes=tuple(notes))
     return summary_of(rows, table.declarations, target)

@@ -1,5 +1,6 @@
 """Displays of a fitted tree: text, pictures, a lesson, the errors of its nodes."""
 
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +160,10 @@ class TreeDisplay(FittedTable):
         max_depth: int | None = None,
         data: Any = None,
         bars: bool = False,
+        title: str | None = None,
+        palette: str | Sequence[str] = "okabe-ito",
+        digits: int | None = None,
+        leaves_at_bottom: bool = False,
     ) -> "Picture":
         """Return a picture of the tree, which a notebook shows.
 
@@ -178,6 +183,14 @@ class TreeDisplay(FittedTable):
             Whether splits show the distribution of their rows: a bar for each value or
             each side of a threshold, with classes or means. With ``data``, numbers have
             histograms of those rows, with the threshold marked.
+        title : str, optional
+            The title, in place of the name of the target.
+        palette : str or sequence of str
+            "okabe-ito", "grey", "pastel", or up to eight colours such as "#0072b2".
+        digits : int, optional
+            Significant digits of numbers; thresholds have more if rows need them.
+        leaves_at_bottom : bool
+            Whether all leaves are on the last level.
 
         Returns
         -------
@@ -197,6 +210,10 @@ class TreeDisplay(FittedTable):
             max_depth=max_depth,
             errors=errors,
             bars=bars,
+            title=title,
+            palette=palette,
+            digits=digits,
+            leaves_at_bottom=leaves_at_bottom,
         )
         picture: Picture = pictures.Picture(svg)
         return picture

@@ -23,9 +23,11 @@ from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.databases import databases
 from spinney.extensions.databases import expressions as sql
+from spinney.extensions.databases.databases import _table_or_query
 from spinney.extensions.databases.engines.spark_engine import SparkEngine
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.engines.sqlite_engine import SqliteEngine
+from spinney.sources.training_data.table_input import engine_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -421,3 +423,50 @@ def test_rows_that_are_read_when_the_connection_is_lost(postgres, after):
         after(5, terminate)
         with pytest.raises(DataError, match="connect again"):
             grown(address, memory_limit="1GiB", **how)
+
+
+def orders_file(folder, name="shop.db"):
+    connection = sqlite3.connect(folder / name)
+    connection.execute("CREATE TABLE orders (x, y)")
+    rows = [(i, i % 2) for i in range(9)]
+    connection.executemany("INSERT INTO orders VALUES (?, ?)", rows)
+    connection.commit()
+    connection.close()
+    return folder / name
+
+
+def test_the_file_of_a_database_is_an_address(tmp_path):
+    path = orders_file(tmp_path, "the shop.db")
+    for data in (path, str(path)):
+        assert spinney.look(data, table="orders").n_rows == 9
+
+
+def test_a_duckdb_file_is_an_address(tmp_path):
+    path = tmp_path / "the shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        rows = "SELECT range x, [1] l FROM range(9)"
+        connection.execute(f'CREATE TABLE "my orders" AS {rows}')
+    for data in (path, f"duckdb:///{path}"):
+        summary = spinney.look(data, table="my orders")
+        assert [column.name for column in summary.columns] == ["x"]
+        assert "column 'l' has type INTEGER[] and was excluded" in str(summary)
+    assert spinney.look(path, table='SELECT x FROM "my orders" LIMIT 3').n_rows == 3
+    with pytest.raises(DataError, match=r"no table 'order'.*'my orders'"):
+        spinney.look(path, table="order")
+    with pytest.raises(ParameterError, match=r"table is needed: one of my orders"):
+        spinney.look(f"duckdb:///{path}")
+    with pytest.raises(DataError, match="there is no file"):
+        spinney.look("duckdb:///none.duckdb", table="x")
+
+
+def test_tables_of_the_user_are_named_first():
+    tables = [("public", "orders"), ("app", "people"), ("pg_catalog", "pg_class")]
+    with pytest.raises(DataError, match=r"known: 'orders', 'people', 'public.orders'"):
+        _table_or_query("zzz", "postgres", tables)
+    with pytest.raises(DataError) as error:
+        _table_or_query("zzz", "postgres", tables)
+    assert "pg_class" not in str(error.value)
+
+
+def test_a_driver_in_the_address_is_no_matter():
+    assert engine_of("postgresql+psycopg://ann@host/shop") == "postgres"

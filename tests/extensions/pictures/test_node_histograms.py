@@ -166,7 +166,7 @@ def test_a_page_has_aggregates_of_data_and_no_row():
     assert data["contains"]["counted"] == 344
     asks = sum(bool(split_cuts(model.tree, node)) for node in model.tree)
     assert data["contains"]["histograms"] == asks
-    assert data["tree"]["sequence"]["given"] is not None
+    assert data["tree"]["sequence"]["validation"] is not None
     assert explorer_data([model])["models"][0]["contains"]["histograms"] == 0
 
 
@@ -178,5 +178,5 @@ def test_rows_and_data_exclude_each_other():
     with pytest.raises(ParameterError, match="leave it out"):
         forest.export("svg", data=PENGUINS)
     groups = spinney.KMeans(n_clusters=2).fit({"x": [1.0, 2.0, 8.0, 9.0]})
-    with pytest.raises(ParameterError, match="says nothing of clusters"):
+    with pytest.raises(ParameterError, match="has no effect on clusters"):
         FittedClusters(groups.clusters_).explore(data={"x": [1.0]})

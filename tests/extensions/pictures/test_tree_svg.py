@@ -14,6 +14,7 @@ from tests.helpers.models import chain_model, wide_model
 import spinney
 from spinney.errors import ParameterError
 from spinney.extensions.pictures import to_svg
+from spinney.extensions.pictures.axes_picture import draw_svg
 from spinney.extensions.pictures.box_parts import KINDS
 from spinney.extensions.pictures.text_width import text_width
 
@@ -457,3 +458,47 @@ def test_bars_of_many_values_are_those_of_branches():
     assert [each[1] for each in answers(binary, "letter")] == ["24", "24"]
     each = spinney.grow(table, "half", recipe="id3").plot(bars=True).svg
     assert answers(each, "letter")[-1][:1] == ("+ 4 more",)
+
+
+def _penguins():
+    return grown("penguins.csv", "species", "cart")
+
+
+def leaf_levels(svg, names):
+    """Return the heights at which titles of leaves are written."""
+    pattern = (
+        rf'<text x="[\d.]+" y="([\d.]+)" class="title middle">(?:{"|".join(names)})<'
+    )
+    return {float(height) for height in re.findall(pattern, svg)}
+
+
+def test_leaves_stand_on_the_last_level():
+    names = _penguins().schema.target.classes
+    usual = _penguins().plot(max_depth=9).svg
+    bottom = _penguins().plot(max_depth=9, leaves_at_bottom=True).svg
+    assert len(leaf_levels(usual, names)) > 1 == len(leaf_levels(bottom, names))
+    assert bottom.count("<path") == usual.count("<path")
+
+
+def test_a_title_a_palette_and_digits():
+    svg = _penguins().plot(title="A <b> & c", palette="#112233, #445566", digits=2).svg
+    assert svg.count("A &lt;b&gt; &amp; c") >= 2
+    assert ".spinney-tree .k0{fill:#112233}.spinney-tree .k1{fill:#445566}" in svg
+    assert "≤ 206.5" in _penguins().plot().svg
+    assert "≤ 206<" in svg  # 210 would not separate the rows
+    assert _penguins().plot(palette="okabe-ito").svg == _penguins().plot().svg
+    for wrong in ("gray", "#12", ["red"], ["#112233"] * 9):
+        with pytest.raises(ParameterError, match="palette"):
+            _penguins().plot(palette=wrong)
+
+
+def test_a_png_has_the_colours_of_its_palette():
+    from matplotlib.colors import to_hex
+
+    axes = draw_svg(_penguins().plot(palette=["#112233"]).svg)
+    assert "#112233" in {to_hex(each.get_facecolor()) for each in axes.patches}
+
+
+def test_correct_rows_are_called_so():
+    model = grown("penguins.csv", "species", "cart", max_depth=1)
+    assert re.search(r"\d+ of \d+ correct · \d+ %", model.plot().svg)

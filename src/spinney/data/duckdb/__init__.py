@@ -11,10 +11,11 @@ from spinney.data.duckdb.columns import (
     is_relation,
     selected,
     translated_errors,
+    with_families,
 )
 from spinney.data.duckdb.connection import (
     array_aggregation,
     connection_memory_limit,
     private_folder,
 )
-from spinney.data.duckdb.sql_text import Family, quote_text
+from spinney.data.duckdb.sql_text import Family, quote_identifier, quote_text

@@ -40,7 +40,7 @@ from spinney.data.duckdb.sql_text import (
 )
 from spinney.data.table import Column, Kind, Table, Value, factorise
 from spinney.data.times import TIME_UNITS
-from spinney.errors import DataError, Setting, phrase
+from spinney.errors import DataError, Setting, note, phrase
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -165,11 +165,14 @@ def plan(
         written, types = list(relation.columns), list(relation.types)
     names = written if names is None else list(names)
     check_names(names, declarations)
-    raw_columns = [
-        _raw_column(name, column, kind)
-        for name, column, kind in zip(names, written, types, strict=True)
-        if not declarations.ignores(name)
-    ]
+    raw_columns = with_families(
+        [
+            _raw_column(name, column, kind)
+            for name, column, kind in zip(names, written, types, strict=True)
+            if not declarations.ignores(name)
+        ],
+        declarations,
+    )
     if not raw_columns:
         raise no_columns_error(declarations, names)
     columns = tuple(described_column(raw, declarations) for raw in raw_columns)
@@ -202,15 +205,31 @@ def family_of(kind: "DuckDBPyType") -> Family | None:
 
 
 def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
-    """Return a column of the relation; refuse a type without a family."""
+    """Return a column of the relation."""
     identity = str(kind.id)
     family = _FAMILIES.get(identity)
-    if family is None or str(kind) == "JSON":
-        raise column_type_error(name, str(kind))
+    if str(kind) == "JSON":
+        family = None
     is_wide = identity in _WIDE_INTEGERS
     values: Any = kind.children[0][1] if identity == "enum" else ()
     quoted = quote_identifier(column)
     return RawColumn(name, quoted, family, str(kind), is_wide, tuple(values))
+
+
+def with_families(
+    columns: Sequence[RawColumn], declarations: Declarations
+) -> list[RawColumn]:
+    """Return the columns whose types can be used, and note the others.
+
+    A declared column, or one that a model needs, is refused.
+    """
+    for column in columns:
+        if column.family is None:
+            name = column.name
+            if declarations.only is not None or declarations.kind(name) is not None:
+                raise column_type_error(name, column.type)
+            note(f"column {name!r} has type {column.type} and was excluded")
+    return [column for column in columns if column.family is not None]
 
 
 def column_type_error(name: str, kind: str) -> DataError:
@@ -255,7 +274,7 @@ def _check_texts(
     """
     tests, texts = {}, {}
     for raw in raw_columns:
-        if raw.family == "text" and raw.name in declarations.numeric:
+        if raw.family == "text" and declarations.kind(raw.name) == "numeric":
             text = text_expression(raw.quoted, "text", declarations.missing)
             number = f"TRY_CAST({text} AS DOUBLE) IS NOT NULL"
             test = f"{number} AND NOT contains({text}, '_')"

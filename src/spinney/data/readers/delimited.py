@@ -34,6 +34,7 @@ from spinney.data.readers.table_head import (
     CellCounts,
     find_header,
     header_warning,
+    n_descriptions,
     resolve_names,
     unclear_names,
 )
@@ -59,6 +60,7 @@ class Layout:
     """The layout of a file: its delimiter, the column names as written, the first row.
 
     ``n_titles`` lines are above the header, ``n_lines`` above the first row.
+    ``n_descriptions`` lines below the header describe the columns, as in surveys.
     ``warning`` is about a suspicious header, unless the user declared its place.
     """
 
@@ -67,6 +69,7 @@ class Layout:
     n_titles: int
     n_lines: int
     warning: str = ""
+    n_descriptions: int = 0
 
 
 @contextmanager
@@ -127,11 +130,13 @@ def _layout(
     head = find_header([cells for _, cells in records], above)
     if head is None:
         return None
-    # If the sample ends with the header, there are no rows.
-    after = [*lines, lines[-1] + 1][head.above + 1]
     below = [cells for _, cells in records[head.above + 1 :]]
+    n_more = n_descriptions(below)
+    # Where the sample ends with the names, there are no rows.
+    after = [*lines, lines[-1] + 1][head.above + 1 + n_more]
     warning = header_warning(head.names, below) if skip is None else ""
-    layout = Layout(delimiter, head.names, lines[head.above] - 1, after - 1, warning)
+    n_titles = lines[head.above] - 1
+    layout = Layout(delimiter, head.names, n_titles, after - 1, warning, n_more)
     return (head.fits, head.is_first, len(head.names)), layout
 
 
@@ -161,6 +166,7 @@ def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path,
     the first line ending to all lines, and may then find no rows.
     """
     has_long_names = any("\n" in name or "\r" in name for name in layout.names)
+    has_long_names |= layout.n_descriptions > 0  # which may have several lines, too
     if not has_long_names and (
         _has_uniform_line_endings(path) or _can_scan(path, layout)
     ):
@@ -259,6 +265,7 @@ class _Scan:
             self.notes.add(self.layout.warning)
         if self.layout.n_titles and self.declarations.text_format.skip is None:
             self.notes.add_skipped(self.layout.n_titles)
+        self.notes.add_descriptions(self.layout.n_descriptions)
         written = self.layout.names
         tests: dict[Any, str] = {"rows": "count(*)"}
         for index in unclear_names(written):
@@ -355,11 +362,11 @@ class _Scan:
         points may separate thousands.
         """
         declared, delimiter = self.declarations, self.layout.delimiter
-        numeric = [c for c in remaining if self.names[c] in declared.numeric]
+        numeric = [c for c in remaining if declared.kind(self.names[c]) == "numeric"]
         likely = self._with_candidates(remaining)
         candidates = infer_candidates_in_sql(self.texts, likely, numeric)
         settings = (declared.text_format, delimiter, declared.model_format)
-        formats = choose_formats(candidates, *settings)
+        formats = choose_formats(candidates, *settings, names=self.names)
         decimals = {f.decimal for f in formats.values() if isinstance(f, NumberFormat)}
         marks = (declared.text_format.decimal, declared.model_format.decimal, *decimals)
         if "," in marks and numbers:

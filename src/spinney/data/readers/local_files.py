@@ -105,16 +105,18 @@ def refuse_text_format(declarations: Declarations, format: str | None) -> None:
     ``format`` is the file's format, None for a table in memory. The text format of a
     model may apply to any table.
     """
-    if declarations.only is not None:
-        return
-    unused = {"jsonl": ("skip",), **dict.fromkeys(("csv", "tsv", "xlsx"), ())}
-    everything = ("decimal", "thousands", "dates", "skip")
-    for name in unused.get(format or "", everything):
+    names: tuple[str, ...] = ("sheet",)  # the other settings may be those of a model
+    if declarations.only is None:
+        names = ("decimal", "thousands", "dates", "skip", "sheet")
+    unused = {"jsonl": ("skip", "sheet"), "xlsx": ()}
+    unused |= dict.fromkeys(("csv", "tsv"), ("sheet",))
+    for name in filter(unused.get(format or "", names).__contains__, names):
         value = getattr(declarations.text_format, name)
         if value is not None:
             where = "data in memory" if format is None else f"{format} files"
             remedy = f"leave it out for {where}"
-            raise refusal(Setting(name, value), "applies only to text files", remedy)
+            what = "text as people write it" if name != "sheet" else "Excel workbooks"
+            raise refusal(Setting(name, value), f"is for {what}", remedy)
 
 
 @dataclass(frozen=True, slots=True)

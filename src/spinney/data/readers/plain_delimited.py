@@ -55,7 +55,7 @@ def read_plain(
         cells = _cells(
             [None if text in missing else text for text in texts],
             declarations.kind(name),
-            declarations.ordinal.get(name, ()),
+            declarations.levels(name),
         )
         if cells is None:
             return None

@@ -4,6 +4,7 @@ Title lines may precede it. R omits the name of the column of row names, and pan
 writes an empty name for its index. Each correction is noted.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,13 +35,21 @@ class Head:
     fits : bool
         Whether it has several names, and all records below have the same length.
     is_first : bool
-        Whether it is the first line, without empty names.
+        Whether it is the first line, and lacks no name.
+    n_lines : int
+        How many lines the names have.
     """
 
     above: int
     names: tuple[str, ...]
     fits: bool
     is_first: bool
+    n_lines: int = 1
+
+    @property
+    def n_titles(self) -> int:
+        """The number of records above the names."""
+        return self.above + 1 - self.n_lines
 
 
 def find_header(
@@ -51,9 +60,9 @@ def find_header(
     ``above`` is the number of records above it, if known.
 
     >>> find_header([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
-    Head(above=2, names=('size', 'price'), fits=True, is_first=False)
+    Head(above=2, names=('size', 'price'), fits=True, is_first=False, n_lines=1)
     >>> find_header([["size"], ["a", "1"], ["b", "2"]])
-    Head(above=0, names=('', 'size'), fits=True, is_first=False)
+    Head(above=0, names=('', 'size'), fits=True, is_first=False, n_lines=1)
     """
     widths = Counter(len(cells) for cells in records if cells)
     if not widths:
@@ -74,6 +83,70 @@ def find_header(
         names = ("", *names) if ends else (*names, "")
     fits = width > 1 and equal and len(names) == width
     return Head(above, names, fits, above == 0 and len(names) == len(records[above]))
+
+
+def joined_header(
+    records: Sequence[Sequence[str]], head: Head, notes: ReadingNotes
+) -> Head:
+    """Return a header whose names have two lines as one line, and note that.
+
+    Names stand for the columns of a group in the first line, as in merged cells.
+
+    >>> records = [["", "2023", "", "2024"], ["town", "Q1", "Q2", "Q1"], ["Ur", *"123"]]
+    >>> joined_header(records, find_header(records), ReadingNotes()).names
+    ('town', '2023 Q1', '2023 Q2', '2024 Q1')
+    """
+    for upper in (head.above - 1, head.above):
+        if upper < 0 or upper + 2 >= len(records):
+            continue
+        groups, names = records[upper], records[upper + 1]
+        if not _are_two_lines(groups, names, records[upper + 2 :]):
+            continue
+        joined, group = [], ""
+        for above, below in zip(groups, names, strict=True):
+            group = above or (group if below else "")
+            joined.append(f"{group} {below}".strip())
+        if len(set(joined)) == len(joined):
+            example = next(name for name in joined if " " in name)
+            notes.add(f"the two lines of the header are joined, as in {example!r}")
+            return Head(upper + 1, tuple(joined), head.fits, False, 2)
+    return head
+
+
+# What a line of a survey's export holds for programs, two lines below its names.
+_IMPORT_ID = re.compile(r"""\{.?["']ImportId["']""")
+MAX_DESCRIPTIONS = 3
+
+
+def n_descriptions(below: Sequence[Sequence[str]]) -> int:
+    """Return how many lines below a header describe its columns, as in surveys.
+
+    >>> ids = ['{"ImportId":"QID1"}', '{"ImportId":"QID2"}']
+    >>> n_descriptions([["How old?", "Why?"], ids, ["18-24", "So"]])
+    2
+    >>> n_descriptions([["18-24", "So"], ["25-34", "So"]])
+    0
+    """
+    for number, cells in enumerate(below[:MAX_DESCRIPTIONS]):
+        if cells and all(map(_IMPORT_ID.match, cells)):
+            return number + 1
+    return 0
+
+
+def _are_two_lines(
+    groups: Sequence[str], names: Sequence[str], below: Sequence[Sequence[str]]
+) -> bool:
+    """Return whether two records are groups of columns and names in these."""
+    if len(groups) != len(names) or len(list(filter(None, groups))) < 2:
+        return False
+    full = all(map(any, zip(groups, names, strict=True)))
+    has_gaps = any(
+        name and not group for group, name in zip(groups, names, strict=True)
+    )
+    several = len(list(filter(None, names))) > 1
+    if not (full and has_gaps and several) or _has_numbers([names]):
+        return False
+    return _has_numbers(below)
 
 
 def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:

@@ -1,7 +1,8 @@
-"""Writers of rows: CSV, TSV, JSON lines and Parquet."""
+"""Rows written to files: CSV, TSV, JSON lines, Excel and Parquet."""
 
 from spinney.data.writers.row_writers import (
     OUTPUT_FORMATS,
+    WHOLE_FILES,
     Batch,
     Field,
     RowStream,

@@ -1,4 +1,4 @@
-"""Writers of rows in UTF-8: CSV, TSV, JSON lines and Parquet.
+"""Rows written to files: CSV, TSV, JSON lines, Excel and Parquet, in UTF-8.
 
 The suffix or a parameter selects the format. DuckDB writes Parquet from a temporary CSV
 file, so that only a batch and DuckDB's buffers are in memory.
@@ -19,6 +19,7 @@ from spinney._support.json_text import json_text
 from spinney._support.text import shown, value_text
 from spinney.data.duckdb.columns import first_line
 from spinney.data.duckdb.sql_text import quote_identifier, quote_text
+from spinney.data.writers.workbook_writer import write_workbook
 from spinney.errors import ParameterError, refuse_unknown
 
 # All delimiters that readers may assume; cells with any of them are quoted.
@@ -253,8 +254,11 @@ _SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".xlsx": "xlsx",
     ".json": "json",
 }
+# Formats of files that are written whole, and no text.
+WHOLE_FILES = {"parquet": write_parquet, "xlsx": write_workbook}
 OUTPUT_FORMATS = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 
@@ -281,8 +285,8 @@ def output_format_of(path: str | None, *, declared: str | None = None) -> str:
         msg = f"{path!r} has the suffix of {by_suffix}, but the format is {declared}"
         raise ParameterError(msg, remedy="name the file by its format")
     format_ = declared or by_suffix or ""
-    if format_ == "parquet" and lower.endswith(".gz"):
-        msg = f"{path!r}: Parquet is already compressed: remove .gz"
+    if format_ in WHOLE_FILES and lower.endswith(".gz"):
+        msg = f"{path!r}: {format_} is already compressed: remove .gz"
         raise ParameterError(msg)
     return format_
 
@@ -307,9 +311,9 @@ def write_rows(
     ...     out.read_bytes()
     b'x\na\nb\n'
     """
-    if format == "parquet":
+    if format in WHOLE_FILES:
         with whole_file(path, overwrite=overwrite) as temporary:
-            write_parquet(rows, temporary)
+            WHOLE_FILES[format](rows, temporary)
         return
     parts = text_rows(rows, format, cell_text=cell_text)
     write_parts(path, parts, overwrite=overwrite)

@@ -205,7 +205,7 @@ def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
     if options["output"] is not None:
         output = rows_output(options)
         if output.format == JSON:
-            msg = "-o writes csv, tsv, jsonl or parquet: name such a file"
+            msg = "-o writes csv, tsv, jsonl, xlsx or parquet: name such a file"
             raise ParameterError(msg)
         return output
     if options["spreadsheet"]:

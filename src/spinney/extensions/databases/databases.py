@@ -45,6 +45,9 @@ WRITING_STATEMENTS = (
 )
 
 
+_CATALOGUES = ("pg_catalog", "information_schema")
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseTable:
     """A table or query in a database, with the name of its engine."""
@@ -134,8 +137,10 @@ def open_engine(
 def _table_or_query(
     requested: str | None, dialect: str, tables: list[tuple[str, str]]
 ) -> exp.Table | exp.Subquery:
-    """Return the named table, or the query as a subquery."""
-    by_name = {name[-1]: name for name in reversed(tables)}
+    """Return a table by its name, or by schema and name, or a query as a table."""
+    by_name: dict[str, tuple[str, str]] = {}
+    for name in tables:  # those of the user come first
+        by_name.setdefault(name[-1], name)
     by_name |= {".".join(name): name for name in tables}
     if requested is None:
         raise ParameterError(
@@ -153,7 +158,8 @@ def _table_or_query(
     if re.match(r"\s*(select|with|values|\()\b", requested, re.IGNORECASE):
         return _parse_query(requested, dialect)
     msg = f"there is no table {requested!r} in the database"
-    raise DataError(msg, remedy=did_you_mean(requested, list(by_name)))
+    known = [name for name, (schema, _) in by_name.items() if schema not in _CATALOGUES]
+    raise DataError(msg, remedy=did_you_mean(requested, known))
 
 
 def _parse_query(words: str, dialect: str) -> exp.Subquery:
@@ -250,7 +256,9 @@ def _connect_postgres(address: str) -> Iterator[Any]:
         ) from None
     shown = without_password(address)
     try:
-        connection = psycopg.connect(address, connect_timeout=20)
+        # The driver, as SQLAlchemy names it, is no part of the address.
+        plain = re.sub(r"^(postgres(?:ql)?)\+\w+://", r"\1://", address)
+        connection = psycopg.connect(plain, connect_timeout=20)
     except psycopg.Error as error:
         reason = " ".join(str(error).split()).replace(address, shown)
         msg = f"cannot connect to {shown} ({reason})"

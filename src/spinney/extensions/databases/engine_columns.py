@@ -25,9 +25,9 @@ from spinney.data.duckdb import (
     RawColumn,
     SqlColumn,
     column_of,
-    column_type_error,
     described_column,
     invalid_cell_error,
+    with_families,
 )
 from spinney.extensions.databases import expressions as sql
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
@@ -43,12 +43,10 @@ def engine_columns(
     """Return an engine's columns and their cell expressions; refuse invalid cells."""
     all_columns = engine.columns()
     check_names([raw.name for raw in all_columns], declarations)
-    raws = [raw for raw in all_columns if not declarations.ignores(raw.name)]
+    used = [raw for raw in all_columns if not declarations.ignores(raw.name)]
+    raws = with_families(used, declarations)
     if not raws:
         raise no_columns_error(declarations, [raw.name for raw in all_columns])
-    for raw in raws:
-        if raw.family is None:
-            raise column_type_error(raw.name, raw.type)
     columns = [_column_of(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
@@ -133,7 +131,7 @@ def _check_texts(
 ) -> None:
     """Refuse texts in a column that is declared numeric."""
     for raw in raws:
-        if raw.family != "text" or raw.name not in declarations.numeric:
+        if raw.family != "text" or declarations.kind(raw.name) != "numeric":
             continue
         cell = sql.alias(_text(engine, raw, declarations.missing), "c0")
 

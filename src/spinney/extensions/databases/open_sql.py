@@ -125,7 +125,7 @@ def rows_in_engine(
     target = target_column(clean, seen)
     if reading := target_note(target, roles.declared):
         note(reading, of_reading=False)
-    numeric = roles.target in roles.declared.numeric
+    numeric = roles.declared.kind(roles.target) == "numeric"
     classes, _ = as_target(target, numeric=numeric)
     if classes.is_numeric:
         classes = replace(

@@ -72,7 +72,7 @@ def read_evaluation_rows(table_input: TableInput) -> EvaluationRows:
     rows = rows.without({*candidates.names} - {*attributes.names})
     report_column_issues(attributes, rows[target], declarations, places)
     column, classes = rows[target], None
-    schema, truth = as_target(column, numeric=target in declarations.numeric)
+    schema, truth = as_target(column, numeric=declarations.kind(target) == "numeric")
     if schema.is_numeric:
         check_numbers(target, NumberFacts.of(truth))
     else:

@@ -129,7 +129,7 @@ def _model_data(model: Any, rows: Any, *, with_rows: bool) -> dict[str, Any]:
         return with_key(_forest_data(model.forest_, table, with_rows=with_rows), key)
     if model.kind == "tree":
         tree = _tree_model_data(model.model_, table, with_rows=with_rows)
-        return with_key({**tree, "quality": quality_data(model)}, key)
+        return with_key(tree, key)
     page = registry.load("page", model.kind)
     data: dict[str, Any] = page(saved_content(model), table)
     return data
@@ -160,7 +160,8 @@ def _tree_model_data(
         **_model_summary(schema, model.fingerprint, model.recipe),
         "merit": criterion.merit_name,
         "schema": schema_data(schema),
-        "importances": {"mean": tree.importances.tolist()},
+        "importances": {"mean": importances_of(tree).values.tolist()},
+        "quality": quality_data(model.quality),
         "tested": None if encoded is None else tested_data(tree, encoded),
         "tree": {
             **nodes_data(arrays, schema.target),
@@ -171,10 +172,6 @@ def _tree_model_data(
             "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
-        "importance": importances_of(tree).values.tolist(),
-        "quality": None
-        if model.quality is None
-        else {"summary": str(model.quality), **model.quality.figures()},
         "names": {str(node): name for node, name in tree.model_names.items()},
         "models": _model_lines(tree, order),
         "rows": rows_data(rows) if rows is not None and with_rows else None,

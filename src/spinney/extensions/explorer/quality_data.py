@@ -5,15 +5,17 @@ from typing import Any
 import numpy as np
 
 from spinney.extensions.explorer.packed_numbers import packed
+from spinney.growth import Quality
 from spinney.growth.prune import EncodedRows
 from spinney.trees import Tree, labels_of
 from spinney.trees.predict import flatten, outputs
 
 
-def quality_data(model: Any) -> dict[str, Any] | None:
-    """Return the quality that was measured in growing, in words; None without it."""
-    quality = getattr(model, "quality_", None)
-    return None if quality is None else {"by": "", "text": str(quality)}
+def quality_data(quality: Quality | None) -> dict[str, Any] | None:
+    """Return the figures that were measured in growing; None without them."""
+    if quality is None:
+        return None
+    return {**quality.figures(), "method": quality.method}
 
 
 def tested_data(tree: Tree, rows: EncodedRows) -> dict[str, Any] | None:

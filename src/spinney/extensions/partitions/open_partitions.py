@@ -356,7 +356,7 @@ def target_of_partitions(facts: PartitionFacts, roles: ColumnRoles) -> Target:
     column = facts.named(roles.target).column
     if reading := target_note(column, declared):
         note(reading, of_reading=False)
-    target, _ = as_target(column, numeric=roles.target in declared.numeric)
+    target, _ = as_target(column, numeric=declared.kind(roles.target) == "numeric")
     if not target.is_numeric:
         return target
     sums = facts.sums

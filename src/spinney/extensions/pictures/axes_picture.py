@@ -15,6 +15,7 @@ from spinney.extensions.pictures.figures import (
     figure_bytes,
     new_figure,
 )
+from spinney.extensions.pictures.palettes import palette_of
 from spinney.extensions.pictures.style_sheet import element_style
 
 DOTS_PER_INCH = 96  # a pixel of SVG
@@ -46,10 +47,15 @@ def draw_svg(svg: str, axes: Any = None) -> Any:
     axes = axes_or_new(axes, (width / DOTS_PER_INCH, height / DOTS_PER_INCH))
     axes.set_axis_off()
     axes.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
-    for element in root.iter():
-        name = element.tag.rpartition("}")[2]
+    named = [(element.tag.rpartition("}")[2], element) for element in root.iter()]
+    palette = palette_of([each.text or "" for name, each in named if name == "style"])
+    for name, element in named:
         if name in DRAWN:
-            DRAWN[name](axes, element, element_style(name, element.get("class", "")))
+            classes = element.get("class", "")
+            style = element_style(name, classes)
+            if classes in palette:
+                style["fill"] = palette[classes]
+            DRAWN[name](axes, element, style)
     return axes
 
 

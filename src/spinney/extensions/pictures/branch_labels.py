@@ -25,12 +25,13 @@ def branch_label(
     named: bool = False,
     together: Sequence[Node] = (),
     lines: int = 1,
+    digits: int = DIGITS,
 ) -> list[str]:
     """Return the label of the branch to a node, such as ``≤ 0.38`` or ``red, green``.
 
     ``tree.condition(node)`` is the full text. With ``named`` the label begins with the
     name of the attribute. Leaves drawn ``together`` have one label. Several values
-    have at most ``lines``.
+    have at most ``lines``. Thresholds have ``digits``, or more to separate the rows.
     """
     assert node.parent is not None
     parent = tree.nodes[node.parent]
@@ -42,7 +43,7 @@ def branch_label(
     has_missing = bool(parent.candidate.table.missing_rows.any())
     tail = " or missing" if has_missing and split.missing == branch else ""
     if isinstance(split, Threshold | Intervals):
-        sign, value = _number_label(parent.candidate, split, branch, attribute)
+        sign, value = _number_label(parent.candidate, split, branch, attribute, digits)
         tail = "" if value == "missing" else tail
         values = [shortened(value, width, size)]
     else:
@@ -67,6 +68,7 @@ def _number_label(
     split: Threshold | Intervals,
     branch: int,
     attribute: Attribute,
+    least_digits: int,
 ) -> tuple[str, str]:
     """Return the sign and the value of a branch of a numeric or ordinal split."""
     if isinstance(split, Intervals):
@@ -84,15 +86,15 @@ def _number_label(
         number, is_above = read_bound(bound, attribute.unit)
         signs = ("<", "≥") if is_above else ("≤", ">")
         return signs[right], number_text(number, attribute.unit)
-    digits = separating_digits(bound, candidate.table.values)
+    digits = separating_digits(bound, candidate.table.values, least_digits)
     return ">" if right else "≤", number_text(float(f"{bound:.{digits}g}"))
 
 
-def separating_digits(cut: float, values: NDArray[Any]) -> int:
-    """Return the number of digits, six to 17, in which a threshold separates values."""
+def separating_digits(cut: float, values: NDArray[Any], least: int = DIGITS) -> int:
+    """Return the number of digits, up to 17, in which a threshold separates values."""
     below = values[values <= cut].max(initial=-inf)
     above = values[values > cut].min(initial=inf)
-    for digits in range(DIGITS, MAX_DIGITS):
+    for digits in range(least, MAX_DIGITS):
         if below <= float(f"{cut:.{digits}g}") < above:
             return digits
     return MAX_DIGITS

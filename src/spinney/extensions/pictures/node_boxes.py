@@ -38,6 +38,7 @@ from spinney.trees import Node, Tree
 CLASSES_SHOWN = 8
 CANDIDATES_SHOWN = 10
 SHARES_SHOWN = 3
+DIGITS = 4  # of means
 CONDITIONS_SHOWN = 8
 REASON_WIDTH = 150.0
 ERROR_WIDTH = 280.0
@@ -48,13 +49,14 @@ class NodeBoxes:
     """The boxes of a model's nodes, in a style.
 
     With ``bars`` a split shows its branches as bars. ``errors`` of another table come
-    last; the bars then count its rows.
+    last; the bars then count its rows. Numbers have ``digits``, four if not given.
     """
 
     model: Model
     style: str
     errors: NodeErrors | None = None
     bars: bool = False
+    digits: int | None = None
 
     @property
     def tree(self) -> Tree:
@@ -131,8 +133,12 @@ class NodeBoxes:
         """Return the prediction of a node as text."""
         model_name = self.tree.model_names.get(node.number)
         if self.tree.schema.target.is_numeric:
-            return model_name or figure(node.value, digits=4)
+            return model_name or self.figure(node.value)
         return shown(self.tree.label(node))
+
+    def figure(self, number: float) -> str:
+        """Return a number in the digits of the picture."""
+        return figure(number, digits=self.digits or DIGITS)
 
     def proportion(self, node: Node) -> str:
         """Return the proportion of the total weight at a node."""
@@ -141,9 +147,15 @@ class NodeBoxes:
 
     def rows(self, node: Node) -> str:
         """Return the number of rows at a node, or their weight."""
+        size = self._size(node)
+        if size.startswith("weight"):
+            return size
+        return f"{size} row{'s' if node.n_rows != 1 else ''}"
+
+    def _size(self, node: Node) -> str:
         if self.weighted or not np.isclose(node.weight, node.n_rows):
             return f"weight {short_weight(node.weight)}"
-        return f"{node.n_rows} row{'s' if node.n_rows != 1 else ''}"
+        return str(node.n_rows)
 
     def support(self, node: Node) -> str:
         """Return the rows at a node; for a leaf, also those predicted correctly."""
@@ -152,13 +164,17 @@ class NodeBoxes:
         numeric = self.tree.schema.target.is_numeric
         right = 0.0 if numeric else float(node.weights[node.label])
         mixed = node.is_leaf and 0 < right < node.weight
-        correct = f"{short_weight(right)} of " if mixed else ""
-        return f"{correct}{self.rows(node)} · {self.proportion(node)}"
+        share = self.proportion(node)
+        if mixed:
+            return (
+                f"{short_weight(right)} of {self._size(node)} correct · {share} of all"
+            )
+        return f"{self.rows(node)} · {share}"
 
     def spread(self, node: Node, title: str) -> str:
         """Return mean ± standard deviation, without the mean if it is the title."""
         mean, deviation = moments(self.tree, node)
-        shown_mean, spread = figure(mean, digits=4), figure(deviation, digits=4)
+        shown_mean, spread = self.figure(mean), self.figure(deviation)
         return f"{'' if title == shown_mean else f'mean {shown_mean} '}± {spread}"
 
     def picture(self, node: Node) -> BoxPart:
@@ -226,7 +242,7 @@ def _counts(boxes: NodeBoxes, node: Node) -> list[BoxPart]:
     """Return the weight of each class present, or mean and deviation."""
     tree = boxes.tree
     if tree.schema.target.is_numeric:
-        mean, deviation = (figure(n, digits=4) for n in moments(tree, node))
+        mean, deviation = map(boxes.figure, moments(tree, node))
         return [Columns("mean", mean), Columns("deviation", deviation)]
     present = [int(c) for c in np.flatnonzero(node.weights > 0)]
     shares = node.weights / (node.weight or 1.0)

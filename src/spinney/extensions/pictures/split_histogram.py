@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spinney._support.arrays import Floats
-from spinney._support.text import number_text, span_text
+from spinney._support.text import number_text, short_weight, span_text
 from spinney.data import Attribute
 from spinney.extensions.pictures.box_parts import baseline, kind_width, line_height
 from spinney.extensions.pictures.markup import Markup, element, joined, number
@@ -42,17 +42,24 @@ class HistogramBar:
 class SplitHistogram:
     """Bars over an axis; ``cuts`` are positions on it, from 0 to 1.
 
-    ``ends`` are the minimum and the maximum.
+    ``ends`` are the minimum and the maximum; ``top`` is the count of the highest bar.
     """
 
     bars: Sequence[HistogramBar]
     cuts: Sequence[float]
     ends: tuple[str, str]
+    top: str = ""
 
     @property
     def width(self) -> float:
         """The least width."""
-        return max(MIN_WIDTH, sum(kind_width(end, KIND) for end in self.ends) + 12)
+        ends = sum(kind_width(end, KIND) for end in self.ends)
+        return self._margin + max(MIN_WIDTH, ends + 12)
+
+    @property
+    def _margin(self) -> float:
+        """The room of the figures at the axis of counts."""
+        return kind_width(self.top, KIND) + 5
 
     @property
     def height(self) -> float:
@@ -61,8 +68,13 @@ class SplitHistogram:
 
     def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
+        parts = [
+            words(self.top, x=x + self._margin - 4, y=y + 9, class_=f"{KIND} end"),
+            words("0", x=x + self._margin - 4, y=y + TALL, class_=f"{KIND} end"),
+        ]
+        x, width = x + self._margin, width - self._margin
         base, wide = y + TALL, width / len(self.bars)
-        parts = []
+        parts.append(line(x, y, x, base, kind="axis"))
         for at, bar in enumerate(self.bars):
             if bar.height:
                 parts.append(self._bar(bar, x + at * wide, base, wide))
@@ -116,6 +128,7 @@ def split_histogram(
             _edge_text(histogram.least, attribute),
             _edge_text(histogram.greatest, attribute),
         ),
+        short_weight(max_size),
     )
 
 

@@ -7,9 +7,10 @@ and horizontal trees.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from spinney.extensions.pictures.box_parts import KINDS, NodeBox, Words
-from spinney.extensions.pictures.branch_labels import branch_label
+from spinney.extensions.pictures.branch_labels import DIGITS, branch_label
 from spinney.extensions.pictures.node_boxes import NodeBoxes
 from spinney.extensions.pictures.text_width import text_width
 from spinney.extensions.pictures.tidy_layout import level_places, tidy_layout
@@ -85,19 +86,20 @@ class Sketch:
         return across, self.along[-1] + self.extents[-1]
 
 
-def fitting_sketch(boxes: NodeBoxes, *, horizontal: bool) -> Sketch:
+def fitting_sketch(
+    boxes: NodeBoxes, *, horizontal: bool, leaves_at_bottom: bool = False
+) -> Sketch:
     """Return the sketch of the greatest depth that fits, at least 1."""
-    boxes_by_node: dict[int, NodeBox] = {}
-    best = sketch_tree(
-        boxes, depth=1, horizontal=horizontal, boxes_by_node=boxes_by_node
+    draw = partial(
+        sketch_tree,
+        boxes,
+        horizontal=horizontal,
+        leaves_at_bottom=leaves_at_bottom,
+        boxes_by_node={},
     )
+    best = draw(depth=1)
     while best.cut:
-        deeper = sketch_tree(
-            boxes,
-            depth=best.depth + 1,
-            horizontal=horizontal,
-            boxes_by_node=boxes_by_node,
-        )
+        deeper = draw(depth=best.depth + 1)
         across, along = deeper.size
         if across > MAX_BREADTH or along > MAX_LENGTH:
             break
@@ -110,11 +112,16 @@ def sketch_tree(
     *,
     depth: int,
     horizontal: bool,
+    leaves_at_bottom: bool = False,
     boxes_by_node: dict[int, NodeBox] | None = None,
 ) -> Sketch:
     """Return the sketch of a tree down to a depth; ``boxes_by_node`` caches boxes."""
     drawn = _draw_nodes(boxes, depth, {} if boxes_by_node is None else boxes_by_node)
     n_levels = 1 + max(each.depth for each in drawn)
+    if leaves_at_bottom:
+        for each in drawn:
+            if not each.children:
+                each.depth = n_levels - 1
     extents, bands = [0.0] * n_levels, [0.0] * n_levels
     for each in drawn:
         extent = each.box.width if horizontal else each.box.height
@@ -123,9 +130,33 @@ def sketch_tree(
         bands[each.depth] = max(bands[each.depth], band if each.label else 0.0)
     gaps = [0.0, *(CURVE + band for band in bands[1:])]
     breadths = [_breadth(each, horizontal=horizontal) for each in drawn]
-    across = tidy_layout([each.children for each in drawn], breadths, gap=NODE_GAP)
+    across = _places_across(drawn, breadths)
     along = level_places(extents, gaps)
     return Sketch(drawn, depth, horizontal, across, along, extents, bands)
+
+
+def _places_across(drawn: list[DrawnNode], breadths: list[float]) -> list[float]:
+    """Return the place of each node across its level.
+
+    A node some levels below its parent has a column of nodes without breadth above it,
+    so that its branch crosses no box.
+    """
+    parents = {child: at for at, each in enumerate(drawn) for child in each.children}
+    children: list[list[int]] = []
+    sizes: list[float] = []
+    places: list[int] = []
+    for node, each in enumerate(drawn):
+        above = places[parents[node]] if node else None
+        levels = each.depth - drawn[parents[node]].depth if node else 1
+        for level in range(levels):
+            if above is not None:
+                children[above].append(len(children))
+            above = len(children)
+            children.append([])
+            sizes.append(breadths[node] if level == levels - 1 else 0.0)
+        places.append(len(children) - 1)
+    across = tidy_layout(children, sizes, gap=NODE_GAP)
+    return [across[place] for place in places]
 
 
 def _breadth(each: DrawnNode, *, horizontal: bool) -> float:
@@ -187,6 +218,7 @@ def _labelled_node(
         named=boxes.style == "rules",
         together=together,
         lines=LABEL_LINES,
+        digits=boxes.digits or DIGITS,
     )
     total = boxes.tree.root.weight
     share = node.weight / total if total else 0.0

@@ -4,12 +4,15 @@ It needs no data, no other program and no network; every text in it is escaped b
 ``svg_elements``, and nothing in it refers to anything outside.
 """
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
 from spinney._support.checks import check_choice, check_named, check_whole
 from spinney._support.text import figure, percent_text, short_weight, shown, weight_text
+from spinney.errors import ParameterError, Setting
 from spinney.extensions.pictures.box_parts import KINDS, BoxPart, baseline
 from spinney.extensions.pictures.markup import Markup, element, joined, number
 from spinney.extensions.pictures.node_boxes import STYLES, NodeBoxes, weighs
@@ -17,6 +20,7 @@ from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
 )
+from spinney.extensions.pictures.palettes import palette_rules
 from spinney.extensions.pictures.style_sheet import STYLE_SHEET
 from spinney.extensions.pictures.svg_elements import group, picture, rectangle, words
 from spinney.extensions.pictures.text_width import shortened, text_width
@@ -67,6 +71,10 @@ def to_svg(
     max_depth: int | None = None,
     errors: NodeErrors | None = None,
     bars: bool = False,
+    title: str | None = None,
+    palette: str | Sequence[str] = "okabe-ito",
+    digits: int | None = None,
+    leaves_at_bottom: bool = False,
     above: Heading | None = None,
 ) -> str:
     """Return a tree as SVG.
@@ -87,33 +95,50 @@ def to_svg(
         The errors of each node on another table, at the end of its box.
     bars : bool
         Whether a split has a bar for each value or branch.
+    title : str, optional
+        The title, in place of the name of the target.
+    palette : str or sequence of str
+        "okabe-ito", "grey", "pastel", or up to eight colours such as "#0072b2".
+    digits : int, optional
+        The significant digits of numbers, at least as many as separate the rows at a
+        split; six at splits and four elsewhere, if not given.
+    leaves_at_bottom : bool
+        Whether all leaves are on the last level.
     above : Heading, optional
         A heading above the tree, as for a forest.
     """
     check_named("style", style, STYLES)
     check_choice("horizontal", horizontal)
     check_choice("bars", bars)
-    boxes = NodeBoxes(model, style, errors, bars)
-    if max_depth is None:
-        sketch = fitting_sketch(boxes, horizontal=horizontal)
-    else:
+    check_choice("leaves_at_bottom", leaves_at_bottom)
+    if title is not None and not isinstance(title, str):
+        raise ParameterError(Setting("title", title), " must be text")
+    if digits is not None:
+        check_whole("digits", digits, least=1)
+    boxes = NodeBoxes(model, style, errors, bars, digits)
+    draw: Callable[..., Sketch] = fitting_sketch
+    if max_depth is not None:
         check_whole("max_depth", max_depth, least=0)
-        sketch = sketch_tree(boxes, depth=int(max_depth), horizontal=horizontal)
+        draw = partial(sketch_tree, depth=int(max_depth))
+    sketch = draw(boxes, horizontal=horizontal, leaves_at_bottom=leaves_at_bottom)
     across, along = sketch.size
     least = MIN_WIDTH if above is None else max(MIN_WIDTH, above.width)
     inside = max(least, along if horizontal else across)
     width, begin = inside + 2 * MARGIN, MARGIN + (above.height if above else 0.0)
-    head, head_height = _head(boxes, sketch, inside, begin)
+    name = title if title is not None else shown(model.tree.schema.target.name)
+    head, head_height = _head(boxes, sketch, inside, begin, name)
     top = begin + head_height
     end = top + (across if horizontal else along)
     models, models_height = _models(sketch, boxes.tree, inside, end)
     height = end + models_height + MARGIN
     left = MARGIN + (inside - (along if horizontal else across)) / 2
     pen = SketchRenderer(sketch, left, top)
+    colours = palette_rules(palette)
     content = [
-        words(above.title if above else _title(model.tree), "title"),
+        words(title or (above.title if above else _title(model.tree)), "title"),
         words(_description(boxes, sketch, above), "desc"),
         element("style", STYLE_SHEET),
+        *([element("style", colours)] if colours else []),
         rectangle(0, 0, width, height, kind="page", corner=6),
         above.draw(MARGIN, MARGIN, inside) if above else Markup(),
         head,
@@ -162,7 +187,7 @@ class SketchRenderer:
         lines = []
         for at, child, width in zip(parent.children, below, widths, strict=True):
             start, end = begin + width / 2, sketch.across[at]
-            straight = sketch.along[child.depth] - sketch.bands[child.depth]
+            straight = sketch.along[parent.depth + 1] - sketch.bands[parent.depth + 1]
             bend = CURVE * 0.55
             path = (
                 f"M{self._point(start, level + size)}"
@@ -235,9 +260,9 @@ def _description(boxes: NodeBoxes, sketch: Sketch, above: Heading | None) -> str
 
 
 def _head(
-    boxes: NodeBoxes, sketch: Sketch, width: float, begin: float
+    boxes: NodeBoxes, sketch: Sketch, width: float, begin: float, title: str
 ) -> tuple[Markup, float]:
-    """Return the target, the number of rows, and the legend."""
+    """Return the title, the number of rows, and the legend."""
     tree = boxes.tree
     size, bold = KINDS["title"]
     facts = _facts(tree)
@@ -247,11 +272,11 @@ def _head(
         facts += f"; below the line: on {shown(boxes.errors.name)}"
     note = KINDS["note"][0]
     name_width = max(width - text_width(facts, note) - LEGEND_GAP, MIN_WIDTH / 3)
-    name = shortened(shown(tree.schema.target.name), name_width, size, bold=bold)
+    name = shortened(title, name_width, size, bold=bold)
     at = begin + baseline("title")
     after = MARGIN + text_width(name, size, bold=bold) + LEGEND_GAP / 2
     heading = group(
-        shown(tree.schema.target.name),
+        title,
         words(name, x=MARGIN, y=at, class_="title"),
         words(facts, x=after, y=at, class_="note"),
     )

@@ -63,6 +63,7 @@ ADDED = {"origin": None, "costs": None}
 TRIED = f"{OPTIONAL}tried"  # the scores of candidate recipes
 UNTRIED = f"{OPTIONAL}untried"  # the recipe of a small table, without scores
 NOTATION = f"{OPTIONAL}text_format"
+UNITS = f"{OPTIONAL}units"  # the units of columns, in the text_format
 CERTIFICATE = f"{OPTIONAL}certificate"  # the proof of optimality
 MEMBER = f"{OPTIONAL}member"  # the tree's place in its forest
 QUALITY = f"{OPTIONAL}quality"  # its error on held-out rows and on training rows
@@ -151,6 +152,9 @@ def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
 def schema_header(schema: Schema) -> dict[str, Any]:
     """Return a schema as data that :func:`read_schema` reads back."""
     written, costs = asdict(schema.text_format), schema.target.costs
+    units, _ = written.pop("units"), written.pop("sheet")
+    if units:
+        written[UNITS] = [[*pair] for pair in units]
     text_format = {NOTATION: written} if any(written.values()) else {}
     return {
         "target": schema.target.name,
@@ -222,8 +226,16 @@ def _read_text_format(data: object) -> TextFormat:
     """Return the text format of the training table; the default for older files."""
     if data is None:
         return TextFormat()
-    names = tuple(field.name for field in fields(TextFormat))
-    return TextFormat(**members(data, "the text_format", names)).without_skip()
+    names = ("decimal", "thousands", "dates", "skip")
+    written = members(data, "the text_format", names)
+    units = []
+    for pair in as_list(written.get(UNITS, []), "the units"):
+        texts = [text(each, "a unit") for each in as_list(pair, "a unit")]
+        if len(texts) != 2:
+            refuse("a unit is not a column and its unit")
+        units.append((texts[0], texts[1]))
+    settings = {name: written[name] for name in names}
+    return TextFormat(**settings, units=tuple(units) or None).without_skip()
 
 
 def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:

@@ -21,6 +21,7 @@ from spinney.data import (
     Target,
     Value,
     holds_classes,
+    survey_note,
     target_note,
     training_warnings,
     without_identifiers,
@@ -336,7 +337,7 @@ def check_roles(
     if not isinstance(target, str) or not target:
         raise DataError(Setting("target", target), " must be the name of a column")
     for part, name in (("target", target), ("weight", weight)):
-        if name in declared.ignore:
+        if isinstance(name, str) and declared.ignores(name):
             msg = f"{part} {name!r} is ignored too: ignore it no more, or name another"
             raise DataError(msg)
         if name in declared.values:
@@ -467,7 +468,9 @@ def rows_in_memory(
         table, attributes = table.take(is_kept), attributes.take(is_kept)
         places = places[is_kept]
         weights = None if weights is None else weights[is_kept]
-    classes, codes = as_target(table[target], numeric=target in declared.numeric)
+    classes, codes = as_target(
+        table[target], numeric=declared.kind(target) == "numeric"
+    )
     report_column_issues(attributes, table[target], declared, places)
     rows = training_set(
         attributes,
@@ -493,6 +496,8 @@ def report_column_issues(
     """
     if reading := target_note(target, declared):
         note(reading, of_reading=False)
+    if answers := survey_note(attributes, declared):
+        note(answers, of_reading=False)
     for warning in training_warnings(attributes, target, declared, rows):
         warn(*warning.args, remedy=warning.remedy)
 

@@ -1,14 +1,18 @@
 """A user's table and its engine, checked before reading."""
 
+import os
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
+from urllib.parse import quote, unquote
 
 from spinney import registry
 from spinney._support.checks import check_named
 from spinney.data import Declarations, declarations_of
-from spinney.data.duckdb import is_relation
-from spinney.errors import DataError, ParameterError, Setting, refusal
+from spinney.data.duckdb import is_relation, quote_identifier
+from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.sources.rows.training_rows import NO_TARGET
 
 ENGINES = ("memory", *registry.ENTRIES["engine"])
@@ -108,6 +112,10 @@ class TableInput:
 
     def __post_init__(self) -> None:
         """Refuse options that do not fit the data, and set the engine."""
+        object.__setattr__(self, "data", database_address(self.data, self.table))
+        if (relation := duckdb_relation(self.data, self.table)) is not None:
+            object.__setattr__(self, "data", relation)
+            object.__setattr__(self, "table", None)
         engine, table = self.engine, self.table
         if engine is not None and engine not in ENGINES:
             check_named("engine", engine, ("memory", *registry.names("engine")))
@@ -149,6 +157,52 @@ class TableInput:
         object.__setattr__(self, "is_remote", elsewhere or stays)
 
 
+def database_address(data: Any, table: str | None) -> Any:
+    """Return the address of an engine of SQLAlchemy, or of the file of a database.
+
+    >>> database_address("orders.csv", None)
+    'orders.csv'
+    """
+    if _lookup_class(data, {("sqlalchemy.engine", "Engine"): "engine"}):
+        return data.url.render_as_string(hide_password=False)
+    if table is None or not isinstance(data, str | os.PathLike) or "://" in str(data):
+        return data
+    with suppress(OSError), open(data, "rb") as file:
+        start = file.read(16)
+        if start.startswith(b"SQLite format 3"):
+            return f"sqlite:///{quote(os.path.abspath(data))}"
+        if start[8:12] == b"DUCK":
+            return f"duckdb:///{quote(os.path.abspath(data))}"
+    return data
+
+
+def duckdb_relation(data: Any, table: str | None) -> Any:
+    """Return the relation of a table, or a query, in a DuckDB file; else None."""
+    if not isinstance(data, str) or not data.startswith("duckdb://"):
+        return None
+    import duckdb
+
+    path = unquote(data.removeprefix("duckdb://").removeprefix("/"))
+    if not os.path.isfile(path):
+        msg = f"there is no file {path!r}"
+        raise DataError(msg, remedy="write duckdb:///file.duckdb")
+    try:
+        connection = duckdb.connect(path, read_only=True)
+        names = [name for (name,) in connection.execute("SHOW TABLES").fetchall()]
+        if table is not None and table in names:
+            return connection.table(quote_identifier(table))
+        if table is not None and re.match(r"\s*(select|with|from)\b", table, re.I):
+            return connection.sql(table)
+    except duckdb.Error as error:
+        msg = f"{path!r} cannot be read by DuckDB ({str(error).splitlines()[0]})"
+        raise DataError(msg, remedy="check the file, or the query") from None
+    if table is None:
+        tables = f"one of {', '.join(names[:8])}"
+        raise ParameterError(Setting("table"), " is needed", remedy=tables)
+    msg = f"there is no table {table!r} in the database"
+    raise DataError(msg, remedy=did_you_mean(table, names))
+
+
 def engine_of(data: Any) -> str | None:
     """Return the engine that data names or belongs to, None if there is none.
 
@@ -156,7 +210,8 @@ def engine_of(data: Any) -> str | None:
     ('sqlite', None)
     """
     if isinstance(data, str):
-        return ENGINE_BY_SCHEME.get(data.partition("://")[0]) if "://" in data else None
+        scheme, mark, _ = data.partition("://")
+        return ENGINE_BY_SCHEME.get(scheme.partition("+")[0]) if mark else None
     if remedy := _lookup_class(data, UNSUPPORTED):
         msg = f"data of type {type(data).__name__} is not a table"
         raise DataError(msg, remedy=remedy)

@@ -117,11 +117,15 @@ def test_the_model_panel_has_accuracy_confusion_and_importance(visit):
     right = np.mean(np.asarray(model.predict(table)) == table["status"])
     text = page.locator(".panel-body").inner_text()
     assert "accuracy on the given table" in text
+    quality = model.quality_
+    assert quality is not None
+    assert quality.method is not None
+    assert f"accuracy {quality.method}" in text
     cells = page.locator(".confusion td.right").all_inner_texts()
     assert sum(float(cell) for cell in cells if cell != "·") == right * 400
     bars = page.locator(".panel .names tbody th").all_inner_texts()
-    best = np.argsort(-model.tree.importances, kind="stable")
-    assert bars == [model.schema.attributes[at].name for at in best]
+    ranked = model.importances().ranked()
+    assert bars == [name for name, share, _ in ranked if share > 0]
     panel(page, "rows")
     head = page.locator(".panel .data thead th").all_inner_texts()
     assert head[:2] == ["row", "customer_id"]

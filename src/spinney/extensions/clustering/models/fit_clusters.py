@@ -127,7 +127,8 @@ def read_rows(
     as_texts = (*declarations.nominal, *declarations.ignore)
     texts = replace(declarations, nominal=as_texts, ignore=())
     whole = table_of_rows(replace(table, declarations=texts))
-    excluded = {*declarations.ignore, *(() if weight is None else (weight,))}
+    excluded = {name for name in whole.names if declarations.ignores(name)}
+    excluded |= set() if weight is None else {weight}
     chosen = select_columns(columns, whole.names)
     for name in chosen:
         if name in excluded:

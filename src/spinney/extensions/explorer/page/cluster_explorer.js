@@ -4,16 +4,7 @@ import { aboutPanel } from "./about_panel.js";
 import { ClusterPlot } from "./cluster_plot.js";
 import { readClusters } from "./clusters.js";
 import {
-  button,
-  element,
-  meter,
-  numberCell,
-  quiet,
-  replace,
-  rowHead,
-  scrolling,
-  table,
-  tableRow,
+  button, element, meter, numberCell, quiet, replace, rowHead, scrolling, table, tableRow,
   wideCell,
 } from "./dom.js";
 import { formField } from "./form_field.js";

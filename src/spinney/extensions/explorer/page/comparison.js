@@ -19,22 +19,17 @@ export function comparison(states) {
   return element(
     "section",
     { class: "comparison", "aria-label": "Two models" },
-    window.innerWidth < NARROW_PAGE ? byFact(states, facts) : byModel(states, facts),
+    comparisonTable(states, facts),
   );
 }
 
-function byModel(states, facts) {
-  const lines = states.map((state, at) =>
-    tableRow(rowHead(nameOf(state, at)), facts.map(([, text]) => plainCell(text(state)))),
-  );
-  return table("data", [null, ...facts.map(([name]) => name)], lines);
-}
-
-function byFact(states, facts) {
-  const lines = facts.map(([name, text]) =>
-    tableRow(rowHead(name), states.map((state) => plainCell(text(state)))),
-  );
-  return table("data", [null, ...states.map(nameOf)], lines);
+// A line for each model; on a narrow page, for each fact.
+function comparisonTable(states, facts) {
+  let lines = states.map((state, at) => [nameOf(state, at), ...facts.map(([, text]) => text(state))]);
+  lines.unshift([null, ...facts.map(([name]) => name)]);
+  if (window.innerWidth < NARROW_PAGE) lines = lines[0].map((_, at) => lines.map((line) => line[at]));
+  const [names, ...rest] = lines;
+  return table("data", names, rest.map(([name, ...texts]) => tableRow(rowHead(name), texts.map((text) => plainCell(text)))));
 }
 
 function nameOf({ data }, at) {

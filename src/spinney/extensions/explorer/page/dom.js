@@ -138,8 +138,8 @@ export function tabs(names, pressed, onchoose, label) {
 }
 
 // A bar of shares from 0 to 1, in colours.
-export function shareBar(shares, colours, label) {
-  const bar = element("span", { class: "bar", role: "img", "aria-label": label });
+export function shareBar(shares, colours) {
+  const bar = element("span", { class: "bar", "aria-hidden": "true" });
   shares.forEach((share, at) => {
     if (!(share > 0)) return;
     const part = element("span");

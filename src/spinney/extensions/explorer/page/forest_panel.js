@@ -1,15 +1,7 @@
 // A forest: variable importances, with their spread over its trees.
 
 import {
-  button,
-  element,
-  numberCell,
-  quiet,
-  rowHead,
-  scrolling,
-  table,
-  tableRow,
-  wideCell,
+  button, element, numberCell, quiet, rowHead, scrolling, table, tableRow, wideCell,
 } from "./dom.js";
 import { countText, percent, unpack, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";

@@ -6,7 +6,7 @@ import { countText, figure, plural, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
 import { meanAndDeviation } from "./tree.js";
 
-const BARS = { wide: 320, tall: 84, below: 20, gap: 1 };
+const BARS = { left: 34, wide: 320, tall: 84, below: 20, gap: 1 };
 
 export function histogramFigure(state, node) {
   const { tree, schema } = state;
@@ -25,7 +25,7 @@ export function histogramFigure(state, node) {
     "aria-label": `Histogram of ${attribute.text}, split point ${cuts.map((cut) => attribute.boundText(cut)[0]).join(", ")}`,
   });
   const most = Math.max(...sizes);
-  const wide = BARS.wide / histogram.bins.length;
+  const wide = (BARS.wide - BARS.left) / histogram.bins.length;
   histogram.bins.forEach((weights, at) => {
     if (!sizes[at]) return;
     const [low, high] = [at, at + 1].map((edge) => histogram.low + edge * histogram.step);
@@ -39,7 +39,7 @@ export function histogramFigure(state, node) {
       base -= height;
       bar.append(
         svg("rect", {
-          x: at * wide,
+          x: BARS.left + at * wide,
           y: base,
           width: Math.max(wide - BARS.gap, 0.6),
           height,
@@ -51,11 +51,12 @@ export function histogramFigure(state, node) {
     picture.append(bar);
   });
   const { axis, note, text } = theme();
-  picture.append(svgLine([0, BARS.tall], [BARS.wide, BARS.tall], axis));
+  picture.append(svgLine([BARS.left, BARS.tall], [BARS.wide, BARS.tall], axis));
+  picture.append(svgLine([BARS.left, 6], [BARS.left, BARS.tall], axis));
   const reach = histogram.step * histogram.bins.length;
   for (const cut of cuts) {
-    const x = (BARS.wide * (cut - histogram.low)) / reach;
-    if (x < 0 || x > BARS.wide) continue;
+    const x = BARS.left + ((BARS.wide - BARS.left) * (cut - histogram.low)) / reach;
+    if (x < BARS.left || x > BARS.wide) continue;
     picture.append(
       svgLine([x, 0], [x, BARS.tall], text, { "stroke-dasharray": "4 3" }),
       svg("path", { d: `M${x} ${BARS.tall}l-5 6h10Z`, fill: text }),
@@ -63,7 +64,9 @@ export function histogramFigure(state, node) {
   }
   const label = (x, anchor, number) =>
     svgText([x, BARS.tall + 17], endText(attribute, number), note, anchor);
-  picture.append(label(0, "start", histogram.least), label(BARS.wide, "end", histogram.greatest));
+  for (const [y, count] of [[14, most], [BARS.tall, 0]])
+    picture.append(svgText([BARS.left - 4, y], countText(count), note, "end"));
+  picture.append(label(BARS.left, "start", histogram.least), label(BARS.wide, "end", histogram.greatest));
   const nMissing = sizeOf(histogram.missing);
   return element(
     "figure",

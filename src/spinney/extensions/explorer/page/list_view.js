@@ -2,7 +2,6 @@
 
 import { breakable, button, element, replace, shareBar } from "./dom.js";
 import { countText, percent } from "./numbers.js";
-import { theme } from "./theme.js";
 
 const [LINES_AT_FIRST, LINES_AT_ONCE] = [60, 400];
 const [INDENT, MAX_INDENT] = [18, 14]; // pixels a level, and levels that are indented
@@ -100,13 +99,10 @@ export class ListView {
     const weights = Array.from(tree.weightsOf(node));
     const bar = schema.numeric
       ? meanBar(state, node, hue)
-      : shareBar(weights, weights.map((_, code) => colours.of(code)), "");
-    bar.removeAttribute("role");
-    bar.removeAttribute("aria-label");
-    bar.setAttribute("aria-hidden", "true");
+      : shareBar(weights, weights.map((_, code) => colours.of(code)));
     const result = ends
       ? element("b", {}, breakable(`→ ${state.label(node)}`))
-      : element("small", {}, breakable(`splits on ${schema.attributes[tree.attribute[node]].text}`));
+      : element("small", { class: "quiet" }, breakable(`splits on ${schema.attributes[tree.attribute[node]].text}`));
     const condition = node ? tree.shortCondition(node) : "all rows";
     const text = element("span", { class: "text" }, breakable(condition), " ", result);
     const line = element(
@@ -187,10 +183,10 @@ export class ListView {
 
 // The place of a mean between the extremes of the tree.
 function meanBar(state, node, hue) {
-  const strip = element("span", { class: "bar strip" });
+  const strip = element("span", { class: "bar strip", "aria-hidden": "true" });
   const dot = element("i");
   dot.style.left = `${100 * state.colours.place(state.tree.moments(node)[0])}%`;
-  dot.style.background = hue ?? theme().axis;
+  dot.style.background = hue;
   strip.append(dot);
   return strip;
 }

@@ -1,6 +1,8 @@
 // The model as a whole: how good it is, where it errs, and which attributes matter.
 
-import { element, meter, numberCell, quiet, rowHead, scrolling, table, tableRow, wideCell } from "./dom.js";
+import {
+  element, meter, numberCell, quiet, scrolling, table, tableRow, wideCell,
+} from "./dom.js";
 import { percent, rounded, unpack, weightText } from "./numbers.js";
 import { shortenedAmong } from "./paint.js";
 import { theme } from "./theme.js";
@@ -40,7 +42,12 @@ function accuracyOf(matrix, size) {
 export function qualityFacts(state) {
   const { schema, tree, data } = state;
   const lines = [];
-  if (data.quality) lines.push([data.quality.by, data.quality.text]);
+  const { quality } = data;
+  if (quality?.method && !state.pruned) {
+    const { accuracy, standard_error: spread, r2, rmse } = quality;
+    if (accuracy === undefined) lines.push([`RMSE ${quality.method}`, `${rounded(rmse)} (R² ${rounded(r2 ?? NaN, 3)})`]);
+    else lines.push([`accuracy ${quality.method}`, `${percent(accuracy)} ± ${percent(spread)}`]);
+  }
   const { sequence } = tree;
   if (!schema.numeric) {
     const [right, total] = accuracyOf(trainingMatrix(state), schema.classes.length);
@@ -75,9 +82,9 @@ function quality(state) {
       { class: "facts" },
       lines.map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]),
     ),
-    state.data.quality || state.data.tested
+    state.data.quality?.method || state.data.tested
       ? null
-      : quiet("Training rows flatter a tree: ", element("code", {}, "spinney evaluate"), " cross-validates."),
+      : quiet("Figures of training rows are optimistic: ", element("code", {}, "spinney evaluate"), " cross-validates."),
   );
 }
 

@@ -1,18 +1,8 @@
 // The panel of the selected node: counts, split, competitors, arithmetic, rule.
 
 import {
-  breakable,
-  button,
-  copyText,
-  element,
-  meter,
-  numberCell,
-  quiet,
-  rowHead,
-  shareBar,
-  table,
-  tableRow,
-  wideCell,
+  breakable, button, copyText, element, meter, numberCell, quiet, rowHead, shareBar, table,
+  tableRow, wideCell,
 } from "./dom.js";
 import { histogramFigure } from "./histogram.js";
 import { countText, figure, minimum, maximum, percent, rounded, weightText } from "./numbers.js";
@@ -24,7 +14,7 @@ import { termValue } from "./walk.js";
 
 const MAX_CLASSES = 12;
 const MAX_VALUE_BARS = 24;
-const MAX_NAME_WIDTH = 250; // pixels of a class name, in up to two lines
+const MAX_NAME_WIDTH = 210; // pixels of a class name, in up to two lines
 
 export function nodePanel(state, notice) {
   const { tree, selected: node } = state;
@@ -299,13 +289,7 @@ function bars(state, weights, most) {
     return strip;
   }
   const list = Array.from(weights);
-  const bar = shareBar(
-    list,
-    list.map((_, code) => colours.of(code)),
-    "",
-  );
-  bar.removeAttribute("role");
-  bar.removeAttribute("aria-label");
+  const bar = shareBar(list, list.map((_, code) => colours.of(code)));
   bar.style.width = `${(100 * totalWeight(list, schema)) / most}%`;
   bar.title = list
     .map((weight, code) => (weight ? `${schema.classes[code]} ${weightText(weight)}` : ""))

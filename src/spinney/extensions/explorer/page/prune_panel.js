@@ -1,7 +1,9 @@
 // Pruning along the cost-complexity sequence, or node by node by hand.
 
 import { button, copyText, element, quiet, svg, svgLine, svgText } from "./dom.js";
-import { countText, logTicks, maximum, percent, plural, rounded, roundTicks, unpackAll } from "./numbers.js";
+import {
+  countText, logTicks, maximum, percent, plural, rounded, roundTicks, unpackAll,
+} from "./numbers.js";
 import { theme } from "./theme.js";
 
 const [WIDTH, HEIGHT] = [320, 150];

@@ -1,18 +1,11 @@
 // All leaves as IF-THEN rules, one per line, sorted by any column.
 
 import {
-  button,
-  copyText,
-  element,
-  meter,
-  numberCell,
-  plainCell,
-  replace,
-  scrolling,
-  table,
+  button, copyText, element, meter, numberCell, plainCell, replace, scrolling, table,
 } from "./dom.js";
-import { countText, figure, percent, plural, rounded, weightText } from "./numbers.js";
+import { countText, percent, plural, rounded, weightText } from "./numbers.js";
 import { swatch } from "./node_panel.js";
+import { shortenedAmong } from "./paint.js";
 import { conditionText, conditionsOf, shortConditionText } from "./rules.js";
 
 const RULES_AT_ONCE = 200;
@@ -145,7 +138,7 @@ export class RuleTable {
         "td",
         { class: "label", title: state.label(node) },
         swatch(colour),
-        schema.numeric && !state.names[node] ? figure(tree.outputs[node]) : state.label(node),
+        schema.numeric ? state.label(node) : shortenedAmong(schema.classes, state.label(node), 330, 13, true),
       ),
       numberCell([
         weightText(tree.weight[node]),

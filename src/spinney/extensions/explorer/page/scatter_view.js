@@ -1,6 +1,8 @@
 // Leaves by support and purity; of numbers by support and spread.
 
-import { countText, logTicks, maximum, minimum, percent, rounded, roundTicks, weightText } from "./numbers.js";
+import {
+  countText, logTicks, maximum, minimum, percent, rounded, roundTicks, weightText,
+} from "./numbers.js";
 import { FlatView } from "./flat_view.js";
 import { theme } from "./theme.js";
 

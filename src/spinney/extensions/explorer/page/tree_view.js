@@ -15,7 +15,7 @@ const MAX_LABEL_WORDS = 60; // more never fit into the lines of a label
 const [BOX, STUB, BAND, GAP] = [57, 18, 58, 16];
 const [MIN_THICKNESS, MAX_THICKNESS] = [1.2, 12];
 const MIN_READABLE_SCALE = 0.85;
-const NARROW = 560; // on a narrow screen, as of a phone, nothing is made smaller
+const NARROW = 420; // on a narrow screen, as of a phone, nothing is made smaller
 const MAX_OUTLINED = 2000; // nodes that are listed for screen readers
 
 export class TreeView {

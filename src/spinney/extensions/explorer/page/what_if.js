@@ -1,16 +1,6 @@
 // What if: a row entered by hand, its path, and the changes that change its prediction.
 
-import {
-  button,
-  element,
-  meter,
-  quiet,
-  replace,
-  rowHead,
-  table,
-  tableRow,
-  wideCell,
-} from "./dom.js";
+import { button, element, meter, quiet, replace, table, tableRow, wideCell } from "./dom.js";
 import { formField } from "./form_field.js";
 import { figure, percent, rounded } from "./numbers.js";
 import { classHead } from "./node_panel.js";
