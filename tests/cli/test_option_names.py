@@ -83,6 +83,7 @@ OUTPUT = {
     "--numbers": "the form of the output",
 }
 SHELL_ONLY = {
+    "--max-lines": "how much is printed; Python has model.text",
     "--set": "any setting of a recipe; Python has Recipe.changed",
     "--tree": "one tree of a forest; Python has forest.trees",
     "grow --update": "the model whose method is called",

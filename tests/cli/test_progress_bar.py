@@ -130,22 +130,33 @@ def noise(tmp_path):
     return path
 
 
-def test_a_large_tree_run_script(noise, tmp_path, tool):
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_a_large_tree_is_one_screen(noise, tmp_path, tool, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
     given = ["grow", noise, "--target", "y", "--recipe", "id3"]
-    script = GROW.format(after=600)
-    told, _ = run_script(script, *given, out_too=True)
-    *lines, said, importance, quality = told.splitlines()
-    assert importance.startswith("spinney: importance: ")
-    assert " % on training rows" in quality
-    assert 20 < len(lines) <= 200
-    assert any("more nodes" in line for line in lines)
-    assert "save it with -o MODEL; spinney show MODEL prints all nodes" in said
-    depth = int(said.partition("to depth ")[2].split()[0])
     model = tmp_path / "m"
-    told, _ = run_script(script, *given, "-o", model, out_too=True)
-    assert f"spinney show {model} prints all nodes, --max-depth {depth + 2}" in told
-    shown = tool("show", model, "--max-depth", depth).out.splitlines()
-    assert [line.rstrip() for line in lines] == shown
-    whole = tool(*given)  # into a file all is written
-    assert len(whole.out.splitlines()) > 200
-    assert "printed to depth" not in whole.err
+    texts = [tool(*given), tool(*given, "-o", model, "--overwrite")]
+    texts.append(tool("show", model))
+    for text in texts:
+        *lines, last = text.out.splitlines()
+        assert 20 < len(lines) < 40
+        assert max(map(len, [*lines, last])) <= int(columns)
+        assert last.startswith("… ")
+        assert "--max-lines 0" in last
+    n_hidden = int(last.split()[1])
+    assert (
+        n_hidden + sum("→" in line for line in lines)
+        == spinney.load(model).tree.n_leaves
+    )
+    whole = tool("show", model, "--max-lines", "0").out
+    assert len(whole.splitlines()) > 200
+    assert "more leaves" not in whole
+    some = tool("show", model, "--max-lines", "10").out.splitlines()
+    assert 5 < len(some) <= 10
+    assert str(spinney.load(model)).endswith("print(model.text()) shows all")
+
+
+def test_a_tree_is_80_columns_wide_without_a_terminal(noise, tool, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = tool("grow", noise, "--target", "y", "--recipe", "id3").out
+    assert max(map(len, text.splitlines())) <= 80

@@ -15,9 +15,10 @@ from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES, recipes, tables
 
 import spinney
+from spinney._support.text_table import cells
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.tree_text import class_counts, fitting_depth, to_text
+from spinney.output.tree_text import class_counts, to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees import Tree
@@ -154,7 +155,7 @@ def test_a_line_a_node_and_ascii_for_ascii_data(table, recipe):
         if not node.n_rows:
             assert line.endswith("  (no rows: as its parent)")
             continue
-        assert line.endswith(f"  ({class_counts(node.weights, tree.schema)})")
+        assert line.endswith(f"{class_counts(node.weights, tree.schema)})")
 
 
 def test_a_value_on_the_threshold_reads_as_left():
@@ -272,15 +273,57 @@ def test_what_a_line_hides_is_what_lies_below(limit):
     # As of nodes that were made.
     made = Tree(tree.schema, tuple(tree))
     assert to_text(made, max_depth=limit, numbers=True).splitlines() == lines
-    assert fitting_depth(tree, len(lines)) in (None, max(1, limit))
 
 
-def test_the_depth_that_fits():
-    table = {"a": list(range(16)), "y": [0, 1] * 8}
-    tree = spinney.grow(table, "y", recipe="id3", nominal=["y"]).tree
-    assert fitting_depth(tree, len(tree)) is None
-    assert fitting_depth(tree, 1) == 1
-    for n_lines in range(3, len(tree)):
-        depth = fitting_depth(tree, n_lines)
-        assert len(to_text(tree, max_depth=depth).splitlines()) <= n_lines
-        assert len(to_text(tree, max_depth=depth + 1).splitlines()) > n_lines
+@pytest.mark.filterwarnings("ignore:splits on high:spinney.errors.SpinneyWarning")
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("width", [20, 60, 80, 120])
+def test_no_line_is_wider(width, ascii_only):
+    random = np.random.default_rng(5)
+    towns = [f"town of the number {n}" for n in range(30)] + ["価格の高い町"]
+    table = {
+        "a long name of a column, as surveys have them": random.choice(towns, 400),
+        "b": random.random(400),
+        "y": random.choice(["no, never", "yes", "perhaps", "maybe", "later"], 400),
+    }
+    tree = spinney.grow(table, "y", recipe="cart").tree
+    text = to_text(tree, width=width, ascii_only=ascii_only)
+    assert max(map(cells, text.splitlines())) <= width
+    assert len(text.splitlines()) == len(tree)
+    wide = to_text(tree, width=100_000, ascii_only=ascii_only)
+    assert wide == to_text(tree, ascii_only=ascii_only)
+
+
+@given(tables(), recipes(), st.integers(1, 12))
+@settings(max_examples=examples(60))
+def test_a_limit_of_lines(table, recipe, limit):
+    tree = grow_tree(table.source, recipe)
+    lines = to_text(tree, max_lines=limit, numbers=True).splitlines()
+    if len(tree) <= limit:
+        assert lines == to_text(tree, numbers=True).splitlines()
+        return
+    assert len(lines) <= max(limit, 2)
+    *shown, last = lines
+    numbers = [int(line.split()[0]) for line in shown]
+    hidden = tree.n_leaves - sum(tree.nodes[number].is_leaf for number in numbers)
+    assert last == f"… {hidden} more {'leaf' if hidden == 1 else 'leaves'}"
+    assert all(tree.nodes[n].parent in (None, *numbers) for n in numbers)
+
+
+def test_thresholds_have_as_many_digits_as_tell_them():
+    table = {
+        "x": [0.1971740930188762 + n * 0.01 for n in range(8)],
+        "y": ["no"] * 4 + ["yes"] * 4,
+    }
+    tree = spinney.grow(table, "y", recipe="id3").tree
+    assert "x ≤ 0.232174 → no" in to_text(tree)
+    near = [1 + n * 1e-9 for n in range(4)]
+    tree = spinney.grow({"x": near, "y": list("abab")}, "y", recipe="id3").tree
+    bounds = {line.split("x ")[1].split()[1] for line in to_text(tree).splitlines()[1:]}
+    assert len(bounds) == 3
+
+
+def test_weighted_rows_are_counted_too():
+    table = {"x": [1, 1, 2, 2, 2], "y": ["a", "a", "b", "b", "b"], "w": [2, 1, 1, 1, 3]}
+    tree = spinney.grow(table, "y", recipe="id3", weight="w").tree
+    assert to_text(tree).startswith("y  (n = 5, weight 8: a 3 (38 %), b 5 (62 %))")

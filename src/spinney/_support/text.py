@@ -178,12 +178,14 @@ def interval_text(
     *,
     unit: str | None = None,
     ascii_only: bool = False,
+    digits: int | None = None,
 ) -> str:
     """Return how low < number ≤ high reads; an infinite bound is none.
 
     Beyond all numbers is what is missing.
 
-    A bound reads as :func:`read_bound` has it.
+    A bound reads as :func:`read_bound` has it, with so many significant ``digits`` as
+    are given where that is shorter by four characters.
 
     >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, inf)
     ('1 < x ≤ 2.5', 'x > 1')
@@ -192,6 +194,8 @@ def interval_text(
     ('x < 6.5', '6.5 ≤ x ≤ 9')
     >>> interval_text("x", 20774.5, inf, unit="days since 1970-01-01")
     'x ≥ 2026-11-18'
+    >>> interval_text("x", 20774.5, 20774.5 + 1 / 3, digits=6)
+    '20774.5 < x ≤ 20774.8'
     """
     most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
     if low == inf:
@@ -199,12 +203,25 @@ def interval_text(
     (low, low_is_in) = read_bound(low, unit)
     (high, high_is_out) = read_bound(high, unit)
     upper = "<" if high_is_out else most
+    low_text, high_text = (bound_text(b, unit, digits) for b in (low, high))
     if high == inf:
-        return f"{name} {least if low_is_in else '>'} {number_text(low, unit)}"
+        return f"{name} {least if low_is_in else '>'} {low_text}"
     if low == -inf:
-        return f"{name} {upper} {number_text(high, unit)}"
-    lower = most if low_is_in else "<"
-    return f"{number_text(low, unit)} {lower} {name} {upper} {number_text(high, unit)}"
+        return f"{name} {upper} {high_text}"
+    return f"{low_text} {most if low_is_in else '<'} {name} {upper} {high_text}"
+
+
+def bound_text(bound: float, unit: str | None, digits: int | None) -> str:
+    """Return a bound in full, or in so many digits where that is much shorter.
+
+    >>> bound_text(0.06758099999999999, None, 6), bound_text(20774.53, None, 6)
+    ('0.067581', '20774.53')
+    """
+    text = number_text(bound, unit)
+    if digits is None or (unit is not None and " since " in unit):
+        return text
+    short = number_text(float(f"{bound:.{digits}g}"), unit)
+    return short if len(short) + SPARED // 2 <= len(text) else text
 
 
 def span_text(low: float, high: float, unit: str | None = None) -> str:

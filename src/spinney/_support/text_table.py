@@ -1,11 +1,49 @@
 """Tables for people: aligned columns, in blocks where a line is too narrow for all."""
 
+import unicodedata
 from collections.abc import Collection, Sequence
 from math import isfinite
 
 GAP = 2
 # Numbers from here on, or of which none is larger, are written with an exponent.
 LARGEST, SMALLEST = 1e9, 1e-9
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
+
+    >>> cells("size"), cells("価格"), cells("e\u0301")
+    (4, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text of at most so many columns, its middle left out if too long.
+
+    Names often differ at their ends, so a third of the width is for the end. In ASCII,
+    three points mark the gap.
+
+    >>> shortened("average speed", 20), shortened("average speed of all", 10)
+    ('average speed', 'avera...ll')
+    >>> shortened("größte Höhe", 7)
+    'größ…he'
+    """
+    if cells(text) <= width:
+        return text
+    gap = "..." if text.isascii() else "…"
+    room = max(0, width - len(gap))
+    end = room // 3
+    begin = room - end
+    while begin and cells(text[:begin]) > room - end:
+        begin -= 1
+    n_last = end
+    while n_last and cells(text[-n_last:]) > end:
+        n_last -= 1
+    return f"{text[:begin]}{gap}{text[-n_last:] if n_last else ''}"[: max(width, 0)]
 
 
 def aligned(

@@ -3,13 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import percent_text, shown
-from spinney.cli.shell_output import as_json, write_data, write_text
+from spinney.cli.shell_output import (
+    TREE_LINES,
+    as_json,
+    tree_width,
+    write_data,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from spinney.growth.forest import Importances
     from spinney.models import FittedForest
 
-MAX_LINES = 60  # of the typical tree, unless a depth is chosen
 MAX_IMPORTANCES = 20
 IMPORTANCE_TITLE = "importance (mean decrease in impurity, normalised; SD over trees)"
 
@@ -86,9 +91,10 @@ def show_forest(
     numbers: bool,
     ascii_: bool,
     json_: bool,
+    max_lines: int | None = TREE_LINES,
 ) -> None:
     """Print the size of a forest, its importances and its most typical tree."""
-    from spinney.output import fitting_depth, to_text
+    from spinney.output import to_text
 
     facts = model.facts()
     importances = importances_data(model.importances())
@@ -98,8 +104,6 @@ def show_forest(
         return
     typical = model.forest_.typical
     tree = None if typical is None else model.trees[typical.number].tree
-    if tree is not None and max_depth is None:
-        max_depth = fitting_depth(tree, MAX_LINES)
 
     def text(plain: bool) -> str:  # noqa: FBT001 - what write_text calls with
         lines = [_size(facts), "", IMPORTANCE_TITLE]
@@ -110,7 +114,15 @@ def show_forest(
         lines += ["", _typical(facts)]
         if tree is not None:
             lines.append(
-                to_text(tree, max_depth=max_depth, ascii_only=plain, numbers=numbers)
+                to_text(
+                    tree,
+                    max_depth=max_depth,
+                    ascii_only=plain,
+                    numbers=numbers,
+                    width=tree_width(),
+                    max_lines=max_lines,
+                    rest=("--max-lines 0 prints all",),
+                )
             )
         return "\n".join(lines)
 

@@ -16,6 +16,7 @@ from spinney.cli.shell_options import (
     in_group,
     jobs_option,
     limit_options,
+    max_lines_option,
     output_options,
     parse_class_weight,
     parse_numbers,
@@ -26,7 +27,7 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import STATUS_DELAY, is_terminal, progress_bar, say
+from spinney.cli.shell_output import STATUS_DELAY, progress_bar, say
 from spinney.cli.shell_settings import chosen_recipe
 from spinney.errors import ParameterError
 
@@ -34,14 +35,12 @@ if TYPE_CHECKING:
     from spinney.growth import Model
     from spinney.models import FittedTree
     from spinney.recipes import Recipe
-    from spinney.trees import Tree
 
 # The options that go with --update; the model has the settings.
 UPDATE_OPTIONS = frozenset(
     {"data", "update", "remove", "format_", "encoding", "n_jobs", "output", "overwrite"}
-    | {"ascii_", "json_", "quiet"}
+    | {"ascii_", "json_", "max_lines", "quiet"}
 )
-MAX_LINES = 200  # of a tree on a terminal
 COMMON_CLASS = 0.8  # the share of rows from which on the other classes are rare
 
 
@@ -153,6 +152,7 @@ COMMON_CLASS = 0.8  # the share of rows from which on the other classes are rare
     "Output",
     output_options,
     text_options,
+    max_lines_option,
     click.option(
         "--measure-quality/--no-measure-quality",
         default=True,
@@ -164,7 +164,10 @@ COMMON_CLASS = 0.8  # the share of rows from which on the other classes are rare
 def grow(data: str | None, target: str | None, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, a database, or - for standard input)."""
     if options["quiet"]:
-        refuse_options(("json_",), "cannot be used with --quiet: remove one")
+        why = "cannot be used with --quiet: remove one"
+        refuse_options(("json_", "max_lines"), why)
+    if options["json_"]:
+        refuse_options(("max_lines",), "cannot be used with --json: remove one")
     if options["update"] is not None:
         check_model_output(options)
         _report(_update(data, options), options)
@@ -259,7 +262,6 @@ def _report(grown: "Model", options: dict[str, Any]) -> None:
     """Save a model, and print its notes and its tree."""
     from spinney.growth import recipe_scores_text
     from spinney.models import FittedTree
-    from spinney.output import fitting_depth
 
     output, model = options["output"], FittedTree(grown)
     if output is not None:
@@ -283,12 +285,14 @@ def _report(grown: "Model", options: dict[str, Any]) -> None:
         say(_stream_note(model))
     if model.tree.certificate is not None:
         say(str(model.tree.certificate))
-    depth = None
-    if is_terminal() and not options["json_"]:
-        depth = fitting_depth(model.tree, MAX_LINES)
-    show_tree(model, max_depth=depth, ascii_=options["ascii_"], json_=options["json_"])
-    if depth is not None:
-        say(_truncation_note(model.tree, output, depth))
+    show_tree(
+        model,
+        max_depth=None,
+        ascii_=options["ascii_"],
+        json_=options["json_"],
+        max_lines=options["max_lines"],
+        path=output,
+    )
     if summary := model.importances().summary():
         say(summary)
     if model.quality_ is not None:
@@ -314,16 +318,6 @@ def _size_note(model: "FittedTree") -> str:
     if not expected or n_leaves == expected[0]:
         return ""
     return f"; on all rows: {n_leaves} leaves"
-
-
-def _truncation_note(tree: "Tree", output: str | None, depth: int) -> str:
-    """Return the commands that show the part of a tree that is not printed."""
-    model = output if output is not None else "MODEL"
-    saving = "" if output is not None else "save it with -o MODEL; "
-    return (
-        f"printed to depth {depth} of {tree.height} ({len(tree)} nodes); {saving}"
-        f"spinney show {model} prints all nodes, --max-depth {depth + 2} a few more"
-    )
 
 
 def _formula_note(recipe: "Recipe") -> str:

@@ -1,5 +1,6 @@
 """The commands that read a model: ``show``, ``rules``, ``explain`` and ``info``."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from spinney.cli.shell_options import (
     json_option,
     load,
     load_single_tree,
+    max_lines_option,
     output_options,
     parameter_names,
     refuse_options,
@@ -31,7 +33,14 @@ from spinney.cli.shell_options import (
     tree_choice_text,
     tree_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, as_json, write_data, write_text
+from spinney.cli.shell_output import (
+    STANDARD_OUTPUT,
+    TREE_LINES,
+    as_json,
+    tree_width,
+    write_data,
+    write_text,
+)
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,8 +57,14 @@ def show_tree(
     json_: bool,
     numbers: bool = False,
     errors: "NodeErrors | None" = None,
+    max_lines: int | None = None,
+    path: str | None = None,
 ) -> None:
-    """Print a tree as text or JSON, with the ``errors`` of its nodes if given."""
+    """Print a tree as text or JSON, with the ``errors`` of its nodes if given.
+
+    Text has 40 lines unless ``max_lines`` or a depth is given; 0 is for all. ``path``
+    is the file of the model.
+    """
     from spinney.output import to_json, to_text
 
     if json_:
@@ -63,9 +78,29 @@ def show_tree(
                 ascii_only=plain,
                 numbers=numbers,
                 errors=errors,
+                width=tree_width(),
+                max_lines=_tree_lines(max_lines, max_depth),
+                rest=_rest_commands(path),
             ),
             ascii_only=ascii_,
         )
+
+
+def _tree_lines(max_lines: int | None, max_depth: int | None) -> int | None:
+    """Return the most lines of a tree; None if it is printed whole or to a depth."""
+    if max_lines is None:
+        return TREE_LINES if max_depth is None else None
+    return max_lines or None
+
+
+def _rest_commands(path: str | None) -> list[str]:
+    """Return the commands for what a text of a tree hides, the longest first."""
+    short = "--max-lines 0 prints all"
+    if path is None:
+        return [f"{short}; -o MODEL saves the tree for spinney explore", short]
+    file = shlex.quote(path)
+    show = f"`spinney show {file} --max-lines 0`"
+    return [f"{show}, `spinney explore {file}`", show, short]
 
 
 @click.command(
@@ -83,6 +118,7 @@ def show_tree(
 @click.argument("model")
 @tree_option
 @click.option("--max-depth", type=click.IntRange(min=0), help="Hide deeper nodes.")
+@max_lines_option
 @click.option(
     "--numbers",
     is_flag=True,
@@ -117,12 +153,18 @@ def show(model: str, max_depth: int | None, **options: Any) -> None:
             write_picture(loaded.plot(**tree_style(options, max_depth)), options)
             return
         show_forest(
-            loaded, max_depth=max_depth, numbers=numbers, ascii_=ascii_, json_=json_
+            loaded,
+            max_depth=max_depth,
+            numbers=numbers,
+            ascii_=ascii_,
+            json_=json_,
+            max_lines=_tree_lines(options["max_lines"], max_depth),
         )
         return
     if loaded.kind != "tree":
         refuse_options(
-            {"max_depth", "numbers", "data"} | parameter_names(style_options),
+            {"max_depth", "max_lines", "numbers", "data"}
+            | parameter_names(style_options),
             f"needs a tree, but this file holds {loaded.kind}: remove it",
         )
         if options["svg"] is not None:
@@ -147,6 +189,8 @@ def show(model: str, max_depth: int | None, **options: Any) -> None:
         json_=json_,
         numbers=numbers,
         errors=errors,
+        max_lines=options["max_lines"],
+        path=model,
     )
 
 
@@ -162,12 +206,12 @@ def _check_shown(options: Mapping[str, Any]) -> None:
     """Refuse options of text with JSON and pictures."""
     if options["json_"]:
         why = "cannot be used with --json, which has all nodes and their numbers"
-        refuse_options(("numbers", "max_depth"), why)
+        refuse_options(("numbers", "max_depth", "max_lines"), why)
     if options["svg"] is None:
         refuse_options(("overwrite",), "needs --svg FILE")
         return
     why = "cannot be used with --svg: remove one"
-    refuse_options(("json_", "numbers", "ascii_"), why)
+    refuse_options(("json_", "numbers", "ascii_", "max_lines"), why)
 
 
 @click.command(

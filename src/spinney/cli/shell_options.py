@@ -338,6 +338,13 @@ text_options = combined_options(
     json_option,
 )
 
+max_lines_option = click.option(
+    "--max-lines",
+    type=click.IntRange(min=0),
+    metavar="NUMBER",
+    help="Maximum number of lines of the tree; 0 prints all.  [default: 40]",
+)
+
 tree_option = click.option(
     "--tree",
     type=click.IntRange(min=0),

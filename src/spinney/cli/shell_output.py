@@ -20,6 +20,8 @@ from spinney._support.text import shown
 from spinney.errors import SpinneyError
 
 STANDARD_OUTPUT = "-"
+TREE_WIDTH = 80
+TREE_LINES = 40  # of a tree, unless --max-lines is given
 STATUS_DELAY = 1.0  # seconds before a status is shown
 
 
@@ -183,6 +185,11 @@ def show_progress(
     else:
         with show_status(what, after=after):
             yield None
+
+
+def tree_width() -> int:
+    """Return the width of the lines of a tree: 80 without a terminal."""
+    return line_width() or TREE_WIDTH
 
 
 def line_width() -> int | None:

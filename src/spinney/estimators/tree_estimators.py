@@ -249,6 +249,7 @@ class TreeEstimator(TableEstimator):
     ruleset = delegated(FittedTree.ruleset)
     explain = delegated(FittedTree.explain)
     node_errors = delegated(FittedTree.node_errors)
+    text = delegated(FittedTree.text)
     plot = delegated(FittedTree.plot)
     lesson = delegated(FittedTree.lesson)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spinney.output import NodeErrors
 
 DEPTH_IN_NOTEBOOKS = 6
+TEXT_WIDTH, TEXT_LINES = 80, 40  # of print(model)
 
 
 class TreeDisplay(FittedTable):
@@ -32,7 +33,63 @@ class TreeDisplay(FittedTable):
     def __str__(self) -> str:
         from spinney.output import to_text
 
-        return to_text(self.tree)
+        return to_text(
+            self.tree,
+            width=TEXT_WIDTH,
+            max_lines=TEXT_LINES,
+            rest=("print(model.text()) shows all",),
+        )
+
+    def text(
+        self,
+        *,
+        max_depth: int | None = None,
+        max_lines: int | None = None,
+        width: int | None = None,
+        numbers: bool = False,
+        ascii_only: bool = False,
+    ) -> str:
+        """Return the whole tree as text, a line for each node.
+
+        ``print(model)`` shows at most 40 lines of 80 columns.
+
+        Parameters
+        ----------
+        max_depth : int, optional
+            The depth to show.
+        max_lines : int, optional
+            The maximum number of lines: nodes with the most rows come first.
+        width : int, optional
+            The maximum number of columns of a line.
+        numbers : bool
+            Whether lines begin with node numbers, as :meth:`explain` takes them.
+        ascii_only : bool
+            Whether to write ASCII characters only.
+
+        Returns
+        -------
+        str
+            The lines.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> print(spinney.grow(shop, "sold", recipe="id3").text(numbers=True))
+        0  sold  (6: no 3 (50 %), yes 3 (50 %))
+        1  ├── size ≤ 3.5 → no  (3: no 3 (100 %))
+        2  └── size > 3.5 → yes  (3: yes 3 (100 %))
+        """
+        from spinney.output import to_text
+
+        return to_text(
+            self.tree,
+            max_depth=max_depth,
+            max_lines=max_lines,
+            width=width,
+            numbers=numbers,
+            ascii_only=ascii_only,
+        )
 
     def node_errors(
         self,

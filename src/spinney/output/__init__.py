@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from spinney.output.leaf_rules import Condition, Rule, Rules, rules_of
     from spinney.output.node_errors import NodeErrors
     from spinney.output.tree_json import to_json
-    from spinney.output.tree_text import fitting_depth, to_text
+    from spinney.output.tree_text import to_text
 
 __getattr__ = lazy_names(
     __name__,
@@ -20,6 +20,6 @@ __getattr__ = lazy_names(
         "leaf_rules": ("Condition", "Rule", "Rules", "rules_of"),
         "node_errors": ("NodeErrors",),
         "tree_json": ("to_json",),
-        "tree_text": ("fitting_depth", "to_text"),
+        "tree_text": ("to_text",),
     },
 )

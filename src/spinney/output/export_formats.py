@@ -53,7 +53,7 @@ ALL = (*DRAWN, "rules")
 FORMATS = {
     row.name: row
     for row in (
-        Format("text", (), lambda m: f"{m}\n"),
+        Format("text", (), lambda m: f"{m.text() if m.kind == 'tree' else m}\n"),
         Format(
             "numbered-text", ("tree",), lambda m: to_text(m.tree, numbers=True) + "\n"
         ),

@@ -14,10 +14,14 @@ import numpy as np
 
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import costs_text, label_text, percent_text, shown
+from spinney._support.text_table import cells, shortened
 from spinney.data import Attribute, Schema, Value
 from spinney.trees import Groups, Node, Tree, range_text, values_text
 from spinney.trees.criteria import variance
 
+TERMS_SHOWN = 5  # of a linear model beside a tree
+TERMS_IN_RULES = 24
+DIGITS_IN_LINE = 4  # of a linear model in one line
 MODEL_WIDTH = 120  # characters per line
 
 
@@ -232,15 +236,19 @@ def model_lines(
     ascii_only: bool = False,
     room: float = MODEL_WIDTH,
     width: Callable[[str], float] = len,
+    most: int = TERMS_IN_RULES,
 ) -> dict[int, str]:
-    """Return the linear models of leaves as text, by leaf, broken into lines."""
+    """Return the linear models of leaves as text, by leaf, broken into lines.
+
+    No model has more than ``most`` terms.
+    """
     target, texts = shown(tree.schema.target.name), {}
     for number, name in tree.model_names.items():
         if leaves is not None and number not in leaves:
             continue
         model = tree.nodes[number].model
         assert model is not None
-        first, *terms = model.parts(tree.schema, ascii_only=ascii_only)
+        first, *terms = model.parts(tree.schema, ascii_only=ascii_only, most=most)
         lines = [f"{name}: {target} = {first}"]
         for term in terms:
             longer = f"{lines[-1]} {term}"
@@ -250,6 +258,33 @@ def model_lines(
                 lines.append(f"    {term}")
         texts[number] = "\n".join(lines)
     return texts
+
+
+def short_model_lines(
+    tree: Tree, leaves: Collection[int], *, ascii_only: bool, width: int
+) -> list[str]:
+    """Return the linear models of leaves, each in one line of five terms at most.
+
+    It has as many terms as the line has room for.
+    """
+    target, lines = shown(tree.schema.target.name), []
+    for number, name in tree.model_names.items():
+        model = tree.nodes[number].model
+        if number not in leaves or model is None:
+            continue
+        for most in range(TERMS_SHOWN, -1, -1):
+            parts = model.parts(
+                tree.schema,
+                ascii_only=ascii_only,
+                most=most,
+                n_values=0,
+                digits=DIGITS_IN_LINE,
+            )
+            line = f"{name}: {target} = {' '.join(parts)}"
+            if cells(line) <= width:
+                break
+        lines.append(shortened(line, width))
+    return lines
 
 
 def _narrowed(

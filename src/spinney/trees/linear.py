@@ -69,8 +69,14 @@ class Term:
             values = np.isin(cells, self.codes).astype(np.float64)
         return np.where(self.is_missing(cells), self.missing, values)
 
-    def text(self, attribute: Attribute, *, ascii_only: bool = False) -> str:
-        """Return the text of the term."""
+    def text(
+        self,
+        attribute: Attribute,
+        *,
+        ascii_only: bool = False,
+        most: int = VALUES_SHOWN,
+    ) -> str:
+        """Return the text of the term, with no more values than ``most``."""
         name = attribute.text(ascii_only=ascii_only)
         if attribute.formula is not None and not name.startswith("("):
             name = f"({name})"
@@ -78,10 +84,12 @@ class Term:
             return f"({name} in {attribute.unit})"
         if self.codes is None:
             return name if attribute.kind == "numeric" else f"place({name})"
-        texts = [shown(attribute.values[code]) for code in self.codes[:VALUES_SHOWN]]
+        n_shown = 1 if len(self.codes) == 1 else most
+        texts = [shown(attribute.values[code]) for code in self.codes[:n_shown]]
         n_hidden = len(self.codes) - len(texts)
-        texts += [f"and {n_hidden} more"] if n_hidden else []
-        if len(texts) == 1:
+        more = f"and {n_hidden} more" if texts else f"{n_hidden} values"
+        texts += [more] if n_hidden else []
+        if len(self.codes) == 1:
             return f"({name} = {texts[0]})"
         asks = sign("∈", ascii_only=ascii_only)
         return f"({name} {asks} {{{', '.join(texts)}}})"
@@ -109,39 +117,44 @@ class LinearModel:
         """Return the model as text, in one line."""
         return " ".join(self.parts(schema, ascii_only=ascii_only))
 
-    def parts(self, schema: Schema, *, ascii_only: bool = False) -> list[str]:
+    def parts(
+        self,
+        schema: Schema,
+        *,
+        ascii_only: bool = False,
+        most: int = TERMS_SHOWN,
+        n_values: int = VALUES_SHOWN,
+        digits: int = 6,
+    ) -> list[str]:
         """Return the texts of the intercept and of each term, numbers in six digits.
 
         Many sets of the values of one attribute are one part, with the least and the
-        greatest sum of their terms. Beyond ``TERMS_SHOWN`` parts the rest is counted.
+        greatest sum of their terms. Beyond ``most`` parts the rest is counted.
+        A set names no more than ``n_values``.
         """
         minus, dots = (sign(symbol, ascii_only=ascii_only) for symbol in "−…")
         pairs = zip(self.terms, self.coefficients, strict=True)
-        parts, n_listed = [figure(self.intercept)], 0
+        parts: list[tuple[str, int]] = []
         for index, of_attribute in groupby(pairs, key=lambda pair: pair[0].attribute):
             terms, attribute = [*of_attribute], schema.attributes[index]
             if len(terms) > SETS_SHOWN:
-                listed = [f"+ ({_of_sets(terms, attribute, ascii_only=ascii_only)})"]
-            else:
-                listed = [
-                    f"{minus if factor < 0 else '+'} "
-                    + _product(term, abs(factor), attribute, ascii_only=ascii_only)
-                    for term, factor in terms
-                ]
-            if len(parts) + len(listed) > TERMS_SHOWN + 1:
-                break
-            parts += listed
-            n_listed += len(terms)
-        n_hidden = len(self.terms) - n_listed
+                text = f"+ ({_of_sets(terms, attribute, ascii_only=ascii_only)})"
+                parts.append((text, len(terms)))
+                continue
+            for term, factor in terms:
+                times = sign("·", ascii_only=ascii_only)
+                text = term.text(attribute, ascii_only=ascii_only, most=n_values)
+                lead = minus if factor < 0 else "+"
+                parts.append(
+                    (f"{lead} {figure(abs(factor), digits=digits)} {times} {text}", 1)
+                )
+        n_hidden = sum(n for _, n in parts[most:])
         rest = f"+ {dots} {n_hidden} more term{'s' * (n_hidden != 1)}"
-        return [*parts, rest] if n_hidden else parts
-
-
-def _product(
-    term: Term, factor: float, attribute: Attribute, *, ascii_only: bool
-) -> str:
-    times = sign("·", ascii_only=ascii_only)
-    return f"{figure(factor)} {times} {term.text(attribute, ascii_only=ascii_only)}"
+        texts = [
+            figure(self.intercept, digits=digits),
+            *(text for text, _ in parts[:most]),
+        ]
+        return [*texts, rest] if n_hidden else texts
 
 
 def _of_sets(

@@ -285,11 +285,13 @@ def describe(
     ascii_only: bool = False,
     codes: "Collection[int] | None" = None,
     most: int = VALUES_SHOWN,
+    digits: int | None = None,
 ) -> str:
     """Return the text of a branch, such as ``texture = clear`` or ``density ≤ 0.3815``.
 
     ``codes`` are those that can come to the node, all if not given; no other is shown,
-    and of the values no more than ``most``.
+    and of the values no more than ``most``: a longer list is that of the other values
+    where these are fewer. Numbers have so many ``digits``.
 
     >>> from spinney.data.schema import Attribute
     >>> size = Attribute("size", "ordinal", ("small", "medium", "large"))
@@ -301,20 +303,32 @@ def describe(
     'size ≠ small'
     >>> describe(Groups(0, ((0, 2), (1,)), (0.5, 0.5)), size, 0, codes={1, 2})
     'size = large'
+    >>> describe(Groups(0, ((0, 1), (2,)), (0.5, 0.5)), size, 0, most=1)
+    'size ≠ large'
     """
     if not isinstance(split, Groups):
-        return range_text(attribute, *split.bounds(branch), ascii_only=ascii_only)
+        low, high = split.bounds(branch)
+        return range_text(attribute, low, high, ascii_only=ascii_only, digits=digits)
     name = attribute.text(ascii_only=ascii_only)
     reachable = range(len(attribute.values)) if codes is None else codes
     listed, negated = split.read_codes(branch, reachable)
     if not listed:
         return f"{name} is missing"
+    if len(listed) > most and not negated:
+        others = sorted(set(reachable).difference(listed))
+        if 0 < len(others) < len(listed):
+            listed, negated = tuple(others), True
     values = [attribute.values[code] for code in listed]
     return values_text(name, values, negated=negated, ascii_only=ascii_only, most=most)
 
 
 def range_text(
-    attribute: "Attribute", low: float, high: float, *, ascii_only: bool = False
+    attribute: "Attribute",
+    low: float,
+    high: float,
+    *,
+    ascii_only: bool = False,
+    digits: int | None = None,
 ) -> str:
     """Return the text of low < value ≤ high, of numbers or of ordered codes.
 
@@ -324,8 +338,9 @@ def range_text(
     if (low, high) == (-np.inf, np.inf):
         return f"{name} is known"
     if attribute.kind != "ordinal" or low == np.inf:
-        unit = attribute.unit
-        return interval_text(name, low, high, unit=unit, ascii_only=ascii_only)
+        return interval_text(
+            name, low, high, unit=attribute.unit, ascii_only=ascii_only, digits=digits
+        )
     most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
     if high == np.inf:
         return f"{name} {least} {shown(levels[int(low) + 1])}"

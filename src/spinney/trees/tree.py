@@ -5,7 +5,7 @@ children, a branch with all below it before the next. So a child's number is
 greater than its parent's, and ``tree.nodes`` is a walk.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -235,11 +235,13 @@ class Tree:
         ascii_only: bool = False,
         together: Sequence[Node] = (),
         most: int = VALUES_SHOWN,
+        digits: Mapping[int, int] | None = None,
     ) -> str:
         """Return the text of the branch that leads to a node; empty for the root.
 
         If the node is one of several leaves that are shown ``together``, it is that of
-        all of them. It names no more values than ``most``.
+        all of them. It names no more values than ``most``; ``digits`` are those of
+        the numbers of an attribute.
         """
         if node.parent is None:
             return ""
@@ -251,7 +253,12 @@ class Tree:
             name = attribute.text(ascii_only=ascii_only)
             return values_text(name, values, ascii_only=ascii_only, most=most)
         return self.branch_text(
-            parent, parent.candidate, node.branch, ascii_only=ascii_only, most=most
+            parent,
+            parent.candidate,
+            node.branch,
+            ascii_only=ascii_only,
+            most=most,
+            digits=(digits or {}).get(parent.candidate.attribute),
         )
 
     def codes_of(self, siblings: Sequence[Node]) -> list[int]:
@@ -273,6 +280,7 @@ class Tree:
         *,
         ascii_only: bool = False,
         most: int = VALUES_SHOWN,
+        digits: int | None = None,
     ) -> str:
         """Return the text of a branch of a node's candidate, with missing values."""
         split = candidate.split
@@ -281,7 +289,13 @@ class Tree:
         attribute = self.schema.attributes[split.attribute]
         codes = self.codes_at(node, split)
         text = describe(
-            split, attribute, branch, ascii_only=ascii_only, codes=codes, most=most
+            split,
+            attribute,
+            branch,
+            ascii_only=ascii_only,
+            codes=codes,
+            most=most,
+            digits=digits,
         )
         has_missing = bool(candidate.table.missing_rows.any())
         if has_missing and split.missing == branch and not text.endswith(" is missing"):

@@ -35,7 +35,7 @@ from spinney.extensions.pictures.tree_sketch import (
     sketch_tree,
 )
 from spinney.growth import Model
-from spinney.output.leaf_rules import model_lines
+from spinney.output.leaf_rules import TERMS_SHOWN, model_lines
 from spinney.output.node_errors import NodeErrors
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree
@@ -296,7 +296,11 @@ def _models(
     size = KINDS["note"][0]
     drawn = {each.node.number for each in sketch.drawn if each.node is not None}
     lines = model_lines(
-        tree, drawn, room=width, width=lambda text: text_width(text, size)
+        tree,
+        drawn,
+        room=width,
+        width=lambda text: text_width(text, size),
+        most=TERMS_SHOWN,
     )
     texts = [*lines.values()][:LEGEND_MODELS]
     n_hidden = len(lines) - len(texts)
