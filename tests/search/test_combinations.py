@@ -168,7 +168,9 @@ def test_a_missing_term_makes_the_sum_missing(missing):
         recipe="c4.5",
     )
     node = model.tree.root
-    assert model.tree.schema.attributes[node.candidate.attribute].formula.attribute_indices == (
+    assert model.tree.schema.attributes[
+        node.candidate.attribute
+    ].formula.attribute_indices == (
         0,
         1,
     )
