@@ -396,12 +396,12 @@ def test_saved_and_loaded_predictions_are_the_same_bits(model, tmp_path):
     ("name", "change", "message"),
     [
         ("node.terms", lambda a: a + 1, "do not add up"),
-        ("node.intercept", lambda a: a * np.nan, "no finite number"),
+        ("node.intercept", lambda a: a * np.nan, "not finite"),
         ("term.coefficient", lambda a: a[:-1], "entries where"),
         ("term.attribute", lambda a: a + 9, "unknown attribute"),
         ("term.codes", lambda a: np.where(a < 0, 0, a), "does not suit"),
         ("model.codes", lambda a: a + 9, "does not know"),
-        ("model.codes", lambda a: a * 0, "do not rise"),
+        ("model.codes", lambda a: a * 0, "do not increase"),
         ("model.codes", lambda a: a[None], "entries where"),
     ],
 )
