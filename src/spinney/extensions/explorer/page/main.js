@@ -62,9 +62,10 @@ for (const [event, on] of [
   });
 }
 
-// On a telephone a tree of some size is a list.
+// On a telephone a tree of some size is a list. A frame has width 0 at first.
 function prefersList(state) {
-  return state.kind !== "clusters" && window.innerWidth < 560 && state.tree.leaves > 4;
+  const width = window.innerWidth || window.screen.width;
+  return state.kind !== "clusters" && width < 560 && state.tree.leaves > 4;
 }
 
 function start() {
