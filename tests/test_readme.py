@@ -82,6 +82,7 @@ CALLABLES = (
     spinney.KMeans,
     spinney.MiniBatchKMeans,
     spinney.TreeClassifier.plot,
+    spinney.TreeClassifier.text,
 )
 
 

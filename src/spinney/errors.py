@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class NameAlone:
-    """Stands for the value of a parameter that is named without one."""
+    """A marker for a parameter that is named without a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Step:
 
 
 class PythonOnly(str):
-    """Words that help in Python alone, such as ", or None"."""
+    """Words that apply only in Python, such as ", or None"."""
 
     __slots__ = ()
 
@@ -101,9 +101,9 @@ class Message:
     Parameters
     ----------
     *problem : Text
-        What is wrong. If it is one parameter, its Setting comes first.
+        The problem. If the problem is one parameter, its Setting comes first.
     remedy : Text
-        What to do.
+        The remedy.
     """
 
     args: tuple[Any, ...]
@@ -114,7 +114,7 @@ class Message:
 
     @property
     def setting(self) -> Setting | None:
-        """The setting that is the problem, if it is one."""
+        """The setting that is the problem, if any."""
         first = self.args[0] if self.args else None
         return first if isinstance(first, Setting) else None
 
@@ -125,7 +125,7 @@ class Message:
 
     @property
     def value(self) -> object:
-        """The value that is the problem; None where no value is named."""
+        """The value that is the problem; None without a value."""
         value = self.setting.value if self.setting else None
         return None if value is NameAlone else value
 
@@ -166,7 +166,7 @@ class DataError(SpinneyError, ValueError):
 
 
 class CellError(DataError, TypeError):
-    """A cell that holds something that is neither text, a number nor a date."""
+    """A cell with a value that is neither text, a number nor a date."""
 
 
 class ParameterError(SpinneyError, ValueError):
@@ -174,7 +174,7 @@ class ParameterError(SpinneyError, ValueError):
 
 
 class ModelFormatError(SpinneyError, ValueError):
-    """A file that is no model of ours, or a damaged one."""
+    """A file that is no Spinney model, or is damaged."""
 
 
 class MissingExtraError(SpinneyError, ImportError):
@@ -236,7 +236,7 @@ def did_you_mean(name: str, known: "Iterable[str]") -> str:
 
 
 def _bare(name: str) -> str:
-    """Return the letters and digits of a name, small."""
+    """Return the letters and digits of a name in lower case."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
@@ -263,12 +263,12 @@ def refuse_unknown(parameter: str, value: object, known: "Iterable[str]") -> NoR
 
 
 def warn(*problem: Text, remedy: Text = "") -> None:
-    """Warn at the line of the user's that called into this package."""
+    """Warn at the user's line that called into this package."""
     _issue(SpinneyWarning(*problem, remedy=remedy))
 
 
 def note(*words: Text, of_reading: bool = True) -> None:
-    """Tell at that line what was done: to read a table, or to its rows later."""
+    """Note an automatic choice, at the user's line that called into this package."""
     message = SpinneyNote(*words)
     message.of_reading = of_reading
     _issue(message)

@@ -1,8 +1,8 @@
-"""The one table of what is loaded by name: kind × name → "module:object".
+"""The table of objects that are loaded by name: kind × name → "module:object".
 
-The core imports no extension; it asks here, and only what is asked for is imported.
-Other packages plug into the same sockets. An entry point of the group
-``spinney.extensions`` is called ``kind.name`` and leads to an object of the same form:
+The core imports no extension: it loads objects through this table when they are needed.
+Other packages add entries by entry points of the group ``spinney.extensions``, called
+``kind.name``, which refer to objects of the same form:
 
 ========= =================================================================
 kind      what the object is
@@ -18,7 +18,7 @@ report    a function that prints a model of that kind in the shell
 kernels   a function that runs kernels, so that ``spinney compile`` compiles them
 page      a function from what a file holds to the data of its explorer page
 plot      a function on Matplotlib's Axes
-operation what another extension, or the core, asks an extension to do
+operation an operation of an extension, called by the core or other extensions
 name      a name of the package ``spinney``
 ========= =================================================================
 """
@@ -151,7 +151,7 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def others(kind: str) -> tuple[str, ...]:
-    """Return the names of a kind that other packages have alone."""
+    """Return the names of a kind that only other packages have."""
     own = ENTRIES.get(kind, {})
     return tuple(name for name in _others(kind) if name not in own)
 
@@ -164,7 +164,7 @@ def installed(kind: str) -> tuple[str, ...]:
 
 
 def is_known(kind: str, name: str) -> bool:
-    """Tell whether there is such a name; other packages are searched last."""
+    """Return whether a kind has this name; other packages are searched last."""
     return name in ENTRIES.get(kind, {}) or name in _others(kind)
 
 
@@ -223,7 +223,7 @@ def _is_there(extension: str) -> bool:
 
 @cache
 def _others(kind: str) -> "dict[str, EntryPoint]":
-    """Return what other packages offer of a kind."""
+    """Return the entry points of other packages of a kind."""
     from importlib.metadata import entry_points  # which takes a while to import
 
     found = entry_points(group=GROUP)

@@ -38,10 +38,10 @@ NAMES = (
 
 @dataclass(frozen=True)
 class CheckedSource:
-    """The result of a check: how many trees, of how many nodes, by recipe.
+    """The result of a check: the numbers of trees and of their nodes, by recipe.
 
-    ``inexact`` is how many competitors the source knows by bins alone: these must not
-    gain more than in memory, and are not compared otherwise.
+    ``inexact`` is the number of competitors that the source knows by bins alone. Their
+    gains must not exceed those in memory; otherwise they are not compared.
     """
 
     trees: dict[str, int]
@@ -139,8 +139,7 @@ class DrawnTable:
     ) -> tuple[int, int]:
         """Compare the trees of memory and source.
 
-        Return how many nodes they have, and how many competitors are known by bins
-        alone.
+        Return the number of nodes, and of competitors that are known by bins alone.
         """
         options = {**self.declared, **_unlimited(recipe)}
         with warnings.catch_warnings():
@@ -155,7 +154,7 @@ class DrawnTable:
 
 
 def _assert_same_schema(one: Schema, other: Schema) -> None:
-    """Assert that two schemas are the same, but for the rounding of a mean."""
+    """Assert that two schemas are equal, except for the rounding of a mean."""
     origins = [schema.target.origin for schema in (one, other)]
     if None not in origins:
         _assert_numbers(*origins, exact=False)
@@ -174,7 +173,7 @@ def _unlimited(recipe: str) -> dict[str, Any]:
 
 
 def random_table(seed: int, n_rows: int, *, numeric: bool = False) -> DrawnTable:
-    """Draw a table of mixed columns, some cells missing, some rows weighing more."""
+    """Return a random table of mixed columns, with missing cells and row weights."""
     random = np.random.default_rng(seed)
     names = iter(random.permutation(NAMES).tolist())
     columns: Columns = {}
@@ -222,11 +221,11 @@ def _cells(kind: str, n_rows: int, random: np.random.Generator) -> list[Any]:
 
 
 def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> int:
-    """Assert that two trees are the same, node by node.
+    """Assert that two trees are equal, node by node.
 
-    ``whole`` says that weights are whole numbers, which are added up exactly. Return
-    how many competitors the other tree knows by bins alone: they gain no more, and are
-    not compared otherwise.
+    ``whole`` says that weights are integers, whose sums are exact. Return the number of
+    competitors that the other tree knows by bins alone: they gain no more, and are not
+    compared otherwise.
     """
     assert len(one) == len(other), f"{len(one)} nodes and {len(other)}"
     exact = whole and not _divides_a_row(one)
@@ -240,7 +239,7 @@ def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> int:
 
 
 def _n_inexact(one: Node, other: Node) -> int:
-    """Return how many candidates of the other node are known by bins alone."""
+    """Return the number of the other node's candidates that are known by bins alone."""
     pairs = enumerate(zip(one.candidates, other.candidates, strict=True))
     return sum(not _is_exact(one, place, pair) for place, pair in pairs)
 

@@ -108,8 +108,8 @@ def test_bad_rows(write, rows, message):
     [
         ("@attribute a relational", "line 2 of .*of type 'relational'"),
         ("@attribute a {x, y", "line 2 of .*does not close"),
-        ("@attribute a", "line 2 of .*is no @relation"),
-        ("nonsense", "line 2 of .*is no @relation"),
+        ("@attribute a", "line 2 of .*is not an @relation, @attribute or @data"),
+        ("nonsense", "line 2 of .*is not an @relation, @attribute or @data"),
         ("@attribute '' numeric", "no name"),
         ("", "has no columns"),
     ],

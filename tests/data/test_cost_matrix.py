@@ -34,7 +34,7 @@ def test_an_array_is_copied():
         ([[0, -1], [1, 0]], "label 'a' where 'b' is true costs -1.0"),
         ([[0, float("nan")], [1, 0]], "costs nan"),
         ({"a": {"b": 1}}, "does not say what label 'b' costs where 'a' is true"),
-        ({"a": {"b": 1}, "b": 3}, "'b' has 3, no mapping"),
+        ({"a": {"b": 1}, "b": 3}, "'b' has 3, not a mapping of classes to costs"),
         ({"a": {"b": 1}, "c": {"a": 1}}, "no class 'c'"),
         ({"a": {"b": "1"}, "b": {"a": 1}}, "costs '1', which is no number"),
         ({"a": {"b": float("inf")}, "b": {"a": 1}}, "costs inf"),

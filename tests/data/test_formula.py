@@ -204,7 +204,7 @@ def test_the_columns_behind_a_formula_are_needed_and_not_its_name():
 def test_a_narrow_schema_has_the_columns_behind_its_formulas():
     narrow = wide_schema().narrowed([7])
     assert narrow.names == ("width", "outlook", "(width ≤ 2 and outlook = sunny)")
-    assert narrow.attributes[2].formula.places == (0, 1)
+    assert narrow.attributes[2].formula.attribute_indices == (0, 1)
     assert narrow.attributes[2].formula.clauses[1].codes == (1,)
     assert wide_schema().narrowed([3]).names == ("size",)
     assert reindexed(Linear((0, 4), (1.0, 2.0)), {0: 3, 4: 1}) == Linear(

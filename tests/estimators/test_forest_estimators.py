@@ -325,9 +325,9 @@ def test_extra_random_trees_are_as_accurate_as_scikit_learn():
 REFUSALS = [
     ({"recipe": "auto"}, "cannot be used in a forest"),
     ({"recipe": RECIPES["cart"].changed(pruning="cost-complexity")}, "in folds"),
-    ({"recipe": RECIPES["cart"].changed(linear_terms=2)}, "make no attributes"),
-    ({"missing_policy": "surrogate"}, "keep no surrogates"),
-    ({"recipe": "chaid", "extra_random": True}, "draws one cut"),
+    ({"recipe": RECIPES["cart"].changed(linear_terms=2)}, "constructs no attributes"),
+    ({"missing_policy": "surrogate"}, "stores no surrogates"),
+    ({"recipe": "chaid", "extra_random": True}, "draws one random cut"),
     ({"max_features": 0}, "max_features=0"),
     ({"max_features": 1.5}, "max_features=1.5"),
     ({"max_features": "half"}, "max_features='half'"),

@@ -147,7 +147,7 @@ except spinney.ParameterError as error:
     print(error)
 """
     refusal = run_python(installed, "-c", code, folder=tmp_path)
-    assert "take 'text' or 'json' or 'outline'" in refusal
+    assert "use 'text' or 'json' or 'outline'" in refusal
 
 
 def test_the_shell_takes_a_kind_of_model_of_another_package(installed, tmp_path):

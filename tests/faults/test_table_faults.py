@@ -27,7 +27,7 @@ from spinney import (
     "rows, words",
     [
         ({"x": [], "y": []}, "no row"),
-        ({"x": [1.0], "y": ["a"]}, "one row"),
+        ({"x": [1.0], "y": ["a"]}, r"there is 1 sample \(row\)"),
         ({}, "no columns"),
     ],
 )

@@ -242,7 +242,9 @@ def test_names_of_columns_are_shown_whole():
 def test_one_row_in_python():
     frame = pd.DataFrame({"size": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]})
     model = spinney.grow(frame, "y", recipe="cart")
-    with pytest.raises(DataError, match=r"of one row; model.predictor\(\) takes a row"):
+    with pytest.raises(
+        DataError, match=r"even for one row; model.predictor\(\) takes a row"
+    ):
         model.predict({"size": 1})
     with pytest.raises(DataError, match=r"frame.iloc\[\[0\]\], or goes to model.pred"):
         model.explain(row=frame.iloc[0])

@@ -50,7 +50,7 @@ AsyncConnection.__module__ = "psycopg.connection_async"
 )
 @pytest.mark.parametrize("table", [None, "shop"])
 def test_what_is_nearly_a_connection(data, remedy, table):
-    with pytest.raises(DataError, match=f"is no table: {remedy}"):
+    with pytest.raises(DataError, match=f"is not a table: {remedy}"):
         spinney.grow(data, "y", table=table)
 
 

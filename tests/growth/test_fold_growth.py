@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.helpers.strategies import TABLES
+from tests.helpers.tree_texts import without_counts
 
 import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
@@ -214,7 +215,7 @@ def test_neither_the_order_of_rows_nor_copies_change_the_tree(recipe, target):
         )
 
     one, other = grown(np.arange(150), weight=weights), grown(copies)
-    assert str(one) == str(other)
+    assert without_counts(one) == other.text()
     shuffled = grown(random.permutation(150))
     assert str(shuffled) == str(grown(np.arange(150)))
 
@@ -239,5 +240,5 @@ def test_a_large_weight_is_no_million_copies():
     light = spinney.grow({**rows, "w": [600.0] * 40}, "y", weight="w")
     many = {name: np.repeat(cells, 600).tolist() for name, cells in rows.items()}
     heavy = spinney.grow(many, "y")
-    assert str(light) == str(heavy)
+    assert without_counts(light) == heavy.text()
     assert light.tree.n_leaves > 1

@@ -102,7 +102,7 @@ def test_a_step_by_hand():
     assert model.predict({"x": [1, 4]}) == pytest.approx([-15 / 17, 185 / 17])
     root = model.tree.root.model
     assert (root.intercept, *root.coefficients) == pytest.approx((-5, 4))
-    assert str(model).splitlines() == [
+    assert model.text().splitlines() == [
         "y  (4: mean 5, sd 5.774)",
         "├── x ≤ 2.5 → LM1  (2: mean 0, sd 0)",
         "└── x > 2.5 → LM2  (2: mean 10, sd 0)",
@@ -396,12 +396,12 @@ def test_saved_and_loaded_predictions_are_the_same_bits(model, tmp_path):
     ("name", "change", "message"),
     [
         ("node.terms", lambda a: a + 1, "do not add up"),
-        ("node.intercept", lambda a: a * np.nan, "no finite number"),
+        ("node.intercept", lambda a: a * np.nan, "a number that is not finite"),
         ("term.coefficient", lambda a: a[:-1], "entries where"),
         ("term.attribute", lambda a: a + 9, "unknown attribute"),
         ("term.codes", lambda a: np.where(a < 0, 0, a), "does not suit"),
         ("model.codes", lambda a: a + 9, "does not know"),
-        ("model.codes", lambda a: a * 0, "do not rise"),
+        ("model.codes", lambda a: a * 0, "do not increase"),
         ("model.codes", lambda a: a[None], "entries where"),
     ],
 )

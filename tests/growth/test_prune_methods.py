@@ -208,7 +208,9 @@ def test_cutting_leaves_changes_nothing():
 
 
 def test_no_validation_rows():
-    with pytest.raises(DataError, match="to judge by has no rows"):
+    with pytest.raises(
+        DataError, match="validation table has no rows with a weight above 0"
+    ):
         against(hand_made(), [np.array([])], np.array([]), "reduced-error")
 
 

@@ -361,7 +361,9 @@ def test_every_method_is_known_by_its_name():
 
 
 def test_no_weight_to_validate_by():
-    with pytest.raises(DataError, match="to judge by has no rows"):
+    with pytest.raises(
+        DataError, match="validation table has no rows with a weight above 0"
+    ):
         validate(example(), EncodedRows([np.array([1.0])], np.array([0]), np.zeros(1)))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.helpers.strategies import TABLES
+from tests.helpers.tree_texts import without_counts
 
 import spinney
 from spinney import Recipe
@@ -204,7 +205,7 @@ def test_neither_order_nor_copies_change_the_choice(table, target):
     copies = random.permutation(np.repeat(np.arange(n_rows), weights))
     weighed = spinney.grow({**rows, "w": weights}, target, weight="w")
     copied = spinney.grow({name: rows[name][copies] for name in rows}, target)
-    assert str(weighed) == str(copied)
+    assert without_counts(weighed) == copied.text()
     assert [each.name for each in weighed.recipe_scores_ if each.chosen] == [
         chosen(copied)
     ]

@@ -38,7 +38,7 @@ def test_file_over_the_limit(tmp_path, good):
 
 def test_header_over_the_limit(tmp_path, good):
     limits = FileLimits(header_bytes=100)
-    assert "header of" in refusal(good, tmp_path, limits)
+    assert "its header has" in refusal(good, tmp_path, limits)
 
 
 def test_nodes_over_the_limit(tmp_path, good):
@@ -126,7 +126,7 @@ def test_no_checksum(tmp_path, good):
 
 
 def test_header_length_of_the_other_endian(tmp_path, good):
-    assert "header of" in refusal(signed(good[:8][::-1] + good[8:]), tmp_path)
+    assert "its header has" in refusal(signed(good[:8][::-1] + good[8:]), tmp_path)
 
 
 def test_header_longer_than_the_file(tmp_path, good):

@@ -217,7 +217,7 @@ def test_one_tie_ties():
     source = MemorySource(schema, [numbers, numbers], classes=np.arange(2))
     tree = grow_tree(source, RECIPES["id3"])
     assert (
-        "; b ties with it,"
+        "; tied with b;"
         in explain_node(Model(tree, RECIPES["id3"], FINGERPRINT), 0).why
     )
 

@@ -164,7 +164,7 @@ def test_limit_of_what_is_unpacked(large, tmp_path):
     (tmp_path / "m").write_bytes(large)
     load_model(tmp_path / "m", limits=FileLimits(unpacked_bytes=size))
     limits = FileLimits(unpacked_bytes=size - 1)
-    assert f"come to {size} bytes, over the limit" in refusal(large, tmp_path, limits)
+    assert f"unpack to {size} bytes, over the limit" in refusal(large, tmp_path, limits)
 
 
 def test_small_file_that_would_become_large(tmp_path):

@@ -223,7 +223,7 @@ def test_value_that_no_file_can_hold_is_refused_at_save(tmp_path, classes, why):
         ({"label": 7}, "is not that of"),
         ({"weights": np.ones(5)}, "do not fit its schema"),
         ({"weights": np.ones(6)}, "do not fit its schema"),
-        ({"weights": np.array([np.nan, 1, 1])}, "no amount"),
+        ({"weights": np.array([np.nan, 1, 1])}, "a negative or infinite weight"),
     ],
 )
 def test_tree_that_could_not_be_loaded_is_refused_at_save(tmp_path, changes, why):

@@ -18,7 +18,7 @@ import spinney
 from spinney._support.text_table import cells
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.tree_text import class_counts, to_text
+from spinney.output.tree_text import class_counts, threshold_digits, to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees import Tree
@@ -147,10 +147,11 @@ def test_a_line_a_node_and_ascii_for_ascii_data(table, recipe):
     }
     spoken = [n for n in tree if shared.get(n.number, (n,))[-1].number == n.number]
     assert len(lines) == len(plain.splitlines()) == len(spoken)
+    digits = threshold_digits(tree, np.arange(len(tree)))
     for line, node in zip(lines, spoken, strict=True):
         label = tree.schema.target.classes[node.label]
         together = shared.get(node.number, ())
-        assert tree.condition(node, together=together) in line
+        assert tree.condition(node, together=together, digits=digits) in line
         assert (f"→ {label}  (" in line) == node.is_leaf
         if not node.n_rows:
             assert line.endswith("  (no rows: as its parent)")

@@ -92,9 +92,9 @@ def test_units_do_not_matter(drawn, recipe, factors):
     pairs = zip(one.schema.attributes, other.schema.attributes, strict=True)
     for mine, theirs in pairs:
         if mine.formula is not None:
-            assert mine.formula.places == theirs.formula.places
+            assert mine.formula.attribute_indices == theirs.formula.attribute_indices
             own = np.array(theirs.formula.coefficients) * np.take(
-                factors, theirs.formula.places
+                factors, theirs.formula.attribute_indices
             )
             ratio = own / np.array(mine.formula.coefficients)
             np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)

@@ -45,7 +45,7 @@ def test_a_diagonal_is_one_question(recipe, terms):
     model = spinney.grow(diagonal(), "side", recipe=recipe, linear_terms=terms)
     assert model.tree.n_leaves <= 3 < 6 <= plain.tree.n_leaves
     first = formulas(model)[0]
-    assert first.places == (0, 1)
+    assert first.attribute_indices == (0, 1)
     assert first.coefficients[1] / first.coefficients[0] == pytest.approx(1, abs=0.15)
     assert model.score(diagonal(seed=1)) > 0.97 > plain.score(diagonal(seed=1))
 
@@ -56,7 +56,7 @@ def test_a_number_by_a_sum():
     data = {"x": table["x"], "y": table["y"], "z": table["z"], "t": numbers}
     model = spinney.grow(data, "t", recipe="cart", linear_terms=3, max_depth=1)
     (formula,) = formulas(model)
-    assert formula.places == (0, 1)
+    assert formula.attribute_indices == (0, 1)
     assert formula.coefficients == (1.0, pytest.approx(-2 / 3, abs=1e-3))
     best = spinney.grow(data, "t", recipe="cart", max_depth=1).tree.root.candidate.gain
     assert model.tree.root.candidate.gain > 1.25 * best
@@ -136,7 +136,7 @@ def test_constant_and_collinear_columns():
     model = spinney.grow(table, "side", linear_terms=4, recipe="c4.5")
     assert model.tree.n_leaves <= 3
     for formula in formulas(model):
-        assert 3 not in formula.places
+        assert 3 not in formula.attribute_indices
 
 
 def test_dates_and_nominal_values_are_not_combined():
@@ -168,7 +168,9 @@ def test_a_missing_term_makes_the_sum_missing(missing):
         recipe="c4.5",
     )
     node = model.tree.root
-    assert model.tree.schema.attributes[node.candidate.attribute].formula.places == (
+    assert model.tree.schema.attributes[
+        node.candidate.attribute
+    ].formula.attribute_indices == (
         0,
         1,
     )
@@ -187,7 +189,7 @@ def test_a_column_that_is_mostly_missing_is_not_combined():
     table = diagonal()
     table["x"] = [x if place % 3 == 0 else None for place, x in enumerate(table["x"])]
     for formula in formulas(spinney.grow(table, "side", linear_terms=3, recipe="c4.5")):
-        assert 0 not in formula.places
+        assert 0 not in formula.attribute_indices
 
 
 def test_predictions_are_what_the_printed_formulas_say():
@@ -230,7 +232,7 @@ def test_questions_cost_what_the_columns_behind_them_cost():
     model = spinney.grow(
         diagonal(), "side", linear_terms=2, test_costs=costs, max_depth=1, recipe="c4.5"
     )
-    assert formulas(model)[0].places == (0, 1)
+    assert formulas(model)[0].attribute_indices == (0, 1)
     assert model.test_costs_of(diagonal()).tolist()[:2] == [5.0, 5.0]
 
 

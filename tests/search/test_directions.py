@@ -42,7 +42,7 @@ def products_of(source, places, origin=None):
 
 def direction_of(formula: Linear, columns) -> np.ndarray:
     found = np.zeros(len(columns))
-    found[list(formula.places)] = formula.coefficients
+    found[list(formula.attribute_indices)] = formula.coefficients
     return found / np.linalg.norm(found)
 
 
@@ -71,7 +71,7 @@ def test_scikit_learn_finds_the_same_discriminant(seed, monkeypatch):
     (found,) = [
         f
         for f in linear_combinations(products, (0, 1, 2, 3), max_terms=4, numeric=False)
-        if len(f.places) == 4
+        if len(f.attribute_indices) == 4
     ]
     witness = LinearDiscriminantAnalysis(solver="lsqr").fit(rows, classes).coef_[0]
     witness /= np.linalg.norm(witness)
@@ -119,9 +119,9 @@ def test_constant_and_collinear_columns_do_no_harm():
     columns = [x, np.full(80, 3.0), y, 2 * x + 1]
     products = products_of(source_of(columns, classes), range(4))
     found = linear_combinations(products, (0, 1, 2, 3), max_terms=4, numeric=False)
-    assert all(1 not in formula.places for formula in found)
+    assert all(1 not in formula.attribute_indices for formula in found)
     assert all(np.isfinite(formula.coefficients).all() for formula in found)
-    assert found[0].places in {(0, 2), (2, 3)}
+    assert found[0].attribute_indices in {(0, 2), (2, 3)}
 
 
 def test_nothing_to_tell_apart_is_no_direction():

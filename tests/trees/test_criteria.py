@@ -284,4 +284,4 @@ def test_a_printed_deviation_is_no_rounding():
     table["w"] = [0.2, 0.4, 0.2, 0.2] * 2
     kinds = {"recipe": "cart", "pruning": "none", "max_depth": 1}
     model = spinney.grow(table, "y", weight="w", numeric=["b", "y"], **kinds)
-    assert "(1: mean 3, sd 3.286)" in str(model)
+    assert "(n = 4, weight 1: mean 3, sd 3.286)" in str(model)

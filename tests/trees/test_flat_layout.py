@@ -362,5 +362,5 @@ def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
         cells, labels
     )
     assert (model.predict(cells) == labels).all()
-    assert not model.tree.nodes._made
+    assert not model.tree.nodes._cache
     assert (arrays_of(model.tree).outputs(list(cells.T), 300).argmax(1) > 0).any()

@@ -1,4 +1,4 @@
-"""Types of arrays, runs of numbers, ranks, and sums over short axes."""
+"""Array types, runs of numbers, ranks, and sums over short axes."""
 
 from typing import TypeVar
 

@@ -65,10 +65,10 @@ def write_whole(
 def whole_file(
     path: "str | os.PathLike[str]", *, overwrite: bool = True
 ) -> "Iterator[Path]":
-    """Give a file to write to, which takes the place of another when it is whole.
+    """Yield a path to write to, which replaces the file after the block.
 
-    It is :func:`write_whole` for those who write by themselves: an error leaves an old
-    file as it was.
+    It is like :func:`write_whole` for other writers: an error leaves an old file
+    unchanged.
     """
     check_choice("overwrite", overwrite)
     if not isinstance(path, (str, os.PathLike)):
@@ -121,7 +121,7 @@ def _replacing(target: Path) -> "Iterator[Path]":
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make a rename last over a power cut, where the system can."""
+    """Make a rename survive a power failure, if the system can."""
     if os.name != "posix":
         return
     with suppress(OSError):

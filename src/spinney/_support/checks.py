@@ -1,6 +1,6 @@
 """Checks of parameter values.
 
-True and False are no numbers here, though Python counts them among the integers.
+Booleans do not count as numbers here, although they are integers in Python.
 """
 
 from collections.abc import Callable, Collection
@@ -95,7 +95,7 @@ def check_whole(
 
 
 def check_seed(name: str, value: Any) -> None:
-    """Refuse values that are no seeds."""
+    """Refuse values that are not valid seeds."""
     check_whole(name, value, least=0, most=LARGEST_SEED)
 
 
@@ -113,7 +113,7 @@ def check_named(parameter: str, value: object, known: Collection[str]) -> None:
 def check_number(
     name: str, value: Any, *, most: float = float_info.max, optional: bool = False
 ) -> None:
-    """Refuse values that are no numbers of at least 0."""
+    """Refuse values that are not numbers of at least 0."""
     if value is None and optional:
         return
     if not 0 <= as_real(value) <= most:

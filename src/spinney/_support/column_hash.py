@@ -4,7 +4,7 @@ With bᵢ the bits of number i, and all arithmetic modulo 2⁶⁴, the word of a
 
     Σ (2i + 1) · m(bᵢ),   m(b) = w ⊕ (w ≫ 29),  w = K b
 
-so the order of the rows counts, and so does every bit.
+so the hash depends on the order of the rows and on every bit.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SHIFT = np.uint64(29)
 
 
 def column_hashes(columns: Sequence[NDArray[Any]]) -> list[int]:
-    """Return the words of columns; those of many cells by a compiled loop."""
+    """Return the hash of each column; large columns use a compiled kernel."""
     matrix = matrix_behind(columns)
     if matrix is None or not wants_kernels("hash", matrix.size):
         return [column_hash(column) for column in columns]

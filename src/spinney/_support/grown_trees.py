@@ -4,7 +4,7 @@ from spinney._support.checks import Progress, check_progress
 
 
 class GrownTrees:
-    """Reports how many trees are grown, and how many are expected."""
+    """Progress reports: the number of grown trees, and the expected number."""
 
     def __init__(self, progress: Progress | None) -> None:
         check_progress(progress)
@@ -16,7 +16,7 @@ class GrownTrees:
         self._report()
 
     def grown(self) -> None:
-        """Count a tree; with few rows there are fewer than expected."""
+        """Count one grown tree; small tables may need fewer trees than expected."""
         self.done = min(self.done + 1, self.total)
         self._report()
 

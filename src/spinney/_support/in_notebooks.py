@@ -24,7 +24,7 @@ class InNotebooks:
     __slots__ = ()
 
     def text(self) -> str:
-        """Return it as it is printed."""
+        """Return the printed text."""
         raise NotImplementedError
 
     def __str__(self) -> str:

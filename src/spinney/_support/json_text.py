@@ -1,4 +1,4 @@
-"""JSON that every reader takes and no terminal obeys."""
+"""JSON that every reader accepts and no terminal interprets as commands."""
 
 import json
 import re

@@ -1,7 +1,7 @@
-"""Random words by key: what is drawn at a node depends on its key alone.
+"""Random words by key: the draws at a node depend on its key alone.
 
-The key follows from the seed of the tree and the branches on the way to the node, so
-that whatever grows the tree, in whatever order, draws the same::
+The key follows from the seed of the tree and the branches on the way to the node. So
+every grower draws the same, in any order::
 
     key of the root          = mix(seed)
     key of branch b of node  = mix(key of node + (b + 1) · GOLDEN)
@@ -45,17 +45,17 @@ def branch_key(key: int, branch: int) -> int:
 
 
 def uniform(key: int, attribute: int) -> float:
-    """Return a number from 0 to 1, 1 excluded: where an attribute's range is cut."""
+    """Return a number in [0, 1): the place of a random cut in an attribute's range."""
     return (mix(key ^ mix(attribute + 1)) >> 11) * 2.0**-53
 
 
 def coin(key: int, attribute: int, code: int, turn: int) -> int:
-    """Return 0 or 1: the branch of a code, when its attribute's coins are thrown."""
+    """Return 0 or 1: the random branch of a code."""
     return mix(mix(key ^ mix(attribute + 1)) + mix(turn * GOLDEN + code + 1)) >> 63
 
 
 def recipe_seed(random_state: Any) -> int | None:
-    """Return the seed that ``random_state`` gives a recipe; None leaves its own."""
+    """Return the recipe's seed for a ``random_state``; None keeps the recipe's own."""
     return None if random_state is None else seed_of(random_state)
 
 

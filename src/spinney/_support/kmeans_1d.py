@@ -2,7 +2,7 @@
 
 In one dimension the clusters of least squares are runs of neighbouring values
 (Fisher 1958), so with D(c, j) the least sum of squares of the values 0 … j in c
-clusters, and s(i, j) that of the values i … j around their mean::
+clusters, and s(i, j) the sum of squares of the values i … j around their mean::
 
     D(c, j) = min over i of D(c − 1, i − 1) + s(i, j)
 
@@ -11,10 +11,10 @@ inequality (Wu 1991). So the ends j are taken from far apart to near, each time
 between the answers of its two neighbours: O(c · d · log d) in all, as in Wang and
 Song's Ckmeans.1d.dp (2011), here a whole round of ends at once.
 
-Nothing is subtracted that is nearly equal. A sum of squares is not the difference of
-two running sums, which an outlier of 10⁹ would ruin for all others, but is merged
-from the two runs left and right of a pivot between i and j, which are kept (Chan,
-Golub and LeVeque 1979)::
+Nearly equal numbers are never subtracted. A sum of squares is not a difference of two
+running sums, in which an outlier of 10⁹ would destroy the precision. It is merged from
+the two stored runs left and right of a pivot between i and j (Chan, Golub and LeVeque
+1979)::
 
     s(i, j) = s₁ + s₂ + w₁ w₂ / (w₁ + w₂) · (m₂ − m₁)²
 """
@@ -41,14 +41,14 @@ class Runs(NamedTuple):
 
 
 def single_runs(values: Floats, sizes: Floats) -> Runs:
-    """Return single values on a scale where no square overflows."""
+    """Return single values as runs, scaled so that no square overflows."""
     _, exponent = np.frexp(np.abs(values[[0, -1]]).max())
     means = np.ldexp(values, -exponent)
     return Runs(sizes / sizes.max(), means, np.zeros(len(values)))
 
 
 def merged_runs(runs: Runs, firsts: Integers) -> Runs:
-    """Return the runs merged into cells, each from its first run to the next cell."""
+    """Return the runs merged into cells; ``firsts`` are the cells' first runs."""
     lengths = np.diff(np.append(firsts, len(runs.weights)))
     weights = np.add.reduceat(runs.weights, firsts)
     # From the first value of each cell, so that far from 0 no digits are lost.
@@ -156,7 +156,7 @@ def _best_starts_at(
 def _first_least(
     squares: "_Squares", least: Floats, low: Integers, high: Integers, ends: Integers
 ) -> tuple[Integers, Floats]:
-    """Return the first of the starts low … high with the least D, for each end."""
+    """Return the first start in low … high with the least D, for each end."""
     lengths = high - low + 1
     offsets = np.append(0, np.cumsum(lengths)[:-1])
     starts = np.arange(lengths.sum()) - np.repeat(offsets - low, lengths)
@@ -176,10 +176,10 @@ class _Squares:
                     ←──←   →──→     ←──←   →──→
         level 0     0 | 1    2 | 3    4 | 5    6 | 7
 
-    For every place there is kept the run from it to the pivot of its block. Two
-    places lie on two sides of one pivot at the level of the highest bit in which
-    they differ. Means are measured from the pivot, those on its left being at most
-    0 and those on its right at least 0: their difference is a sum.
+    For every place the run to the pivot of its block is stored. Two places lie on
+    opposite sides of a pivot at the level of the highest bit in which they differ.
+    Means are measured from the pivot: at most 0 on its left, and at least 0 on its
+    right. So their difference is a sum.
     """
 
     def __init__(self, runs: Runs) -> None:
@@ -211,7 +211,7 @@ class _Squares:
 
 
 def _to_pivots(runs: Runs, level: int) -> Runs:
-    """Return for every place the run from it to the pivot of its block."""
+    """Return for every place the run from there to the pivot of its block."""
     half = 1 << level
     weights, means, squares = (part.reshape(-1, 2, half) for part in runs)
     pivots = means[:, 1, :1]

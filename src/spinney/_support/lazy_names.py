@@ -1,6 +1,6 @@
-"""Packages that import a module when one of its names is first asked for.
+"""Packages that import a module when one of its names is first used.
 
-A command over a few rows is done before all ways to grow a tree have been imported.
+So a command over a few rows need not import all growers.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A matrix behind columns that are views of it."""
+"""The matrix behind columns that are views of it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 
 def matrix_behind(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Return the matrix of floats that columns are all views of, in order, if any.
+    """Return the float matrix whose columns these are, in order, or None.
 
-    Its rows are side by side. It is not to be written to, though it does not say so:
-    to the compiler, arrays that do are of another type, and loops would be translated
-    again for them.
+    Its rows are contiguous. It must not be written to, although it is not marked
+    read-only: read-only arrays would be another type to the compiler.
     """
     first = columns[0] if len(columns) else None
     if first is None or first.dtype not in (np.float32, np.float64):
@@ -31,7 +30,7 @@ def matrix_behind(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None
 
 
 class _Matrix:
-    """Memory that belongs to another array, for NumPy to take as a matrix."""
+    """Memory of another array, for NumPy to use as a matrix."""
 
     def __init__(self, owner: NDArray[Any], shape: tuple[int, int], start: int) -> None:
         self.owner = owner  # for as long as the matrix lives

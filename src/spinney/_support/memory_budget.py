@@ -76,7 +76,7 @@ class MemoryBudget:
 
     @property
     def limit(self) -> int:
-        """The limit in bytes that is kept."""
+        """The limit in bytes."""
         return max(bytes_of(self.given), MIN_LIMIT)
 
     @property
@@ -86,7 +86,7 @@ class MemoryBudget:
 
     @property
     def rows(self) -> int:
-        """The budget of fetched rows; that of a small limit is not raised."""
+        """The budget of fetched rows."""
         return bytes_of(self.given) // 4
 
     @property
@@ -103,7 +103,7 @@ class MemoryBudget:
         return f"{-(-(2 * n_bytes + LIBRARY_MEMORY) // (1 << 30))}GiB"
 
     def check(self) -> None:
-        """Refuse to go on where more is resident than the limit allows."""
+        """Refuse to continue if resident memory exceeds the limit."""
         if self._excess() > 0:
             trim_memory()
             if (excess := self._excess()) > 0:
@@ -119,7 +119,7 @@ class MemoryBudget:
                 )
 
     def _excess(self) -> int:
-        """Return by how many bytes the limit is exceeded, 0 where nothing tells."""
+        """Return the bytes above the limit, 0 if unknown."""
         now = resident()
         if now is None or self.resident_before is None:
             return 0
@@ -127,9 +127,9 @@ class MemoryBudget:
 
 
 def default_memory_limit() -> int:
-    """Return a quarter of what this process may have; 1 GiB where nothing tells.
+    """Return a quarter of this process's available memory; 1 GiB if that is unknown.
 
-    That is the machine's memory, or less in a container.
+    Available is the machine's memory, or the limit of a container.
     """
     limits = [
         n_bytes
@@ -147,7 +147,7 @@ def _machine_memory() -> int | None:
 
 
 def _limit_in_file(path: Path) -> int | None:
-    """Return the number in a file; None where there is no file, or another word."""
+    """Return the number in a file; None without a file or a number."""
     try:
         return int(path.read_bytes())
     except (OSError, ValueError):

@@ -1,7 +1,8 @@
 """The peak of resident memory during a piece of work, as the system counts it.
 
-Arrays that are allocated and never written to are not resident. So this is what a
-machine needs, and may be a tenth of what was allocated (``tracemalloc`` counts that).
+Arrays that are allocated and never written are not resident. So the peak is the memory
+that a machine needs. It may be a tenth of the allocated memory, which ``tracemalloc``
+counts.
 """
 
 import ctypes
@@ -13,9 +14,9 @@ from typing import Any
 
 
 def peak_memory_of(work: Callable[[], Any]) -> int | None:
-    """Do a piece of work; return its peak of bytes beyond what was resident before.
+    """Run a piece of work; return its peak memory above the start, in bytes.
 
-    Where the system does not tell (only Linux does), None.
+    The result is None except on Linux.
     """
     gc.collect()
     trim_memory()
@@ -31,7 +32,7 @@ def peak_memory_of(work: Callable[[], Any]) -> int | None:
 
 
 def resident() -> int | None:
-    """Return how many bytes of this process are resident; None where nothing tells."""
+    """Return the resident bytes of this process; None if unknown."""
     try:
         return _status("VmRSS")
     except (OSError, StopIteration):
@@ -39,14 +40,14 @@ def resident() -> int | None:
 
 
 def _status(name: str) -> int:
-    """Return a figure of this process in bytes."""
+    """Return an entry of this process's status in bytes."""
     text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     line = next(line for line in text.splitlines() if line.startswith(f"{name}:"))
     return int(line.split()[1]) * 1024
 
 
 def trim_memory() -> None:
-    """Give freed memory back to the system, where the C library can."""
+    """Return freed memory to the system, if the C library can."""
     if os.name != "posix":
         return
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,9 +1,8 @@
 """An order of rows that depends on their contents, not on their positions.
 
 Random choices (the rows of a forest's tree, the folds of a cross-validation) are made
-in this order. So a table with its rows shuffled gives the same tree, and a row of
-weight 2 the same as two rows. Numbers count by their ranks, so that another unit
-changes nothing.
+in this order. So shuffling the rows has no effect, and a row of weight 2 equals two
+rows. Numbers count by their ranks, so the unit has no effect.
 """
 
 from collections.abc import Sequence
@@ -27,17 +26,17 @@ _SHIFT = np.uint64(33)
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Rows in order, each as often as it weighs.
+    """The rows in order, each repeated by its weight.
 
     Parameters
     ----------
     places : array of int
-        The row that each copy is one of; copies of equal rows stand together.
+        The row of each copy; copies of equal rows are adjacent.
     weight : float, optional
-        What each copy weighs; None where every row comes once, as heavy as it is.
+        The weight of each copy; None if every row comes once with its own weight.
     twins : array of int
-        For each row the one whose copies are its own, too: where a copy weighs more
-        than 1 the first of equal rows, else the row itself.
+        For each row, the row that shares its copies: the first of equal rows if a copy
+        weighs more than 1, else the row itself.
     """
 
     places: Integers
@@ -149,9 +148,9 @@ def keys_of(cells: NDArray[Any]) -> NDArray[np.uint64]:
 def _keys(
     columns: Sequence[NDArray[Any]], matrix: NDArray[Any] | None, *, ranked: bool
 ) -> NDArray[np.uint64]:
-    """Return a word for each row, its columns stirred in one after the other.
+    """Return a word for each row, mixed from its columns one after the other.
 
-    ``matrix`` has the first of the columns; where it is large a compiled loop does it.
+    ``matrix`` has the first of the columns; a large matrix uses a compiled kernel.
     """
     keys = np.zeros(len(columns[0]) if matrix is None else len(matrix), np.uint64)
     if matrix is not None and wants_kernels("hash", matrix.size):
@@ -168,7 +167,7 @@ def _keys(
 
 
 def _cell_words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:
-    """Return cells as words: codes, or the ranks of numbers, one for missing ones."""
+    """Return cells as words: codes, or ranks of numbers, with one word for missing."""
     if column.dtype.kind == "f":
         if not ranked:
             numbers = np.asarray(column, dtype=np.float64) + 0.0  # -0.0 is 0.0
@@ -179,7 +178,7 @@ def _cell_words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:
 
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return words whose bits all depend on each other."""
+    """Return words with thoroughly mixed bits."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     for factor in _FACTORS:
         words = (words ^ (words >> _SHIFT)) * factor

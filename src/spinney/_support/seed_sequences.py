@@ -1,9 +1,9 @@
 """Many of NumPy's seed sequences at once, with the same words.
 
-``SeedSequence`` stirs whole numbers into a pool of four words, and draws words from it
+``SeedSequence`` mixes integers into a pool of four words, and draws words from it
 (after O'Neill 2015, "Developing a seed_seq alternative"); NumPy promises that neither
-this nor ``PCG64`` changes. To make one of each takes as long as a small tree. So the
-arithmetic, modulo 2³², is done here for all of them side by side.
+this nor ``PCG64`` changes. Making one object of each takes as long as growing a small
+tree. So this module does the arithmetic, modulo 2³², for all seeds at once.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ PCG_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
 
 
 class _Hash:
-    """Words made unlike each other: by another constant each time."""
+    """A hash of words with a different constant in each call."""
 
     def __init__(self, constant: int, factor: int) -> None:
         self.constant, self.factor = constant, factor
@@ -81,9 +81,9 @@ def _mixed(first: Words, second: Words) -> Words:
 
 
 def generator_words(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the four words that ``PCG64(seed)`` begins with, for each seed.
+    """Return the four words of the initial state of ``PCG64(seed)``, for each seed.
 
-    Two are of its state and two of its increment, the upper ones first.
+    Two words are the state and two the increment, the upper ones first.
     """
     halves = [seeds.astype(np.uint32), (seeds >> HALF).astype(np.uint32)]
     return seed_words(halves, 4)

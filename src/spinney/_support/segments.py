@@ -1,7 +1,7 @@
-"""Arrays of many parts, one after the other, and what is done with all parts at once.
+"""Arrays of many concatenated parts, and operations on all parts at once.
 
-``start`` says where each part begins; its last entry is the length of the whole array.
-A part may be empty.
+``start`` has the start of each part; its last entry is the length of the whole array. A
+part may be empty.
 """
 
 from typing import Any
@@ -16,14 +16,14 @@ EXACT = 2.0**53  # whole numbers up to this have exact sums in any order
 
 
 def starts_of(counts: Integers) -> Integers:
-    """Return where parts of these lengths begin, and where the last one ends."""
+    """Return the starts of parts with these lengths, and the end of the last."""
     start = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=start[1:])
     return start
 
 
 def lengths_of(start: Integers) -> Integers:
-    """Return how long the parts are."""
+    """Return the lengths of the parts."""
     return np.asarray(start[1:] - start[:-1])
 
 
@@ -75,7 +75,7 @@ def sums_in_order(values: Floats) -> Floats:
 
 
 def counts_by(owner: Integers, values: Integers, n_parts: int) -> Integers:
-    """Return the sum of the whole numbers of each part."""
+    """Return the sum of the integers of each part."""
     return sums_by(owner, values, n_parts).astype(np.int64)
 
 
@@ -127,7 +127,7 @@ def _is_whole(values: NDArray[Any]) -> bool:
 
 
 def maxima(values: Floats, start: Integers) -> Floats:
-    """Return the greatest entry of each part, −∞ of an empty one."""
+    """Return the greatest entry of each part, −∞ for an empty part."""
     greatest = np.full(len(start) - 1, -np.inf)
     filled = lengths_of(start) > 0
     if filled.any():

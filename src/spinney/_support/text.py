@@ -1,4 +1,4 @@
-"""How values, numbers, dates and weights read."""
+"""Values, numbers, dates and weights as text."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -103,7 +103,7 @@ def joined(words: "Sequence[str]") -> str:
 
 
 def ends_in_digit(labels: "Iterable[Value]") -> bool:
-    """Tell whether a number after one of these labels would be taken for its end."""
+    """Return whether a number after one of these labels would be ambiguous."""
     return any(label_text(label)[-1].isdigit() for label in labels)
 
 
@@ -143,7 +143,7 @@ def percent_text(share: float, digits: int = 0) -> str:
 
 
 def _half_to_even(number: int, step: int) -> int:
-    """Return how many steps are nearest to a whole number."""
+    """Return the nearest number of steps in a whole number, ties to even."""
     steps, rest = divmod(number, step)
     return steps + (2 * rest > step or (2 * rest == step and steps % 2 == 1))
 
@@ -351,7 +351,7 @@ def _cost(cost: float) -> str:
 
 
 def sign(symbol: str, *, ascii_only: bool) -> str:
-    """Return a sign, or what stands for it in ASCII."""
+    """Return a symbol, or its replacement in ASCII."""
     return SIGNS[symbol] if ascii_only else symbol
 
 

@@ -1,4 +1,4 @@
-"""Tables for people: aligned columns, in blocks where a line is too narrow for all."""
+"""Tables for people: aligned columns, in blocks if a line is too narrow."""
 
 import unicodedata
 from collections.abc import Collection, Sequence

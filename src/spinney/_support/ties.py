@@ -16,11 +16,11 @@ TOLERANCE = 1e-12
 def equal_to_best(
     merits: Floats, tolerance: float = TOLERANCE, unit: float = 1.0
 ) -> NDArray[np.bool_]:
-    """Return which merits equal the best along the last axis, within the tolerance.
+    """Return whether merits equal the best along the last axis, within the tolerance.
 
-    Within a relative 1e-12, and an absolute one below the unit, merits are a tie:
-    rounding must not decide between attributes, cuts or classes. The unit is 1 where
-    merits have none, as those of classes; see ``Criterion.merit_unit``.
+    Merits are a tie within a relative 1e-12, or an absolute 1e-12 below the unit:
+    rounding must not decide between attributes, cuts or classes. The unit is 1 for
+    merits without a unit, as for classes; see ``Criterion.merit_unit``.
     """
     best = merits.max(axis=-1, keepdims=True)
     return np.asarray(merits >= best - tolerance * np.maximum(unit, np.abs(best)))

@@ -1,8 +1,8 @@
-"""A limit on leaves, of a tree that is grown already.
+"""The limit on leaves, applied to a tree that is grown already.
 
-What a node asks depends on its rows alone, so the tree that grows best-first up to a
-number of leaves is a part of the tree that grows without a limit: the nodes are walked
-again in the order in which the plain learner would have split them.
+The split of a node depends on its rows alone. So the tree that grows best-first up to a
+number of leaves is a part of the unlimited tree: its nodes are visited again in the
+order in which the plain learner would have split them.
 """
 
 from heapq import heappush

@@ -1,22 +1,22 @@
 """Cross-fitted target encoding of nominal columns with many values.
 
-Where a column has many values, the best order of them by the target fits the rows that
-gave it: with a row or two a value, the order is nearly the target itself. So the score
-of a value is *cross-fitted*: a row sees what the rows of the other folds make of its
-value, and never its own label. A column of noise then gains what a random number gains,
-and rows out of the bag are as new as they should be.
+If a column has many values, their best order by the target overfits the training rows:
+with a row or two per value, the order is nearly the target itself. So the score of a
+value is *cross-fitted*: a row gets the score of its value in the other folds, without
+its own label. A column of noise then gains as much as a random number, and out-of-bag
+rows stay unseen.
 
-The score of a value is the mean of the target, or the class shares, over its rows,
-shrunk towards that of all rows as far as the values differ no more than chance has it
-(an empirical Bayes estimate, with the variances of a one-way analysis of variance)::
+The score of a value is the mean of the target, or the class probabilities, over its
+rows. It is shrunk towards the overall mean: the more, the less the values differ beyond
+chance (empirical Bayes, with the variances of a one-way analysis of variance)::
 
     score of v  =  p + n / (n + s² / t²) · (mean of v − p)
 
     p, s²   mean of all rows, variance within values
     t²      variance between values: (mean square between − s²) / n0
 
-Several classes are put in one order along the direction in which the scores differ most
-beyond chance.
+With several classes, values are ordered along the direction in which the scores differ
+most beyond chance.
 """
 
 from collections.abc import Collection, Iterator
@@ -45,7 +45,7 @@ DIGITS = 12
 def has_many_values(
     attribute: Attribute, *, max_values: int = MAX_VALUES_UNENCODED
 ) -> bool:
-    """Return whether an attribute is nominal, with more than so many values."""
+    """Return whether an attribute is nominal, with more than ``max_values`` values."""
     return attribute.kind == "nominal" and len(attribute.values) > max_values
 
 
@@ -58,9 +58,9 @@ class TargetEncoding:
     order : array of int
         The codes of the values, by score.
     cells : EncodedCells
-        For each row the place of the value that it looks like in the other folds.
+        For each row, the place of the value with the nearest score in the other folds.
     agreement : float
-        By how many standard errors scores of rows agree with their labels.
+        The agreement of scores and labels of rows, in standard errors.
     """
 
     order: Integers
@@ -69,7 +69,7 @@ class TargetEncoding:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the order tells something of rows that it was not made of."""
+        """Whether the order predicts rows of other folds."""
         return self.agreement >= MIN_Z_SCORE
 
 
@@ -78,9 +78,9 @@ def overfitting_columns(
 ) -> tuple[list[int], list[int]]:
     """Return the attributes that a single tree might overfit.
 
-    The first have scores that do not hold in other folds. Those of the second hold, but
-    have so few rows a value that subsets at a node may overfit; only folds can tell.
-    Attributes that are ``requested`` are neither.
+    The scores of the first attributes do not hold in other folds. The scores of the
+    second hold, but there are so few rows per value that subsets at a node may overfit,
+    which only folds can show. Attributes that are ``requested`` are in neither list.
     """
     noise, sparse = [], []
     for index, fit in cross_fits(training):
@@ -98,7 +98,7 @@ def overfitting_columns(
 def with_constant_columns(
     training: TrainingSet, indices: Collection[int]
 ) -> TrainingSet:
-    """Return rows with some attributes made constant, so that no tree uses them."""
+    """Return rows in which some attributes are constant, so that no tree uses them."""
     columns = tuple(
         np.zeros_like(cells) if index in indices else cells
         for index, cells in enumerate(training.columns)
@@ -148,7 +148,7 @@ def _text_ranks(attribute: Attribute) -> Integers:
 def cross_fits(
     training: TrainingSet, *, max_values: int = MAX_VALUES_UNENCODED
 ) -> Iterator[tuple[int, TargetEncoding]]:
-    """Give each nominal attribute of more values than so many, with its order."""
+    """Yield nominal attributes of more than ``max_values`` values, with encodings."""
     wide = [
         index
         for index, attribute in enumerate(training.schema.attributes)
@@ -160,7 +160,7 @@ def cross_fits(
 
 
 def cross_fit(training: TrainingSet, index: int, folds: Integers) -> TargetEncoding:
-    """Return the values of an attribute in order, and what each row sees of them."""
+    """Return an attribute's values in order, and each row's cross-fitted place."""
     cells = training.columns[index]
     observed = np.flatnonzero(cells >= 0)
     # In an order that does not depend on where rows stand.
@@ -198,9 +198,9 @@ def _nearest(levels: Floats, numbers: Floats) -> Integers:
 
 @dataclass(frozen=True, slots=True)
 class _ObservedRows:
-    """Rows of known value: their codes, labels, folds and weights, 1 on average.
+    """The rows with a known value: codes, labels, folds and weights (mean 1).
 
-    Labels are numbers from their mean, or classes; ``mean`` are the class shares.
+    Labels are deviations from the mean, or classes; ``mean`` has the class proportions.
     """
 
     n_values: int
@@ -214,7 +214,7 @@ class _ObservedRows:
     def of(
         cls, training: TrainingSet, index: int, observed: Integers, fold: Integers
     ) -> "_ObservedRows":
-        """Return some rows of an attribute."""
+        """Return the ``observed`` rows of an attribute."""
         n_values = len(training.schema.attributes[index].values)
         codes = training.columns[index][observed].astype(np.int64)
         weights = training.sample_weights[observed]
@@ -234,7 +234,7 @@ class _ObservedRows:
         return self.labels.dtype.kind != "f"
 
     def subset(self, mask: NDArray[np.bool_]) -> "_ObservedRows":
-        """Return some of the rows."""
+        """Return the rows of a mask."""
         return replace(
             self,
             codes=self.codes[mask],
@@ -258,7 +258,7 @@ def _floats(numbers: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _ValueSums:
-    """Labels from their mean, added up by value, their weights, and squares of all."""
+    """Sums by value of labels and weights, with the squares of all labels."""
 
     total: Floats
     size: Floats
@@ -266,7 +266,7 @@ class _ValueSums:
 
     @classmethod
     def of(cls, rows: _ObservedRows) -> "_ValueSums":
-        """Return the sums of some rows."""
+        """Return the sums over some rows."""
         n, size = rows.n_values, np.bincount(rows.codes, rows.weights, rows.n_values)
         if not rows.by_class:
             total = np.bincount(rows.codes, rows.weights * rows.labels, n)
@@ -280,7 +280,7 @@ class _ValueSums:
         return cls(_floats(total - size[:, None] * mean), _floats(size), squares)
 
     def shrunk(self, variance_ratio: float) -> Floats:
-        """Return the shrunk mean of each value, from that of all."""
+        """Return the shrunk mean of each value, as a deviation from the mean of all."""
         if variance_ratio <= 0:
             return np.zeros_like(self.total)
         size = self.size[:, None]
@@ -291,7 +291,7 @@ class _ValueSums:
 
     @property
     def _variances(self) -> tuple[Floats, Floats, int]:
-        """Squares between values beyond chance, the variance within, and how many."""
+        """Return squares between values beyond chance, variance within, n_groups."""
         size = self.size[:, None]
         n_groups = int(np.count_nonzero(size))
         means = np.divide(
@@ -305,7 +305,7 @@ class _ValueSums:
 
     @property
     def variance_ratio(self) -> float:
-        """The variance between values over that within: t² / s²."""
+        """The variance between values over the variance within: t² / s²."""
         between, within, n_groups = self._variances
         if n_groups < 2:
             return 0.0

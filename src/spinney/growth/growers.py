@@ -1,14 +1,14 @@
 """Growers: the plain learner, and two sets of compiled kernels.
 
-All of them grow the same tree, and its file is the same to the byte, whatever the
-process has loaded before (docs/reliability.md). What is loaded decides in two cases
-only. Either all sums are exact, so that all growers agree in every bit; or nobody looks
-at competitors, and the nodes are counted again in the order of the rows (``recounts``).
-``python -m tools.compare_growers`` checks it.
+All growers grow the same tree with the same model file, byte by byte, whatever kernels
+are loaded (docs/reliability.md). The loaded kernels affect the choice in two cases
+only. Either all sums are exact, so that all growers agree in every bit; or competitors
+are not read, and the nodes are counted again in row order (``recounts``). ``python -m
+tools.compare_growers`` checks this.
 
-The plain learner takes anything, and remote rows; compiled kernels take what
-``binned_limits`` and ``multiway_limits`` say, if growing without them takes longer than
-loading them: one large tree, or small ones from the second on.
+The plain learner takes any task, and remote rows. Compiled kernels take the tasks of
+``binned_limits`` and ``multiway_limits``, if growing without kernels takes longer than
+loading them: one large tree, or small trees from the second on.
 """
 
 from collections.abc import Callable, Iterator
@@ -309,7 +309,7 @@ def choose_forest_grower(
 def plain_seconds(
     training: TrainingSet, recipe: Recipe, *, attributes_per_node: int | None = None
 ) -> float:
-    """Return an estimate of the seconds that the plain learner takes for a tree.
+    """Return an estimate of the seconds that the plain learner needs for a tree.
 
     A node searches ``attributes_per_node`` attributes, by default all.
     """

@@ -12,7 +12,7 @@ from spinney.trees import SplitCondition
 
 @dataclass(frozen=True, slots=True)
 class PlannedSplit:
-    """A node of a complete plan of splits; an unplanned branch is a leaf."""
+    """The split of a node in a complete plan; a branch without a plan is a leaf."""
 
     condition: SplitCondition
     branches: "tuple[PlannedSplit | None, ...]"
@@ -25,25 +25,26 @@ class Options:
     Parameters
     ----------
     class_weights : array, optional
-        What the weight of each class is multiplied by.
+        The factor of each class weight.
     preference : sequence of int
-        Attributes that win ties, first to last; the others follow in order.
+        Attributes in the order in which they win ties; the others follow in column
+        order.
     forced : mapping of path to attribute or SplitCondition
         The attribute to split on at a node, or its whole split. The path is a tuple of
         the conditions above the node, ``()`` for the root.
     costs : array, optional
-        ``costs[label][true]``: labels are those of least expected cost, and splits
-        are sought under altered priors.
+        ``costs[label][true]``: labels have the least expected cost, and splits are
+        searched under altered priors.
     prices : mapping of int to float
         The test costs of attributes.
     constructed : sequence of Attribute
-        Attributes with formulas, which stand after those of the source.
+        Attributes with formulas, placed after the attributes of the source.
     sampling : NodeSampling, optional
-        What is drawn at each node, where the tree is one of a forest.
+        The random choices at each node of a forest's tree.
     validation : EncodedRows, optional
-        Rows to prune by, which the tree is not grown on.
+        The validation set, for pruning.
     plan : PlannedSplit, optional
-        The whole tree, if a search has found it: nothing is left to choose.
+        The splits of the whole tree, if a search has found them.
     on_level : function of int, optional
         Called by the plain learner with the depth of each level that it has searched.
     """
@@ -60,7 +61,7 @@ class Options:
     on_level: Callable[[int], object] | None = None
 
     def with_costs(self, schema: Schema) -> Schema:
-        """Return a schema with the costs of errors and tests."""
+        """Return a schema with the costs of errors and of tests."""
         if self.costs is None and not self.prices:
             return schema
         attributes = tuple(
@@ -74,7 +75,7 @@ class Options:
 
     @property
     def every_class_has_cost(self) -> bool:
-        """Whether errors of each class cost something, so that its rows weigh."""
+        """Whether errors of each class have a cost, so that its rows have weight."""
         return self.costs is None or bool(self.costs.sum(axis=0).min() > 0)
 
     def has_only_weights(self, schema: Schema) -> bool:

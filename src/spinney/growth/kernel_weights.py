@@ -1,10 +1,10 @@
-"""Weights that compiled kernels add up as the plain learner does.
+"""Weights that give kernels and the plain learner the same sums.
 
 Kernels update running sums; the plain learner adds up each side of a cut. So the
-weights of a small table are rounded, once, to numbers whose sums are exact in any
-order: then both have the same bits. Other sums round. Beside rows of weight 1e12, rows
-of weight 1 are as small as the rounding errors: either result is right, but they
-differ.
+weights of a small table are rounded once, to numbers whose sums are exact in any order:
+then both have the same bits. Sums of other weights are rounded. Beside rows of weight
+1e12, rows of weight 1 are as small as the rounding errors: then both results are
+correct, but they differ.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ MAX_EXACT_RATIO = 1e3
 
 
 def suits_kernels(training: TrainingSet, options: Options) -> bool:
-    """Return whether weights are such that all growers grow the same tree."""
+    """Return whether all growers grow the same tree with these weights."""
     weights = training.weighed(options.class_weights).weights
     if weights is None or not len(weights):
         return True
@@ -35,9 +35,10 @@ def suits_kernels(training: TrainingSet, options: Options) -> bool:
 
 
 def with_summable_weights(training: TrainingSet) -> TrainingSet:
-    """Return rows whose weights, and moments, add up exactly where they can.
+    """Return rows whose weights and moments add up exactly, if rounding allows.
 
-    Weights that do are not touched: whole ones, halves; nor are those of many rows.
+    Weights that add up exactly, such as integers and halves, do not change, and neither
+    do the weights of many rows.
     """
     if training.weights is None or not len(training.weights):
         return training
@@ -50,7 +51,7 @@ def growers_agree(training: TrainingSet, options: Options) -> bool:
     """Return whether kernels and plain learner agree in every bit of a node.
 
     They agree if rows are counted, or all sums are exact. Other sums, such as moments
-    of numbers that are not whole, round differently in another order.
+    of fractions, round differently in another order.
     """
     scale, numeric = options.class_weights, training.schema.target.is_numeric
     if training.weights is None and scale is None and not numeric:
@@ -59,9 +60,9 @@ def growers_agree(training: TrainingSet, options: Options) -> bool:
 
 
 def bag_sums_agree(training: TrainingSet, scale: Floats | None, max_times: int) -> bool:
-    """Return whether kernels and plain learner agree in every sum of the rows of a bag.
+    """Return whether kernels and plain learner agree in every sum over a bag.
 
-    A row is in it at most ``max_times`` times, and its weight is multiplied by the
+    A row is in the bag at most ``max_times`` times, and its weight is multiplied by the
     ``scale`` of its class.
     """
     weights, factors = training.sample_weights, _moments(training)
@@ -76,7 +77,7 @@ def bag_sums_agree(training: TrainingSet, scale: Floats | None, max_times: int) 
 
 
 def _moments(training: TrainingSet) -> tuple[Floats, ...]:
-    """Return what the moments of a numeric target multiply weights by."""
+    """Return the factors of weights in the moments of a numeric target."""
     origin = training.schema.target.origin
     if origin is None:
         return ()

@@ -44,10 +44,10 @@ def outputs_of_tree(
     recipe: Recipe,
     root_weights: Floats | None = None,
 ) -> Floats:
-    """Return what each node of a tree, or of several side by side, predicts.
+    """Return the predictions of all nodes of a tree, or of several packed trees.
 
-    A node without rows predicts what the node above does. ``root_weights`` are the
-    weights of all rows, if they are not those of the roots.
+    A node without rows has the prediction of its parent. ``root_weights`` are the
+    weights of all rows, by default the weights of the roots.
     """
     weights = np.asarray(tree.weights, dtype=np.float64)
     leans = target.origin is None and recipe.probability == "m-estimate"

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecipeScore:
-    """A candidate recipe and its score on held-out rows; None if there were none.
+    """A candidate recipe and its error on held-out rows; None without held-out rows.
 
     Parameters
     ----------
     name : str
-        Its name.
+        The name of the recipe.
     risk, deviation : float, optional
-        The mean cost of a row held out, and the standard error of that.
+        The mean loss of a held-out row, and its standard error.
     leaves : int, optional
-        The leaves with rows of its tree of all rows that candidates were compared on.
+        The number of non-empty leaves in the recipe's tree of all compared rows.
     chosen : bool
-        Whether the tree is grown by it.
+        Whether the tree is grown by this recipe.
     """
 
     name: str
@@ -69,25 +69,24 @@ def recipe_scores_text(scores: tuple[RecipeScore, ...]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class UpdateState:
-    """The rows of a model, and all that is needed to grow it again.
+    """The stored rows of a model, and the settings to grow it again.
 
     Parameters
     ----------
     training : TrainingSet
-        The rows, in the order in which they came.
+        The rows, in the order of their arrival.
     recipe : Recipe
-        The recipe that was requested, which may have chosen another.
+        The requested recipe, which may have chosen another.
     given : mapping
-        The options beside it, as for ``options_of``, and ``ccp_alpha`` and
+        The other options, as for ``options_of``, and ``ccp_alpha`` and
         ``validation_share``.
     weight : str, optional
-        The column of weights, in the tables that rows come from.
+        The name of the weight column.
     tree : TreeState, optional
-        The tree with its count tables, in the process that has grown it; neither files
-        nor pickles have it.
+        The tree with its count tables; it is not stored in files or pickles.
     stream : GrowingStream, optional
-        The counts of rows that are learned and not stored. Then ``training`` has no
-        rows, but still the schema of their codes.
+        The counts of a stream, whose rows are not stored. Then ``training`` has the
+        schema but no rows.
     """
 
     training: TrainingSet
@@ -104,9 +103,9 @@ class UpdateState:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Which tree of a forest a tree is: its number, and how many there are.
+    """The number of a tree in its forest, and the number of all trees.
 
-    A forest keeps of each split what won, and not what lost.
+    A forest stores the winning splits, without competitors.
     """
 
     number: int
@@ -115,27 +114,27 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A grown tree with its recipe and fingerprint, as a file stores it.
+    """A grown tree with its recipe and fingerprint, as in a model file.
 
     Parameters
     ----------
     tree, recipe, fingerprint
-        What was grown, how, and on which rows.
+        The tree, its recipe, and the fingerprint of its training rows.
     steps : Steps, optional
-        What pruning did while the model was made; None if that is not known. Files
-        store neither it nor ``sequence``, ``validation_rows`` and ``stream_stats``.
+        The steps of pruning; None if unknown. Files do not store ``steps``,
+        ``sequence``, ``validation_rows`` and ``stream_stats``.
     sequence : PruningSequence, optional
-        The subtrees that cost-complexity pruning chose among.
+        The subtrees of cost-complexity pruning.
     recipe_scores : tuple of RecipeScore
         The error of each candidate, if the recipe chose among several.
     validation_rows : array of int, optional
-        The positions of rows that were reserved to prune by.
+        The positions of the rows that were reserved for validation.
     member : Member, optional
-        Which tree of a forest it is, if it is one.
+        The tree's place in a forest, if it is from one.
     update_state : UpdateState, optional
-        The rows to add others to, or what was counted of them, if they are stored.
+        The stored rows, or the counts of a stream, for updates.
     stream_stats : StreamStats, optional
-        How rows fared that were learned one after another.
+        The prequential statistics of a stream.
     quality : Quality, optional
         The error on held-out rows and on training rows, if it was measured.
     """

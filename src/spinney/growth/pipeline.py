@@ -26,10 +26,10 @@ def grow_and_prune(
     *,
     on_tree: Callable[[], object] = lambda: None,
 ) -> Pruned:
-    """Return the tree of one recipe, pruned as it says, with models at its leaves.
+    """Return the tree of one recipe, after its pruning, with models at its leaves.
 
-    Where folds are asked for, ``growth`` has those of the rows that there are already.
-    Else the ``grower`` grows it, by default the fastest, and ``on_tree`` is called.
+    If the recipe needs folds, ``growth`` has the folds that exist already. Otherwise
+    the ``grower`` grows the tree, by default the fastest, and ``on_tree`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
         from spinney.growth.folds import FoldGrowth, RowCopies

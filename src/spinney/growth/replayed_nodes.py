@@ -1,13 +1,13 @@
 """Trees of compiled kernels that agree with those of the plain learner to the bit.
 
 Kernels grow the tree of a small table in a fraction of the plain learner's time, but do
-not store every competitor. Most trees only predict. So the rows are stored, and the
-plain learner grows the same tree again when the splits of a node are looked at.
+not store every competitor. Most trees are only used to predict. So the rows are stored,
+and the plain learner grows the same tree again when the competitors of a node are read.
 
-The plain learner adds up the rows of a node value by value, compiled kernels as they
-go. If sums round, the last bits differ. A tree that either may have grown, by what the
-process has loaded, is counted again: its rows are sent down, and each node adds up its
-own in the order of the table.
+The plain learner sums the rows of a node value by value, compiled kernels by running
+sums. If sums round, the last bits differ. If the loaded kernels decide which of the two
+grows a tree, it is counted again: rows are sent down, and each node sums its rows in
+table order.
 """
 
 import warnings
@@ -38,7 +38,7 @@ from spinney.trees.predict import flatten
 
 @dataclass(frozen=True, eq=False)
 class ReplayedNodes(LazyNodes):
-    """Nodes of a tree that kernels grew, with the candidates of one grown again."""
+    """Nodes of a tree of kernels, with the candidates of the plain learner."""
 
     grown: Tree
     schema: Schema
@@ -56,7 +56,7 @@ class ReplayedNodes(LazyNodes):
 
     @cached_property
     def _regrown(self) -> Tree:
-        """The tree grown again; that of the kernels if near ties made them differ."""
+        """The tree grown again, or the kernels' tree if near ties made them differ."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)  # they were shown before
             regrown = self.replay()
@@ -73,16 +73,16 @@ class ReplayedNodes(LazyNodes):
 
 
 def replayed(tree: Tree, replay: Callable[[], Tree]) -> Tree:
-    """Return a tree that kernels grew, with competitors found by growing it again."""
+    """Return a tree of kernels, whose competitors are found by growing it again."""
     return Tree(tree.schema, ReplayedNodes(tree, tree.schema, replay))
 
 
 def counted_in_order(
     tree: Tree, training: TrainingSet, recipe: Recipe, class_weights: Floats | None
 ) -> Tree:
-    """Return a tree whose nodes have the weights, or moments, of rows in table order.
+    """Return a tree with node weights, or moments, summed in table order.
 
-    ``training`` are the rows that the tree was grown on.
+    ``training`` has the training rows of the tree.
     """
     arrays, terms = tree.arrays, _terms(training, class_weights)
     sums = np.zeros((len(arrays), terms.shape[1]))

@@ -194,7 +194,7 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
         elif name == "quality" and fact:
             lines.append((name, fact["summary"]))
         elif name == "importances":
-            lines += _importance_lines(fact)
+            lines += _importance_lines(fact, remedy)
         elif name == "recipes":
             lines += _recipe_lines(fact)
         elif name == "trees":
@@ -218,7 +218,9 @@ def _recipe_lines(recipes: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return lines
 
 
-def _importance_lines(fact: dict[str, dict[str, float]]) -> list[tuple[str, str]]:
+def _importance_lines(
+    fact: dict[str, dict[str, float]], remedy: str
+) -> list[tuple[str, str]]:
     """Return a bar for each of the most important columns."""
     gains = np.array([each["gain"] for each in fact.values()])
     bars = TreeImportances(tuple(fact), gains).bars()
@@ -227,7 +229,7 @@ def _importance_lines(fact: dict[str, dict[str, float]]) -> list[tuple[str, str]
         (f"  {name}", f"{share:>7}  {bar}") for name, share, bar, _ in bars[:BARS]
     ]
     if len(bars) > BARS:
-        lines.append((f"  and {len(bars) - BARS} more", "see --json"))
+        lines.append((f"  and {len(bars) - BARS} more", remedy))
     return lines if bars else []
 
 

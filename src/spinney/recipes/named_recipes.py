@@ -144,12 +144,12 @@ def in_bins(recipe: Recipe) -> Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One of the candidates among which a recipe chooses.
+    """One of the candidate recipes among which a recipe chooses.
 
     Parameters
     ----------
     numeric : bool
-        Whether it is for a target that is a number, or for classes.
+        Whether the candidate is for a numeric target, or for classes.
     settings : mapping
         The changes to the recipe's own settings.
     """

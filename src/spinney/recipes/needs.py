@@ -1,9 +1,9 @@
 """The table of requirements of settings.
 
-A setting that a user gives and that would have no effect is refused, since the tree
-would mislead. A named recipe may have such settings: ``c4.5`` says how classes are
-pruned and grows numbers too. So only settings given by hand (``recipe.given``) are
-checked, but for rows with an ``instead``: without what these need there is no tree.
+A user's setting without effect is refused, since the tree would mislead. A named recipe
+may have such settings: ``c4.5`` sets the pruning for classes, and supports numeric
+targets too. So only the user's settings (``recipe.given``) are checked, except rows
+with an ``instead``: no tree can be grown without their conditions.
 
 ``seed`` has no row. Without random choices every seed gives the same tree, and programs
 set one everywhere.
@@ -27,12 +27,12 @@ class Requirement:
     Parameters
     ----------
     text : Text
-        The condition, as a user would write it.
+        The condition in the form of a setting.
     obstacle : function of a Recipe and a target
-        What the recipe has instead; None if the condition holds, or may yet. A target
-        is "classes" or "a number", and None as long as it is unknown.
+        The function that describes the violation; None if the condition holds, or is
+        undecided. A target is "classes", "a number", or None if unknown.
     remedy : Text
-        How to make it hold.
+        How to meet the condition.
     """
 
     text: Text
@@ -47,18 +47,18 @@ class Need:
     Parameters
     ----------
     setting : str
-        Its name.
+        The name of the setting.
     conditions : Requirements
-        All of them must hold.
+        The conditions, all of which must hold.
     why : str
         The role of the setting, with braces for its name.
     only : collection
-        The values that need it; all, if there are none.
+        The values of the setting with this need; empty for all.
     idle : collection
-        Values without an effect, and so without a need.
+        The values without effect, and so without a need.
     instead : Text
-        The alternative, if the need is that of every recipe: such a setting is refused
-        whether it was given by hand or not.
+        The alternative, if every recipe has this need: then a recipe's own setting is
+        refused too.
     """
 
     setting: str
@@ -443,10 +443,10 @@ pruning='error-based', or remove confidence
 
 
 def check_branches(criterion: Criterion, grouping: str) -> None:
-    """Refuse a criterion of two branches where there may be more.
+    """Refuse a binary criterion if splits may have more branches.
 
-    Thresholds have two anyway, but whether a recipe can be used must not depend on
-    the table that it meets.
+    Thresholds have two branches anyway, but whether a recipe is valid must not depend
+    on the table.
     """
     if criterion.binary and grouping != "binary":
         raise refusal(

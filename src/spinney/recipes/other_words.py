@@ -1,7 +1,7 @@
 """Names of other programs for our settings and values.
 
-A name is an alias only if it means the same. One with another meaning, or without any
-here, is refused, and the refusal says what to do instead.
+A name is an alias only if it means the same. Other names are refused, and the error
+says what to do instead.
 """
 
 from collections.abc import Collection, Mapping

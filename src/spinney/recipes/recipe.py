@@ -333,7 +333,7 @@ class Recipe:
         return f"Recipe.named({self.name!r}){changed}"
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse invalid values."""
         criterion = criterion_named(self.criterion)
         criterion_named(self.numeric_criterion)
         check_named("missing_policy", self.missing_policy, MISSING_POLICIES)
@@ -397,7 +397,7 @@ class Recipe:
 
     @property
     def grower(self) -> GrowerTraits:
-        """The traits of its grower."""
+        """The traits of the recipe's grower."""
         return GROWERS.get(self.search, GrowerTraits())
 
     @property
@@ -408,35 +408,35 @@ class Recipe:
 
     @property
     def fits_models(self) -> bool:
-        """Whether the nodes of a tree of numbers are fitted by linear models."""
+        """Whether the nodes of a regression tree have linear models."""
         by_models = self.leaves == "linear" or self.pruning == "adjusted-error"
         return by_models or self.smoothing > 0
 
     @property
     def bucketing(self) -> str | None:
-        """How numbers are put into buckets, if they are."""
+        """The bucket method for numbers, or None."""
         if self.buckets is None and self.grouping == "merge":
             return "equal-frequency"
         return self.buckets
 
     @property
     def drops_rows(self) -> bool:
-        """Whether rows that lack a cell are left out before growing."""
+        """Whether rows with a missing cell are dropped before growing."""
         return self.missing_policy == "drop"
 
     @property
     def counts_from_zero(self) -> bool:
-        """Whether the numbers of a target are counts, measured from 0."""
+        """Whether a numeric target is measured from 0, as counts."""
         return criterion_named(self.numeric_criterion).from_zero
 
     @property
     def has_shares(self) -> bool:
-        """Whether a limit is a share of the weight of all rows."""
+        """Whether a limit is a fraction of the weight of all rows."""
         limits = self.min_samples_split, self.min_samples_leaf
         return self.min_weight_fraction_leaf > 0 or any(0 < x < 1 for x in limits)
 
     def min_node_weight(self, total: float) -> float:
-        """Return the least weight of a node to split, where all rows weigh ``total``.
+        """Return the minimum weight of a node to split, if all rows weigh ``total``.
 
         It is 0 if two rows suffice.
         """
@@ -463,7 +463,7 @@ class Recipe:
         return np.minimum(self.min_cut_share * known / n_classes, MAX_SIDE_WEIGHT)
 
     def min_step_of(self, values: NDArray[Any] | None) -> float:
-        """Return the least step between numbers, where all of a column are these."""
+        """Return the minimum difference of numbers for a threshold between them."""
         if values is None or not len(values):
             return self.min_step
         with np.errstate(over="ignore"):
@@ -495,7 +495,7 @@ class Recipe:
         return replace(self, min_gain=NO_GAIN * unit)
 
     def refuse_target(self, *, numeric: bool) -> None:
-        """Refuse settings that have no effect on a target that is, or is no, number."""
+        """Refuse settings that have no effect on this kind of target."""
         if self.tries:
             self._refuse_if_no_candidate(numeric)
         else:
@@ -537,9 +537,9 @@ probability='m-estimate', or remove m
         return recipe
 
     def _refuse_if_no_candidate(self, *targets: bool) -> None:
-        """Refuse settings that no candidate for any of the targets has a use for.
+        """Refuse settings without effect for all candidates, for each of the targets.
 
-        A target is true if it is a number.
+        A target is true if it is numeric.
         """
         from spinney.recipes.named_recipes import candidates_of
 
@@ -554,7 +554,7 @@ probability='m-estimate', or remove m
 
 
 def _least_weight(limit: float, total: float, *, free: float) -> float:
-    """Return a limit as a weight: below 1 it is a share, up to ``free`` it is none."""
+    """Return a limit as a weight: a fraction below 1, or 0 up to ``free``."""
     if 0 < limit < 1:
         return float(limit) * total
     return float(limit) if limit > free else 0.0

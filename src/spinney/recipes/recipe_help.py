@@ -1,7 +1,6 @@
 """One-line descriptions of recipes and their settings.
 
-The lines of settings are those of :class:`spinney.Recipe`, where each is documented
-once.
+The descriptions are taken from the docstring of :class:`spinney.Recipe`.
 """
 
 import re
@@ -54,7 +53,7 @@ def setting_choices() -> dict[str, tuple[str, ...]]:
 
 
 def _entries() -> list[tuple[str, str]]:
-    """Return the fields of a recipe as they are documented: names with type, text."""
+    """Return each setting's name with type, and its description."""
     doc = getdoc(Recipe) or ""
     parameters = doc.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     entries = re.split(r"\n(?=\S)", parameters)

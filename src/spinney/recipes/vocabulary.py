@@ -33,16 +33,17 @@ BY_VALIDATION = ("reduced-error", "pre-pruning", "cost-complexity")
 
 @dataclass(frozen=True, slots=True)
 class GrowerTraits:
-    """The needs of a grower; ``registry`` names its module.
+    """The requirements of a grower; ``registry`` has its module.
 
     Parameters
     ----------
     needs_rows : bool
-        Whether it needs rows in memory, and not count tables.
+        Whether the grower needs rows in memory rather than count tables.
     streams : bool
-        Whether it learns each row once, in their order, and keeps none.
+        Whether the grower learns each row once, in order, and stores none.
     seeks_whole_trees : bool
-        Whether all splits are searched together, so that it takes a few levels only.
+        Whether all splits are optimised together, so that only a few levels are
+        possible.
     """
 
     needs_rows: bool = True
@@ -80,7 +81,7 @@ CHOICES = {
 
 
 def known_names(setting: str, value: object) -> tuple[str, ...]:
-    """Return the names that a setting takes; other packages may add growers."""
+    """Return the allowed names of a setting; extensions may add growers."""
     known: tuple[str, ...] = CHOICES[setting]
     if setting == "search" and value not in known:
         return (*known, *registry.names("grower"))

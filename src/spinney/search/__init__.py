@@ -1,4 +1,4 @@
-"""From count tables to the best splits of nodes; no row is seen here."""
+"""From count tables to the best splits of nodes; the search sees no rows."""
 
 from spinney.search.all_splits import AllSplits, enumerate_splits, is_same_split
 from spinney.search.attribute_split import best_splits, n_distinct_values

@@ -1,7 +1,7 @@
 """All candidate splits of one attribute at a node, not only the best of them.
 
-Each is computed by the search itself, as the only candidate of a copy of its table. So
-gains, merits, thresholds and groups come from the same code, to the bit.
+The search computes each split as the only candidate of a copy of its table. So gains,
+merits, thresholds and groups equal those of the search in every bit.
 """
 
 from collections.abc import Iterator
@@ -41,22 +41,22 @@ class AllSplits:
     Parameters
     ----------
     form : Form, optional
-        How values are grouped; None where the rows have one value.
+        The form of grouping; None if the rows have one value.
     candidates : tuple of Candidate
-        The splits that are listed, in the order of the values.
+        The listed splits, in the order of the values.
     allowed : tuple of bool
-        Which of them leave two branches enough rows.
+        Whether a split leaves two branches enough rows.
     best : int, optional
-        Which of them the search takes; None where none is allowed.
+        The index of the split that the search chooses; None if no split is allowed.
     n_splits : int
-        How many were counted.
+        The number of counted splits.
     n_subsets : int
-        How many splitting subsets there are, where values are divided in two: with many
-        values not all are counted.
+        The number of splitting subsets for a binary split; with many values not all are
+        counted.
     searched : bool
-        Whether branch and bound looked for the best of these subsets.
+        Whether branch and bound searched for the best subset.
     steps : tuple of MergeStep
-        What CHAID's merging did, where it groups the values.
+        The steps of CHAID's merging, if it groups the values.
     """
 
     form: Form | None
@@ -135,7 +135,7 @@ def enumerate_splits(
 
 
 def _listed_form(search: Search, level: SearchedLevel) -> tuple[Form, bool]:
-    """Return how values are grouped, and whether that needs branch and bound.
+    """Return the form of grouping, and whether it needs branch and bound.
 
     Up to ``MAX_ENUMERATED`` values all subsets are listed, beyond that prefixes.
     """
@@ -151,7 +151,7 @@ def _listed_form(search: Search, level: SearchedLevel) -> tuple[Form, bool]:
 def _listed_positions(
     search: Search, splits: CandidateSplits, allowed: NDArray[np.bool_], max_splits: int
 ) -> Integers:
-    """Return which splits are listed, in their order: first those that are allowed."""
+    """Return the positions of the listed splits, preferring allowed ones."""
     if len(splits) <= max_splits:
         return np.arange(len(splits))
     gains = np.asarray(search.criterion.gain(splits.table))
@@ -167,7 +167,7 @@ def _splits_of_copies(
     allowed: NDArray[np.bool_],
     schema: Schema,
 ) -> Iterator[LevelSplits]:
-    """Give the listed splits, each as the best one of a copy of the table."""
+    """Yield the listed splits, each as the best split of a copy of the table."""
     n_cuts = max(1, int(allowed.sum()))
     n_copies = max(1, MAX_LINES // len(batch.values))
     for first in range(0, len(listed), n_copies):
@@ -188,7 +188,7 @@ def _splits_of_copies(
 
 
 def _one_per_table(splits: CandidateSplits, chosen: Integers) -> CandidateSplits:
-    """Return some splits of one table, each as the only one of a copy of it."""
+    """Return some splits of one table, each as the only split of a table copy."""
     line_branches, n = splits.line_branches, len(chosen)
     return replace(
         splits.take(chosen),

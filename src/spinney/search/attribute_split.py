@@ -59,18 +59,18 @@ class FormTables:
     Parameters
     ----------
     form : Form
-        How their values are grouped.
+        The form of grouping.
     tables : array of shape (tables,)
-        Which of the level's they are.
+        The indices of the tables in the level.
     batch : TableBatch
-        Their counts as they are searched: numbers by bucket, missing rows at a value
-        if the policy says which, the classes' weights altered.
+        The counts to search: numbers by bucket, missing rows at the value that the
+        policy imputes, class weights altered.
     traits : AttributeTraits
         Those of their attributes.
     missing_is_value : array of shape (tables,)
-        Whether missing is one of their values.
+        Whether missing is a value of the table.
     level : TableBatch
-        All tables of the level, not altered, their missing rows apart.
+        All tables of the level, unaltered, with separate missing rows.
     """
 
     form: Form
@@ -98,9 +98,9 @@ class FormTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BestSplits:
-    """The best split of each table so far; no gain where it has none.
+    """The best split of each table so far.
 
-    ``branch`` is that of each line of the tables, the others are as in ``LevelSplits``.
+    ``branch`` has the branch of each line; other fields are as in ``LevelSplits``.
     """
 
     gain: Floats
@@ -130,20 +130,20 @@ class BestSplits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedLevel:
-    """The tables of a level as they are searched.
+    """The tables of a level in the forms that the search needs.
 
     Parameters
     ----------
     batch : TableBatch
-        As they were counted.
+        The tables as counted.
     coarse : TableBatch
-        With numbers by bucket, if they have any.
+        The tables with numbers by bucket, if the recipe has buckets.
     bucket_line : array of shape (lines,)
         The line of ``coarse`` that counts each line of ``batch``.
     traits : AttributeTraits
         Those of their attributes.
     counted : FilledBatch
-        With missing rows at a value, if the policy says which.
+        The tables with missing rows at the imputed value, if the policy imputes.
     """
 
     batch: TableBatch
@@ -176,10 +176,10 @@ class SearchedLevel:
 
 
 def best_splits(search: Search, batch: TableBatch, schema: Schema) -> LevelSplits:
-    """Return the best split of each table, of those that can be split.
+    """Return the best split of each table that can be split.
 
-    ``batch`` has the classes' own weights; gain and merit are those of the classes as
-    the search alters them. The search has the statistics of the root.
+    ``batch`` has unaltered class weights; gain and merit use the altered weights of the
+    search. The search has the statistics of the root.
     """
     level = SearchedLevel.of(search, batch)
     best = BestSplits.none(level)
@@ -191,7 +191,7 @@ def best_splits(search: Search, batch: TableBatch, schema: Schema) -> LevelSplit
 def make_level_splits(
     search: Search, level: SearchedLevel, best: BestSplits, schema: Schema
 ) -> LevelSplits:
-    """Return the splits of a level, of those tables that have one."""
+    """Return the splits of a level, for the tables that have one."""
     batch, counted, traits = level.batch, level.counted, level.traits
     missing_at = best.missing_at.copy()
     at_value = np.flatnonzero(counted.line >= 0)
@@ -242,9 +242,9 @@ def propose(
 
 
 def _form_tables(search: Search, level: SearchedLevel) -> Iterator[FormTables]:
-    """Give the tables of each form that have something to choose.
+    """Yield the tables of each form that have a choice of splits.
 
-    Those of one form that are searched together are of about one size.
+    Tables of a form are searched together with tables of similar size.
     """
     batch = level.counted.batch
     form, size = choose_forms(search, batch, level.traits)
@@ -256,14 +256,14 @@ def _form_tables(search: Search, level: SearchedLevel) -> Iterator[FormTables]:
 
 
 def n_distinct_values(batch: TableBatch, search: Search) -> Integers:
-    """Return how many values each table has, missing included if it is a category."""
+    """Return the number of values of each table, with missing if it is a category."""
     return np.asarray(batch.counts + (batch.has_missing & search.policy.is_category))
 
 
 def choose_forms(
     search: Search, batch: TableBatch, traits: AttributeTraits
 ) -> tuple[Integers, Integers]:
-    """Return the form of split of each table, and a number of its size."""
+    """Return the form of split of each table, and its size class."""
     grouping, counts = search.recipe.grouping, batch.counts
     nominal = traits.kind == NOMINAL
     form = np.full(len(batch), Form.THRESHOLD)
@@ -289,7 +289,7 @@ def choose_forms(
 
 
 def _allows_every_subset(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
-    """Return for which tables every subset is allowed and counted as it is."""
+    """Return for which tables neither limits nor missing rows restrict the subsets."""
     limits = (
         search.recipe.min_branch_weight(search.total),
         search.recipe.min_branch_share,
@@ -300,7 +300,7 @@ def _allows_every_subset(search: Search, batch: TableBatch) -> NDArray[np.bool_]
 
 
 def _has_bounds(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
-    """Return in which tables partial subsets bound what they can come to."""
+    """Return for which tables partial subsets have bounds."""
     is_moved = batch.has_missing & search.policy.tries_branches
     bounds = search.criterion.concave and not search.recipe.min_branch_share
     return ~has_two_classes(batch) & ~is_moved & bounds
@@ -309,7 +309,7 @@ def _has_bounds(search: Search, batch: TableBatch) -> NDArray[np.bool_]:
 def _search_form(
     search: Search, part: FormTables, level: SearchedLevel, best: BestSplits
 ) -> None:
-    """Find the best splits of one form, and record them."""
+    """Record the best splits of one form."""
     criterion, batch = search.criterion, part.batch
     candidates = candidate_splits(search, part)
     allowed = is_allowed(search, part, candidates)
@@ -339,7 +339,7 @@ def record_best(
 ) -> None:
     """Record one candidate of each table, -1 for none, as its best split.
 
-    ``n_cuts`` is how many it was chosen from.
+    ``n_cuts`` is the number of candidates of each table.
     """
     criterion, batch = search.criterion, part.batch
     # Tables with a split: among those of the form, among the level's; their winners.
@@ -409,9 +409,9 @@ def _least(search: Search, part: FormTables) -> Floats:
 def candidate_splits(
     search: Search, part: FormTables, *, all_cuts: bool = False
 ) -> CandidateSplits:
-    """Return the candidate splits, with missing rows where the policy moves them.
+    """Return the candidate splits, with missing rows placed by the policy.
 
-    Cuts that cannot be the best are among them only with ``all_cuts``.
+    Cuts that cannot be the best are included only with ``all_cuts``.
     """
     form, batch, traits = part.form, part.batch, part.traits
     policy, min_weight = search.policy, _least(search, part)
@@ -457,7 +457,7 @@ def candidate_splits(
 
 
 def merge_options(search: Search, part: FormTables) -> dict[str, Any]:
-    """Return how CHAID merges the values of some tables."""
+    """Return the options of CHAID's merging for some tables."""
     return {
         "settings": merge_settings(
             search.recipe, search.criterion, _least(search, part)
@@ -468,7 +468,7 @@ def merge_options(search: Search, part: FormTables) -> dict[str, Any]:
 
 
 def _root_ranks(search: Search, batch: TableBatch) -> Integers:
-    """Return the rank of each line's code in the order of all rows."""
+    """Return the rank of each line's code in the order over all rows."""
     ranks = np.zeros(len(batch.values), dtype=np.int64)
     attribute, codes = batch.attribute[batch.owner], batch.values.astype(np.int64)
     for index in np.unique(batch.attribute).tolist():
@@ -499,7 +499,7 @@ def is_allowed(
 
 
 def _at_least_two(branches: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which candidates have two of their branches among these."""
+    """Return which candidates have at least two marked branches."""
     if branches.shape[1] == 2:
         return np.asarray(branches[:, 0] & branches[:, 1])
     return np.asarray(branches.sum(axis=1) >= 2)
@@ -513,11 +513,11 @@ def _tables_by_branch(
     tables: Integers,
     missing_at: Integers,
 ) -> CountTable:
-    """Return some tables by branch, as a stack, their lines added up again.
+    """Return some tables by branch, as a stack, with lines summed again.
 
-    A difference has fewer digits than a sum, and −ln p of small numbers would show it.
-    Roots of small variances also show the order of the lines: attributes that divide
-    the rows alike must tie.
+    A difference has fewer digits than a sum, which −ln p of small numbers would show.
+    Roots of small variances also depend on the order of lines: attributes that divide
+    the rows in the same way must tie.
     """
     roots = search.criterion.tolerance > TOLERANCE
     weights, rows = batch.by_branch(branch, n_branches, by_amount=roots)
@@ -535,9 +535,9 @@ def _tables_by_branch(
 def _next_to_cuts(
     search: Search, batch: TableBatch, best: BestSplits
 ) -> tuple[Floats, Floats]:
-    """Return the values below and above each threshold; ∞ if there is none above.
+    """Return the values below and above each threshold; ∞ if there is no value above.
 
-    For an order of codes, the first is the rank of the last one on the left.
+    For an order of codes, the first is the rank of the last code on the left.
     """
     left = best.branch == 0
     n_left = np.bincount(batch.owner, left, minlength=len(batch)).astype(np.int64)
@@ -556,7 +556,7 @@ def _next_to_cuts(
 def _typical_branches(
     coarse: TableBatch, branch: Integers, traits: AttributeTraits, best: BestSplits
 ) -> Floats:
-    """Return the typical values; for merged buckets their branch, -1 if it has none."""
+    """Return the typical values; for merged buckets their branch, or -1."""
     merged_buckets = traits.numeric & (best.form == Form.MERGED)
     if not merged_buckets.any():
         return traits.typical

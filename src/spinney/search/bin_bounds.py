@@ -1,20 +1,19 @@
 """Bounds on the gains inside bins of numbers: most bins need not be opened.
 
-A source may count a number of many values by bins: lines of a table that stand for all
-values from ``low`` to ``values``. The cuts between bins are known then. A cut inside a
-bin b lies between L, all that is below, and R, all above; only s is unknown, the part
-of the bin on the left. The gain is a convex function of s for the criteria that
+A source may count a numeric attribute of many values by bins: a line of a table then
+has all values from ``low`` to ``values``. The cuts between bins are known. A cut inside
+a bin b lies between L, all rows below the bin, and R, all rows above. Only s, the left
+part of the bin, is unknown. The gain is a convex function of s for the criteria that
 kernels know (``growth/binned/kernels/split_scores.py`` has the proof), so no cut inside
 exceeds the greatest gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin
 is on one side.
 
-A bin is opened unless all its corners, its own two edges among them, fall short of the
-best cut between bins by more than ties do. So no cut that could win, or tie, is missed,
-and the bins on both sides of the best cut are always opened. An opened bin may become
-finer bins, which are bounded in the same way.
-If attributes compete by their gains alone, the gain to beat is that of the best cut of
-all attributes of the node. The others keep the best cut between their bins, and are no
-longer exact.
+A bin is opened unless all its corners, including its two edges, gain less than the best
+cut between bins, beyond the tolerance of ties. So no cut that could win or tie is
+missed, and the bins on both sides of the best cut are always opened. An opened bin may
+become finer bins, which are bounded in the same way. If attributes compete by gain
+alone, the gain to beat is the best of all attributes of the node. The other attributes
+keep the best cut between their bins, and are not exact.
 """
 
 from collections.abc import Iterator
@@ -48,7 +47,7 @@ SETTINGS = {
 def can_bound(search: Search, schema: Schema) -> bool:
     """Return whether the bins of a number bound the gains of the cuts inside them.
 
-    They do for few classes, and where a missing value is not taken for another one.
+    This needs few classes, and a policy that does not impute missing values.
     """
     policy, recipe = search.policy, search.recipe
     target = schema.target
@@ -66,10 +65,10 @@ def can_bound(search: Search, schema: Schema) -> bool:
 def bins_to_open(
     search: Search, batch: TableBatch, schema: Schema
 ) -> tuple[NDArray[np.bool_], Floats]:
-    """Return which lines are bins that may hold the best cut of their node.
+    """Return a mask of lines that are bins and may contain the best cut of their node.
 
-    The second array bounds the gains in the bins of each table that stay closed.
-    ``batch`` has the weights that are searched.
+    The second array bounds the gains in the closed bins of each table. ``batch`` has
+    the searched weights.
     """
     is_opened = np.zeros(len(batch.values), dtype=bool)
     closed_bound = np.full(len(batch), -np.inf)
@@ -109,10 +108,10 @@ def _gains_to_beat(
     splits: LevelSplits,
     schema: Schema,
 ) -> Floats:
-    """Return the gain that a cut of each table must reach: its node's best, or its own.
+    """Return the gain that a cut of each table must reach: the node's best, or its own.
 
-    A table without a cut between its bins needs any cut, to be among the competitors.
-    ``splits`` are those of all tables of the nodes.
+    A table without a cut between its bins accepts any cut, to be a competitor.
+    ``splits`` has the splits of all tables of the nodes.
     """
     if not by_gain_alone(search, schema):
         return best
@@ -132,9 +131,9 @@ def by_gain_alone(search: Search, schema: Schema) -> bool:
 def _may_hold_cut(
     search: Search, batch: TableBatch, lines: Integers
 ) -> NDArray[np.bool_]:
-    """Return in which bins a cut may leave enough weight on both sides.
+    """Return a mask of bins in which a cut may leave enough weight on both sides.
 
-    Otherwise a table without any such cut would have all of its bins opened.
+    Without this check, all bins of a table without such a cut would be opened.
     """
     min_weight = (1 - 1e-9) * search.recipe.min_branch_weight(search.total)
     sizes, owner = batch.sizes[:, None], batch.owner[lines]
@@ -149,7 +148,7 @@ def _may_hold_cut(
 def _bounds(search: Search, batch: TableBatch, lines: Integers) -> Floats:
     """Return the greatest gain at a corner of each of some bins.
 
-    If missing rows go to a branch as a whole, each of the two is tried.
+    If missing rows go to one branch together, each branch is tried.
     """
     up_to = running_sums(batch.weights, batch.start)
     bound = np.full(len(lines), -np.inf)
@@ -191,6 +190,6 @@ def _gains(
 
 
 def _corners(n_classes: int) -> Iterator[NDArray[np.bool_]]:
-    """Give all ways to put each class on the left or not."""
+    """Yield all assignments of the classes to the left side or not."""
     for number in range(2**n_classes):
         yield (number >> np.arange(n_classes)) & 1 == 1

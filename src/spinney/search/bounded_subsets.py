@@ -1,24 +1,24 @@
 """Branch and bound for the best two subsets of many values with several classes.
 
-A subset is good if it costs little: the cost h(w) = |w| · impurity(w / |w|) of the
-class weights w of its two sides together. Where the impurity is concave,
-h(v + w) ≥ h(v) + h(w): values together cost no less than apart. So, with some values on
-the left, some on the right and some undecided, no completion costs less than
+The best subset has the least cost: the sum over both sides of h(w) = |w| · impurity(w /
+|w|), with w the class weights of a side. Where the impurity is concave, h(v + w) ≥ h(v)
++ h(w): values together cost no less than apart. So, with some values on the left, some
+on the right and some undecided, no completion costs less than
 
     h(left) + h(right) + Σ h(undecided value)
 
-each of these being a branch of its own. To this the extra cost of the worst value that
-goes left may be added, as if it went there first: h(left + value) − h(left) − h(value).
-The same holds on the right. If values up to some extra cost go left, the dearest of the
-others is paid on the right; the least sum of two such costs is added.
+as if each of these were a branch of its own. To this the extra cost of the worst value
+on the left may be added, as if it were the first: h(left + value) − h(left) − h(value).
+The same holds on the right. If values up to some extra cost go left, the most expensive
+of the others goes right; the least sum of two such costs is added.
 
-Values are decided one by one, those first that divide the rows best by themselves. Each
-step drops the partial subsets that cannot beat the best complete one so far. The first
-is the best prefix of the order along the main direction of the class probabilities. If
-more are left than the beam is wide, the cheapest stay, and the least cost among the
-dropped ones bounds the loss. The width of the beam depends on rows and classes alone,
-and no clock is read: the same rows give the same subset. (For the order see
-Coppersmith, Hong and Hosking 1999.)
+Values are decided one by one, starting with those that separate the rows best alone.
+Each step drops the partial subsets that cannot beat the best complete subset so far.
+The first complete subset is the best prefix in the order along the main direction of
+the class probabilities. If the beam is too narrow for all partial subsets, the cheapest
+stay, and the least cost of the dropped ones bounds the loss. The beam width depends on
+rows and classes alone, not on time: the same rows give the same subset. (For the order
+see Coppersmith, Hong and Hosking 1999.)
 """
 
 from dataclasses import dataclass
@@ -48,11 +48,12 @@ class Subset:
     Parameters
     ----------
     left : array of bool
-        Which values are on the left, the first value among them.
+        A mask of the values on the left, which include the first value.
     cost : float
-        The cost of both together.
+        The cost of both sides together.
     bound : float
-        A lower bound on the cost of any two subsets; the cost itself if proved.
+        A lower bound on the cost of any two subsets; equal to the cost if proven
+        optimal.
     """
 
     left: Mask
@@ -83,9 +84,10 @@ def best_subset(
     min_weight: float,
     beam_width: int,
 ) -> Subset | None:
-    """Return the best two subsets that are found, None where none is allowed.
+    """Return the best two subsets that are found, or None if no subset is allowed.
 
-    ``value_weights`` is what each value weighs, and ``min_weight`` what a side must.
+    ``value_weights`` has the weight of each value; ``min_weight`` is the minimum of a
+    side.
     """
     groups = np.arange(len(weights)) if min_weight > 0 else _alike(weights)
     if not groups.any():  # all of them are alike, and any two subsets will do
@@ -183,7 +185,7 @@ class _BranchAndBound:
         self.margin = TOLERANCE * float(total.sum())
 
     def improved(self, first: Subset | None) -> Subset | None:
-        """Return the best subset found, and its bound."""
+        """Return the best subset found, with its bound."""
         n_values = len(self.weights)
         self.best = np.inf if first is None else first.cost
         self.left: Mask | None = None
@@ -213,8 +215,8 @@ class _BranchAndBound:
     def keep_promising(self, masks: Mask, decided: int) -> tuple[Mask, Floats]:
         """Return the partial subsets that may be better, and the bound of each.
 
-        ``decided`` of the values have a side. Each subset is also completed, with every
-        other value on its cheaper side; this may be the best so far.
+        The first ``decided`` values have a side. Each subset is also completed, with
+        every other value on its cheaper side; the result may be the best so far.
         """
         decided_weights, open_weights = self.weights[:decided], self.weights[decided:]
         left = masks[:, :decided] @ decided_weights
@@ -243,7 +245,7 @@ class _BranchAndBound:
         return masks[promising], bounds[promising]
 
     def complete(self, masks: Mask) -> None:
-        """Record the best of some complete subsets, if it is the best so far."""
+        """Store the best of some complete subsets, if it is the best so far."""
         value_weights = masks @ self.value_weights
         lighter = np.minimum(value_weights, self.value_weights.sum() - value_weights)
         is_allowed = lighter >= self.min_weight * (1 - TOLERANCE)

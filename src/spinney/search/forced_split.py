@@ -1,8 +1,8 @@
-"""The split that a user has written, with the counts behind it.
+"""Splits by a condition that a user has written, with their counts.
 
-It is counted as the search counts splits: missing rows go where the policy says, or to
-the branch where they gain most. It was not chosen among others, so its gain pays for no
-choice.
+Splits are counted as in the search: missing rows go where the policy says, or to the
+branch with the largest gain. The gain has no correction, since the split was not chosen
+among others.
 """
 
 from math import exp
@@ -40,7 +40,7 @@ def split_by_condition(
 ) -> Candidate:
     """Return a condition as a split of a node, or refuse it.
 
-    ``table`` has the counts of its attribute there, class weights included.
+    ``table`` has the counts of its attribute at the node, class weights included.
     """
     attribute = schema.attributes[condition.attribute]
     _refuse_buckets(search, attribute)
@@ -90,7 +90,7 @@ def split_by_condition(
 def _missing_placements(
     search: Search, counted: FilledBatch, line_branch: Integers
 ) -> CandidateSplits:
-    """Return the condition with missing rows in each branch that they may take."""
+    """Return the condition with missing rows in each branch that the policy allows."""
     batch = counted.batch.scaled(search.altered)
     weights, rows = batch.by_branch(line_branch, 2)
     owner = np.zeros(1, np.int64)
@@ -112,7 +112,7 @@ def _missing_at(
     shares: Floats,
     typical: float,
 ) -> int | None:
-    """Return the branch of missing values; -1 says that no branch counts them here."""
+    """Return the branch of missing values; -1 if their rows are in no branch."""
     policy = search.policy
     if counted_branch >= 0 or not policy.needs_default:
         return None if counted_branch < 0 else counted_branch
@@ -170,7 +170,7 @@ def _refuse_one_sided(
 def _keep_allowed(
     search: Search, candidates: CandidateSplits, attribute: Attribute
 ) -> CandidateSplits:
-    """Return the candidates that give both branches enough weight, or refuse."""
+    """Return the candidates that leave both branches enough weight, or refuse."""
     altered, min_weight = search.altered, search.recipe.min_branch_weight(search.total)
     own_table = (
         candidates.table if altered is None else candidates.table.scaled(1 / altered)

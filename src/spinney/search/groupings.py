@@ -1,7 +1,7 @@
 """Candidate splits of many count tables at once: groupings of values into branches.
 
 Each function takes a batch of count tables and returns :class:`CandidateSplits`: a
-stack of tables by branches, one for each candidate.
+stack of branch tables, one for each candidate.
 
 thresholds
     numbers and ordered codes: one cut between every two neighbouring values.
@@ -64,29 +64,30 @@ MAX_LISTED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateSplits:
-    """Candidate splits of the tables of a batch, one after the other.
+    """Candidate splits of the tables of a batch, concatenated.
 
     Parameters
     ----------
     table : CountTable
-        A stack: ``weights`` and ``rows`` of shape (splits, branches, classes), the
-        ``missing`` ones of shape (splits, classes).
+        A stack of branch tables: ``weights`` and ``rows`` of shape (splits, branches,
+        classes), ``missing`` counts of shape (splits, classes).
     owner : array of shape (splits,)
         The table of each candidate, rising.
     line_branches : function
-        From one candidate for each table to the branch of each line of the batch. A
-        table without a candidate has -1, and the branches of its lines mean nothing.
+        The function from one candidate per table to the branch of each line of the
+        batch. A table without a candidate has -1, and the branches of its lines are
+        undefined.
     missing_at : array of shape (splits,)
         The branch whose counts include the missing rows; -1 if none does.
     exact : array of shape (tables,)
         Whether no better grouping of this form exists.
     log_multiplier : array of shape (tables,)
         The logarithm of the factor on p that corrects for the choice of groupings.
-    left_out : array of shape (tables,)
-        How many splits of each table are not here, as none of them can be the best.
-    short_of : array of shape (tables,)
-        By how much impurity, times weight, a split that is not here may be better at
-        most; NaN if that is not known.
+    n_excluded : array of shape (tables,)
+        The number of excluded splits of each table, none of which can be the best.
+    max_shortfall : array of shape (tables,)
+        An upper bound on how much better another split may be, in impurity times
+        weight; NaN if unknown.
     """
 
     table: CountTable
@@ -99,12 +100,12 @@ class CandidateSplits:
     max_shortfall: Floats | float = np.nan
 
     def __len__(self) -> int:
-        """Return how many candidates there are."""
+        """Return the number of candidates."""
         return len(self.owner)
 
     @property
     def n_branches(self) -> int:
-        """How many branches each candidate has, those without rows included."""
+        """The number of branches of each candidate, including empty ones."""
         return int(self.table.weights.shape[1])
 
     def take(self, candidates: Integers) -> "CandidateSplits":
@@ -140,7 +141,7 @@ def candidates_of(
     exact: bool | NDArray[np.bool_] = True,
     log_multiplier: Floats | float = 0.0,
 ) -> CandidateSplits:
-    """Return candidates whose branches do not count missing rows yet."""
+    """Return candidates whose branches do not include missing rows yet."""
     table = CountTable(
         np.arange(weights.shape[1]),
         weights,
@@ -167,12 +168,12 @@ def prefixes(
     first_is_left: bool = False,
     exact: bool | NDArray[np.bool_] = True,
 ) -> CandidateSplits:
-    """Return the cuts of each table's lines in some order, or in their own.
+    """Return the cuts of each table's lines in the given order, or in their own.
 
-    ``order`` lists the lines, table by table. ``may_cut`` says which lines may be the
-    last on the left, if not all. ``min_weight`` excludes cuts that cannot be the best
-    of those that give both sides so much weight: see :func:`boundary_cuts`.
-    ``first_is_left`` turns each split so that the first line of its table is left.
+    ``order`` lists the lines, table by table. ``may_cut`` marks the lines that may be
+    the last on the left, by default all. ``min_weight`` excludes cuts that cannot be
+    the best of those with this weight on both sides: see :func:`boundary_cuts`. With
+    ``first_is_left`` the first line of each table is on the left.
     """
     n_lines, owner = len(batch.values), batch.owner
     last = np.zeros(n_lines, dtype=bool)
@@ -216,17 +217,17 @@ def prefixes(
 def boundary_cuts(
     batch: TableBatch, left: Integers, owner: Integers, *, min_weight: Floats
 ) -> tuple[Integers, Integers]:
-    """Return the cuts that can be the best, and how many of each table are excluded.
+    """Return the cuts that can be the best, and the number of excluded cuts per table.
 
-    ``left`` are the rows on the left of each cut. With ``Criterion.boundaries`` the
-    gain is a strictly convex function of them as rows of one class go from the right to
-    the left. So a cut is worse than one of its neighbours if all rows between these
-    have one class: the best cut lies where the class changes (Fayyad and Irani 1992),
-    or at the end of what ``min_weight`` allows.
+    ``left`` has the rows on the left of each cut. With ``Criterion.boundaries`` the
+    gain is a strictly convex function of the left rows as rows of one class move from
+    right to left. So a cut is worse than one of its neighbours if all rows between
+    these have one class. The best cut lies where the class changes (Fayyad and Irani
+    1992), or at the limit of ``min_weight``.
 
-    In a table of n rows that all weigh 1 the neighbour gains at least 4 / n⁴ more (of
-    Gini's index; of entropy more than 1 / n³), which is no tie if n is at most
-    ``MAX_ROWS_WITHOUT_TIES``. Where rows are missing, limits depend on where they go.
+    In a table of n rows of weight 1 the neighbour gains at least 4 / n⁴ more (Gini's
+    index; with entropy more than 1 / n³). This is no tie if n is at most
+    ``MAX_ROWS_WITHOUT_TIES``. If rows are missing, limits depend on their branch.
     """
     total = sums_over(batch.total_rows, -1)
     left_size, min_size = sums_over(left, -1), min_weight * (1 - TOLERANCE)
@@ -245,7 +246,7 @@ def boundary_cuts(
 def _both_sides(
     batch: TableBatch, left: Floats | None, left_rows: Integers, owner: Integers
 ) -> tuple[Floats, Integers]:
-    """Return weights and rows on both sides of splits, from those on the left.
+    """Return weights and rows on both sides of splits, given the left side.
 
     Without weights on the left every row weighs 1.
     """
@@ -284,7 +285,7 @@ def thresholds(
 
 
 def multiway(batch: TableBatch, n_branches: Integers) -> CandidateSplits:
-    """Return the multiway split of each table of two or more values."""
+    """Return the multiway split of each table with at least two values."""
     codes = batch.values.astype(np.int64)
     owner = np.flatnonzero(batch.counts > 1)
     weights, rows = batch.by_branch(codes, int(n_branches.max(initial=1)))
@@ -294,7 +295,7 @@ def multiway(batch: TableBatch, n_branches: Integers) -> CandidateSplits:
 
 
 def all_subsets(batch: TableBatch) -> CandidateSplits:
-    """Return all subsets that hold a table's first value, but not all values.
+    """Return all proper subsets of a table's values that contain the first value.
 
     All tables have the same number of values.
     """
@@ -324,7 +325,7 @@ def best_prefixes(
 ) -> CandidateSplits:
     """Return the prefixes of the values by probability, mean or main direction.
 
-    ``is_unrestricted`` are the tables for which every subset is allowed.
+    ``is_unrestricted`` marks the tables for which every subset is allowed.
     """
     scores, is_exact = _scores(batch)
     order = np.lexsort((scores, batch.owner))
@@ -339,10 +340,10 @@ def searched_subsets(
     min_weight: Floats,
     total: float,
 ) -> CandidateSplits:
-    """Return the best two subsets that branch and bound finds for each table.
+    """Return the best two subsets of each table by branch and bound.
 
     ``line_weights`` has the weight of each line, ``min_weight`` the minimum of a side,
-    and ``total`` the weight of all rows of the tree, if it is known.
+    and ``total`` the weight of all rows of the tree, if known.
     """
     branch = np.zeros(len(batch.values), dtype=np.int64)
     max_shortfall = np.full(len(batch), np.nan)
@@ -401,9 +402,9 @@ def _scores(batch: TableBatch) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def ordered(batch: TableBatch, ranks: Integers) -> CandidateSplits:
-    """Return the cuts of an order of all codes, in which the lines have these ranks.
+    """Return the cuts in an order of all codes; ``ranks`` has the rank of each line.
 
-    Of cuts that differ in no code at the node, the first one is taken.
+    Of cuts that do not differ at the node, the first is taken.
     """
     return prefixes(batch, np.lexsort((ranks, batch.owner)))
 
@@ -417,8 +418,8 @@ def merged(
 ) -> CandidateSplits:
     """Return the grouping of each table by CHAID's merging, if it has several groups.
 
-    ``ordinal`` says in which tables only neighbours may merge, ``floating`` that
-    missing rows are a category, which may merge with any.
+    ``ordinal`` marks the tables in which only neighbours may merge. With ``floating``
+    missing rows are a category that may merge with any.
     """
     groups = merge_batch(batch, ordinal=ordinal, floating=floating, settings=settings)
     owner = np.flatnonzero(groups.n_groups > 1)
@@ -438,16 +439,16 @@ def merged(
 def with_missing_at(
     candidates: CandidateSplits, chosen: Integers, branches: Integers
 ) -> CandidateSplits:
-    """Return some candidates with missing rows counted in branches; -1 leaves them."""
+    """Return some candidates with missing rows counted in a branch; -1 for none."""
     placed = candidates.take(chosen)
     count_missing_at(placed.table, branches)
     return replace(placed, missing_at=branches)
 
 
 def count_missing_at(table: CountTable, branches: Integers) -> None:
-    """Count the missing rows of each table of a stack in a branch; -1 leaves them.
+    """Count the missing rows of each table of a stack in a branch; -1 for none.
 
-    The stack's own arrays are written to.
+    The arrays of the stack are modified.
     """
     counted = np.flatnonzero(branches >= 0)
     where = counted, branches[counted]

@@ -33,7 +33,7 @@ from spinney.trees import (
 
 
 class Form(IntEnum):
-    """How the values of a table are grouped into branches."""
+    """The form of grouping the values of a table into branches."""
 
     THRESHOLD = 0
     ORDERED = 1
@@ -51,27 +51,26 @@ class LevelSplits:
     Parameters
     ----------
     tables : TableBatch
-        The counts behind each split: by value, of a number by branch.
+        The counts of each split: by value, or for a number by branch.
     branch : array of shape (lines,)
         The branch of each line.
     form, n_branches : arrays of int
-        How values are grouped, and into how many branches.
+        The form of grouping, and the number of branches.
     low, high : arrays of float
-        The values next to the cut of a threshold, as searched; ∞ if all known values
-        are on the left. For an order of codes, ``low`` is the last rank there.
+        The values beside a threshold; ∞ if all known values are on the left. For an
+        order of codes, ``low`` is the last rank on the left.
     missing_at : array of int
-        The branch that counts the missing rows; -1 if none does.
+        The branch that counts the missing rows, or -1.
     typical : array of float
-        The value that is imputed for a missing one, if the policy imputes; for
-        intervals its branch, or -1.
+        The imputed value, if the policy imputes; for intervals its branch, or -1.
     gain, merit : arrays of float
         See ``Candidate``.
     exact : array of bool
         Whether no better split of the form exists.
     bound : array of float
-        An upper bound on gains of the form, if it is not the gain itself; else NaN.
+        An upper bound on the gains of the form; NaN if the gain is the best.
     schema, search
-        The meaning of the codes, and how the splits were searched.
+        The schema of the codes, and the search.
     """
 
     tables: TableBatch
@@ -95,15 +94,15 @@ class LevelSplits:
 
     @property
     def is_threshold(self) -> NDArray[np.bool_]:
-        """Which splits are thresholds."""
+        """Whether each split is a threshold."""
         return np.asarray(self.form == Form.THRESHOLD)
 
     def candidate(self, number: int) -> Candidate:
-        """Return a split with the counts behind it."""
+        """Return a split with its counts."""
         return self.candidates(np.array([number]))[0]
 
     def candidates(self, numbers: Integers) -> list[Candidate]:
-        """Return some of the splits with the counts behind them."""
+        """Return some of the splits with their counts."""
         shares, first = self._shares(numbers)
         thresholds = self._thresholds(numbers)
         missing = self._missing(numbers, shares, first)
@@ -136,7 +135,7 @@ class LevelSplits:
         return candidates
 
     def _shares(self, numbers: Integers) -> tuple[Floats, Integers]:
-        """Return the shares of the branches, and where those of each split begin."""
+        """Return the proportions of branches, and their start for each split."""
         n_branches = self.n_branches[numbers]
         first, lines = starts_of(n_branches), self.tables.lines_of(numbers)
         branch = np.repeat(first[:-1], self.tables.counts[numbers]) + self.branch[lines]
@@ -178,9 +177,9 @@ class LevelSplits:
         return thresholds
 
     def _edges(self, number: int, table: CountTable) -> tuple[float, ...]:
-        """Return the cuts between intervals, ∞ before that of missing values alone.
+        """Return the cuts between intervals; ∞ precedes a branch of missing values.
 
-        A bucket that no row has here lies in the interval above it.
+        A bucket without rows at the node belongs to the interval above it.
         """
         cuts = self.search.root_summary.cuts[int(self.tables.attribute[number])]
         n_branches = int(self.n_branches[number])
@@ -193,7 +192,7 @@ class LevelSplits:
     def _groups(
         self, number: int, attribute: Attribute, codes: Integers
     ) -> tuple[tuple[int, ...], ...]:
-        """Return the codes of each branch; none in that of missing values alone."""
+        """Return the codes of each branch, none for a branch of missing values."""
         n_branches, n_codes = int(self.n_branches[number]), len(attribute.values)
         branch = self.branch[self.tables.start[number] : self.tables.start[number + 1]]
         form = self.form[number]
@@ -237,7 +236,7 @@ class LevelSplits:
         return missing
 
     def _with_typical(self, number: int, split: Groups) -> Groups:
-        """Return groups with missing values in the branch of the imputed one."""
+        """Return groups with missing values in the branch of the imputed value."""
         if self.missing_at[number] >= 0:
             return split
         (branch,) = split.branch_of(self.typical[number : number + 1]).tolist()

@@ -27,10 +27,10 @@ class NodeSampling:
     ----------
     seed : int
         The seed of the tree, 64 bits.
-    tries : int
-        How many attributes that vary are searched.
-    cuts : bool
-        Whether the cut of an attribute is drawn too, and not searched for.
+    max_features : int
+        The number of varying attributes to search.
+    random_cuts : bool
+        Whether the threshold of an attribute is random.
     """
 
     seed: int
@@ -66,7 +66,7 @@ def sampled_tables(
     keys: Sequence[int],
     n_attributes: int,
 ) -> Integers:
-    """Return which tables belong to the attributes that each node draws, by its key."""
+    """Return the tables of the attributes that each node draws, by its key."""
     varies = np.zeros((len(keys), n_attributes), dtype=bool)
     several = n_distinct_values(batch, search) > 1
     if batch.low is not None:  # one bin may hold several values
@@ -84,7 +84,7 @@ def sampled_tables(
 
 
 def _random_below(state: int, n: int) -> tuple[int, int]:
-    """Return the next state, and a whole number below n (xorshift64*)."""
+    """Return the next state, and a random integer below n (xorshift64*)."""
     state ^= state >> 12
     state ^= state << 25 & WORD
     state ^= state >> 27

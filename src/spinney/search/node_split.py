@@ -1,8 +1,7 @@
 """The best split of each node of a level, from the best splits of its attributes.
 
-Merits that are equal within a relative 1e-12, and an absolute one below their unit,
-are a tie, and a tie goes to the first attribute in column order, or in the order the
-user prefers.
+Merits are a tie if they are equal within a relative 1e-12, or an absolute 1e-12 below
+their unit. A tie goes to the first attribute in column order, or in the user's order.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,7 +25,7 @@ from spinney.trees import Candidate, Reason, Threshold
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The candidates of a node, and the winner or why there is none."""
+    """The candidates of a node, and the winner, or the reason for a leaf."""
 
     candidates: Sequence[Candidate]
     chosen: int | None = None
@@ -35,7 +34,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelDecisions:
-    """The decision at each node of a level: its split, or why it has none.
+    """The decision at each node of a level: its split, or the reason for a leaf.
 
     A ``Candidate`` is made when it is read.
 
@@ -44,11 +43,11 @@ class LevelDecisions:
     parts : sequence of LevelSplits
         The best splits of all attributes, by parts of the level.
     splits : NodeSplits
-        The same by node.
+        The same splits, ordered by node.
     chosen : array of shape (nodes,)
-        Which of its own splits a node takes; -1 for none.
+        The index of the winner among the node's own splits, or -1.
     reasons : list
-        Why a node takes none.
+        The reasons of leaves.
     """
 
     parts: Sequence[LevelSplits]
@@ -62,9 +61,9 @@ class LevelDecisions:
         return part.candidate(int(self.splits.number[line]))
 
     def of_nodes(self, given: Mapping[int, Candidate]) -> list[Decision]:
-        """Return what came of each node, the winners made at once.
+        """Return the decision of each node; all winners are made at once.
 
-        A split that was ``given`` to a node is taken whatever the others are worth.
+        A split that was ``given`` to a node wins whatever its merit.
         """
         winners = self._winners()
         decisions = []
@@ -79,7 +78,7 @@ class LevelDecisions:
         return decisions
 
     def _winners(self) -> dict[int, Candidate]:
-        """Return the split that each node takes, by its line."""
+        """Return the winning split of each node, by its line."""
         lines = (self.splits.start[:-1] + self.chosen)[self.chosen >= 0]
         winners: dict[int, Candidate] = {}
         for number, part in enumerate(self.parts):
@@ -92,9 +91,9 @@ class LevelDecisions:
 
 
 class LazyCandidates(Sequence[Candidate]):
-    """The candidates of a node, each made when it is first looked at.
+    """The candidates of a node, each made on first access.
 
-    The nodes of a level share what is ``cached``, by line.
+    The nodes of a level share ``cached`` candidates, by line.
     """
 
     __slots__ = ("_cached", "_level", "_lines")
@@ -105,9 +104,9 @@ class LazyCandidates(Sequence[Candidate]):
         self._level, self._lines, self._cached = level, lines, cached
 
     def with_candidate(self, forced: Candidate) -> Decision:
-        """Return the decision for a split that was given, among the others.
+        """Return the decision for a forced candidate, among the others.
 
-        It stands before the one of its attribute, and has a line that no other has.
+        It is placed before the candidate of its attribute, and has a line of its own.
         """
         lines = list(self._lines)
         attributes = self._level.splits.attribute[lines]
@@ -126,7 +125,7 @@ class LazyCandidates(Sequence[Candidate]):
         return self._level
 
     def at_level(self, level: LevelDecisions) -> "LazyCandidates":
-        """Return the same of a level that was written otherwise, but for one given."""
+        """Return the same candidates of a rewritten level, except a forced one."""
         forced = {line: self._cached[line] for line in self._lines if line < 0}
         return LazyCandidates(level, self._lines, forced)
 
@@ -172,12 +171,12 @@ def decide_level(
     forced: Mapping[int, int],
     paid: Callable[[int], Collection[int]],
 ) -> LevelDecisions:
-    """Choose the split of each node among those of its attributes.
+    """Return the decision of each node: the best split of its attributes.
 
-    ``totals`` are the weights of the nodes, and ``max_distinct`` the most values that
-    an attribute has there, -1 if none was searched. An attribute's merit is divided by
-    1 + its test cost, unless it was ``paid`` for above. One that is ``forced`` wins
-    whatever its merit.
+    ``totals`` are the weights of the nodes. ``max_distinct`` is the largest number of
+    values of an attribute at the node, -1 if none was searched. An attribute's merit is
+    divided by 1 + its test cost, unless the cost was ``paid`` above. A ``forced``
+    attribute wins whatever its merit.
     """
     n_nodes = len(totals)
     splits = NodeSplits.of(parts, n_nodes)
@@ -273,7 +272,7 @@ class NodeSplits:
 
 
 def _competes(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np.bool_]:
-    """Return which splits the criterion lets compete with the others of their node."""
+    """Return a mask of the splits that compete at their node by the criterion."""
     criterion = search.criterion
     if not criterion.average:
         return splits.every
@@ -298,17 +297,17 @@ def _averages(search: Search, splits: NodeSplits, schema: Schema) -> Floats:
 def _in_average(
     search: Search, splits: NodeSplits, schema: Schema
 ) -> NDArray[np.bool_]:
-    """Return which splits count in the average gain.
+    """Return a mask of the splits that count in the average gain.
 
-    Not counted are thresholds whose gain is used up by the correction, and nominal
-    attributes of many values, which gain by having them.
+    Not counted are thresholds without gain after the correction, and nominal attributes
+    of many values, whose gains are inflated.
     """
     has_many = _many_values(search, schema)[splits.attribute]
     return np.asarray(_has_corrected_gain(search, splits) & ~has_many)
 
 
 def _has_corrected_gain(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
-    """Return which splits have a gain left after the correction."""
+    """Return a mask of splits with a positive gain after the correction."""
     recipe = search.recipe
     if not recipe.mdl_correction:
         return splits.every
@@ -316,7 +315,7 @@ def _has_corrected_gain(search: Search, splits: NodeSplits) -> NDArray[np.bool_]
 
 
 def _many_values(search: Search, schema: Schema) -> NDArray[np.bool_]:
-    """Return which attributes have many values, unless all have."""
+    """Return a mask of attributes with many values; none if all have many."""
     limit = search.criterion.many_values * search.total * (1 - TOLERANCE)
     has_many = np.array(
         [a.kind == "nominal" and len(a.values) >= limit for a in schema.attributes],
@@ -326,7 +325,7 @@ def _many_values(search: Search, schema: Schema) -> NDArray[np.bool_]:
 
 
 def _significant(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
-    """Return which splits have a p of at most the recipe's level, if it has one."""
+    """Return a mask of splits whose p is at most the recipe's level, if it has one."""
     alpha = search.recipe.alpha_split
     if alpha is None or not search.criterion.chance:
         return splits.every
@@ -375,7 +374,7 @@ def _forced(splits: NodeSplits, node: int, attribute: Attribute, index: int) -> 
 
 
 def _reason_for_none(max_distinct: int) -> Reason:
-    """Return why no attribute could be split, if each has at most so many values."""
+    """Return the reason for a leaf, given the largest number of distinct values."""
     if max_distinct < 0:
         return Reason.EXHAUSTED
     return Reason.IDENTICAL if max_distinct < 2 else Reason.ROWS_IN_LEAF
@@ -387,7 +386,7 @@ def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
 
 
 def test_cost(attribute: int, schema: Schema, paid: Collection[int]) -> float:
-    """Return the cost of testing an attribute, without columns paid for above."""
+    """Return the cost of testing an attribute, without columns that were paid for."""
     paid_columns = set(schema.input_columns(paid))
     columns = schema.input_columns([attribute])
     return sum(
@@ -413,7 +412,7 @@ def compete(
 def average_gain(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> tuple[float, list[int]]:
-    """Return the average gain, infinite without any, and which candidates it counts."""
+    """Return the average gain, infinite without any, and the indices that count."""
     splits = NodeSplits.of_candidates(candidates)
     counted = np.flatnonzero(_in_average(search, splits, schema)).tolist()
     return float(_averages(search, splits, schema)[0]), counted

@@ -1,12 +1,12 @@
 """Random cuts, for extremely randomised trees.
 
-At each node one cut is drawn for every sampled attribute, and the best of those is
-taken (Geurts, Ernst and Wehenkel 2006, "Extremely randomized trees"). For a number it
-is uniform between the least and the greatest value there. For a nominal attribute that
-is split in two, a coin is tossed for every value until both sides have one.
+At each node one cut is drawn for every sampled attribute, and the best cut is taken
+(Geurts, Ernst and Wehenkel 2006, "Extremely randomized trees"). For a number the cut is
+uniform between the least and the greatest value at the node. For a nominal attribute
+that is split in two, a coin is tossed for every value until both sides have one.
 
-A table is made as coarse as the drawn cut, so that there is nothing to choose. The
-resulting candidate then gets the cut itself and its counts.
+A table is reduced to the two sides of the drawn cut, so the search has one choice. The
+resulting candidate then gets the threshold and its full counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,9 +56,9 @@ class RandomCutSplits(LevelSplits):
 def random_cut_splits(
     search: Search, batch: TableBatch, schema: Schema, keys: Sequence[int]
 ) -> RandomCutSplits:
-    """Return the split of each table at a random cut; ``keys`` are those of the nodes.
+    """Return the split of each table at a random cut; ``keys`` are the nodes' keys.
 
-    Nominal attributes are searched unless they are split in two.
+    Nominal attributes with other than binary splits are searched.
     """
     binary = search.recipe.grouping == "binary"
     coarse: list[dict[int, CountTable]] = [{} for _ in keys]
@@ -84,7 +84,7 @@ def random_cut_splits(
 def _draw_cut(
     table: CountTable, attribute: Attribute, index: int, key: int
 ) -> RandomCut:
-    """Draw the cut of an attribute."""
+    """Return a random cut of an attribute."""
     if attribute.kind == "nominal":
         toss = 0
         branches = np.zeros(len(table.values), dtype=np.int64)

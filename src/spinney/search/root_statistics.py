@@ -23,12 +23,12 @@ class RootStatistics:
     Parameters
     ----------
     default_value : float
-        The mean of a number in 12 digits; the commonest code, or of ordered codes
-        that next to their mean. 0 where no value is known.
+        The mean of a number in 12 digits, the mode of nominal codes, or the ordered
+        code nearest to the mean. 0 if no value is known.
     ranks : array of int
-        The position of each code in the order of the mean of a numeric target, lowest
-        first. Rows whose value is missing count at the commonest code; codes
-        without rows have the mean of all. Empty for a number.
+        The rank of each code by the mean of a numeric target, lowest first. Rows with a
+        missing value count at the mode; codes without rows have the overall mean. Empty
+        for a number.
     """
 
     default_value: float
@@ -109,7 +109,7 @@ class RootSummary:
     ) -> "RootSummary":
         """Return the summary with these tables of all rows added.
 
-        Attributes that it has already stay as they are.
+        Existing attributes stay unchanged.
         """
         cuts, observed = dict(self.cuts), dict(self.observed)
         statistics = dict(self.statistics)

@@ -57,7 +57,7 @@ def _with_branches_only(table: CountTable, split: Split) -> CountTable:
 
 
 def sides_of(table: CountTable, split: Split) -> CountTable:
-    """Return a numeric table by sides, at the values next to the threshold.
+    """Return a numeric table by sides, at the values beside the threshold.
 
     Intervals have one line each, at their greatest values. A side without rows has no
     line.

@@ -2,19 +2,19 @@
 
 Breiman, Friedman, Olshen and Stone (1984, section 5.3), with the rules of rpart
 (Therneau and Atkinson, "An Introduction to Recursive Partitioning"). For each other
-attribute the split is found that agrees best with the branches of the node's split,
-over the rows whose value of the node's attribute is known::
+attribute, the search finds the split that agrees best with the node's split, over the
+rows with a known value of the node's attribute::
 
                   branch 0   branch 1
     value ≤ t   [    a          b     ]    agree: a + d, or reversed b + c
     value > t   [    c          d     ]
     missing     [    e          f     ]    agree with neither
 
-A threshold may be reversed. Each nominal value takes the branch where more of its
-weight goes, on a tie the heavier one, of equals the second. The agreement is a fraction
-of all six cells, so that attributes with many missing values rank lower. A surrogate
-must send at least two rows to each branch and agree more often than sending all to the
-heavier branch does. The greatest agreement comes first, on a tie the first column.
+A threshold may be reversed. Each nominal value takes the branch of most of its weight,
+on a tie the heavier branch, then the second. The agreement is a fraction of all six
+cells, so that attributes with many missing values rank lower. A surrogate must send at
+least two rows to each branch, and agree more often than sending all rows to the heavier
+branch. Surrogates are ordered by agreement, then by column.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ MIN_ADJUSTED = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class NodeToRoute:
-    """A node that needs a route: its split, and the counts behind that.
+    """A node that needs a route: its split, with the counts.
 
     ``attributes`` are the possible surrogates; the counts have the rows' own weights.
     """
@@ -74,8 +74,8 @@ def find_routes(
 ) -> list[tuple[Route, CountTable | None]]:
     """Return the route of each node, and its rows by branch if surrogates send some.
 
-    Agreement is counted by the rows' own weights, without class weights. ``schema`` has
-    the attributes with formulas too.
+    Agreement uses the rows' own weights, without class weights. ``schema`` includes the
+    attributes with formulas.
     """
     if not to_route or not search.policy.surrogates:
         return [(Route(node.split), None) for node in to_route]
@@ -113,7 +113,7 @@ def find_routes(
 
 
 def _heaviest_branches(to_route: Sequence[NodeToRoute]) -> list[int]:
-    """Return the branch of the greatest weight of each node."""
+    """Return the heaviest branch of each node."""
     tables, splits = [t.table for t in to_route], [t.split for t in to_route]
     weights, rows, first = counts_by_branch(tables, splits)
     heaviest: list[int] = (
@@ -237,9 +237,9 @@ class SurrogateSplits:
         ]
 
     def _thresholds(self, numbers: Integers) -> list[float]:
-        """Return the thresholds, half-way to the next value that any row of a node has.
+        """Return the thresholds, half-way to the next value of any row of a node.
 
-        For nominal attributes they mean nothing.
+        The entries of nominal attributes are undefined.
         """
         cut, last = self.cut[numbers], len(self.batch.values) - 1
         values = self.batch.values
@@ -267,7 +267,7 @@ class SurrogateSplits:
 def _best_cuts(
     batch: TableBatch,
 ) -> tuple[Integers, NDArray[np.bool_], Floats]:
-    """Return the last line on the left, whether sides are turned, and the agreement.
+    """Return the last line on the left, whether the cut is reversed, and the agreement.
 
     The agreement is a weight, NaN if no cut leaves enough rows on both sides.
     """
@@ -289,7 +289,7 @@ def _best_cuts(
 
 
 def _best_codes(batch: TableBatch) -> tuple[Integers, Floats]:
-    """Return the branch that each code takes, and the weight that agrees.
+    """Return the branch of each code, and the weight that agrees.
 
     The weight is NaN if too few rows take one of the branches.
     """

@@ -1,4 +1,4 @@
-"""Traits of the attributes of the tables in a batch, as the search needs them."""
+"""Traits of attributes, as the search of count tables needs them."""
 
 from dataclasses import dataclass, fields, replace
 
@@ -15,21 +15,21 @@ NUMERIC, ORDINAL, NOMINAL = range(3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeTraits:
-    """Traits of attributes: one line for each, or for each table the line of its own.
+    """Traits of attributes: one line per attribute, or per table.
 
     Parameters
     ----------
     numeric : array of bool
-        Whether it is a number, in buckets or not.
+        Whether the attribute is numeric, in buckets or not.
     kind : array of int
-        The kind of its values as they are searched; buckets are ordinal or nominal.
+        The kind of its values in the search; buckets are ordinal or nominal.
     n_codes : array of int
-        How many codes or buckets it has in all.
+        The number of all codes or buckets.
     typical : array of float
-        The value to impute for a missing one: that of all rows, but the node's own for
+        The value to impute for a missing one: from all rows, or from the node for
         buckets.
     step : array of float
-        The minimum distance of two numbers with a threshold between them.
+        The minimum distance of neighbouring numbers for a threshold between them.
     """
 
     numeric: NDArray[np.bool_]
@@ -40,7 +40,7 @@ class AttributeTraits:
 
     @classmethod
     def unknown(cls, n_attributes: int) -> "AttributeTraits":
-        """Return empty lines for so many attributes."""
+        """Return empty lines for ``n_attributes`` attributes."""
         return cls(
             np.zeros(n_attributes, np.bool_),
             np.zeros(n_attributes, np.int64),
@@ -57,7 +57,7 @@ class AttributeTraits:
         return AttributeTraits(*columns)
 
     def resized(self, n_attributes: int) -> "AttributeTraits":
-        """Return a copy with lines for so many attributes, the new ones empty."""
+        """Return a copy with ``n_attributes`` lines; new lines are empty."""
         wider = AttributeTraits.unknown(n_attributes)
         for field in fields(AttributeTraits):
             values = getattr(self, field.name)
@@ -70,7 +70,7 @@ def with_typical_at_nodes(
 ) -> AttributeTraits:
     """Return the traits of tables with the typical bucket of each node.
 
-    It is the commonest bucket, or the one next to the mean.
+    The typical bucket is the mode, or the bucket next to the mean.
     """
     typical = traits.typical.copy()
     share = batch.sizes / batch.known_weight[batch.owner]

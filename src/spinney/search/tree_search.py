@@ -19,7 +19,7 @@ from spinney.trees.criteria import Criterion
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """How the splits of one tree are searched and compared; made once per tree.
+    """The settings of the split search of one tree.
 
     Parameters
     ----------
@@ -32,11 +32,12 @@ class Search:
     total : float
         The weight of all rows of the tree, for limits that are fractions of it.
     class_weights : array, optional
-        Factors on the classes' weights in a source's tables.
+        Factors of class weights in the source's tables.
     altered : array, optional
-        Further factors on them for merits under costs (altered priors).
+        Further factors of class weights, for merits under costs (altered priors).
     preference : sequence of int
-        Attributes that win ties, first to last; the others follow in order.
+        Attributes in the order in which they win ties; the others follow in column
+        order.
     root_summary : RootSummary
         Statistics of each attribute over all rows.
     """
@@ -57,7 +58,7 @@ class Search:
         return cls(recipe, criterion, policy_named(recipe.missing_policy), **more)
 
     def with_root_tables(self, batch: TableBatch, schema: Schema) -> "Search":
-        """Return the search with statistics of tables as a source counts them.
+        """Return the search with statistics of the given tables added.
 
         They are tables of all rows, or of an attribute that only one node has.
         """
@@ -66,11 +67,11 @@ class Search:
         )
 
     def finds_same_splits(self, other: "Search", schema: Schema) -> bool:
-        """Return whether both find the same best split of any count table.
+        """Return whether both searches find the same best split of any count table.
 
-        If the search depends on the weight of all rows, or on statistics of them, these
-        must be equal. If thresholds are placed at values of all rows, equal splits may
-        still have different thresholds.
+        Weight and statistics of all rows must be equal if the search depends on them.
+        If thresholds are placed at values of all rows, equal splits may still have
+        different thresholds.
         """
         recipe = self.recipe
         if recipe != other.recipe or [*self.preference] != [*other.preference]:
@@ -92,7 +93,7 @@ class Search:
         )
 
     def _depends_on_total(self, other: "Search", schema: Schema) -> bool:
-        """Return whether another weight of all rows may lead to another split.
+        """Return whether another total weight may lead to another split.
 
         The beam of branch and bound, and C4.5's limit on many-valued attributes, depend
         on it.

@@ -1,7 +1,7 @@
-"""The candidates of all nodes as arrays, as files have them.
+"""The candidates of all nodes as arrays, in the form of model files.
 
-The entries of one node, candidate, split or group are adjacent, without gaps; a count
-says how many there are.
+The entries of one node, candidate, split or group are adjacent, without gaps, and
+counts give their number.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,20 +29,20 @@ class CandidateArrays:
     Parameters
     ----------
     count, chosen : arrays of int64, one for each node
-        How many candidates it has, and which of them won, or -1.
+        The number of its candidates, and the index of the winner, or -1.
     splits : SplitArrays
-        Their splits.
+        The splits of the candidates.
     gain, merit, p_value : arrays, one for each candidate
-        As of :class:`~spinney.trees.node.Candidate`; no p-value is NaN.
+        As in :class:`~spinney.trees.node.Candidate`; NaN stands for no p-value.
     exact : array of int, one for each candidate
-        1 where it is known to be the best of its form, 0 where not, and ``GIVEN`` where
-        a user has written it.
+        1 if the split is known to be the best of its form, else 0; ``GIVEN`` for a
+        user's condition.
     bound : array of float, one for each candidate, optional
         Upper bounds on the gains of the form, NaN if unknown; None stands for all NaN.
     n_values : array of int64, one for each candidate
-        How many values its table has.
+        The number of values in its table.
     values, weights, rows : arrays, one line for each value
-        The tables, codes as numbers.
+        The count tables, with codes as numbers.
     missing_weights, missing_rows : arrays, one line for each candidate
         The counts of rows whose value is missing.
     """
@@ -64,13 +64,13 @@ class CandidateArrays:
 
     @cached_property
     def _starts(self) -> tuple[Integers, Integers]:
-        """The first candidate of each node, and the first value of each candidate."""
+        """The start of each node's candidates, and of each candidate's values."""
         return starts_of(self.count), starts_of(self.n_values)
 
     def at_node(
         self, node: int, schema: Schema
     ) -> tuple[tuple[Candidate, ...], int | None]:
-        """Return the candidates of a node, and which of them won."""
+        """Return the candidates of a node, and the index of the winner."""
         first, end = self._starts[0][node : node + 2].tolist()
         chosen = int(self.chosen[node])
         candidates = tuple(self.candidate(line, schema) for line in range(first, end))
@@ -98,7 +98,7 @@ class CandidateArrays:
         )
 
     def winners(self) -> "CandidateArrays":
-        """Return those that won, one for each inner node."""
+        """Return the winning candidates, one for each inner node."""
         is_inner = self.chosen >= 0
         lines = self._starts[0][:-1][is_inner] + self.chosen[is_inner]
         one = np.ones(len(lines), np.int64)
@@ -107,14 +107,14 @@ class CandidateArrays:
     def of_nodes(
         self, nodes: Integers, is_inner: NDArray[np.bool_]
     ) -> "CandidateArrays":
-        """Return those of some nodes; of leaves none has won."""
+        """Return the candidates of some nodes; leaves have no winner."""
         chosen = np.where(is_inner, self.chosen[nodes], -1)
         return self.of_lines(entries_of(self.count, nodes), self.count[nodes], chosen)
 
     def of_lines(
         self, lines: Integers, count: Integers, chosen: Integers
     ) -> "CandidateArrays":
-        """Return some of the candidates, in any order, as those of other nodes."""
+        """Return some of the candidates, in any order, assigned to other nodes."""
         value_lines = entries_of(self.n_values, lines)
         return CandidateArrays(
             count=count,
@@ -135,7 +135,7 @@ class CandidateArrays:
 
 
 def joined_candidates(parts: Sequence[CandidateArrays]) -> CandidateArrays:
-    """Return candidates of no node yet one after another; none of them has a bound."""
+    """Return concatenated candidates without nodes; none has a bound."""
 
     def concatenated(arrays: Sequence[Any], kind: type) -> dict[str, Any]:
         return {
@@ -152,7 +152,7 @@ def joined_candidates(parts: Sequence[CandidateArrays]) -> CandidateArrays:
 def arrays_of_candidates(
     by_node: Iterable[tuple[Sequence[Candidate], int | None]], target: Target
 ) -> CandidateArrays:
-    """Return the candidates of nodes, and which of each have won, as arrays."""
+    """Return the candidates of nodes, and the winners, as arrays."""
     candidates, count, chosen = list[Candidate](), list[int](), list[int]()
     for of_node, winner in by_node:
         candidates.extend(of_node)
@@ -186,6 +186,6 @@ def arrays_of_candidates(
 
 
 def bounds_of(candidates: Sequence[Candidate]) -> Floats | None:
-    """Return the bounds of candidates, NaN for none; None where no one has any."""
+    """Return the bounds of candidates, NaN for none; None if none has a bound."""
     bounds = [np.nan if c.bound is None else c.bound for c in candidates]
     return None if np.isnan(bounds).all() else np.array(bounds)

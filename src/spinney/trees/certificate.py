@@ -74,16 +74,16 @@ an avoidable error less than 20
 
     @property
     def is_proven(self) -> bool:
-        """Whether no tree of this size is better."""
+        """Whether the tree is proven optimal for its size."""
         return self.bound >= self.loss
 
     @property
     def gap(self) -> float:
-        """How much less the best tree may lose."""
+        """An upper bound on how much less the best tree may lose."""
         return max(0.0, self.loss - self.bound)
 
     def __str__(self) -> str:
-        """Return one line for people."""
+        """Return the certificate in one line."""
         paid = self.price * self.leaves
         loss, bound = f"{self.loss + paid:.6g}", f"{self.bound + paid:.6g}"
         before, what, after = _WORDS[self.objective]
@@ -101,10 +101,10 @@ an avoidable error less than 20
         )
 
     def _size(self) -> str:
-        """Return which trees were searched.
+        """Return a description of the searched trees.
 
-        A path has fewer questions than its tree has leaves: so trees of few leaves are
-        searched whatever their depth, if that is not less than it can be.
+        A path has fewer splits than its tree has leaves. So trees of few leaves are
+        searched at any depth, if the allowed depth is not smaller.
         """
         limits = []
         if self.max_leaves is None or self.max_leaves > self.depth + 1:

@@ -1,4 +1,4 @@
-"""Labels under costs: the class whose expected cost is least."""
+"""Labels under costs: the class of least expected cost."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,8 @@ def expected_costs(
     weights : array of shape (classes,)
         The weight of each class at a node.
     costs : array of shape (classes, classes)
-        ``costs[label][true]``: the cost of the label where the class is another.
+        ``costs[label][true]``: the cost of predicting the label for a row of the true
+        class.
     """
     shares = np.asarray(weights, dtype=np.float64)
     matrix = np.asarray(costs, dtype=np.float64)

@@ -1,19 +1,18 @@
-"""The count table: all that growing a tree needs to know about rows.
+"""The count table: all that the learner needs to know about rows.
 
-For one node and one attribute it holds, for each value that occurs there, the
-weight of every class; beside it the weight of every class among the rows where
-the attribute is missing::
+For one node and one attribute it holds the weight of every class at each value that
+occurs. Beside it is the weight of every class among the rows with a missing value::
 
                  class 0   class 1
     value 0   [  weights            ]     rows: the same shape, how many rows
     value 1   [                     ]           stand behind each weight
     missing   [  missing            ]
 
-``rows`` are whole numbers and subtract exactly, so what is on one side of a cut and
-has no rows has the weight 0 and not a rounding rest.
+``rows`` are integers and subtract exactly. So a side of a cut without rows has weight
+0, and no rounding error.
 
-Where the target is a number, a line of ``weights`` holds its moments Σw, Σwy, Σwy²,
-y being measured from the target's origin, and ``rows`` has one column.
+For a numeric target, a line of ``weights`` holds the moments Σw, Σwy, Σwy², with y
+measured from the target's origin, and ``rows`` has one column.
 
 A *stack* of tables is a table whose ``weights`` have further axes in front; the
 criteria read the last two axes only.
@@ -67,7 +66,7 @@ class CountTable:
     def of(
         cls, weights: "Sequence[Sequence[float]]", missing: "Sequence[float]" = ()
     ) -> "CountTable":
-        """Make a table from plain numbers, its values counted from 0."""
+        """Return a table of plain numbers, with values counted from 0."""
         cells = np.asarray(weights, dtype=np.float64)
         missing_weight = np.zeros(cells.shape[-1])
         if len(missing):
@@ -84,7 +83,7 @@ class CountTable:
     def of_moments(
         cls, moments: "Sequence[Sequence[float]]", missing: "Sequence[float]" = ()
     ) -> "CountTable":
-        """Make a table of a numeric target from lines (Σw, Σwy, Σwy²)."""
+        """Return a table of a numeric target from lines (Σw, Σwy, Σwy²)."""
         table = cls.of(moments, missing)
         return replace(
             table, rows=table.rows[..., :1], missing_rows=table.missing_rows[:1]
@@ -102,22 +101,22 @@ class CountTable:
 
     @property
     def missing_size(self) -> Floats:
-        """The weight of the rows whose value is missing; one for each of a stack."""
+        """The weight of the rows with a missing value; one per table of a stack."""
         return sizes(self.missing, self.missing_rows)[()]
 
     @property
     def total(self) -> Floats:
-        """The weight of each class over the rows whose value is known."""
+        """The weight of each class over the rows with a known value."""
         return sums_over(self.weights, -2)
 
     @property
     def weight(self) -> float:
-        """The weight of all rows, those with a missing value included."""
+        """The weight of all rows, missing values included."""
         return float(self.sizes.sum() + self.missing_size)
 
     @property
     def known_share(self) -> Floats:
-        """ρ: the share of the weight whose value is known; one for each of a stack."""
+        """ρ, the fraction of weight with a known value; one per table of a stack."""
         missing_weight = self.missing_size
         if not np.any(missing_weight):
             return np.asarray(1.0)[()]
@@ -135,7 +134,7 @@ class CountTable:
         )
 
     def merged(self, branches: Integers, n_branches: int) -> "CountTable":
-        """Return the table by branches: ``branches`` says where each value goes."""
+        """Return the table by branches; ``branches`` has the branch of each value."""
         weights = np.zeros((n_branches, self.weights.shape[-1]))
         rows = np.zeros((n_branches, self.rows.shape[-1]), dtype=np.int64)
         np.add.at(weights, branches, self.weights)
@@ -143,7 +142,7 @@ class CountTable:
         return replace(self, values=np.arange(n_branches), weights=weights, rows=rows)
 
     def occurring(self) -> "CountTable":
-        """Return the table without the lines that have no rows."""
+        """Return the table without lines that have no rows."""
         occurs = self.rows.any(axis=1)
         return replace(
             self,
@@ -160,7 +159,7 @@ class CountTable:
         return replace(self.without_missing(), weights=weights, rows=rows)
 
     def without_missing(self) -> "CountTable":
-        """Return the table of the rows whose value is known."""
+        """Return the table of the rows with a known value."""
         return replace(
             self,
             missing=np.zeros_like(self.missing),
@@ -182,14 +181,14 @@ def sizes(weights: Floats, rows: Integers) -> Floats:
 
 
 def spread_of(moments: Floats) -> Floats:
-    """Return Σw(y − mean)², at least 0: where values are equal, rounding is not."""
+    """Return Σw(y − mean)², at least 0, and exactly 0 for equal values."""
     weight, first, squares = moments[..., 0], moments[..., 1], moments[..., 2]
     spread = squares - ratio_of(first * first, weight)
     return np.maximum(np.where(spread <= TOLERANCE * squares, 0.0, spread), 0.0)
 
 
 def ratio_of(numerator: Floats, denominator: Floats) -> Floats:
-    """Return above / below; 0 where nothing is below."""
+    """Return numerator / denominator; 0 if the denominator is 0."""
     is_positive = np.asarray(denominator) > 0
     return np.asarray(
         np.where(is_positive, numerator / np.where(is_positive, denominator, 1.0), 0.0)

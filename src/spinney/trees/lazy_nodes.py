@@ -1,4 +1,4 @@
-"""Nodes that are made of arrays on request."""
+"""Nodes that are made from arrays on first access."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ from spinney.trees.tree_arrays import Links, TreeArrays, arrays_of_nodes
 
 
 class LazyNodes(Sequence[Node]):
-    """Nodes in printing order, each made on the first request, and then cached.
+    """Nodes in printing order, each made on first access, and then cached.
 
-    A subclass provides the arrays, with outputs and shares, and the candidates: of a
-    node, or of all as arrays. One follows from the other.
+    A subclass provides the arrays, with outputs and proportions. It also provides the
+    candidates, of one node or of all as arrays: the other form follows.
     """
 
     schema: Schema
@@ -32,7 +32,7 @@ class LazyNodes(Sequence[Node]):
         """Return the whole tree."""
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
-        """Return the candidates of a node, and which of them won."""
+        """Return the candidates of a node, and the index of the winner."""
         return self.candidate_arrays.at_node(number, self.schema)
 
     def _candidate_arrays(self) -> CandidateArrays:
@@ -43,7 +43,7 @@ class LazyNodes(Sequence[Node]):
     def recounted(self, training: Any) -> "LazyNodes | None":
         """Return the nodes counted on the true classes of their rows.
 
-        None if the caller has to count them. ``training`` is a ``TrainingSet``.
+        None means that the caller must count them. ``training`` is a ``TrainingSet``.
         """
         del training
         return None
@@ -77,7 +77,7 @@ class LazyNodes(Sequence[Node]):
         return [tuple(children[start:end]) for start, end in pairs]
 
     def route(self, number: int) -> Route:
-        """Return how rows leave an inner node."""
+        """Return the routes of rows at an inner node."""
         split = self.arrays.split(number)
         return Route(split, self._surrogates(number), self._default_branch(number))
 
@@ -144,7 +144,7 @@ class LazyNodes(Sequence[Node]):
 
 @dataclass(frozen=True, eq=False)
 class ArrayNodes(LazyNodes):
-    """Nodes of a tree whose candidates are arrays, too, as files have them."""
+    """Nodes of a tree whose candidates are arrays, as in model files."""
 
     tree: TreeArrays
     schema: Schema
@@ -159,7 +159,7 @@ class ArrayNodes(LazyNodes):
 
 @dataclass(frozen=True, eq=False)
 class ExplicitNodes(LazyNodes):
-    """Nodes that exist already, as those of a tree that was changed node by node."""
+    """Nodes that exist already, as in a tree that was changed node by node."""
 
     schema: Schema
     nodes: tuple[Node, ...]
@@ -168,18 +168,18 @@ class ExplicitNodes(LazyNodes):
         return arrays_of_nodes(self.nodes)
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
-        """Return the candidates of a node, and which of them won."""
+        """Return the candidates of a node, and the index of the winner."""
         return self.nodes[number].candidates, self.nodes[number].chosen
 
     @cached_property
     def links(self) -> Links:
-        """The children of all nodes; branches and depths are as the nodes say."""
+        """The children of all nodes, with the branches and depths of the nodes."""
         branch, depth = np.array([(n.branch, n.depth) for n in self.nodes]).T
         return replace(self.arrays.links(), branch=branch, depth=depth)
 
     @cached_property
     def labels(self) -> Integers:
-        """The label of each node, as it says itself."""
+        """The label of each node."""
         return np.array([node.label for node in self.nodes])
 
     def _node(self, number: int) -> Node:
@@ -188,7 +188,7 @@ class ExplicitNodes(LazyNodes):
 
 @dataclass(frozen=True, eq=False)
 class RenumberedNodes(LazyNodes):
-    """Nodes of a tree that was cut from another, with the candidates of that.
+    """Nodes of a tree that was cut from another, with the other tree's candidates.
 
     ``numbers`` are their numbers among the ``former`` nodes.
     """
@@ -202,7 +202,7 @@ class RenumberedNodes(LazyNodes):
         return self.tree
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
-        """Return the candidates of a node; if it has become a leaf, none has won."""
+        """Return the candidates of a node; a node that became a leaf has no winner."""
         candidates, chosen = self.former.candidates(int(self.numbers[number]))
         return candidates, chosen if self.tree.attribute[number] >= 0 else None
 

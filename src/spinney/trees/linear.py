@@ -53,16 +53,16 @@ class Term:
 
     @property
     def centre(self) -> float:
-        """The origin of a number, from which sums of squares keep their digits."""
+        """The origin of a number, chosen to keep the precision of sums of squares."""
         return self.missing if self.codes is None else 0.0
 
     def is_missing(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which coded cells are missing."""
+        """Return whether encoded cells are missing."""
         missing = ~np.isfinite(cells) if cells.dtype.kind == "f" else cells < 0
         return np.asarray(missing)
 
     def values(self, cells: NDArray[Any]) -> Floats:
-        """Return the term of each coded cell."""
+        """Return the values of the term for encoded cells."""
         if self.codes is None:
             values = np.asarray(cells, dtype=np.float64)
         else:
@@ -205,9 +205,9 @@ def mixed(models: Iterable[tuple[float, LinearModel]]) -> LinearModel:
 class FlatModels:
     """The models of all nodes as arrays.
 
-    ``first`` and ``count`` say where a node's terms are in the arrays of terms;
-    ``first_code`` and ``codes`` where the codes of a term are in ``lookup``: for
-    each code whether the term is 1. A term of a number has no codes.
+    ``first`` and ``count`` locate a node's terms in the arrays of terms. ``first_code``
+    and ``codes`` locate the codes of a term in ``lookup``, which says for each code
+    whether the term is 1. A numeric term has no codes.
     """
 
     has: NDArray[np.bool_]
@@ -233,7 +233,7 @@ class FlatModels:
         )
 
     def of_nodes(self, nodes: Integers) -> "FlatModels | None":
-        """Return the models of some nodes, if there are any."""
+        """Return the models of some nodes, or None if they have none."""
         if not self.has[nodes].any():
             return None
         count = self.count[nodes]
@@ -284,7 +284,7 @@ class FlatModels:
 
 
 def flat_models(models: Sequence[LinearModel | None]) -> FlatModels:
-    """Lay the models of nodes out as arrays."""
+    """Return the models of nodes as arrays."""
     count = [0 if model is None else len(model.terms) for model in models]
     terms = [term for model in models if model is not None for term in model.terms]
     lookups = [np.zeros(1)]

@@ -57,14 +57,14 @@ _REASONS = {reason.code: reason for reason in Reason}
 
 
 def reason_codes(*reasons: Reason | None) -> NDArray[np.int8]:
-    """Return the codes of some reasons, to translate other numbers by."""
+    """Return the codes of some reasons, as a lookup table for other numbers."""
     codes = [NO_REASON if reason is None else reason.code for reason in reasons]
     return np.array(codes, np.int8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """The best split of one attribute at one node, and the counts behind it.
+    """The best split of one attribute at one node, with its counts.
 
     Parameters
     ----------
@@ -74,20 +74,20 @@ class Candidate:
         The counts by value; for a numeric attribute the two sides, at the values
         next to the threshold.
     gain : float
-        By which the split was chosen among those of its attribute.
+        The measure that chose the split among the splits of its attribute.
     merit : float
-        By which the attribute competes with others.
+        The measure by which the attribute competes with others.
     exact : bool
         Whether no better split of this form exists (see ``groupings``, and
         ``growth/binned/kernels/competitors.py`` for competitors).
     p_value : float, optional
-        Where the criterion is a test: its p-value, times the number of ways that
-        CHAID's merging could have come out.
+        If the criterion is a test: its p-value, times the Bonferroni multiplier of
+        CHAID's merging.
     given : bool
-        Whether a user has written the condition, so that it need not be the best of
-        its attribute; the best one may be a candidate too.
+        Whether a user has written the condition. It need not be the best of its
+        attribute, which may be a candidate too.
     bound : float, optional
-        Where it is not known to be exact: a gain that no split of the form exceeds.
+        If the split is not known to be exact: an upper bound on the gains of its form.
     """
 
     split: Split
@@ -110,7 +110,7 @@ class Candidate:
         return branch_table(self.table, self.split)
 
     def child_counts(self) -> tuple[Floats, Integers]:
-        """Return the weights and rows of the children, divided rows by their shares."""
+        """Return the weights and rows of the children, with divided rows."""
         weights, rows, _ = child_counts([self])
         return weights, rows
 
@@ -118,9 +118,9 @@ class Candidate:
 def child_counts(
     candidates: Sequence[Candidate],
 ) -> tuple[Floats, Integers, Integers]:
-    """Return weights and rows of the children of all splits, and where each's begin.
+    """Return weights and rows of the children of all splits, and their starts.
 
-    Missing rows go where their split sends them, or are divided by its shares.
+    Missing rows take the branch of missing values, or are divided by proportions.
     """
     splits, tables = [c.split for c in candidates], [c.table for c in candidates]
     weights, rows, first = counts_by_branch(tables, splits)
@@ -142,14 +142,14 @@ def child_counts(
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
-    """One node; a leaf where ``children`` is empty.
+    """One node; a leaf if ``children`` is empty.
 
-    Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
-    number that the node predicts, and ``label`` is 0. Where it has a ``model``, that
-    predicts instead, row by row, and the number is the mean; inner nodes have
-    models too, in case they are pruned to leaves. Rows whose value is missing go by the
-    first of ``surrogates`` whose value they have, else to the ``default_branch``; if
-    that is None, the split decides.
+    For a numeric target ``weights`` are the moments, ``distribution`` holds the
+    predicted number, and ``label`` is 0. If the node has a ``model``, the model
+    predicts instead, and the number is the mean. Inner nodes have models too, in case
+    they are pruned to leaves. Rows with a missing value take the first of
+    ``surrogates`` with a known value, else the ``default_branch``; if that is None, the
+    split decides.
     """
 
     number: int
@@ -176,7 +176,7 @@ class Node:
 
     @property
     def weight(self) -> float:
-        """The weight of the training rows that came here."""
+        """The weight of the training rows at the node."""
         numeric = len(self.weights) != len(self.distribution)
         return float(self.weights[0] if numeric else self.weights.sum())
 
@@ -198,14 +198,14 @@ class Node:
 
     @property
     def route(self) -> Route | None:
-        """How rows leave the node; None at a leaf."""
+        """The routes of rows at the node; None at a leaf."""
         if self.split is None:
             return None
         return Route(self.split, self.surrogates, self.default_branch)
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
-        """The candidates that did not win, best first."""
+        """The competitors of the winning split, best first."""
         competitors = [
             c for position, c in enumerate(self.candidates) if position != self.chosen
         ]

@@ -1,12 +1,12 @@
 """The splits of inner nodes: the branches of values, and their texts.
 
-A split sends every known value to one branch. A row whose value is missing, or is a
-category that no training row had at this node, goes to the branch ``missing``. If that
-is None, the row is divided over all branches by ``shares``, the branches' fractions of
-the known weight (C4.5's fractional rows).
+A split sends every known value to one branch. A row takes the branch ``missing`` if its
+value is missing, or is a category without training rows at the node. If ``missing`` is
+None, the row is divided over all branches by ``shares``, the branches' fractions of the
+known weight (C4.5's fractional rows).
 
-If a node has surrogates, they stand in for its split: a ``Route`` tries them in order,
-and sends the remaining rows to the ``default_branch``.
+If a node has surrogates, a ``Route`` tries the split and its surrogates in order, and
+sends the remaining rows to the ``default_branch``.
 """
 
 from dataclasses import dataclass, replace
@@ -31,10 +31,10 @@ VALUES_SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Left where value ≤ threshold, right where it is greater.
+    """A split into values ≤ threshold on the left, and greater values on the right.
 
     For an ordinal attribute the values are codes. The threshold ∞ separates known
-    values, on the left, from missing ones.
+    values, on the left, from missing values.
     """
 
     attribute: int
@@ -44,7 +44,7 @@ class Threshold:
 
     @property
     def n_branches(self) -> int:
-        """A threshold has two branches."""
+        """The number of branches, 2."""
         return 2
 
     def bounds(self, branch: int) -> tuple[float, float]:
@@ -52,7 +52,7 @@ class Threshold:
         return (self.threshold, np.inf) if branch else (-np.inf, self.threshold)
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
-        """Return the branch of each value; -1 where it is missing."""
+        """Return the branch of each value; -1 for missing values."""
         numbers = np.asarray(values)
         right = (numbers > self.threshold).astype(np.int64)
         is_missing = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
@@ -61,10 +61,10 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """One branch for each group of codes.
+    """A split with one branch for each group of codes.
 
-    A group of one code each is the multiway split of the textbooks; two groups
-    are CART's binary subset. An empty group is the branch of missing values.
+    Groups of one code each are the multiway split of the textbooks; two groups are
+    CART's binary subset. An empty group is the branch of missing values.
     """
 
     attribute: int
@@ -74,7 +74,7 @@ class Groups:
 
     @property
     def n_branches(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.groups)
 
     def lookup(self) -> "Integers":
@@ -86,9 +86,10 @@ class Groups:
         return branches
 
     def codes_of(self, branch: int, codes: "Iterable[int]") -> set[int]:
-        """Return which of some codes take a branch.
+        """Return the given codes that take a branch.
 
-        A code of no group goes where missing values go, if that is one branch.
+        A code outside of all groups takes the branch of missing values, if there is
+        one.
         """
         if self.missing != branch:
             return set(self.groups[branch]).intersection(codes)
@@ -98,8 +99,8 @@ class Groups:
     def complement(self, branch: int, codes: "Iterable[int]") -> tuple[int, ...]:
         """Return the codes of the other group, if this one of two takes all others.
 
-        ``codes`` are those that can come to the node; empty where each of them is in
-        one of the groups.
+        ``codes`` are the possible codes at the node. The result is empty if each of
+        them is in a group.
         """
         if self.n_branches != 2 or self.missing != branch:
             return ()
@@ -113,8 +114,9 @@ class Groups:
     ) -> tuple[tuple[int, ...], bool]:
         """Return the codes in the text of a branch, and whether it takes all others.
 
-        ``codes`` are those that can come to the node; no other is among them, unless
-        nothing can come to the branch. There are none if missing values alone do.
+        ``codes`` are the possible codes at the node; other codes are listed only if the
+        branch has no possible code. The list is empty for a branch of missing values
+        alone.
         """
         group = self.groups[branch]
         # All values but those of the other branch, ones not seen here included.
@@ -125,7 +127,7 @@ class Groups:
         return listed, bool(others)
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
-        """Return the branch of each code; -1 where it is missing or in no group."""
+        """Return the branch of each code; -1 if it is missing or in no group."""
         branches = self.lookup()
         codes = np.asarray(values, dtype=np.int64)
         inside = (codes >= 0) & (codes < len(branches))
@@ -136,10 +138,10 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """One branch for each interval of numbers between rising cuts.
+    """A split with one branch for each interval of numbers between rising cuts.
 
-    A number equal to a cut is left of it. A last cut of ∞ makes the last branch
-    that of missing values alone.
+    A number equal to a cut is left of it. If the last cut is ∞, the last branch is for
+    missing values alone.
     """
 
     attribute: int
@@ -149,11 +151,11 @@ class Intervals:
 
     @property
     def n_branches(self) -> int:
-        """One more than there are cuts."""
+        """The number of branches."""
         return len(self.cuts) + 1
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
-        """Return the branch of each number; -1 where it is missing."""
+        """Return the branch of each number; -1 if it is missing."""
         numbers = np.asarray(values, dtype=np.float64)
         branches = np.searchsorted(np.array(self.cuts), numbers, side="left")
         return np.where(np.isnan(numbers), -1, branches).astype(np.int64)
@@ -169,21 +171,21 @@ Split = Threshold | Groups | Intervals
 
 @dataclass(frozen=True, slots=True)
 class Surrogate:
-    """Another split that sends most rows where the split of a node sends them.
+    """A split on another attribute that sends most rows to the node's branches.
 
     Parameters
     ----------
     split : Threshold or Groups
         The split. It has no shares: a surrogate divides no row.
     agreement : float
-        The fraction of the weight with a known value of the node's own attribute
-        that the surrogate sends to the same branch.
+        The fraction of weight that the surrogate sends to the branch of the split,
+        among rows with a known value of the node's attribute.
     adjusted : float
         The adjusted agreement, (agreement − majority) / (1 − majority): the fraction of
-        the errors of the heavier branch that it avoids.
+        the heavier branch's errors that the surrogate avoids.
     reversed : bool
-        Whether values up to the threshold take the node's second branch. Groups
-        are those of the node's branches as they stand.
+        Whether values up to the threshold take the node's second branch. Groups are
+        never reversed.
     """
 
     split: Split
@@ -197,11 +199,11 @@ class Surrogate:
         return self.split.attribute
 
     def own_branch(self, branch: int) -> int:
-        """Return which branch of the surrogate stands for one of the node's."""
+        """Return the branch of the surrogate for a branch of the node."""
         return 1 - branch if self.reversed else branch
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
-        """Return the node's branch of each value; -1 where it is missing or unseen."""
+        """Return the node's branch of each value; -1 for missing or unknown values."""
         branches = self.split.branch_of(values)
         if not self.reversed:
             return branches
@@ -226,14 +228,14 @@ class Route:
 
     @property
     def described(self) -> Split:
-        """The split as it is displayed, missing values in the default branch."""
+        """The split for display, with missing values in the default branch."""
         if self.default_branch is None or self.surrogates:
             return self.split
         return replace(self.split, missing=self.default_branch)
 
     @property
     def fallback_branch(self) -> int | None:
-        """The branch of all other rows; None if they are divided."""
+        """The branch of all other rows; None if the rows are divided."""
         return (
             self.split.missing if self.default_branch is None else self.default_branch
         )
@@ -242,7 +244,7 @@ class Route:
 def counts_by_branch(
     tables: "Sequence[CountTable]", splits: "Sequence[Split]"
 ) -> "tuple[Floats, Integers, Integers]":
-    """Return weights and rows of all branches of splits, and where each's begin.
+    """Return weights and rows of all branches of splits, and the start for each split.
 
     Missing rows are not counted.
     """
@@ -256,7 +258,7 @@ def counts_by_branch(
 
 
 def branch_table(table: "CountTable", split: Split) -> "CountTable":
-    """Return the count table by branches, missing rows where the split sends them."""
+    """Return the count table by branches, with missing rows in their branch."""
     branches = table.merged(split.branch_of(table.values), split.n_branches)
     if split.missing is None or not table.missing_rows.any():
         return branches
@@ -266,7 +268,7 @@ def branch_table(table: "CountTable", split: Split) -> "CountTable":
 def possible_codes(
     steps: "Iterable[tuple[Split, int]]", attribute: int, n_codes: int
 ) -> set[int]:
-    """Return which of the codes of an attribute can come to a node.
+    """Return the codes of an attribute that can reach a node.
 
     ``steps`` are the splits above the node and the branches taken.
     """

@@ -1,4 +1,4 @@
-"""Splits as arrays: in the form of files, and with one line per split to route rows."""
+"""Splits as arrays: the form of model files, and a form to route rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SplitArrays:
-    """Splits as files have them, one after another.
+    """Splits in the form of model files, concatenated.
 
-    ``missing`` is the branch of missing values, or -1; those of surrogates divide no
-    row and have no ``shares``. ``groups`` has a count of ``codes`` for each branch of a
-    split that groups them.
+    ``missing`` is the branch of missing values, or -1. Surrogates divide no row and
+    have no ``shares``. ``groups`` has the number of ``codes`` of each branch, for
+    splits that group codes.
     """
 
     attribute: Integers
@@ -37,17 +37,17 @@ class SplitArrays:
 
     @property
     def grouped(self) -> NDArray[np.bool_]:
-        """Which splits are groups of codes."""
+        """Whether each split groups codes."""
         return np.asarray(self.form == FORMS.index(Groups))
 
     @cached_property
     def n_cuts(self) -> Integers:
-        """How many thresholds each split has."""
+        """The number of thresholds of each split."""
         return np.where(self.grouped, 0, self.n_branches - 1)
 
     @cached_property
     def n_groups(self) -> Integers:
-        """How many groups each split has."""
+        """The number of groups of each split."""
         return np.where(self.grouped, self.n_branches, 0)
 
     @cached_property
@@ -106,13 +106,12 @@ class RoutingArrays:
     attribute : array of int32
         The attribute of each split; -1 stands for no split.
     cut : array of float64
-        The threshold, or the first cut of several intervals; NaN where values are
-        grouped.
+        The threshold, or the first cut between intervals; NaN if values are grouped.
     listed : array of int32
-        How many entries the split has in ``branches``, if values are grouped, or in
+        The number of the split's entries in ``branches``, if values are grouped, or in
         ``cuts``, if there are further cuts.
     branches : array of int16 or int32
-        For each code of a split that groups values its branch, or -1.
+        The branch of each code, or -1, for splits that group values.
     cuts : array of float64
         Further cuts.
     """
@@ -129,12 +128,12 @@ class RoutingArrays:
 
     @property
     def in_branches(self) -> Integers:
-        """How many entries each split has in ``branches``."""
+        """The number of entries of each split in ``branches``."""
         return np.where(np.isnan(self.cut), self.listed, 0).astype(np.int64)
 
     @property
     def in_cuts(self) -> Integers:
-        """How many entries each split has in ``cuts``."""
+        """The number of entries of each split in ``cuts``."""
         return np.where(np.isnan(self.cut), 0, self.listed).astype(np.int64)
 
     @cached_property
@@ -145,7 +144,7 @@ class RoutingArrays:
     def branches_of(self, lines: Integers, values: Floats) -> Integers:
         """Return the branch of each value by the split of its line.
 
-        It is -1 if the value is missing (NaN), or a code that is not in the split.
+        It is -1 if the value is missing (NaN), or a code without a branch.
         """
         cut, listed = self.cut[lines], self.listed[lines]
         is_missing, grouped = np.isnan(values), np.isnan(cut)
@@ -204,7 +203,7 @@ def splits_of_routing(
     missing: NDArray[np.integer],
     shares: Floats | None = None,
 ) -> SplitArrays:
-    """Return splits in the form of files."""
+    """Return splits in the form of model files."""
     cut, size = routing.cut, routing.listed.astype(np.int64)
     lines, grouped = np.arange(len(cut)), np.isnan(cut)
     owner = np.repeat(lines[grouped], size[grouped])
@@ -228,7 +227,7 @@ def splits_of_routing(
 
 
 def routing_of_splits(splits: SplitArrays) -> dict[str, Any]:
-    """Return the fields of ``RoutingArrays`` for splits as files have them."""
+    """Return the fields of ``RoutingArrays`` for splits in the form of model files."""
     grouped, n = splits.grouped, len(splits.form)
     first = starts_of(splits.n_cuts)[:-1][~grouped]
     cut = np.full(n, np.nan)
@@ -250,6 +249,6 @@ def routing_of_splits(splits: SplitArrays) -> dict[str, Any]:
 
 
 def entries_of(counts: Integers, lines: Integers) -> Integers:
-    """Return the positions of the entries of some lines, which have these counts."""
+    """Return the positions of the entries of some lines, given the counts of all."""
     sizes = counts[lines]
     return np.repeat(starts_of(counts)[lines], sizes) + ramps(sizes)

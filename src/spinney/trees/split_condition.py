@@ -6,11 +6,11 @@
     sign       <= < > >= (≤ ≥) of numbers, dates and ordered values,
                = != in "not in" (≠ ∈ ∉) of values that are listed
     attribute  its name as it is, or in quotes
-    value      as the table has it; in quotes where it holds a comma, a brace, a quote
+    value      as in the table; in quotes if it has a comma, a brace, a quote
                that does not follow a letter, or blanks at an end
 
-In quotes, single or double, a quote is written twice. A text that is the name of an
-attribute is that attribute, whatever signs are in it.
+Inside quotes, single or double, a quote is written twice. A text that equals the name
+of an attribute means the attribute, whatever signs it contains.
 """
 
 import re
@@ -49,9 +49,9 @@ class SplitCondition:
     attribute : int
         The attribute of the split.
     cut : float, optional
-        Values, or codes in their order, up to this go left.
+        The threshold: values, or ordered codes, up to the cut go left.
     codes : tuple of int
-        If there is no cut: these go left, and all others right.
+        Without a cut: these codes go left, and all others right.
     missing : int, optional
         The branch of missing values; by default that of the recipe's policy.
     """
@@ -144,7 +144,7 @@ def outside_quotes(text: str, separator: str) -> list[str]:
 
 
 def _name_of(condition: str, schema: "Schema") -> tuple[str, str]:
-    """Return the name that a condition begins with, and the rest of it."""
+    """Return the name at the start of a condition, and the rest."""
     quoted = _QUOTED.match(condition)
     if quoted is not None:
         return _unquoted(quoted[1]), condition[quoted.end(1) :]
@@ -156,9 +156,9 @@ def _name_of(condition: str, schema: "Schema") -> tuple[str, str]:
 
 
 def _values_of(text: str, *, several: bool) -> list[str]:
-    """Return the values after a sign, several in braces; none if they cannot be read.
+    """Return the values after a sign, several in braces; none if they cannot be parsed.
 
-    Without a quote or a brace, what follows "=" is one value, commas and all.
+    Without a quote or a brace, the text after "=" is one value, commas included.
     """
     listed = several and text.startswith("{") and text.rstrip().endswith("}")
     if not listed:
@@ -210,7 +210,7 @@ def _cut(
 def _is_within(attribute: "Attribute", day: float, text: str) -> bool:
     """Return whether a text is an instant within the day that it is read as.
 
-    That day begins before the instant, and so goes left of "< 2026-11-13 12:00".
+    The day begins before the instant, and so goes left of "< 2026-11-13 12:00".
     """
     if attribute.unit != TIME_UNITS["day"]:
         return False

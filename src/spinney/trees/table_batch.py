@@ -1,7 +1,6 @@
 """The count tables of all attributes at all nodes of a level, in one set of arrays.
 
-The tables follow each other, each with as many lines as its attribute has values at
-its node::
+The tables are concatenated, each with one line per value of its attribute at its node::
 
     table 0   node 0, attribute 0   [ lines start[0] … start[1] ]   missing[0]
     table 1   node 1, attribute 0   [ lines start[1] … start[2] ]   missing[1]
@@ -38,18 +37,19 @@ class TableBatch:
     Parameters
     ----------
     node, attribute : arrays of shape (tables,)
-        The node of each table, counted from 0 in the order of requests, and attribute.
+        The node of each table, counted from 0 in the order of requests, and its
+        attribute.
     start : array of shape (tables + 1,)
-        Where the lines of each table begin.
+        The start of each table's lines.
     values : array of shape (lines,)
-        The values that occur, rising within a table.
+        The occurring values, rising within a table.
     weights, rows : arrays of shape (lines, classes), or (lines, 3) and (lines, 1)
         The counts of each line, as in a ``CountTable``.
     missing, missing_rows : arrays of shape (tables, classes), or (tables, 3) and (…, 1)
-        The same for rows whose value is missing.
+        The same for rows with a missing value.
     low : array of shape (lines,), optional
-        If lines may be bins of numbers, the least value of each; the greatest is in
-        ``values``.
+        If lines may be bins of numbers: the least value of each line; the greatest is
+        in ``values``.
     closed_bound : array of shape (tables,), optional
         An upper bound on the gains of cuts inside the bins of a table, −∞ without bins.
     """
@@ -101,12 +101,12 @@ class TableBatch:
 
     @cached_property
     def has_unit_weights(self) -> bool:
-        """Whether every row weighs 1, so that weights are numbers of rows."""
+        """Whether every row weighs 1, so that weights equal numbers of rows."""
         return np.array_equal(self.weights, self.rows)
 
     @cached_property
     def counts(self) -> Integers:
-        """How many lines each table has."""
+        """The number of lines of each table."""
         return lengths_of(self.start)
 
     @cached_property
@@ -121,22 +121,22 @@ class TableBatch:
 
     @cached_property
     def known_weight(self) -> Floats:
-        """The weight of the rows of each table whose value is known."""
+        """The weight of the rows with a known value, by table."""
         return np.bincount(self.owner, self.sizes, minlength=len(self)).astype(float)
 
     @cached_property
     def total(self) -> Floats:
-        """The weight of each class, or the moments, of each table's known rows."""
+        """The weights by class, or the moments, of each table's known rows."""
         return sums_by(self.owner, self.weights, len(self))
 
     @cached_property
     def total_rows(self) -> Integers:
-        """How many rows of each class, or in all, have a known value."""
+        """The numbers of rows by class, or in all, with a known value, by table."""
         return part_counts(self.rows, self.start)
 
     @cached_property
     def has_missing(self) -> NDArray[np.bool_]:
-        """Which tables have rows whose value is missing."""
+        """Whether each table has rows with a missing value."""
         return np.asarray(self.missing_rows.any(axis=1))
 
     @property
@@ -155,7 +155,7 @@ class TableBatch:
         )
 
     def lines_of(self, tables: Integers) -> Integers:
-        """Return the lines of some tables, one table after the other."""
+        """Return the lines of some tables, concatenated."""
         counts = self.counts[tables]
         return np.repeat(self.start[tables], counts) + ramps(counts)
 
@@ -178,9 +178,9 @@ class TableBatch:
         )
 
     def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableBatch":
-        """Return the batch with runs of its lines as one line each, of these values.
+        """Return the batch with each run of lines merged into a line of a new value.
 
-        ``first`` says where a run begins; none goes beyond its table.
+        ``first`` marks the starts of runs; runs do not cross tables.
         """
         begins = np.flatnonzero(first)
         rows = part_counts(self.rows, np.append(begins, len(first)))
@@ -213,7 +213,7 @@ class TableBatch:
         )
 
     def without_missing(self, tables: NDArray[np.bool_]) -> "TableBatch":
-        """Return the batch without the missing rows of these tables."""
+        """Return the batch, with the missing rows of these tables removed."""
         is_kept = ~tables[:, None]
         return replace(
             self,
@@ -222,7 +222,7 @@ class TableBatch:
         )
 
     def table(self, number: int, *, codes: bool = False) -> CountTable:
-        """Return one table; ``codes`` says that its values are whole numbers."""
+        """Return one table; with ``codes`` its values become integers."""
         lines = slice(self.start[number], self.start[number + 1])
         values: NDArray[Any] = self.values[lines]
         return CountTable(

@@ -1,8 +1,8 @@
 """The finished tree: immutable nodes, walkable and measured.
 
-Nodes are numbered in the order in which they are printed: a parent before its
-children, a branch with all below it before the next. So a child's number is
-greater than its parent's, and ``tree.nodes`` is a walk.
+Nodes are numbered in the order in which they are printed: a parent before its children,
+and a whole branch before the next. So a child's number is greater than its parent's,
+and iterating over ``tree.nodes`` visits parents first.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ class Tree:
 
     @property
     def n_leaves(self) -> int:
-        """How many leaves, and so rules, there are."""
+        """The number of leaves, and so of rules."""
         return len(self._leaf_depths)
 
     @property
@@ -107,33 +107,33 @@ class Tree:
 
     @property
     def external_path_length(self) -> int:
-        """The number of splits on all paths to leaves together."""
+        """The sum of the path lengths (numbers of splits) of all leaves."""
         return sum(self._leaf_depths)
 
     @property
     def weighted_external_path_length(self) -> float:
-        """The number of splits that all training rows pass together."""
+        """The sum of the path lengths of all training rows, by weight."""
         weights = self.arrays.weight(self.schema.target)[~self.arrays.inner].tolist()
         depths = zip(self._leaf_depths, weights, strict=True)
         return float(sum(depth * weight for depth, weight in depths))
 
     @property
     def mean_path_length(self) -> float:
-        """The number of splits that a training row passes on average."""
+        """The mean path length of the training rows."""
         weight = float(self.arrays.weight(self.schema.target)[0])
         return self.weighted_external_path_length / weight
 
     @property
     def rule_lengths(self) -> list[int]:
-        """The number of conditions in the rule of each leaf, one an attribute."""
+        """The number of conditions in the rule of each leaf, one per attribute."""
         return rule_lengths(self.arrays.parent.tolist(), self.arrays.attribute.tolist())
 
     @property
     def importances(self) -> Floats:
-        """The normalised importances of the attributes: their fractions of the gain.
+        """The importances of the attributes as fractions of the total gain.
 
-        A split counts with its gain times the weight of its node; all are 0 if no split
-        gained anything.
+        A split counts with its gain times the weight of its node. All importances are 0
+        if no split gained anything.
         """
         gained = self.gains
         total = gained.sum()
@@ -146,10 +146,10 @@ class Tree:
 
     @property
     def surrogate_importances(self) -> Floats:
-        """The importances of the attributes as rpart has them, with surrogates.
+        """The importances of the attributes with surrogates, as in rpart.
 
-        A split counts with its gain times the weight of its node for its own attribute,
-        and for that of each surrogate with the same times the adjusted agreement. The
+        A split adds its gain times the weight of its node to its own attribute, and the
+        same times the adjusted agreement to the attribute of each surrogate. The
         numbers are not scaled.
         """
         return self._gained(surrogates=True)
@@ -170,15 +170,15 @@ class Tree:
         return gained
 
     def label(self, node: Node) -> Value:
-        """Return the prediction of a node: its class, or its number."""
+        """Return the predicted class of a node, or its predicted number."""
         target = self.schema.target
         return node.value if target.is_numeric else target.classes[node.label]
 
     def label_costs(self, node: Node) -> tuple[float, ...]:
         """Return the expected cost of each label; empty if all errors cost the same.
 
-        It is that of all rows of a node by its probabilities, or of one row if it has
-        none. The label of the node is the one of least cost.
+        It is the cost for all rows of a node by its probabilities, or for one row if it
+        has none. The label of the node has the least cost.
         """
         costs = self.schema.target.costs
         if costs is None:
@@ -188,9 +188,9 @@ class Tree:
         return tuple(np.minimum(expected, np.finfo(np.float64).max).tolist())
 
     def counted_shares(self, node: Node) -> Floats:
-        """Return the class frequencies of a node's rows, or of the nearest with any.
+        """Return the class proportions of a node, or of its nearest non-empty ancestor.
 
-        They differ from its distribution where that is smoothed.
+        They differ from the node's distribution if that is smoothed.
         """
         while not node.n_rows and node.parent is not None:
             node = self.nodes[node.parent]
@@ -208,7 +208,7 @@ class Tree:
         return tuple(reversed(steps))
 
     def empty_sibling_leaves(self, parent: Node) -> tuple[Node, ...]:
-        """Return the leaves below a node without rows, if their predictions are equal.
+        """Return the child leaves without rows, if their predictions are equal.
 
         There are none if fewer than two values have no row at the node. Texts show all
         of them in one line.
@@ -303,14 +303,14 @@ class Tree:
         return text
 
     def codes_at(self, node: Node, split: Split) -> set[int] | None:
-        """Return which codes of a nominal split's attribute can come to a node."""
+        """Return the codes of a nominal split's attribute that can reach a node."""
         if not isinstance(split, Groups):
             return None
         n_codes = len(self.schema.attributes[split.attribute].values)
         return possible_codes(self._steps_to(node), split.attribute, n_codes)
 
     def _steps_to(self, node: Node) -> Iterator[tuple[Split, int]]:
-        """Give the splits above a node with the branches taken, nearest first."""
+        """Yield the splits above a node with the branches taken, nearest first."""
         while node.parent is not None:
             parent = self.nodes[node.parent]
             assert parent.route is not None
@@ -353,9 +353,9 @@ def rule_lengths(parents: Sequence[int], asked: Sequence[int]) -> list[int]:
 
 
 def cut(tree: Tree, numbers: Collection[int], reason: Reason = Reason.PRUNED) -> Tree:
-    """Return the tree with these nodes as leaves, and nothing below them.
+    """Return the tree with these nodes as leaves, without their descendants.
 
-    The counts and candidates of a cut node are kept; its ``reason`` is given.
+    Such a node keeps its counts and candidates, and gets the ``reason``.
     """
     smaller, kept = tree.arrays.cut_back(numbers, reason)
     return Tree(tree.schema, RenumberedNodes(smaller, tree.schema, tree.nodes, kept))

@@ -1,8 +1,8 @@
 """A tree as arrays, the form of forests, predictions and files.
 
-Nodes are in printing order, one line per node. The optional arrays are left out of
-small trees, as those of a forest, and can be computed from the others. Many trees may
-be packed into the arrays of one, to be predicted, stored and counted together.
+Nodes are in printing order, one line per node. Small trees, such as those of a forest,
+omit the optional arrays, which can be computed from the others. Many trees may be
+packed into the arrays of one, to be predicted, stored and counted together.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -33,7 +33,7 @@ from spinney.trees.split_arrays import (
 class SurrogateArrays(RoutingArrays):
     """The surrogates of all nodes, one line per surrogate, in the order of the nodes.
 
-    ``count`` says how many a node has; those that are ``reversed`` exchange branches.
+    ``count`` is the number of a node's surrogates; ``reversed`` ones exchange branches.
     """
 
     count: Integers
@@ -48,23 +48,23 @@ class SurrogateArrays(RoutingArrays):
 
     @property
     def may_have_surrogates(self) -> NDArray[np.bool_]:
-        """The nodes that have surrogates, as far as that is known."""
+        """Whether each node may have surrogates."""
         return self.count > 0
 
     @property
     def possible_attributes(self) -> Integers:
-        """The attributes that they split on, as far as that is known."""
+        """The attributes that surrogates may split on."""
         return self.attribute.astype(np.int64)
 
     def branches_of(self, lines: Integers, values: Floats) -> Integers:
-        """Return the branch of the node, as of :class:`RoutingArrays`."""
+        """Return the node's branch of each value, as in :class:`RoutingArrays`."""
         branch = super().branches_of(lines, values)
         return np.where(self.reversed[lines] & (branch >= 0), 1 - branch, branch)
 
     def of_nodes(
         self, nodes: Integers, is_split: NDArray[np.bool_]
     ) -> "SurrogateArrays":
-        """Return the surrogates of some nodes; none of those not in ``is_split``."""
+        """Return the surrogates of some nodes; none for nodes not in ``is_split``."""
         count = np.where(is_split, self.count[nodes], 0)
         lines = np.repeat(self.first[nodes], count) + ramps(count)
         return SurrogateArrays(
@@ -77,7 +77,7 @@ class SurrogateArrays(RoutingArrays):
 
     @cached_property
     def splits(self) -> SplitArrays:
-        """Their splits."""
+        """The splits of the surrogates."""
         n = len(self)
         n_branches, missing = np.full(n, 2), np.full(n, -1)
         return splits_of_routing(self, n_branches=n_branches, missing=missing)
@@ -95,8 +95,8 @@ class SurrogateArrays(RoutingArrays):
 class LazySurrogates(SurrogateArrays):
     """Surrogates that are found when one of their arrays is first read.
 
-    A tree without missing cells grows without them. ``find`` finds them, of the nodes
-    that ``may_have_surrogates``, among ``n_attributes``.
+    A tree without missing cells grows without surrogates. ``find`` finds the surrogates
+    of the nodes that ``may_have_surrogates``, among ``n_attributes``.
     """
 
     _may_have_surrogates: NDArray[np.bool_]
@@ -121,7 +121,7 @@ class LazySurrogates(SurrogateArrays):
         return self._find()
 
     def __getattr__(self, name: str) -> Any:
-        """Return a field of the surrogates, which are found now."""
+        """Return a field of the surrogates, finding them first."""
         if name.startswith("_"):  # a copy looks for it before it has anything
             raise AttributeError(name)
         return getattr(self._found, name)
@@ -137,7 +137,7 @@ class LazySurrogates(SurrogateArrays):
         return np.arange(self._n_attributes)
 
     def of_nodes(self, nodes: Integers, is_split: NDArray[np.bool_]) -> SurrogateArrays:
-        """Return those of some nodes, still to be found."""
+        """Return the surrogates of some nodes, not yet found."""
         return LazySurrogates(
             is_split & self._may_have_surrogates[nodes],
             self._n_attributes,
@@ -145,16 +145,16 @@ class LazySurrogates(SurrogateArrays):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep the found surrogates in a copy or a pickle, and not the rows."""
+        """Store the found surrogates, without the rows, in a copy or a pickle."""
         return copy, (self._found,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """The children of all nodes, by parent, and what follows from them.
+    """The children of all nodes, by parent, with branches and depths.
 
-    Those of a node are ``children[first : first + count]``; ``branch`` is the index of
-    a node among its siblings, ``depth`` the number of splits above it.
+    The children of a node are ``children[first : first + count]``. ``branch`` is the
+    index of a node among its siblings, ``depth`` the number of splits above it.
     """
 
     children: Integers
@@ -173,27 +173,27 @@ class TreeArrays(RoutingArrays):
     Parameters
     ----------
     parent : array of int32
-        The node above; -1 at the root. The children of a node, in their order, are
-        its branches.
+        The parent of each node; -1 at the root. The order of children is the order of
+        branches.
     missing : array of int16 or int32
-        The branch of missing values; -1 where they are divided, and at leaves.
+        The branch of missing values; -1 if such rows are divided, and at leaves.
     gain : array of float64
         The gain of the split; 0 at a leaf.
     weights : array of float32 or float64, nodes × classes, or × 3
         The class weights, or the moments; single precision where that is exact.
     rows, absent : arrays of int32 or int64
-        How many rows came to the node, and how many of them lack its attribute.
+        The number of rows at the node, and of rows without a value of its attribute.
     reason : array of int8
-        Why it is a leaf, the code of a reason.
+        The code of the reason why the node is a leaf.
     outputs : nodes × classes, or × 1, optional
         The prediction of each node.
     shares : array of float64, optional
-        For each child, in the order of ``links().children``, its fraction of a row that
-        is divided.
+        The fraction of a divided row for each child, in the order of
+        ``links().children``.
     forced : array of bool, optional
-        Which splits a user has forced.
+        Whether a user has forced the split.
     default_branch : array of int32, optional
-        The branch of rows that neither the split nor a surrogate sends, or -1.
+        The branch of rows without a branch by the split or a surrogate, or -1.
     surrogates, models : SurrogateArrays, FlatModels, optional
         Surrogate splits, and linear models.
     """
@@ -214,7 +214,7 @@ class TreeArrays(RoutingArrays):
 
     @property
     def inner(self) -> NDArray[np.bool_]:
-        """Which nodes have a split."""
+        """Whether each node has a split."""
         return np.asarray(self.attribute >= 0)
 
     @property
@@ -225,12 +225,12 @@ class TreeArrays(RoutingArrays):
 
     @property
     def n_leaves(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return int(np.count_nonzero(self.attribute < 0))
 
     @property
     def predicted(self) -> Floats:
-        """The number that each predicts, of a numeric target; models do not enter."""
+        """The predicted number of each node, for a numeric target, without models."""
         assert self.outputs is not None
         return self.outputs[:, 0]
 
@@ -283,9 +283,9 @@ class TreeArrays(RoutingArrays):
     def cut_back(
         self, numbers: Collection[int], reason: Reason
     ) -> tuple["TreeArrays", Integers]:
-        """Return the tree with some nodes as leaves, and the former numbers of nodes.
+        """Return the tree with some nodes as leaves, and the old numbers of its nodes.
 
-        The nodes below them are removed; ``reason`` says why they are leaves.
+        Descendants of these nodes are removed; ``reason`` becomes their reason.
         """
         is_cut = np.zeros(len(self), np.bool_)
         is_cut[list(numbers)] = True
@@ -393,14 +393,14 @@ BY_NODE = tuple(set(NEEDED) - {"parent", "branches", "cuts"})
 
 @dataclass(frozen=True, eq=False)
 class PackedTrees(Sequence[TreeArrays]):
-    """Many compact trees in the arrays of one; each is made on request, without a copy.
+    """Many compact trees in shared arrays; each tree is a view, made on request.
 
     Parameters
     ----------
     whole : TreeArrays
-        The nodes of all, numbered through: so are their parents.
+        The nodes of all trees, numbered consecutively, as are their parents.
     roots : array of int
-        Where each tree begins.
+        The root of each tree.
     """
 
     whole: TreeArrays
@@ -412,7 +412,7 @@ class PackedTrees(Sequence[TreeArrays]):
 
     @property
     def sizes(self) -> Integers:
-        """How many nodes each tree has."""
+        """The number of nodes of each tree."""
         return np.diff(self.roots, append=len(self.whole))
 
     @overload
@@ -473,9 +473,9 @@ def joined(parts: Sequence[TreeArrays | PackedTrees]) -> PackedTrees:
 def winner_arrays(
     is_split: NDArray[np.bool_], splits: SplitArrays, gain: Floats, n_missing: Integers
 ) -> dict[str, Any]:
-    """Return the fields of ``TreeArrays`` that the splits of inner nodes give.
+    """Return the fields of ``TreeArrays`` for the winning splits of inner nodes.
 
-    ``is_split`` says which nodes these are, ``n_missing`` how many rows of each have a
+    ``is_split`` marks the inner nodes; ``n_missing`` is their number of rows with a
     missing value.
     """
     routing = routing_of_splits(splits)
@@ -499,7 +499,7 @@ def winner_arrays(
 
 
 def arrays_of_winners(winners: Sequence[Candidate | None]) -> dict[str, Any]:
-    """Return the fields of ``TreeArrays`` that the winning splits of nodes give."""
+    """Return the fields of ``TreeArrays`` for the winning splits of nodes."""
     winning = [winner for winner in winners if winner is not None]
     return winner_arrays(
         np.array([winner is not None for winner in winners], np.bool_),

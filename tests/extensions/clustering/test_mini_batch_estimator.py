@@ -134,5 +134,5 @@ def test_refusals(tmp_path, csv):
         MiniBatchKMeans(2).fit(words)
     gaps = tmp_path / "gaps.csv"
     gaps.write_text("x,y\n1,2\n2,\n3,4\n")
-    with pytest.raises(DataError, match="'y' is missing"):
+    with pytest.raises(DataError, match="column 'y' has a missing cell"):
         MiniBatchKMeans(2).fit(gaps)

@@ -120,7 +120,7 @@ def test_what_is_refused(tmp_path, request):
         spinney.evaluate(in_arrow(few), "y", "cart", folds=40, **given)
     with (
         placed("postgres", columns, tmp_path, request) as (data, how),
-        pytest.raises(ParameterError, match="memory_limit=0 is for rows"),
+        pytest.raises(ParameterError, match="memory_limit=0 applies only if"),
     ):
         spinney.evaluate(data, "y", "cart", engine="memory", memory_limit=0, **how)
 
@@ -146,7 +146,7 @@ def test_other_studies_read_a_database(study, tmp_path, request):
             ParameterError, match="engine='postgres' does not read the rows"
         ):
             study(data, "y", "cart", engine="postgres", **few, **how)
-        with pytest.raises(ParameterError, match="memory_limit=0 is for rows"):
+        with pytest.raises(ParameterError, match="memory_limit=0 applies only if"):
             study(data, "y", "cart", memory_limit=0, **few, **how)
     assert figures(told) == figures(other)
 

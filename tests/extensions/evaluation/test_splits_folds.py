@@ -109,5 +109,5 @@ def test_leave_one_out_that_cannot_be():
     with pytest.raises(ParameterError, match="folds='all' must be a whole number, or"):
         spinney.evaluate(rows, "y", "cart", folds="all")
     once = {"x": [1], "y": ["a"]}
-    with pytest.raises(DataError, match=r"one class|one row"):
+    with pytest.raises(DataError, match="there is 1 sample"):
         spinney.evaluate(once, "y", "cart", folds="loo")

@@ -274,7 +274,9 @@ def test_two_rows():
         spinney.evaluate(rows, "y", repeats=2)
     with (
         pytest.warns(SpinneyWarning, match="one row only"),
-        pytest.raises(DataError, match=r"recipe 'auto', repeat 1, fold 1: .*one row"),
+        pytest.raises(
+            DataError, match=r"recipe 'auto', repeat 1, fold 1: .*there is 1 sample"
+        ),
     ):
         spinney.evaluate(rows, "y", holdout=0.5)
 

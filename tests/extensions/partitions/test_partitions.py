@@ -99,7 +99,7 @@ def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
         answer = answered(source, question, *what)
         asked.append(question.__name__)
         assert answer.nbytes == source.levels[-1]
-        lines = np.bincount(answer.batch.owner[answer.highest > answer.lowest])
+        lines = np.bincount(answer.batch.owner[answer.line_maxima > answer.line_minima])
         assert max(lines, default=0) <= 64
         return answer
 

@@ -7,9 +7,9 @@
     kinds   Rules, float, ("<f8", 1, C_ORDER | ALIGNED), int
     slots   0.5, address of the array, 7
 
-The *kinds* say for what an entry is compiled; the *slots* are what it is called with, a
-word each. Of an array that is where Python's object stands: machine code reads from it
-where the numbers are and how many.
+The *kinds* are the argument types for which an entry is compiled. The *slots* are the
+arguments of a call, a word each. The slot of an array is the address of its Python
+object, from which machine code reads the data pointer and the shape.
 """
 
 import ctypes
@@ -53,11 +53,12 @@ class Code(NamedTuple):
     Parameters
     ----------
     name : str
-        What the function is called in it.
+        The name of the function in the machine code.
     result : str
-        "d" for a number, "?" for yes or no, "q" for a whole number, "" for nothing.
+        The type of the result: "d" for float, "?" for bool, "q" for integer, "" for
+        none.
     needs : tuple of str
-        The functions of other libraries that it calls.
+        The functions of other libraries that the code calls.
     binary : bytes
         An object file.
     """
@@ -69,9 +70,9 @@ class Code(NamedTuple):
 
 
 def flatten(value: Any, kinds: list[Kind], slots: list[Slot]) -> None:
-    """Add the kinds of a value, and what stands for it, to those before it.
+    """Append the kinds and slots of a value to the lists.
 
-    Arrays stand where they are: the caller holds the value until the loop is done.
+    Slots refer to arrays by address, so the caller must hold the value during the call.
     """
     value_type = type(value)
     if isinstance(value, np.ndarray):
@@ -95,7 +96,7 @@ def flatten(value: Any, kinds: list[Kind], slots: list[Slot]) -> None:
 
 
 def call_of(code: Code, kinds: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
-    """Return a function of slots that runs machine code."""
+    """Return a function of slots that runs the machine code."""
     formats = "".join(map(_format_of, kinds))
     pack = struct.Struct("=q" + formats).pack
     run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(_address_of(code))
@@ -113,18 +114,18 @@ def call_of(code: Code, kinds: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
 
 
 def _format_of(kind: Kind) -> str:
-    """Return how the slot of a kind is written; a tuple has none but for its parts."""
+    """Return the ``struct`` format of a kind's slot; a tuple has only its fields."""
     if isinstance(kind, tuple):
         return "" if kind[0] == TUPLE else "Q"
     return _FORMATS.get(kind, "")
 
 
 class MissingSymbolError(Exception):
-    """Machine code calls a function that no library of this process has."""
+    """Machine code calls a function that no library in this process has."""
 
 
 def _address_of(code: Code) -> int:
-    """Load machine code into this process, for good; return where its function is."""
+    """Load machine code into this process permanently; return its address."""
     import llvmlite.binding as llvm
 
     engine = _engine()
@@ -147,7 +148,7 @@ def _bring_functions_of_numba() -> None:
 
 @cache
 def _engine() -> "llvmlite.binding.ExecutionEngine":
-    """Return what links machine code, of this process."""
+    """Return the execution engine that links machine code in this process."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

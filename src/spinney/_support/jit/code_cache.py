@@ -1,14 +1,14 @@
-"""Machine code on disk, for these very sources and this machine.
+"""Machine code on disk, for the present sources and this machine.
 
-Code is stored beside the loop, in ``__pycache__``; where nobody may write there, in the
-user's cache folder; if NUMBA_CACHE_DIR names a folder, there alone. A file is named by
-the loop, a digest of all sources of kernels, one of the machine, processor and
-compiler, and one of what the loop is called with. It begins with a digest of the rest.
+Code is stored beside the loop, in ``__pycache__``. If this folder is not writable, code
+is stored in the user's cache folder; if NUMBA_CACHE_DIR is set, only there. The file
+name has the loop's name and three digests: of all kernel sources; of machine, processor
+and compiler; and of the argument types. The file begins with a digest of its content.
 
 Whoever can write such a file can run code as its reader. So files are read, written and
 deleted only in a ``trusted_folder``.
 
-Kernels call each other across files: so the digest is of all of them.
+Kernels call each other across files, so one digest covers all of them.
 """
 
 import json
@@ -46,7 +46,7 @@ _VARIABLES = (
 
 @cache
 def sources() -> list[Path]:
-    """Return all files that machine code depends on."""
+    """Return all source files on which machine code depends."""
     return sorted(
         [
             *Path(__file__).parent.glob("*.py"),
@@ -64,7 +64,7 @@ def _digest() -> bytes:
 
 @cache
 def _machine() -> str:
-    """Return what the code depends on beside sources: processor and compiler."""
+    """Return processor and compiler, on which the code depends beside sources."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -85,17 +85,17 @@ def _machine() -> str:
 
 @cache
 def machine_digest() -> str:
-    """Return what tells the code for this machine from that for others."""
+    """Return a digest of this machine, for the names of code files."""
     return sha256(_machine().encode()).hexdigest()[:8]
 
 
 def kinds_digest(kinds: tuple[Kind, ...]) -> str:
-    """Return what tells the code for some arguments from that for others."""
+    """Return a digest of argument types, for the names of code files."""
     return sha256("\n".join(map(_kind_text, kinds)).encode()).hexdigest()[:16]
 
 
 def code_files(folder: TrustedFolder, stem: str = "*") -> list[str]:
-    """Return the files of a folder with code for this machine, of a loop or all."""
+    """Return the code files for this machine in a folder, of one loop or of all."""
     pattern = f"{stem}.{machine_digest()}.*{_SUFFIX}"
     return [name for name in folder.names() if fnmatchcase(name, pattern)]
 
@@ -116,7 +116,7 @@ class CachedCode:
         self._name = f"{file.stem}.{name}"
 
     def exists(self) -> bool:
-        """Return whether there is code for this machine, for whatever arguments."""
+        """Return whether there is code for this machine, for any argument types."""
         if not self._file.is_file():
             return False
         return any(
@@ -124,7 +124,7 @@ class CachedCode:
         )
 
     def load(self, kinds: tuple[Kind, ...]) -> Code | None:
-        """Return the code for arguments of some kinds, None if there is none."""
+        """Return the code for these argument types, or None."""
         if not self._file.is_file():
             return None
         name = self._file_name(kinds)
@@ -136,7 +136,7 @@ class CachedCode:
         return None
 
     def save(self, kinds: tuple[Kind, ...], code: Code) -> None:
-        """Store code, where that is possible, and delete that of older sources."""
+        """Store code if possible, and delete code of older sources."""
         if not self._file.is_file():
             return
         name = self._file_name(kinds)
@@ -150,11 +150,11 @@ class CachedCode:
                 return
 
     def can_save(self) -> bool:
-        """Return whether code can be stored somewhere."""
+        """Return whether code can be stored in any folder."""
         return not all(self.obstacle(path) for path in self.folders())
 
     def obstacle(self, path: Path) -> str:
-        """Return why a folder cannot hold code that is read again; "" if it can."""
+        """Return why a folder cannot store readable code, "" if it can."""
         probe = f".{self._name}.{os.getpid()}"  # another process may probe, too
         try:
             if not self._file.is_file():
@@ -180,9 +180,9 @@ class CachedCode:
         return f"{self._stem()}.{machine_digest()}.{kinds_digest(kinds)}{_SUFFIX}"
 
     def trusted_folders(self, *, create: bool = False) -> Iterator[TrustedFolder]:
-        """Yield those of the folders in which nobody else can write, each while open.
+        """Yield the folders in which nobody else can write, each while it is open.
 
-        ``create`` says to create folders that are missing.
+        ``create`` creates missing folders.
         """
         for path in self.folders():
             with suppress(OSError), self.opened(path, create=create) as folder:
@@ -191,12 +191,12 @@ class CachedCode:
     def opened(
         self, path: Path, *, create: bool = False
     ) -> AbstractContextManager[TrustedFolder]:
-        """Open one of the folders; it raises OSError where others may write to it."""
+        """Return an opened folder; raise OSError if others may write to it."""
         module = self._file if path.name == _BESIDE else None
         return trusted_folder(path, module=module, create=create)
 
     def folders(self) -> Iterator[Path]:
-        """Yield the folders that code may be in, the best first."""
+        """Yield the folders that may contain code, the preferred one first."""
         home = sha256(str(self._file.parent).encode()).hexdigest()[:16]
         named = os.environ.get("NUMBA_CACHE_DIR")
         if named:
@@ -208,7 +208,7 @@ class CachedCode:
 
 
 def users_folder() -> Path:
-    """Return where a user's programs keep what they can make again."""
+    """Return the user's cache folder."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home())
     if sys.platform == "darwin":
@@ -223,14 +223,14 @@ def _kind_text(kind: Kind) -> str:
 
 
 def _serialised(code: Code) -> list[bytes]:
-    """Return code as it stands in a file: a digest of the rest, a line, the binary."""
+    """Return the content of a code file: a digest of the rest, a line, the binary."""
     header = json.dumps([code.name, code.result, code.needs]).encode() + b"\n"
     digest = sha256(header + code.binary).hexdigest().encode()
     return [digest, b"\n", header, code.binary]
 
 
 def _parsed(content: bytes) -> Code | None:
-    """Return the code of a file, None if the file is damaged or no code."""
+    """Return the code of a file, None if the file is damaged or of another kind."""
     digest, _, rest = content.partition(b"\n")
     if sha256(rest).hexdigest().encode() != digest:
         return None

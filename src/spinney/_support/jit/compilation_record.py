@@ -1,7 +1,7 @@
 """The record of code that was compiled in advance, so that it is not compiled again.
 
-It is stored with the machine code. Its name has a digest of all modules (which call the
-loops) and of the machine, and it lists the files of code.
+The record is stored with the machine code. Its name has a digest of all modules (which
+call the loops) and of the machine. It lists the code files.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def is_all_compiled() -> bool:
 
 
 def check_code_storage() -> None:
-    """Refuse to compile if the code cannot be stored, or would not be read again."""
+    """Refuse to compile if code cannot be stored, or would not be loaded again."""
     if not OFF and not is_supported_numba():
         NumbaFallback.since(UNSUPPORTED)
     if OFF or NumbaFallback.now:  # Numba's code is elsewhere
@@ -69,7 +69,7 @@ def record_compiled() -> None:
 
 
 def _not_stored(code: CachedCode) -> SpinneyError:
-    """Return the refusal of folders that hold no code that would be run."""
+    """Return the error if no folder can store code that would be loaded."""
     tried = " or ".join(
         f"{str(path)!r} ({code.obstacle(path) or 'nothing was stored'})"
         for path in code.folders()
@@ -86,7 +86,7 @@ def _suffix() -> str:
 
 
 def _stored_files() -> Iterator[str]:
-    """Give the files of code for this machine, of all kernels."""
+    """Yield the code files of all kernels for this machine."""
     for loop in {path.parent: path for path in sources()}.values():
         for folder in CachedCode(loop, "").trusted_folders():
             yield from (str(folder.path / name) for name in code_files(folder))

@@ -1,16 +1,17 @@
-"""The compilation of loops, without the interpreter's lock, to code stored on disk.
+"""The compilation of loops to machine code on disk, which runs without the GIL.
 
-Kernels allocate nothing, all arrays come from Python: so references are not counted.
+Kernels allocate nothing, and all arrays come from Python, so references are not
+counted.
 
 A *kernel* is a loop that other kernels call; an *entry* is one that Python calls.
-Neither needs Numba before it is compiled: whoever finds machine code on disk never
-imports it.
+Neither needs Numba before it is compiled: if machine code is on disk, Numba is never
+imported.
 
 ``translate`` uses private parts of Numba. If these have changed, Numba's own ``njit``
-compiles everything: the results are the same, the first takes longer. That is the case
-with an untested version of Numba, after any error in compiling or loading, and if
-SPINNEY_PLAIN_JIT is 1. Numba then stores machine code by the file of a loop only, not
-by those that it calls: after a change of loops, delete its cache.
+compiles everything: the results are the same, but the first call takes longer. This
+happens with an untested version of Numba, after any error in compiling or loading, and
+if SPINNEY_PLAIN_JIT is 1. Numba's cache depends on the file of a loop only, not on the
+loops that it calls: after a change of loops, delete this cache.
 """
 
 import logging
@@ -49,9 +50,9 @@ _COMPILING = RLock()
 
 
 def is_supported_numba() -> bool:
-    """Return whether this version of Numba is one that ``translate`` is known to take.
+    """Return whether ``translate`` is known to work with this version of Numba.
 
-    Its number has two parts that count, and may end in anything.
+    Only the first two parts of the version count.
     """
     import numba
 
@@ -63,13 +64,13 @@ def is_supported_numba() -> bool:
 
 
 class NumbaFallback:
-    """Whether Numba's own ``njit`` compiles loops, in this process."""
+    """Whether Numba's own ``njit`` compiles loops in this process."""
 
     now = os.environ.get("SPINNEY_PLAIN_JIT") == "1"
 
     @classmethod
     def since(cls, reason: str) -> None:
-        """Leave all that is not compiled yet to Numba, and warn of it once."""
+        """Use ``njit`` for all further loops, and warn once."""
         if not cls.now:
             cls.now = True
             (_, oldest), (_, next_version) = SUPPORTED_NUMBA
@@ -81,27 +82,28 @@ class NumbaFallback:
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop that other compiled kernels can call, and Python cannot.
+    """Return a compiled loop that only other kernels can call.
 
-    What it divides by 0 is infinite or NaN.
+    Division by 0 gives infinity or NaN.
     """
     return function if OFF else Kernel(function)
 
 
 def entry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop as machine code that Python can call, kept on disk.
+    """Return a compiled loop that Python can call, with its machine code on disk.
 
-    It takes numbers, arrays and tuples of these. Named tuples are read by their fields,
-    and not unpacked. Arrays may be read-only, if they are only read: that compiles
-    nothing again.
+    Arguments are numbers, arrays and tuples of these. Named tuples are read by their
+    fields, and not unpacked. Read-only arrays are accepted for reading without
+    compiling again.
     """
     return function if OFF else Entry(function)
 
 
 def _numba_folder() -> str | None:
-    """Return where Numba may store code, as pickles; None where somebody else could.
+    """Return the folder for Numba's cache, or None if others could write there.
 
-    Numba makes folders and files there by the user's mask, so nobody else may pass.
+    Numba creates files with the user's umask, and stores pickles, so nobody else may
+    have access.
     """
     if sys.platform == "win32":
         return str(users_folder() / "spinney-numba")
@@ -121,7 +123,7 @@ _CACHE_DIR_LOCK = Lock()
 
 
 def _by_njit(function: Callable[..., Any]) -> Any:
-    """Return a loop as Numba compiles it; its cache is chosen when it is decorated."""
+    """Return a loop compiled by Numba's ``njit``, whose cache folder is chosen here."""
     import numba
 
     folder, config = _numba_folder(), cast("Any", numba.config)
@@ -136,9 +138,9 @@ def _by_njit(function: Callable[..., Any]) -> Any:
 
 
 class Instruction:
-    """A function written for the compiler, for use in kernels.
+    """A function that generates compiler instructions, for use in kernels.
 
-    Its module is imported when a loop is compiled; ``plain`` does the same in Python.
+    Its module is imported when a loop is compiled; ``plain`` is the same in Python.
     """
 
     def __init__(self, module: str, name: str, plain: "Kernel") -> None:
@@ -146,7 +148,7 @@ class Instruction:
 
     @property
     def _numba_type_(self) -> Any:
-        """The type of the object for Numba."""
+        """The Numba type of this object."""
         return self.plain._numba_type_ if NumbaFallback.now else self._kernel_type
 
     @cached_property
@@ -156,12 +158,12 @@ class Instruction:
         return type_of_intrinsic(getattr(import_module(self.module), self.name))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let Numba tell loops apart by what they close over."""
+        """Let Numba distinguish loops by the objects that they close over."""
         return type(self), (self.module, self.name, self.plain)
 
 
 class Kernel:
-    """A loop that becomes a part of the entries that call it."""
+    """A loop that is compiled into the entries that call it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -169,7 +171,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """The type of the object for Numba."""
+        """The Numba type of this object."""
         return self._numba_dispatcher_type if NumbaFallback.now else self._kernel_type
 
     @cached_property
@@ -180,7 +182,7 @@ class Kernel:
 
     @cached_property
     def _by_numba(self) -> Any:
-        """The loop as Numba compiles it, by its public means alone."""
+        """The loop compiled by Numba's public ``njit``."""
         return _by_njit(self.function)
 
     @cached_property
@@ -191,19 +193,19 @@ class Kernel:
         return type_of_kernel(self._translated)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let Numba tell loops apart by the kernels that they close over."""
+        """Let Numba distinguish loops by the kernels that they close over."""
         return type(self), (self.function,)
 
     def __call__(self, *values: Any) -> Any:
-        """Refuse: it has no machine code of its own."""
+        """Raise an error: a kernel has no machine code of its own."""
         msg = f"{self.function.__name__} is a kernel: only compiled kernels can call it"
         raise TypeError(msg)
 
 
 class Entry(Kernel):
-    """A loop that Python calls: by machine code from disk, compiled if there is none.
+    """A loop that Python calls, with machine code loaded from disk, or compiled.
 
-    There is code for every kind of arguments that it was called with.
+    There is code for every combination of argument types that was used.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -214,7 +216,7 @@ class Entry(Kernel):
         self._callables: dict[tuple[Kind, ...], Callable[[list[Slot]], Any] | None] = {}
 
     def __call__(self, *values: Any) -> Any:
-        """Run the loop, without the interpreter's lock."""
+        """Run the loop without the GIL."""
         kinds: list[Kind] = []
         slots: list[Slot] = []
         for value in values:
@@ -225,13 +227,13 @@ class Entry(Kernel):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it has been called before."""
+        """Whether the entry has been called before."""
         return bool(self._callables)
 
     def _get_callable(
         self, key: tuple[Kind, ...]
     ) -> Callable[[list[Slot]], Any] | None:
-        """Return what runs the loop; None if it is left to Numba."""
+        """Return a function that runs the loop; None if Numba must run it."""
         with _COMPILING:
             if key not in self._callables:
                 with LOADING_TIME.running():
@@ -258,7 +260,7 @@ class Entry(Kernel):
         return call
 
     def _loaded(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
-        """Return the code that is kept; None where there is none that can be called."""
+        """Return the stored code; None if there is none that can be called."""
         code = self.code_cache.load(key)
         with suppress(MissingSymbolError):
             return None if code is None else call_of(code, key)
@@ -278,7 +280,7 @@ _announced: list[str] = []
 
 
 def _announce_compiling(cache: CachedCode) -> None:
-    """Say once per process why nothing seems to happen."""
+    """Log once per process that compiling takes a while."""
     if _announced:
         return
     if cache.can_save():

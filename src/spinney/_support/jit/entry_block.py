@@ -1,8 +1,8 @@
 """The first block of an entry, which reads its arguments from words of Python.
 
 ``call_arguments`` defines the words. A named tuple is written to the stack, and the
-loop gets its address (``numba_extensions``): Numba would pass every array of it as nine
-words, and compiling calls of hundreds of arguments is most of the work.
+loop gets its address (``numba_extensions``). Numba would pass each of its arrays as
+nine words, and calls with hundreds of arguments would take most of the compile time.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ _DATA, _LENGTHS, _STRIDES = np.array([0, 2, 3]) + object.__basicsize__ // 8
 
 
 def types_of(kinds: tuple[Kind, ...]) -> tuple[Any, ...]:
-    """Return the types of the compiler for kinds of arguments."""
+    """Return the Numba types for kinds of arguments."""
     remaining, every = iter(kinds), []
     for kind in remaining:
         argument_type = _type_of(kind, remaining)
@@ -70,9 +70,9 @@ def _type_of(kind: Any, remaining: Iterator[Kind]) -> Any:
 
 
 def block_module(context: Any, description: Any, name: str) -> Any:
-    """Return a function of a block of words, that calls a loop and writes its result.
+    """Return a module with a function that reads a block of words and calls a loop.
 
-    It returns whether the loop failed.
+    The function returns whether the loop failed.
     """
     module, flag = context.create_module(name), ir.IntType(32)
     kind = ir.FunctionType(flag, [_WORD.as_pointer()])
@@ -97,7 +97,7 @@ def block_module(context: Any, description: Any, name: str) -> Any:
 
 
 class _Words:
-    """A block that is read word by word."""
+    """Reader of a block of words."""
 
     def __init__(self, context: Any, builder: Any, block: Any) -> None:
         self.context, self.builder, self.block = context, builder, block
@@ -126,7 +126,7 @@ class _Words:
         return word
 
     def _fill(self, named: Any, pointer: Any) -> None:
-        """Write the fields of a tuple to where it stands."""
+        """Write the fields of a named tuple to its memory."""
         for i, kind in enumerate(named.types):
             field = cgutils.gep_inbounds(self.builder, pointer, 0, i)
             if isinstance(kind, types.BaseNamedTuple):
@@ -140,7 +140,7 @@ class _Words:
         return self.builder.load(word)
 
     def _array(self, kind: Any, address: Any) -> Any:
-        """Return an array, from the object that it is to Python."""
+        """Return an array, read from its Python object."""
         builder = self.builder
         argument_type = builder.inttoptr(address, _WORD.as_pointer())
         lengths, strides = (

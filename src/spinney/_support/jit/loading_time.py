@@ -2,12 +2,12 @@
 
 Work of a known size is done without kernels if that takes no longer than loading them
 (``MIN_KERNEL_WORK``). For trees an estimate in seconds decides (``worth_loading``): one
-small tree never waits for kernels. With a second one kernels are loaded, which takes as
-long as a few small trees without them. If this machine has never compiled them, it does
-after as much time was spent without.
+small tree never waits for kernels. For a second tree kernels are loaded, which takes as
+long as growing a few small trees. If there is no machine code yet, kernels are compiled
+after as much time was spent without them.
 
-A process loads or compiles once, and measurements of a recipe must not include that: so
-there is a clock that stops meanwhile.
+Loading and compiling happen once per process, and must not count in the times of
+recipes. So there is a clock that stops meanwhile.
 """
 
 import sys
@@ -31,7 +31,7 @@ MIN_KERNEL_WORK = {
 
 
 class Stopwatch:
-    """How many seconds of this process were spent in some way."""
+    """The seconds of this process spent in a kind of work."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -39,7 +39,7 @@ class Stopwatch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Let it run meanwhile."""
+        """Count the time inside this block."""
         began = self.since = perf_counter()
         try:
             yield
@@ -55,20 +55,20 @@ LOADING_TIME = Stopwatch()
 
 
 def seconds_without_loading() -> float:
-    """Return the seconds since some moment, without those of loading and compiling."""
+    """Return a clock in seconds that stops while kernels are loaded or compiled."""
     since = LOADING_TIME.since
     return (perf_counter() if since is None else since) - LOADING_TIME.seconds
 
 
 def wants_kernels(task: str, work: float) -> bool:
-    """Return whether so much work is worth the loading of kernels."""
+    """Return whether this amount of work is worth loading kernels."""
     return work >= MIN_KERNEL_WORK[task]
 
 
 def worth_loading(module: str, name: str, *, instead: float) -> bool:
-    """Return whether to load an entry of a module, or to do without in some seconds.
+    """Return whether to load an entry, or to spend ``instead`` seconds without it.
 
-    Asking loads nothing.
+    The check loads nothing.
     """
     loaded = getattr(sys.modules.get(module), name, None)
     if loaded is not None and getattr(loaded, "is_loaded", True):
@@ -81,7 +81,7 @@ def worth_loading(module: str, name: str, *, instead: float) -> bool:
 
 @cache
 def _is_compiled(module: str, name: str) -> bool:
-    """Return whether there is machine code of an entry on this machine."""
+    """Return whether this machine has machine code of an entry."""
     from spinney._support.jit.code_cache import PACKAGE, CachedCode
 
     file = PACKAGE.parent / Path(*module.split("."))

@@ -1,8 +1,8 @@
 """Extensions of Numba that loops need: a prefetch instruction, and tuples by reference.
 
 A loop that gets the address of a named tuple reads the same fields as one that gets the
-tuple. A field that is a named tuple itself is a reference too, so that one tuple may
-hold all arguments of a loop.
+tuple. A field that is a named tuple is a reference too, so one tuple can hold all
+arguments of a loop.
 """
 
 from typing import Any
@@ -28,11 +28,11 @@ class Reference(types.Type):
         super().__init__(name=f"Reference({named})")
 
     def index_of(self, field: str) -> int:
-        """Return which field of the tuple it is."""
+        """Return the index of a field of the tuple."""
         return int(self.named.fields.index(field))
 
     def type_of(self, field: str) -> Any:
-        """Return the type of a field: a reference to what is a named tuple itself."""
+        """Return the type of a field; a named tuple has a reference type."""
         kind = self.named.types[self.index_of(field)]
         return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
@@ -68,7 +68,7 @@ def _field(
 
 
 def _emit_hint(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Emit the hint for the cell of an array at the indices that follow it."""
+    """Emit the prefetch instruction for an array cell at the given indices."""
     array = context.make_array(signature.args[0])(context, builder, args[0])
     pointer = cgutils.get_item_pointer(
         context, builder, signature.args[0], array, list(args[1:]), wraparound=False
@@ -87,5 +87,5 @@ def _emit_hint(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @intrinsic
 def hint(_typing: Any, matrix: Any, row: Any, column: Any) -> Any:
-    """Ask for the cache line of a cell of a matrix, and go on at once."""
+    """Prefetch the cache line of a matrix cell, without waiting."""
     return types.void(matrix, types.int64, types.int64), _emit_hint

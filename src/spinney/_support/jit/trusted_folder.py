@@ -13,10 +13,10 @@ create entries and only an owner may rename them. It may be passed, for the owne
 next folder is checked, too. Only the user and the superuser can then create names in a
 trusted folder, so no hard link in it is anybody else's.
 
-The folder ``__pycache__`` beside a module is a case of its own: who may write to the
-module can run code anyway, so its owner is trusted, and folders above are not checked.
+The folder ``__pycache__`` beside a module is different: whoever may write the module
+can run code anyway, so its owner is trusted, and folders above are not checked.
 
-On Windows, folders say who may write: nothing is checked there.
+On Windows access lists control writing, and nothing is checked here.
 """
 
 import errno
@@ -41,7 +41,7 @@ _MAX_STEPS = 255  # along a path, with those of symbolic links: some go in circl
 
 
 class UntrustedError(PermissionError):
-    """Somebody else could have written here."""
+    """Another user could have written here."""
 
     def __init__(self, reason: str, path: object) -> None:
         super().__init__(errno.EPERM, reason, str(path))
@@ -49,23 +49,23 @@ class UntrustedError(PermissionError):
 
 @dataclass(frozen=True)
 class _Rights:
-    """Who may write to what is trusted.
+    """The users and groups that may write to trusted files.
 
     Parameters
     ----------
     owners : frozenset of int
-        The users that files and folders may belong to.
+        The permitted owners of files and folders.
     group : int, optional
-        A group that may write to them.
+        A group with permission to write.
     """
 
     owners: frozenset[int]
     group: int | None = None
 
     def check(self, descriptor: int, path: object, *, passed: bool = False) -> None:
-        """Refuse what is open if others may write to it.
+        """Refuse an open file or folder to which others may write.
 
-        ``passed`` says that it is a folder on the way: it may be sticky.
+        ``passed`` marks a folder on the way, which may be sticky.
         """
         status = os.fstat(descriptor)
         self.check_owner(status, path)
@@ -83,7 +83,7 @@ class _Rights:
                 raise UntrustedError(reason, path)
 
     def check_owner(self, status: os.stat_result, path: object) -> None:
-        """Refuse what belongs to somebody else."""
+        """Refuse a file or folder of another user."""
         if status.st_uid not in self.owners:
             reason = "it belongs to another user"
             raise UntrustedError(reason, path)
@@ -96,7 +96,7 @@ class TrustedFolder:
     Parameters
     ----------
     path : path
-        Where it is, for messages.
+        The path, for messages.
     """
 
     path: Path
@@ -104,7 +104,7 @@ class TrustedFolder:
     _rights: _Rights | None = field(default=None, repr=False)
 
     def names(self) -> list[str]:
-        """Return the names of what is in it."""
+        """Return the names of the folder's entries."""
         at = self.path if self._descriptor is None else self._descriptor
         return sorted(os.listdir(at))
 
@@ -114,8 +114,8 @@ class TrustedFolder:
         Raises
         ------
         OSError
-            It is no regular file, a symbolic link, larger than ``limit`` bytes, or
-            somebody else could have written it.
+            The file is not regular, a symbolic link, larger than ``limit`` bytes, or
+            another user could have written it.
         """
         descriptor = os.open(
             self._relative(name), os.O_RDONLY | _OPEN, dir_fd=self._descriptor
@@ -137,8 +137,8 @@ class TrustedFolder:
     def write(self, name: str, parts: Iterable[bytes]) -> None:
         """Write a file so that a reader sees the old one or the new one.
 
-        All users may read it, whatever the user's mask: who compiles for an image is
-        not who runs it. Only its owner may write to it.
+        All users may read the file, whatever the umask: an image may be built and run
+        by different users. Only its owner may write to it.
         """
         temporary = f".spinney-{os.urandom(8).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN
@@ -158,7 +158,7 @@ class TrustedFolder:
             raise
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         with suppress(FileNotFoundError):
             os.unlink(self._relative(name), dir_fd=self._descriptor)
 
@@ -214,7 +214,7 @@ def trusted_folder(
 
 
 def _rights_of(module: Path) -> _Rights:
-    """Return who may change a module, beside the user and the superuser."""
+    """Return the rights for a module: its owner, the user and the superuser."""
     status = module.stat()
     group = status.st_gid if status.st_mode & stat.S_IWGRP else None
     return _Rights(frozenset({os.geteuid(), 0, status.st_uid}), group)
@@ -230,7 +230,7 @@ def _open_beside(module: Path, name: str, *, create: bool) -> int:
 
 
 def _descend(path: Path, rights: _Rights, *, create: bool) -> int:
-    """Return the descriptor of a folder, having checked all that lead to it.
+    """Return the descriptor of a folder, after checking all folders above.
 
     A symbolic link on the way is followed if the user or the superuser made it.
     """
@@ -257,10 +257,10 @@ def _descend(path: Path, rights: _Rights, *, create: bool) -> int:
 
 
 def _link_target(name: str, above: int | None, rights: _Rights) -> Path | None:
-    """Return what a symbolic link points to, None if it is none.
+    """Return the target of a symbolic link, None for other files.
 
-    Only the owner of a link can put another in its place, for nobody else can write to
-    the folder that it is in, unless that is sticky.
+    Only the owner of a link can replace it, because nobody else can write to its
+    folder, unless the folder is sticky.
     """
     try:
         status = os.stat(name, dir_fd=above, follow_symlinks=False)
@@ -273,7 +273,7 @@ def _link_target(name: str, above: int | None, rights: _Rights) -> Path | None:
 
 
 def _open_folder(name: str, above: int | None, *, create: bool) -> int:
-    """Return the descriptor of a folder in another, which no link leads to."""
+    """Return the descriptor of a folder in another, without following links."""
     try:
         return os.open(name, _FOLDER, dir_fd=above)
     except FileNotFoundError:
@@ -295,9 +295,9 @@ def _open_folder(name: str, above: int | None, *, create: bool) -> int:
 
 @cache
 def _is_private_group(number: int, user: int) -> bool:
-    """Return whether a group is called as a user and has no other member.
+    """Return whether a group has the name of a user and no other member.
 
-    Many systems give each user such a group, and let it write to what the user creates.
+    Many systems give each user such a group, with write permission to the user's files.
     """
     import grp
     import pwd
@@ -311,7 +311,7 @@ def _is_private_group(number: int, user: int) -> bool:
 
 
 def _has_access_list(descriptor: int) -> bool:
-    """Return whether more is said of who may write than the usual nine bits."""
+    """Return whether there are access rules beyond the usual nine permission bits."""
     if sys.platform != "linux":
         return True  # there is none that could be asked for
     try:

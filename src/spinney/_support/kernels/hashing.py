@@ -1,6 +1,6 @@
 """One word for each of many columns, or rows, in one pass over a matrix.
 
-What the words are is explained in ``spinney._support.column_hash`` and
+The words are defined in ``spinney._support.column_hash`` and
 ``spinney._support.row_order``.
 """
 
@@ -20,7 +20,7 @@ HALF = np.uint64(33)
 
 @entry
 def hash_columns(matrix, start, stop, hashes):
-    """Add a stretch of rows to the words of the columns."""
+    """Add a range of rows to the hashes of the columns."""
     for begin in range(start, stop, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, stop)
         for j in range(matrix.shape[1]):
@@ -33,7 +33,7 @@ def hash_columns(matrix, start, stop, hashes):
 
 @entry
 def hash_rows(matrix, start, stop, keys):
-    """Stir the columns into the keys of a stretch of rows."""
+    """Mix the columns into the keys of a range of rows."""
     for begin in range(start, stop, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, stop)
         for j in range(matrix.shape[1]):
@@ -43,7 +43,7 @@ def hash_rows(matrix, start, stop, keys):
 
 @kernel
 def word_of(cell):
-    """Return the bits of a number: one pattern for all that is missing, one for 0."""
+    """Return the bits of a number, with one pattern for missing, and one for 0."""
     if cell != cell:
         return MISSING_WORD
     return np.float64(cell + 0.0).view(np.uint64)
@@ -51,7 +51,7 @@ def word_of(cell):
 
 @kernel
 def mixed(word):
-    """Return a word whose bits all depend on each other."""
+    """Return a word with thoroughly mixed bits."""
     word += FACTOR
     word = (word ^ (word >> HALF)) * FIRST
     word = (word ^ (word >> HALF)) * SECOND

@@ -52,7 +52,7 @@ def grown_tree_arrays(
     recipe: Recipe,
     buckets: Buckets,
 ) -> TreeArrays:
-    """Return what kernels grew as a compact tree, or several side by side."""
+    """Return the records of kernels as a compact tree, or several packed trees."""
     attribute = records.ints[:, ATTRIBUTE].astype(np.int32)
     inner = np.flatnonzero(attribute >= 0)
     numeric = schema.target.is_numeric
@@ -86,7 +86,8 @@ def routing_fields(
 ) -> dict[str, Any]:
     """Return the fields of ``RoutingArrays`` for nodes or competitors.
 
-    For a cut between bins of many numbers only the lower edge is known; it is the cut.
+    For a cut between bins of many numbers only the lower edge is known; it becomes the
+    threshold.
     """
     attribute = records.ints[:, ATTRIBUTE].astype(np.int32)
     inner = np.flatnonzero(attribute >= 0)
@@ -109,9 +110,9 @@ def routing_fields(
 def thresholds_between(
     low: Floats, high: Floats, attribute: NDArray[Any], buckets: Buckets
 ) -> Floats:
-    """Return the midpoints of numbers, or the cuts in the middle of their buckets.
+    """Return the midpoints of neighbouring numbers, or cuts in the middle of buckets.
 
-    Where ``high`` is NaN, ``low`` is the threshold.
+    If ``high`` is NaN, ``low`` is the threshold.
     """
     cut, has_high = low.copy(), ~np.isnan(high)
     cut[has_high] = midpoints(low[has_high], high[has_high])
@@ -125,7 +126,7 @@ def thresholds_between(
 def _branches_by_code(
     records: NodeRecords, code_counts: CodeCounts, grouped: Integers
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Return the number of codes that records list, and the branch of each code."""
+    """Return the number of recorded codes per split, and the branch of each code."""
     listed = np.zeros(len(records.ints), np.int32)
     first, number = records.ints[grouped][:, [FIRST_LINE, N_LINES]].astype(np.int64).T
     if len(grouped):
@@ -141,7 +142,7 @@ def _branches_by_code(
 
 
 def moments_of(weights: Floats, *, numeric: bool) -> Floats:
-    """Return weights in the form of count tables."""
+    """Return weights with the last axis of count tables."""
     if not numeric:
         return weights
     weight, above, below, second = np.moveaxis(weights, -1, 0)
@@ -151,9 +152,9 @@ def moments_of(weights: Floats, *, numeric: bool) -> Floats:
 def set_missing_by_typical(
     records: NodeRecords, code_counts: CodeCounts, schema: Schema, typical: Floats
 ) -> None:
-    """Route later missing values as the typical value of the attribute.
+    """Route missing values of later rows as the typical value of the attribute.
 
-    For nodes or competitors with thresholds; no row had a missing value.
+    For nodes or competitors with thresholds, if no training value was missing.
     """
     routing = routing_fields(records, code_counts, schema, {})
     inner = np.flatnonzero(routing["attribute"] >= 0)
@@ -162,7 +163,7 @@ def set_missing_by_typical(
 
 
 class SurrogateTotals(NamedTuple):
-    """Totals of the rows that surrogates sent left; ``line_of`` has a node's line."""
+    """Totals of rows that surrogates sent left; ``line_of`` gives a node's line."""
 
     line_of: Integers
     weights: Floats
@@ -176,9 +177,9 @@ def branch_counts(
     *,
     numeric: bool,
 ) -> tuple[Floats, Integers, Floats]:
-    """Return weights and rows of both branches, without rows with a missing value.
+    """Return weights, rows and proportions of branches, nodes × 2 (× classes).
 
-    Return the proportions of the branches too; all are nodes × 2 (× classes).
+    Rows with a missing value are not counted.
     """
     width, n_counts = records.weights.shape[1] // 2, records.counts.shape[1] // 2
     children = records.ints[inner, LEFT_CHILD : LEFT_CHILD + 2]
@@ -209,5 +210,5 @@ def branch_counts(
 
 
 def _split_missing(missing: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
-    """Return the missing rows of the first branch, and of the other."""
+    """Return the missing rows of the first branch, and of the second."""
     return np.stack([first, missing - first], axis=1)

@@ -1,4 +1,4 @@
-"""Rows in the form of kernels: codes of one byte, and labels."""
+"""The training rows in the form of the kernels: one-byte codes, and labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def encode_cells(
     columns: Sequence[NDArray[Any]],
     buckets: Mapping[int, Floats] | None = None,
 ) -> Cells:
-    """Encode columns as ``Schema.encode`` gives them.
+    """Return columns in the form of ``Schema.encode`` as cells of the kernels.
 
     Numbers are binned by the ``buckets`` of their attribute, if given.
     """
@@ -88,7 +88,7 @@ def encode_cells(
 def _sparse_tail(
     codes: NDArray[np.uint8], by_attribute: NDArray[np.uint8], n_bins: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], int]:
-    """Return codes eight at a time, and the first of the sparse attributes."""
+    """Return words of eight codes each, and the index of the first sparse attribute."""
     p, n_rows = by_attribute.shape
     rows = np.arange(0, n_rows, max(1, n_rows // SPARSITY_ROWS))
     starts = np.arange(0, p, WORD_BYTES)
@@ -103,7 +103,7 @@ def _sparse_tail(
 
 
 def _aligned_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
-    """Return an array for codes, few rows of which span two cache lines."""
+    """Return an empty code array in which few rows span two cache lines."""
     width = 1 << (p - 1).bit_length() if p <= CACHE_LINE // 2 else -(-p // 32) * 32
     buffer = np.empty(n_rows * width + CACHE_LINE, np.uint8)
     start = -buffer.ctypes.data % CACHE_LINE
@@ -111,7 +111,7 @@ def _aligned_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
 
 
 def _number_matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return columns side by side, or the array that they are all views of."""
+    """Return columns as one matrix: the array behind all views, if there is one."""
     if not columns:
         return np.zeros((0, 0), np.float64)
     base = matrix_behind(columns)
@@ -159,10 +159,11 @@ class _NumberEncoder:
         )
 
     def encode(self, cuts: Sequence[Floats | None]) -> NDArray[np.bool_]:
-        """Encode all columns by their cuts; return which have one value a bin.
+        """Encode all columns; return whether each has one value per bin.
 
-        Columns without cuts are binned. If the sample shows few values, rare ones may
-        be missing: the column is encoded again with these, as long as they are few.
+        Columns without cuts are binned by a sample. If the sample shows few values,
+        rare ones may be missing: the column is encoded again with the rare values, if
+        they are few.
         """
         all_columns = np.arange(self.numbers.shape[1])
         if any(column_cuts is None for column_cuts in cuts):
@@ -204,7 +205,7 @@ class _NumberEncoder:
             encoding.values[j, : len(values)] = values
 
     def _encode(self, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Encode columns; return which of all have unexpected values."""
+        """Encode columns; return whether each column has unexpected values."""
         n_rows, q = self.numbers.shape
         index_edges(self.encoding)
 
@@ -216,7 +217,7 @@ class _NumberEncoder:
         return np.asarray(np.sum(in_threads(encode_range, n_rows), axis=0) > 0)
 
     def _all_values(self, j: int) -> Floats | None:
-        """Return all values of an encoded column; None if they are many."""
+        """Return all values of an encoded column, or None if there are many."""
         column, encoding = self.numbers[:, j].copy(), self.encoding
         bin_values = encoding.values[j]
         expected = bin_values[encoding.by_attribute[encoding.attributes[j]]]
@@ -236,7 +237,7 @@ def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
 def class_labels(
     classes: NDArray[Any], weights: Floats | None, n_classes: int
 ) -> Labels:
-    """Return classes and weights as labels."""
+    """Return the labels of a classification target."""
     whole = weights is None or bool(np.all(weights == np.floor(weights)))
     # Half a word holds the sum of all weights.
     fits = weights is None or float(weights.sum()) < 2.0**32
@@ -257,7 +258,7 @@ FEW_VALUES_FACTOR = 20  # times as many where all attributes of a forest have fe
 
 @dataclass(frozen=True, slots=True)
 class BinnedDataset:
-    """Encoded rows with the rules of the search."""
+    """The encoded rows, with the parameters of the search."""
 
     schema: Schema
     cells: Cells
@@ -276,11 +277,11 @@ def binned_dataset(
     altered: Floats | None = None,
     reference_weight: float | None = None,
 ) -> BinnedDataset:
-    """Encode rows for the kernels.
+    """Return the training rows encoded for the kernels.
 
-    The weights of classes are multiplied by ``altered``, except in limits. Limits that
-    are fractions refer to ``reference_weight``, by default that of these rows: trees of
-    a forest grow on bags of them.
+    Class weights are multiplied by ``altered``, except in limits. Fractional limits
+    refer to ``reference_weight``, by default the weight of these rows. A forest sets
+    it, since its trees grow on bags of the rows.
     """
     schema = training.schema
     buckets = _bucket_cuts(training, recipe)
@@ -358,9 +359,9 @@ def binned_dataset(
 
 
 def _has_few_values(cells: Cells) -> bool:
-    """Return whether every attribute has few values, in few rows.
+    """Return whether every attribute has few values, and the table few rows.
 
-    Then weighing rows by value and class is as fast as reading them; in a larger table
+    Then weighing rows by value and class is as fast as reading them. In a larger table
     each row is read once for all attributes.
     """
     few = (cells.column < 0) & (cells.n_bins <= WORD_BITS) & ~cells.nominal
@@ -380,7 +381,7 @@ def _bucket_cuts(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats
 
 
 def with_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
-    """Return cells whose numbers are replaced by the least number of their bucket."""
+    """Return cells in which each number is the least number of its bucket."""
     column, values = cells.column.copy(), cells.values.copy()
     for a in buckets:
         matrix = cells.singles if len(cells.singles) else cells.doubles
@@ -394,6 +395,6 @@ def with_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
 def _sums_are_exact(weights: Floats) -> bool:
     """Return whether weights add up exactly, so that siblings may be subtracted.
 
-    Sums of numbers may round; what has no rows follows from the weights.
+    Sums of target values may still round: empty bins are recognised by their weight.
     """
     return bool(np.all(weights == np.floor(weights))) and weights.sum() <= 2.0**53

@@ -1,4 +1,4 @@
-"""Tasks that the kernels of two branches can grow; asking loads no compiler."""
+"""The tasks that the kernels of binary trees can grow; checks load no compiler."""
 
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ REQUIRED_SETTINGS = {**UNBOUNDED_SETTINGS, "reuse_attributes": True}
 
 
 def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -> bool:
-    """Return whether the kernels of two branches grow what the plain learner would."""
+    """Return whether the kernels of binary trees grow the plain learner's tree."""
     schema = training.schema
     if schema.n_classes > MAX_CLASSES:
         return False
@@ -60,7 +60,7 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
 
 
 def _can_bucket(recipe: Recipe) -> bool:
-    """Return whether buckets are codes, and splits divide them in two."""
+    """Return whether buckets can be codes of binary splits."""
     buckets_are_codes = (
         recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MAX_CODES
     )
@@ -69,7 +69,7 @@ def _can_bucket(recipe: Recipe) -> bool:
 
 
 def _all_enter_average(training: "TrainingSet", criterion: Criterion) -> bool:
-    """Return whether no attribute has too many values for the average gain."""
+    """Return whether every attribute counts in the average gain."""
     max_values = criterion.many_values * training.weight * (1 - TOLERANCE)
     return not any(
         attribute.kind == "nominal" and len(attribute.values) >= max_values
@@ -78,7 +78,7 @@ def _all_enter_average(training: "TrainingSet", criterion: Criterion) -> bool:
 
 
 def _can_encode(schema: Schema, recipe: Recipe) -> bool:
-    """Return whether every attribute can be encoded, and split in two."""
+    """Return whether every attribute can be encoded, and has binary splits."""
     many_classes = schema.n_classes > 2
     criterion = recipe.measure(numeric=schema.target.is_numeric)
     many_classes = many_classes or not criterion.ordered
@@ -96,7 +96,7 @@ def _can_encode(schema: Schema, recipe: Recipe) -> bool:
 
 
 def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
-    """Return whether missing cells have one branch, or there are none."""
+    """Return whether rows with a missing value take one branch, or none are missing."""
     policy = policy_named(recipe.missing_policy)
     if policy.tries_branches or policy.surrogates:
         return True

@@ -1,4 +1,4 @@
-"""Nodes and competitors of a tree that compiled kernels grew, made on demand."""
+"""The nodes and competitors of a tree of compiled kernels, made on demand."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -69,8 +69,8 @@ def competitors_as_arrays(
 ) -> CandidateArrays:
     """Return competitors in the order of their nodes, without node numbers.
 
-    ``records`` are those of the competitors, ``nodes`` those of the tree. Missing
-    values of later rows go to the heavier side if no row was missing in training.
+    ``records`` are the competitors' records, and ``nodes`` the tree's. If no training
+    value was missing, missing values of later rows take the heavier side.
     """
     numeric = schema.target.is_numeric
     policy = policy_named(recipe.missing_policy)
@@ -163,9 +163,9 @@ def counted_candidates(
     gain: Floats,
     criterion: Criterion,
 ) -> CandidateArrays:
-    """Return splits of two branches with their counts, without node numbers.
+    """Return binary splits with their counts, without node numbers.
 
-    Numbers have the counts of both sides, other attributes those by code in
+    Numeric attributes have the counts of both sides; others have counts by code, from
     ``code_counts``.
     """
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], np.bool_)
@@ -257,8 +257,8 @@ class BinnedNodes(LazyNodes):
     def recounted(self, training: Any) -> "BinnedNodes | None":
         """Return the nodes counted on the true classes of their rows.
 
-        As in ``prune.mutable_nodes.recounted``: leaves keep their reason, unless they
-        are pure now. None if the target is numeric, or surrogates routed rows.
+        As in ``prune.mutable_nodes.recounted``, leaves keep their reason, unless they
+        are pure now. None if the target is numeric, or if surrogates routed rows.
         """
         target = self.schema.target
         if target.is_numeric or self.surrogate_totals is not None:
@@ -281,7 +281,7 @@ class BinnedNodes(LazyNodes):
         )
 
     def _missing(self, nodes: Integers) -> tuple[Floats, Integers]:
-        """Return weights and numbers of the rows with a missing value at nodes."""
+        """Return the weight and number of rows with a missing value at nodes."""
         width, n_counts = (
             array.shape[1] // 2 for array in (self.records.weights, self.records.counts)
         )

@@ -1,14 +1,14 @@
-"""One tree by several threads.
+"""The growing of one binary tree by several threads.
 
-The largest nodes are searched together, each thread taking some of the attributes; the
-subtrees of the others are grown in parallel::
+The largest nodes are searched together, each thread taking some of the attributes. The
+subtrees below them are grown in parallel::
 
           ●            searched together
         ●   ●
       ▲  ▲ ▲  ▲        grown in parallel, then put in printing order
 
 Threads do not change the tree: every attribute of a node is searched, ties go to the
-first, and a subtree depends on its own rows only.
+first attribute, and a subtree depends on its own rows only.
 """
 
 from collections.abc import Callable
@@ -100,7 +100,7 @@ class ParallelGrower:
 
 
 def typical_values(training: "TrainingSet") -> Floats:
-    """Return the typical value of each attribute; no cell is missing."""
+    """Return the typical value of each attribute, if no cell is missing."""
     return np.array(
         [
             typical_value(cells, training.sample_weights, attribute.kind)
@@ -112,7 +112,7 @@ def typical_values(training: "TrainingSet") -> Floats:
 
 
 def join_subtrees(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
-    """Join subtrees to one tree, each below the node and branch of its link."""
+    """Return one tree of subtrees, each below the node and branch of its link."""
     if len(parts) == 1:
         return parts[0]
     joined, starts = concatenate_subtrees(parts)
@@ -136,10 +136,10 @@ def grow_binned_tree(
     recipe: Recipe,
     options: Options | None = None,
 ) -> Tree:
-    """Grow the tree that the plain learner would grow.
+    """Return the tree that the plain learner would grow.
 
-    Its nodes are made on demand. Under costs it is grown on altered weights, and its
-    counts become the weights of the rows.
+    Its nodes are made on demand. Under costs the tree is grown on altered weights, and
+    its counts then become the weights of the rows.
     """
     options = options or Options()
     schema, class_weights = options.with_costs(training.schema), options.class_weights

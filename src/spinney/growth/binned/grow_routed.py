@@ -65,7 +65,8 @@ MIN_GROUP_ROWS = 4096
 class Level(NamedTuple):
     """Nodes of one depth: the spans of their rows, and their totals.
 
-    ``above`` has the numbers of their parents, ``side`` which child of these they are.
+    ``above`` has the numbers of their parents, and ``side`` the child index below the
+    parent.
     """
 
     spans: NDArray[np.int64]
@@ -76,14 +77,14 @@ class Level(NamedTuple):
 
     @property
     def n_rows(self) -> Integers:
-        """Number of rows of each."""
+        """The number of rows of each node."""
         return self.spans[:, 1] - self.spans[:, 0]
 
 
 class SplitLevel(NamedTuple):
-    """Nodes that were split, in the order of their level, and their children's spans.
+    """The split nodes of a level in order, and the spans of their children.
 
-    ``sums`` and ``counts`` are those of ``MissingRouting``, a line for each inner node.
+    ``sums`` and ``counts`` are as in ``MissingRouting``, one line per inner node.
     """
 
     level: Level
@@ -134,7 +135,7 @@ class _LevelGrower:
         return _in_printing_order(done, dataset)
 
     def split(self, level: Level, depth: int) -> Iterator[SplitLevel]:
-        """Split the nodes of a level: large ones by all threads, the others by one."""
+        """Split the nodes of a level: large nodes by all threads, others by one."""
         large = (level.n_rows > self.min_rows) & (len(self.ranges) > 1)
         large &= depth < self.dataset.rules.max_depth
         for index in np.flatnonzero(large).tolist():
@@ -161,7 +162,7 @@ class _LevelGrower:
         return self.route(level, grow_stack(self.dataset, self.rows, stack), stack)
 
     def route(self, level: Level, grown: Grown, stack: NodeStack) -> SplitLevel:
-        """Find the surrogates of nodes, and route their rows by them."""
+        """Find the surrogates of nodes, and route rows with a missing value by them."""
         dataset, ints = self.dataset, grown.records.ints
         n, inner = len(ints), ints[:, nodes.ATTRIBUTE] >= 0
         spans = _spans(level, stack, inner)
@@ -235,7 +236,7 @@ def _stack_with_level(dataset: BinnedDataset, level: Level, depth: int) -> NodeS
 
 
 def _node_groups(level: Level) -> Iterator[Level]:
-    """Give the nodes of a level in parts of about as many rows each."""
+    """Yield the nodes of a level in groups of similar numbers of rows."""
     if not len(level.spans):
         return
     before = np.cumsum(level.n_rows) - level.n_rows
@@ -246,7 +247,7 @@ def _node_groups(level: Level) -> Iterator[Level]:
 
 
 def _children(part: SplitLevel, number: int) -> Level:
-    """Return the children of nodes, the first of which has this number."""
+    """Return the children of nodes; ``number`` is the first node's number."""
     parents = number + np.flatnonzero(part.grown.records.ints[:, nodes.ATTRIBUTE] >= 0)
     width, n_counts = part.sums.shape[2], part.counts.shape[2]
     return Level(
@@ -261,7 +262,7 @@ def _children(part: SplitLevel, number: int) -> Level:
 def _in_printing_order(
     parts: Sequence[SplitLevel], dataset: BinnedDataset
 ) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
-    """Put the nodes of all levels into the order of printing."""
+    """Return the nodes of all levels in printing order."""
     levels = concatenated([part.level for part in parts])
     depth = links_of(levels.above).depth
     ends = np.cumsum(np.bincount(depth))[:-1]

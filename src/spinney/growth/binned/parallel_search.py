@@ -56,12 +56,12 @@ class ParallelNodeSearch:
         return int(run_task(search, int(task), first, last, floor))
 
     def run_in_threads(self, task: Task, floor: float = 0.0) -> None:
-        """Run a task, each thread for its own attributes."""
+        """Run a task in all threads, each for its own attributes."""
         pairs = zip(self.workspaces, self.ranges, strict=True)
         run_all([partial(self.run, task, work, *part, floor) for work, part in pairs])
 
     def split(self) -> Grown | None:
-        """Split the node; None if it is a leaf, whose record its subtree writes."""
+        """Split the node; return None for a leaf, whose subtree writes the record."""
         node, stack, search = self.node, self.stack, self.search
         if node.histograms is None:
             self.run_in_threads(Task.COUNT)
@@ -94,7 +94,7 @@ class ParallelNodeSearch:
         return left, right
 
     def choose_attribute(self) -> int:
-        """Return the attribute whose split is best, -1 for none.
+        """Return the attribute with the best split, or -1.
 
         The first workspace then has the results of all threads.
         """
@@ -111,7 +111,7 @@ class ParallelNodeSearch:
         return self.run(Task.CHOOSE, merged, 0, 0, 0.0)
 
     def count_children(self, left: RowRange, right: RowRange) -> None:
-        """Count the smaller child; the larger one is the difference."""
+        """Count the smaller child, and subtract it to get the larger one."""
         if self.dataset.rules.subtract and self.node.histograms is not None:
             smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
             search = ParallelNodeSearch(self.dataset, self.rows, self.ranges, smaller)
@@ -122,12 +122,12 @@ class ParallelNodeSearch:
 
 
 def min_parallel_rows(n_rows: int) -> int:
-    """Return the most rows of a node that one thread searches."""
+    """Return the number of rows up to which one thread searches a node."""
     return max(MIN_PARALLEL_ROWS, n_rows // PARALLEL_ROWS_DIVISOR)
 
 
 def attribute_ranges(cells: Cells) -> Ranges:
-    """Return a range of attributes for each thread that take equally long to count."""
+    """Return a range of attributes per thread, with equal times of counting."""
     p = len(cells.n_bins)
     n = min(n_threads(), p)
     cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / SPARSE_PER_DENSE).cumsum()

@@ -1,4 +1,4 @@
-"""The records of a grown tree over the same rows with other labels."""
+"""The records of a grown tree, counted over the same rows with other labels."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ def recount(
 ) -> tuple[NodeRecords, CodeCounts]:
     """Return the records of a classification tree, counted on the true classes.
 
-    The rows are those of the training. Under ``costs`` gains use altered weights.
+    The rows are the rows of ``training``. Under ``costs`` gains use altered weights.
     """
     counter = _RowCounter(records, code_counts, training)
     ints, floats = records.ints.copy(), records.floats.copy()
@@ -98,7 +98,7 @@ class _RowCounter:
         route_tree(tree, np.zeros(BINS, np.int64), np.empty(n_rows, np.int64))
 
     def rows_at(self, nodes: Integers) -> tuple[Integers, NDArray[np.uint32]]:
-        """Return the rows of nodes, and the node of each."""
+        """Return the rows at some nodes, and the node of each row."""
         begin, end = self.spans[nodes].T
         sizes = end - begin
         return np.repeat(nodes, sizes), self.rows[
@@ -108,7 +108,7 @@ class _RowCounter:
     def tallied(
         self, owner: Integers, rows: NDArray[np.uint32], n: int
     ) -> tuple[Floats, Integers]:
-        """Return the weights and numbers of rows by owner and class."""
+        """Return weights and numbers of rows, summed by owner and class."""
         keys, records = owner * self.width + self.classes[rows], (n, self.width)
         weights = np.bincount(keys, self.weights[rows], minlength=n * self.width)
         counts = np.bincount(keys, minlength=n * self.width)

@@ -1,4 +1,4 @@
-"""The subtree of a range of rows, grown by one thread."""
+"""The subtrees of single nodes, each grown by one thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ INITIAL_COMPETITOR_NODES = 256  # nodes with competitors
 
 
 class Grown(NamedTuple):
-    """Records of nodes, their code counts, and competitors."""
+    """The records of grown nodes, their code counts, and their competitors."""
 
     records: NodeRecords
     code_counts: CodeCounts
@@ -87,7 +87,7 @@ def new_search(
     n_lines: int,
     n_competitors: int,
 ) -> SearchState:
-    """Return the state of a search with space for so many nodes, lines, competitors."""
+    """Return the state of a search with space for these numbers of lines."""
     p, n_drawn = len(dataset.cells.n_bins), dataset.rules.n_drawn
     width = dataset.rules.width
     n_counts, drawn = stack.counts.shape[1], n_drawn if n_drawn < p else 0
@@ -122,7 +122,7 @@ def grow_range(dataset: BinnedDataset, rows: PackedRows, node: RowRange) -> Grow
 
 
 def grow_stack(dataset: BinnedDataset, rows: PackedRows, stack: NodeStack) -> Grown:
-    """Grow the nodes on a stack, and below."""
+    """Return the grown subtrees of the nodes on a stack."""
     return _grown(Task.GROW, dataset, rows, stack, no_bags())
 
 
@@ -132,21 +132,21 @@ def grow_bags(
     seeds: NDArray[np.uint64],
     base: Floats | None,
 ) -> tuple[Grown, Integers]:
-    """Grow a tree of a forest for each bag, one after the other.
+    """Return the trees of some bags, and the index of each tree's root.
 
-    Return the nodes of all, numbered through, and the root of each tree.
+    The nodes of all trees are numbered consecutively.
 
     Parameters
     ----------
     dataset : BinnedDataset
         All rows, encoded.
     in_bags : array of uint8, trees × rows
-        How often each row is in each bag.
+        The number of occurrences of each row in each bag.
     seeds : array of uint64
-        Seed of the draws at the nodes, one a tree.
+        The seeds of the draws at nodes, one per tree.
     base : array, optional
         Weight of a row per occurrence in a bag; 1 by default. If there are several
-        bags, each weighs less than 2³², and weights are integers.
+        bags, weights are integers, and each bag weighs less than 2³².
     """
     base = np.zeros(0) if base is None else base
     are_whole, total = bool(np.all(base == np.floor(base))), float(base.sum())
@@ -211,9 +211,9 @@ def _grown(
 
 
 def concatenate_subtrees(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
-    """Return concatenated subtrees, and where each begins and ends.
+    """Return concatenated subtrees, and the bounds of each.
 
-    Records and competitors are renumbered; links between subtrees are set elsewhere.
+    Records and competitors are renumbered; the caller sets links between subtrees.
     """
     records, code_counts, competitors = (
         concatenated(arrays) for arrays in zip(*parts, strict=True)

@@ -32,14 +32,14 @@ NodeArrays = tuple[NDArray[np.int32], Floats, NDArray[np.int64], NDArray[np.int6
 
 
 class RowWeights(NamedTuple):
-    """Own weights of rows, and whether each is 1."""
+    """The weights of rows, and whether each is 1."""
 
     weights: Floats
     unit: bool
 
 
 def row_weights(weights: Floats | None, n_rows: int) -> RowWeights:
-    """Return the weights of rows, None for 1 each."""
+    """Return the weights of rows; None means that each row weighs 1."""
     weights = np.ones(n_rows) if weights is None else weights
     return RowWeights(weights, bool(np.all(weights == 1.0)))
 
@@ -62,7 +62,7 @@ def empty_surrogates(
 class SurrogateFinder:
     """Search for surrogates at nodes, whose rows are ranges of one array.
 
-    ``tree`` are the arrays of the nodes; lines of ``records`` receive their surrogates.
+    ``tree`` has the arrays of the nodes. ``records`` receives their surrogates.
     """
 
     def __init__(
@@ -84,7 +84,8 @@ class SurrogateFinder:
     ) -> None:
         """Find the surrogates of a range of nodes by one thread.
 
-        None has more than ``n_rows`` rows. With ``routes`` their rows are routed first.
+        No node has more than ``n_rows`` rows. With ``routes`` their rows are routed
+        first.
         """
         steps = (routes, True, True)
         self._step(nodes, self.all_attributes, steps, self._workspace(n_rows))
@@ -115,7 +116,7 @@ class SurrogateFinder:
         steps: tuple[bool, bool, bool],
         work: SurrogateWorkspace,
     ) -> None:
-        """Make these steps at a range of nodes."""
+        """Run the selected steps at a range of nodes."""
         ints, floats, by_code, spans = self.tree
         search = SurrogateSearch(
             self.cells,
@@ -132,7 +133,7 @@ class SurrogateFinder:
         find_surrogates(search, nodes, attributes, steps)
 
     def _workspace(self, n_rows: int) -> SurrogateWorkspace:
-        """Return a workspace for nodes of up to so many rows."""
+        """Return a workspace for nodes of up to ``n_rows`` rows."""
         p = len(self.cells.n_bins)
         size = max(n_rows, BINS, int(self.records.floats.shape[1]))
         return SurrogateWorkspace(

@@ -1,11 +1,11 @@
-"""Growing on rows in memory, and on training folds of them.
+"""Growing on rows in memory, and on their training folds.
 
 With a forest teacher, a tree grows on smoothed labels and is then counted again on the
-true ones: every number that it shows is of rows as they are.
+true labels. So every printed number is about the original rows.
 
 The forest's bags and the folds are drawn among *copies* of the rows: one per unit of
-weight, in an order that depends on their cells only. So a shuffled table gives the same
-tree, and so do two rows in place of one of weight 2.
+weight, in an order that depends on their cells only. So shuffling the table has no
+effect, and two rows of weight 1 equal one row of weight 2.
 """
 
 import warnings
@@ -37,10 +37,10 @@ from spinney.trees.criteria import CRITERIA
 
 
 def warn_of_squared_error_pruning(recipe: Recipe, target: Target) -> None:
-    """Warn if cost-complexity pruning uses squares for a tree of Poisson deviance.
+    """Warn if cost-complexity pruning uses squared errors for Poisson deviance.
 
-    Moments do not give the deviance of counts: Σ y ln y is missing, and at a leaf of
-    mean 0 it is infinite for the first held-out event.
+    The moments do not give the deviance of counts: Σ y ln y is missing, and at a leaf
+    of mean 0 it is infinite for the first held-out event.
     """
     if target.is_numeric and recipe.measure(numeric=True) is CRITERIA["poisson"]:
         warn(
@@ -56,7 +56,7 @@ FoldTrees = Sequence[tuple[Mask, Tree]]
 
 @dataclass(frozen=True)
 class RowCopies:
-    """Training rows, and their copies, among which everything is drawn."""
+    """The training rows, and their copies, among which bags and folds are drawn."""
 
     training: TrainingSet
 
@@ -68,7 +68,7 @@ class RowCopies:
 
     @cached_property
     def copies(self) -> TrainingSet:
-        """The rows in order, repeated by weight; once each if it is not whole."""
+        """The rows in order, repeated by weight; once each if weights are fractions."""
         rows, weight = self.order.places, self.order.weight
         copies = self.training.take(rows)
         if weight is None:
@@ -77,7 +77,7 @@ class RowCopies:
         return replace(copies, weights=weights)
 
     def sample(self, max_copies: int) -> "RowCopies":
-        """Return at most so many of the copies, spread evenly over their order."""
+        """Return at most ``max_copies`` copies, spread evenly over their order."""
         n_copies = len(self.copies.classes)
         if n_copies <= max_copies:
             return self
@@ -87,24 +87,24 @@ class RowCopies:
 
 @dataclass(frozen=True)
 class FoldGrowth:
-    """Growing on rows in memory, and on all of their folds but one.
+    """Growing on rows in memory, on all rows or on all folds but one.
 
     Parameters
     ----------
     rows : RowCopies
         The rows.
     recipe : Recipe
-        How trees grow; if its ``forest`` is more than 0, on labels that a forest has
-        smoothed.
+        The recipe of the trees; if ``forest`` is above 0, labels are smoothed by a
+        forest.
     options : Options
         The user's options beside the recipe.
     max_held_out : int, optional
-        The copies to hold out at least; further folds are not held out. All folds are
-        if not given.
+        The number of copies after which no further fold is held out; by default all
+        folds are held out.
     grown : function
         Called after each tree.
     grown_folds : sequence of (mask, Tree), optional
-        The folds of the recipe with their unpruned trees, if they have been grown.
+        The folds of the recipe with their unpruned trees, if known.
     """
 
     rows: RowCopies
@@ -116,7 +116,7 @@ class FoldGrowth:
 
     @property
     def training(self) -> TrainingSet:
-        """The rows as they are."""
+        """The original rows."""
         return self.rows.training
 
     @property
@@ -126,7 +126,7 @@ class FoldGrowth:
 
     @cached_property
     def labels(self) -> Floats | None:
-        """The labels of all copies as a forest smooths them, if there is one."""
+        """The labels of all copies, smoothed by a forest; None without a forest."""
         if not self.recipe.forest:
             return None
         from spinney.growth.folds.teacher import smoothed_labels
@@ -150,10 +150,10 @@ class FoldGrowth:
     def _grow_tree(
         self, training: TrainingSet, labels: Floats | None, *, competitors: bool = True
     ) -> Tree:
-        """Return the unpruned tree of some rows with these labels, or their own.
+        """Return the unpruned tree of some rows, with ``labels`` or their own.
 
         A tree that is counted again loses the ``competitors`` of its splits, and a
-        fold's tree needs none: so the forest's compiled kernels may grow them.
+        fold's tree needs none. So the forest's compiled kernels may grow these trees.
         """
         recipe, options = self.recipe, self.options
         if labels is None:
@@ -183,7 +183,7 @@ class FoldGrowth:
         return self._with_possible_splits(lambda growth: growth.grow_on(mask))
 
     def finished(self, mask: Mask) -> Tree:
-        """Return the tree of some copies, pruned, and with models at its leaves."""
+        """Return the tree of some copies, pruned, with models at its leaves."""
         rows = TrainingData(self.copies.take(mask))
         tree = self._with_possible_splits(
             lambda growth: grow_and_prune(rows, growth.recipe, growth.options).tree
@@ -205,12 +205,12 @@ class FoldGrowth:
 
     @cached_property
     def fold_trees(self) -> FoldTrees:
-        """The copies of each of the recipe's own folds, and the tree of the others."""
+        """The copies of each fold of the recipe, and the tree of the other folds."""
         masks = self.held_out(self.folds)
         return [(held_out, self.regrow(~held_out)) for held_out in masks]
 
     def held_out(self, folds: Integers) -> Iterator[Mask]:
-        """Give the copies of each fold, until enough are held out."""
+        """Yield the mask of copies in each fold, until enough are held out."""
         n_held_out = 0
         for fold in np.unique(folds):
             if self.max_held_out is not None and n_held_out >= self.max_held_out:
@@ -220,7 +220,7 @@ class FoldGrowth:
             yield mask
 
     def cross_validation_rows(self, folds: Integers) -> CrossValidationRows:
-        """Return the copies, and the trees of all folds but one."""
+        """Return the copies, and for each fold the tree of the other folds."""
         training, scale = self.copies, self.options.class_weights
         weights = training.sample_weights
         if scale is not None:
@@ -251,7 +251,7 @@ class FoldGrowth:
 
     @cached_property
     def folds(self) -> Integers:
-        """The fold of each copy, by the recipe."""
+        """The recipe's fold of each copy."""
         recipe, training = self.recipe, self.copies
         target, n_rows = training.schema.target, len(training.classes)
         is_set = not recipe.given.isdisjoint(("folds", "pruning"))

@@ -56,7 +56,7 @@ MAX_LOSS = 1e280
 
 
 class RecipeChoice(NamedTuple):
-    """A recipe, the scores of all candidates, and the growth if folds chose it.
+    """The chosen recipe, the scores of all candidates, and the growth if any.
 
     If candidates were compared on all rows, it has their errors by fold, too.
     """
@@ -68,7 +68,7 @@ class RecipeChoice(NamedTuple):
 
     @property
     def risk(self) -> float:
-        """The held-out error of the chosen candidate; 0 if nothing was tried."""
+        """The held-out error of the chosen candidate; 0 without a comparison."""
         return next((score.risk or 0.0 for score in self.scores if score.chosen), 0.0)
 
 
@@ -79,11 +79,11 @@ def choose_recipe(
     *,
     on_tree: Callable[[], object] = lambda: None,
 ) -> RecipeChoice:
-    """Return one of the candidates, and the scores of all; a single one is not tried.
+    """Return one of the candidates, and the scores of all; a single one has no score.
 
-    A large table compares them on some of its rows; a small one does not, unless a user
-    sets folds. ``on_tree`` is called after each tree: each candidate grows one for each
-    fold, and one more.
+    A large table compares candidates on a sample of rows. A small table compares none,
+    unless a user sets folds. ``on_tree`` is called after each tree: each candidate
+    grows a tree per fold, and one more.
     """
     first, *others = candidates.values()
     if not others or len(training.classes) < 2:
@@ -124,7 +124,7 @@ def _max_compared(training: TrainingSet) -> int:
 
 
 def _is_small(training: TrainingSet) -> bool:
-    """Return whether rows are too few for folds; a row of weight 2 is two rows."""
+    """Return whether there are too few rows for folds, a row of weight 2 being two."""
     n_rows, weights = float(len(training.classes)), training.weights
     if weights is not None:
         n_rows = max(float(weights.sum()), float(np.count_nonzero(weights)))
@@ -165,7 +165,7 @@ def _smallest_trial(trials: Sequence[_Trial]) -> int:
 
 
 def smallest_of_best(scores: Sequence[RecipeScore]) -> int:
-    """Return the index of the fewest leaves among candidates of nearly least error."""
+    """Return the index of the smallest tree among candidates of nearly least error."""
     errors = np.array([score.risk for score in scores], np.float64)
     deviations = np.array([score.deviation for score in scores], np.float64)
     leaves = np.array([score.leaves for score in scores], np.int64)

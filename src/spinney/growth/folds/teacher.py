@@ -9,7 +9,7 @@ mixture of such predictions and the true labels finds better splits, and stays o
 
 A row then counts at several classes with fractions of its weight, which count tables
 can hold. Only the search for splits uses these labels: the finished tree counts the
-rows as they are.
+original rows.
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ TREES = RECIPES["cart"].changed(missing_policy="branch")
 
 
 def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":
-    """Return training rows with smoothed labels: a row comes once for each class."""
+    """Return the training rows with smoothed labels: one row per class."""
     if training.schema.target.is_numeric:
         return replace(training, classes=labels)
     rows, classes = np.nonzero(labels)
@@ -68,8 +68,7 @@ def smoothed_labels(training: "TrainingSet", forest_weight: float, seed: int) ->
 def _out_of_bag_predictions(training: "TrainingSet", seed: int) -> Floats:
     """Return the out-of-bag predictions of a forest for its rows.
 
-    A row in every bag, such as one of nearly all the weight, keeps its own class or
-    number.
+    A row in every bag, such as a row of nearly all the weight, keeps its own label.
     """
     numeric = training.schema.target.is_numeric
     settings = ForestSettings(
@@ -97,13 +96,12 @@ def _out_of_bag_predictions(training: "TrainingSet", seed: int) -> Floats:
 
 
 def _for_forest(training: "TrainingSet") -> "TrainingSet":
-    """Return the rows in a form that compiled kernels take, for any attributes.
+    """Return the rows in a form that the compiled kernels take.
 
-    Numbers become ranks: a forest needs no more, and another unit of a column changes
-    neither trees nor bags. A category with more values than the kernels can put into
-    two subsets becomes an indicator of each value, or, with very many values, its codes
-    as numbers. Weights are rounded to a few steps, so that a row of nearly all the
-    weight is in every bag.
+    Numbers become ranks: ranks suffice for a forest, and the unit of a column changes
+    neither trees nor bags. A category with too many values for the kernels' subsets
+    becomes an indicator per value, or, with very many values, numeric codes. Weights
+    are rounded to a few steps, so that a row of nearly all the weight is in every bag.
     """
     schema = training.schema
     max_values = {"ordinal": MAX_CODES, "nominal": MAX_CODES}

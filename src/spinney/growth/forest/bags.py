@@ -1,14 +1,15 @@
-"""The bags of a forest: which rows each tree is grown on.
+"""The bags of a forest: the rows on which each tree is grown.
 
-A bag is drawn among *copies* of the rows, one per unit of weight if weights are whole,
-in an order that depends on the cells. So a shuffled table gives the same forest, and a
-row of weight 2 the same as two rows. The bag of a tree depends on the seed of the
-forest and on the number of the tree. A forest keeps no bags, and draws them again.
+A bag is drawn among *copies* of the rows, one per unit of weight if weights are
+integers, in an order that depends on the cells. So shuffling the table has no effect,
+and a row of weight 2 equals two rows. The bag depends on the seed of the forest and the
+number of the tree. A forest stores no bags, and draws them again.
 
 Remote rows, and rows with ``bootstrap="hash"``, are drawn by their hash
-(:mod:`spinney.sources.rows.row_hashing`), each independently of the others: as often as
-Poisson's law gives, or without replacement with one probability. So a bag has about the
-wanted number of rows. An empty bag is replaced by all rows.
+(:mod:`spinney.sources.rows.row_hashing`), independently of each other. Counts with
+replacement follow a Poisson distribution; without replacement all rows have one
+probability. So a bag has about the wanted number of rows. An empty bag is replaced by
+all rows.
 """
 
 from collections.abc import Mapping
@@ -72,14 +73,14 @@ _SAMPLE_SEED = hash_mixing(SAMPLE_SIZE)
 
 
 def bag_sample(settings: ForestSettings, number: int, n_rows: int) -> HashSample:
-    """Return how the bag of a tree is drawn by the hashes of rows."""
+    """Return the sample of row hashes that makes the bag of a tree."""
     rate = settings.bag_size(n_rows) / n_rows
     mixing = hash_mixing(tree_seeds(settings.seed, number)[1])
     return sample_bag(rate, mixing, replace=settings.replace)
 
 
 def class_scale(settings: ForestSettings, sums: Floats) -> Floats | None:
-    """Return the factors of class weights, for classes of these weights."""
+    """Return the factors of class weights, for classes with these total weights."""
     class_weight = settings.class_weight
     if class_weight is None:
         return None
@@ -107,7 +108,7 @@ class SampledRows:
 
 
 def sampled_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags | None":
-    """Return the bags of a sample of rows, drawn by hash; None if it does not fit."""
+    """Return the bags of a sample drawn by hash; None if memory is too small."""
     totals = rows.root()
     n_rows = totals.n_rows
     if rows.max_rows < min(n_rows, SAMPLE_SIZE + SAMPLE_SIZE // 10):  # about so many
@@ -132,7 +133,7 @@ def bags_in_memory(
 
 
 def sample_refusal(rows: SampleableRows) -> ParameterError:
-    """Return the refusal to choose a shrinkage without an out-of-bag sample."""
+    """Return the error for choosing a shrinkage without an out-of-bag sample."""
     return refusal(
         Setting("shrinkage", None),
         f"is chosen by about {SAMPLE_SIZE} out-of-bag rows, and {rows.max_rows} fit "
@@ -149,7 +150,7 @@ def sample_refusal(rows: SampleableRows) -> ParameterError:
 class ForestBags:
     """The bags of all trees over some rows.
 
-    ``sample`` has the facts of all rows if these are drawn by hash.
+    ``sample`` has the totals of all rows if these rows are a sample drawn by hash.
     """
 
     training: TrainingSet
@@ -158,7 +159,7 @@ class ForestBags:
 
     @property
     def row_weight(self) -> float:
-        """The mean weight of a row, or of a copy, of all rows."""
+        """The mean weight of a row, or of a copy, over all rows."""
         if self.sample is not None:
             return self.sample.weight / self.sample.n_rows
         n_copies = len(self.training.classes)
@@ -168,7 +169,7 @@ class ForestBags:
 
     @cached_property
     def copies(self) -> Copies | None:
-        """The rows that bags are drawn from; None if every tree has all."""
+        """The copies from which bags are drawn; None if every tree has all rows."""
         if not self.settings.bootstrap:
             return None
         if self.settings.bootstrap == HASH:
@@ -179,7 +180,7 @@ class ForestBags:
 
     @property
     def base(self) -> Floats | None:
-        """The weight of rows that are in a bag once; None if it is 1."""
+        """The weight of each row per occurrence in a bag; None if it is 1."""
         copies = self.copies
         if copies is None or copies.weight is None:
             return self.training.weights
@@ -189,7 +190,7 @@ class ForestBags:
 
     @property
     def weight(self) -> float | None:
-        """The weight of every bag; None if bags may differ."""
+        """The common weight of all bags; None if bags may differ."""
         if self.settings.class_weight is not None:
             return None
         copies = self.copies
@@ -200,7 +201,7 @@ class ForestBags:
         return self.settings.bag_size(len(copies.places)) * copies.weight
 
     def sums_are_exact(self) -> bool:
-        """Return whether sums over the rows of any bag are exact, in whatever order."""
+        """Return whether sums over the rows of any bag are exact in any order."""
         if self.settings.class_weight == "balanced_subsample":
             return False
         copies, max_times = self.copies, 1
@@ -217,7 +218,7 @@ class ForestBags:
         return {}
 
     def _seeds(self, numbers: range) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return the seeds of the nodes of trees, and those of their bags, in words."""
+        """Return the node seeds and the bag seeds of trees, as words."""
         nodes = np.empty(len(numbers), np.uint64)
         words = np.empty((len(numbers), 4), np.uint64)
         for place, number in enumerate(numbers):
@@ -236,11 +237,11 @@ class ForestBags:
         return self._seeds(numbers)[0]
 
     def counts(self, number: int) -> NDArray[np.uint32]:
-        """Return how often each row is in the bag of a tree."""
+        """Return the count of each row in the bag of a tree."""
         return np.asarray(self.counts_of(self.drawn(range(number, number + 1)))[0])
 
     def counts_of(self, drawn: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Return how often each row is in bags, from the draws of copies."""
+        """Return the counts of rows in bags, from the counts of copies."""
         n_rows, copies = len(self.training.classes), self.copies
         if copies is None:
             return drawn
@@ -253,7 +254,7 @@ class ForestBags:
         return counts
 
     def drawn(self, numbers: range, *, compiled: bool = False) -> NDArray[np.uint32]:
-        """Return how often each copy is in the bags of some trees, trees × copies.
+        """Return the counts of copies in the bags of some trees, trees × copies.
 
         ``compiled`` allows kernels.
         """
@@ -301,7 +302,7 @@ class ForestBags:
         return row_hashes(self.training)
 
     def out_of_bag(self, number: int) -> NDArray[np.bool_]:
-        """Return the out-of-bag rows of a tree, whose twins are out too, as a mask."""
+        """Return a mask of a tree's out-of-bag rows; equal rows have the same value."""
         copies = self.copies
         counts = self.counts(number)
         return np.asarray((counts if copies is None else counts[copies.twins]) == 0)
@@ -309,8 +310,8 @@ class ForestBags:
     def class_weights(self, counts: NDArray[np.uint32] | None = None) -> Floats | None:
         """Return the factors of class weights, for a tree with this bag.
 
-        "balanced" makes the classes of all rows equal in weight, "balanced_subsample"
-        those of the bag.
+        "balanced" gives the classes of all rows equal weight, "balanced_subsample" the
+        classes of the bag.
         """
         setting, n_classes = self.settings.class_weight, self.training.schema.n_classes
         if not isinstance(setting, str):

@@ -21,10 +21,10 @@ MAX_NUMBERS = 250_000  # at the nodes of trees that vote together
 
 
 class OutOfBagSample:
-    """A sample of rows, and the trees for which each is out-of-bag.
+    """A sample of rows, and the trees for which each row is out-of-bag.
 
-    They are spread evenly among the copies, whose order depends on the cells: so
-    neither the rows' order nor a weight instead of copies changes anything.
+    The sample is spread evenly over the copies, whose order depends on the cells. So
+    neither row order, nor a weight in place of copies, changes the sample.
     """
 
     def __init__(self, bags: ForestBags, copies: Integers) -> None:
@@ -36,11 +36,11 @@ class OutOfBagSample:
         self._out_of_bag: dict[int, NDArray[np.bool_]] = {}
 
     def add_bags(self, numbers: range, drawn: NDArray[np.uint32]) -> None:
-        """Take over the bags of some trees."""
+        """Store the bags of some trees."""
         self._out_of_bag.update(zip(numbers, drawn[:, self._places] == 0, strict=True))
 
     def out_of_bag(self, numbers: range) -> NDArray[np.bool_]:
-        """Return which rows are out-of-bag for some trees, rows × trees."""
+        """Return whether rows are out-of-bag for trees, rows × trees."""
         for number in numbers:
             if number not in self._out_of_bag:
                 tree = range(number, number + 1)
@@ -51,11 +51,11 @@ class OutOfBagSample:
 def best_shrinkage(
     forest: Forest, sample: OutOfBagSample, *, compiled: bool, threads: int
 ) -> float:
-    """Return the shrinkage of least loss on out-of-bag rows, the least of equals.
+    """Return the shrinkage of least loss on out-of-bag rows; ties go to the smallest.
 
-    The loss is the squared error, or minus the logarithm of the probability of a row's
-    class. There half a tree more votes for all classes alike, so that no probability is
-    0, and few trees that agree are not trusted. ``compiled`` allows kernels.
+    The loss is the squared error, or the negative log-likelihood of a row's class. For
+    the latter, each class gets an equal fraction of half a vote, so no probability is
+    0, and agreement of few trees counts less. ``compiled`` allows kernels.
     """
     bags, rows = sample.bags, sample.rows
     training = bags.training
@@ -95,7 +95,7 @@ def best_shrinkage(
 
 
 def _runs(forest: Forest) -> list[range]:
-    """Return runs of trees that have few numbers at their nodes."""
+    """Return ranges of trees with a limited number of outputs at their nodes."""
     wide = forest.n_outputs + len(SHRINKAGES)
     ends = np.cumsum(wide * forest.members.sizes)
     starts = np.flatnonzero(np.diff(ends // MAX_NUMBERS, prepend=-1))
@@ -110,7 +110,7 @@ def _plain_votes(
     output: Integers,
     shrinkages: tuple[float, ...],
 ) -> Floats:
-    """Return the summed predictions of one output of rows, rows × shrinkages."""
+    """Return the summed predictions of each row's own output, rows × shrinkages."""
     total = np.zeros((len(out), len(shrinkages)))
     for number, is_out in zip(numbers, out.T, strict=True):
         rows = np.flatnonzero(is_out)
@@ -129,7 +129,7 @@ def _compiled_votes(
     output: Integers,
     shrinkages: tuple[float, ...],
 ) -> Floats:
-    """Return the same by compiled kernels."""
+    """Return the sums of ``_plain_votes`` by compiled kernels."""
     from spinney.growth.forest.kernels.path_sums import Paths, add_paths
     from spinney.trees.predict.compiled import gather
 

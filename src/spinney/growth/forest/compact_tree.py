@@ -1,8 +1,8 @@
-"""Compact trees of a forest: few small arrays each, completed on access.
+"""Compact trees of a forest: a few small arrays each, completed on access.
 
-A forest has many trees, so each is small: narrow numbers, and nothing that follows from
-the rest. The predictions of nodes are computed for rows, and a readable node is made on
-first access.
+Trees of a forest are stored small: narrow number types, and no derived data. The
+predictions of nodes are computed when rows are predicted, and a readable node is made
+on first access.
 """
 
 import math
@@ -59,7 +59,7 @@ def narrowed(weights: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def with_counted_gains(tree: TreeArrays, schema: Schema, recipe: Recipe) -> TreeArrays:
-    """Return trees of two branches, side by side, with gains from their counts.
+    """Return packed trees of binary splits with gains computed from their counts.
 
     Kernels compute the same gains, but round in another order.
     """
@@ -96,7 +96,7 @@ def completed(
 def outputs_of_trees(
     tree: TreeArrays, target: Target, recipes: Sequence[Recipe]
 ) -> Floats:
-    """Return the outputs of each node, by the estimate of its tree's recipe."""
+    """Return the outputs of each node, by the probability estimate of its recipe."""
     outputs = outputs_of_tree(tree, target, recipes[0])
     estimates = [(recipe.probability, recipe.m) for recipe in recipes]
     other_estimates = set(estimates) - {estimates[0]}
@@ -122,7 +122,8 @@ def readable(tree: TreeArrays, schema: Schema, recipe: Recipe) -> Tree:
 def with_value_sets(tree: TreeArrays, schema: Schema) -> TreeArrays:
     """Return a tree whose cuts of ordered nominal values are sets of values.
 
-    A forest orders many values, so that a cut is one number.
+    A forest orders the values of high-cardinality attributes, so each cut is one
+    number.
     """
     sizes = np.array([len(attribute.values) for attribute in schema.attributes])
     nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
@@ -153,7 +154,7 @@ class CompactNodes(LazyNodes):
         return completed(self.tree, self.schema.target, (self.recipe,))
 
     def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
-        """Return the split that won, with the counts of its branches."""
+        """Return the winning split, with the counts of its branches."""
         below = list(self.children[number])
         if not below:
             return (), None
@@ -179,10 +180,10 @@ class CompactNodes(LazyNodes):
 
 
 def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
-    """Return numbers of rows by class, which are not stored.
+    """Return estimated numbers of rows by class, which compact trees do not store.
 
-    Each class with weight has one at least, if there are enough; the others count at
-    the heaviest class, so that all add up.
+    Each class with weight has at least one row, if there are enough; the heaviest class
+    has the rest.
     """
     rows = (weights > 0).astype(np.int64)
     too_few = rows.sum(axis=1) > totals  # parts of rows

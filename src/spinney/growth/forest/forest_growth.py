@@ -1,4 +1,4 @@
-"""Growing a forest: a bag, a tree, and again."""
+"""Growing a forest: draw a bag and grow a tree, repeatedly."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -74,12 +74,12 @@ def grow_forest(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
-    """Grow trees, each on its own bag of the rows, several at once.
+    """Return a forest whose trees are grown on their own bags of the rows, in threads.
 
-    Trees take several recipes in turn. The same seed gives the same forest for any
-    number of threads. ``existing`` is the same forest with fewer trees, which stay.
-    ``sample_bags`` is the out-of-bag sample of hashed rows, drawn if not given, which
-    chooses the shrinkage.
+    Trees take several recipes in turn. The forest depends on the seed, not on the
+    number of threads. ``existing`` is the same forest with fewer trees, which are kept.
+    ``sample_bags`` is the out-of-bag sample of hashed rows, which chooses the
+    shrinkage; it is drawn by default.
     """
     numeric = rows.schema.target.is_numeric
     tree_recipes = forest_recipes(
@@ -134,7 +134,7 @@ def _out_of_bag_sample(
     settings: ForestSettings,
     sample_bags: ForestBags | None,
 ) -> OutOfBagSample | None:
-    """Return the rows that choose the shrinkage, if the settings leave it open."""
+    """Return the rows that choose the shrinkage, or None if the settings fix it."""
     if settings.shrinkage is not None or not settings.bootstrap:
         return None
     if settings.bootstrap == HASH:
@@ -214,7 +214,7 @@ def _check_existing(
     recipes: tuple[Recipe, ...],
     settings: ForestSettings,
 ) -> None:
-    """Refuse to add trees to those of another table, or other settings."""
+    """Refuse to add trees to a forest of another table or with other settings."""
     if len(existing) > n_trees:
         raise refusal(
             Setting("n_estimators", n_trees),
@@ -237,7 +237,7 @@ def _check_existing(
 
 
 class BagsInMemory:
-    """Bags of rows in memory, for all trees, and the out-of-bag sample."""
+    """The bags of rows in memory, for all trees, and the out-of-bag sample."""
 
     def __init__(self, bags: ForestBags, sample: OutOfBagSample | None) -> None:
         self.bags, training, settings = bags, bags.training, bags.settings
@@ -253,7 +253,7 @@ class BagsInMemory:
         self.rows = with_encoded_columns(replace(training, weights=self.bags.base))
 
     def in_bags(self, numbers: range, *, compiled: bool) -> NDArray[np.uint32]:
-        """Return how often each row is in the bags of some trees, trees × rows."""
+        """Return the counts of rows in the bags of some trees, trees × rows."""
         drawn = self.bags.drawn(numbers, compiled=compiled)
         if self.sample is not None and self.sample.bags is self.bags:
             self.sample.add_bags(numbers, drawn)
@@ -261,21 +261,21 @@ class BagsInMemory:
 
     @cached_property
     def scaled(self) -> Floats | None:
-        """The weights of rows that are in a bag once, class weights included."""
+        """The weight of a row per occurrence in a bag, times its class weight."""
         scale = self.bags.class_weights()
         if scale is None:
             return self.rows.weights
         return np.asarray(self.rows.sample_weights * scale[self.rows.classes])
 
     def weights(self, counts: NDArray[np.uint32]) -> Floats:
-        """Return the weights of rows in a bag, class weights included."""
+        """Return the weights of rows in a bag, times their class weights."""
         scale = self.bags.class_weights(counts)
         weights = self.rows.sample_weights * counts
         return weights if scale is None else weights * scale[self.rows.classes]
 
     @contextmanager
     def bag(self, number: int) -> Iterator[Counts]:
-        """Give the rows of a tree, each with its weight in the bag."""
+        """Yield a source with a tree's rows, weighted by their counts in the bag."""
         counts = self.in_bags(range(number, number + 1), compiled=False)[0]
         inside = np.flatnonzero(counts)
         weights = self.weights(counts)[inside]
@@ -294,7 +294,7 @@ class RemoteBags:
 
     @contextmanager
     def bag(self, number: int) -> Iterator[Counts]:
-        """Give the rows of a tree by their counts in its bag; all if it is empty."""
+        """Yield a source with the rows of a tree's bag, or all if it is empty."""
         settings, totals = self.settings, self.rows.root()
         sums, draws = totals.weights, list[HashSample]()
         if settings.bootstrap:
@@ -315,7 +315,8 @@ class RemoteBags:
 class TreeGrower:
     """Grows the trees of one recipe from count tables.
 
-    ``spares_kernels`` means that compiled kernels could, and are not loaded.
+    ``spares_kernels`` means that compiled kernels could grow the trees, and are not
+    loaded.
     """
 
     compiled = False
@@ -330,7 +331,7 @@ class TreeGrower:
         self.bags, self.recipe, self.spares_kernels = bags, recipe, spares_kernels
 
     def trees_per_run(self, n_trees: int, threads: int) -> int:
-        """Return the number of trees in a run."""
+        """Return the number of trees to grow in one call."""
         return 1
 
     def grow(self, numbers: range) -> PackedTrees:
@@ -349,7 +350,7 @@ class TreeGrower:
 
 
 class KernelGrower(TreeGrower):
-    """Grows trees by compiled kernels, on rows in memory that are coded once."""
+    """Grows trees by compiled kernels, on rows in memory that are encoded once."""
 
     bags: BagsInMemory
     compiled = True
@@ -369,9 +370,9 @@ class KernelGrower(TreeGrower):
         )
 
     def trees_per_run(self, n_trees: int, threads: int) -> int:
-        """Return the number of trees in a run.
+        """Return the number of trees to grow in one call.
 
-        It is larger for small trees, but leaves all threads busy to the end.
+        It is larger for small trees, but keeps all threads busy to the end.
         """
         n_rows = max(1, len(self.bags.rows.classes))
         lowest, highest = MIN_ROWS_PER_RUN // n_rows, MAX_ROWS_PER_RUN // n_rows
@@ -392,7 +393,7 @@ class KernelGrower(TreeGrower):
     def _grow_bags(
         self, in_bags: NDArray[np.uint8], seeds: NDArray[np.uint64], base: Floats | None
     ) -> PackedTrees:
-        """Return the trees of bags of rows whose weight is ``base`` if there once."""
+        """Return the trees of bags; ``base`` is a row's weight per occurrence."""
         from spinney.growth.binned.binned_arrays import grown_tree_arrays
         from spinney.growth.binned.subtree import grow_bags
 
@@ -405,7 +406,7 @@ class KernelGrower(TreeGrower):
         return PackedTrees(trees, roots)
 
     def _can_share_weights(self, counts: NDArray[np.uint32]) -> bool:
-        """Return whether bags share their weights, and fit the kernels' words."""
+        """Return whether bags share weights, and counts fit the kernels' words."""
         if self.bags.settings.class_weight == "balanced_subsample":
             return False
         scaled = self.bags.scaled
@@ -426,9 +427,9 @@ def _can_compile(bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet) -> b
 
 
 def _depends_on_root(recipe: Recipe, *, numeric: bool) -> bool:
-    """Return whether splits depend on all rows of a bag.
+    """Return whether splits depend on the total weight of a bag.
 
-    Its weight decides which attributes count in an average gain.
+    The total weight decides which attributes count in the average gain.
     """
     by_root = (
         policy_named(recipe.missing_policy).imputes_typical

@@ -53,27 +53,27 @@ class ForestSettings:
     Parameters
     ----------
     max_features : {"sqrt", "log2"}, int, float or None
-        The number of varying attributes to search at a node: √p, log₂ p, so many, a
-        fraction of all, or all; at least one. None is all.
+        The number of varying attributes to search at a node: √p, log₂ p, a number, or a
+        fraction of all; at least one. None means all.
     bootstrap : bool or "hash"
-        Whether each tree has a bag of rows, or all rows. "hash" draws each row by a
-        hash of its cells, so that memory and remote tables have the same bags.
+        Whether each tree has a bag of rows, or all rows. "hash" draws rows by a hash of
+        their cells, so that tables in memory and remote tables have the same bags.
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int, float, optional
         The number, or fraction, of rows to draw. If not given, all of them, or 63.2 %
         without replacement.
     extra_random : bool
-        Whether cuts are drawn too; see :mod:`spinney.search.random_cuts`.
+        Whether thresholds are random; see :mod:`spinney.search.random_cuts`.
     class_weight : mapping, "balanced" or "balanced_subsample", optional
         The factors of class weights, by the code of the class.
     voting : {"probability", "majority"}
         Whether trees vote with class probabilities, or with one class each.
     shrinkage : float, optional
-        The shrinkage of leaves towards the nodes above, in rows' weight; 0 is none. If
-        not given, it is chosen by out-of-bag error; without out-of-bag rows it is 0.
+        The shrinkage of leaves towards the nodes above, in weight of rows. By default
+        it is chosen by out-of-bag error; without out-of-bag rows it is 0.
     seed : int
-        The seed of the forest; that of tree t is made of this one and t.
+        The seed of the forest; the seed of tree t is derived from this seed and t.
     """
 
     max_features: str | float | None = "sqrt"
@@ -256,8 +256,8 @@ def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
 def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     """Return the recipe of a forest's trees, or refuse it.
 
-    Surrogates are for the reader of one tree; in a forest, missing values go to the
-    branch where they gain most instead.
+    Surrogates help to read a single tree. In a forest, missing values go to the branch
+    with the largest gain instead.
     """
     if recipe.tries:
         raise refusal(

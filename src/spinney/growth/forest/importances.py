@@ -1,10 +1,9 @@
 """How important each attribute is to a forest, with its spread over the trees.
 
 impurity
-    the mean decrease in impurity: the gains of the splits by an attribute, each by the
-    weight of its node, as fractions of all gains of the tree; averaged over the trees.
-    It is measured in training, so high-cardinality attributes look better than they
-    are.
+    the mean decrease in impurity: the gains of an attribute's splits, times the weights
+    of their nodes, as fractions of all gains of the tree; averaged over the trees. It
+    is measured in training, so high-cardinality attributes look better than they are.
 permutation
     the increase of the out-of-bag error if the attribute's cells are permuted: of the
     error rate, or of the mean squared error (Breiman 2001, "Random forests", section
@@ -60,7 +59,7 @@ class Importances(InNotebooks):
         return np.asarray(self.by_tree.std(axis=0))
 
     def ranked(self) -> Iterator[tuple[str, float, float]]:
-        """Give name, mean and spread, the greatest first."""
+        """Yield name, mean and spread of each attribute in falling order."""
         order = np.argsort(-self.mean, kind="stable")
         for index in order:
             yield self.names[index], float(self.mean[index]), float(self.spread[index])
@@ -78,7 +77,7 @@ class Importances(InNotebooks):
 class GroupedImportances(Importances):
     """The importance of groups of associated attributes, tree by tree.
 
-    ``names`` are those of the groups, such as "length + width".
+    ``names`` are the names of the groups, such as "length + width".
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ def permutation_importances(
     n_jobs: int | None = None,
     done: Callable[[int], None] = lambda number: None,
 ) -> Importances:
-    """Return the permutation importances of each tree, out of its bag."""
+    """Return the permutation importances in each tree, on its out-of-bag rows."""
     require_bootstrap(forest)
     lines = run_each(
         [partial(_by_permutation, forest, bags, number) for number in forest.numbers],

@@ -1,7 +1,7 @@
 """Interactions of attributes in a forest: splits by one below splits by another.
 
 Two attributes that act together occur on the same paths: below a split by one, the
-other gains more than elsewhere. Here are the counts and the gains of such splits.
+other gains more than elsewhere. This module counts such splits, and sums their gains.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Interactions:
         return np.asarray(self.counts / np.maximum(self.splits, 1))
 
     def pairs(self, max_pairs: int | None = None) -> list[tuple[str, str, int, float]]:
-        """Return above, below, count and gain, the greatest gain first.
+        """Return rows of above, below, count and gain, in falling order of gain.
 
         Pairs of an attribute with itself are left out.
         """
@@ -63,7 +63,7 @@ class Interactions:
 
 
 def interactions_of(forest: Forest) -> Interactions:
-    """Count the splits of all trees by the attributes of the splits above them."""
+    """Return the counts and gains of splits by the attributes of splits above."""
     target, p = forest.schema.target, len(forest.schema.attributes)
     counts, splits = np.zeros((p, p), np.int64), np.zeros(p, np.int64)
     gains = np.zeros((p, p))
@@ -81,7 +81,7 @@ def interactions_of(forest: Forest) -> Interactions:
 
 
 def _split_above(member: TreeArrays, n_attributes: int) -> NDArray[np.bool_]:
-    """Return for each node which attributes have splits above it."""
+    """Return for each node which attributes split above it, nodes × attributes."""
     above = np.zeros((len(member), n_attributes), dtype=bool)
     depth = member.depth
     order = np.argsort(depth, kind="stable")

@@ -1,13 +1,13 @@
 """Proximities of rows in a forest, and outlier scores.
 
 The proximity of two rows is the fraction of trees in which they reach the same leaf
-(Breiman 2001). Rows in one leaf are few, so most proximities are 0, and a matrix that
-holds the others is made in blocks of rows: all n² are never held at once.
+(Breiman 2001). Leaves have few rows, so most proximities are 0. A sparse matrix of the
+others is made in blocks of rows, and all n² are never in memory at once.
 
-The *outlier score* of a row is large where no row of its class is near: n over the sum
-of its squared proximities to them, from which the median of its class is taken, in
-units of the median absolute deviation there (Breiman and Cutler, "Random forests
-manual", 2003).
+The *outlier score* of a row is large if no row of its class is near. It is n over the
+sum of squared proximities to rows of its class. The median of the class is subtracted,
+and the result divided by the median absolute deviation of the class (Breiman and
+Cutler, "Random forests manual", 2003).
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ MAX_PROXIMITIES = 1 << 22  # proximities in memory
 
 
 def _indicators(leaves: NDArray[np.int32]) -> "csr_matrix":
-    """Return rows × leaves of all trees: 1 where a row reaches a leaf."""
+    """Return a matrix, rows × leaves of all trees: 1 if a row reaches a leaf."""
     from scipy.sparse import csr_matrix
 
     n_rows, n_trees = leaves.shape
@@ -98,10 +98,10 @@ def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
 
 
 def outlier_scores(leaves: NDArray[np.int32], classes: NDArray[Any]) -> Floats:
-    """Return the outlier score of each row among those of its class.
+    """Return the outlier score of each row among the rows of its class.
 
-    If half of a class or more are equally far, their deviation is 0, and its scores
-    have no unit.
+    If at least half of a class have equal sums, the median deviation is 0, and the
+    scores of the class are not divided by it.
     """
     n_rows = len(leaves)
     raw = np.empty(n_rows)

@@ -1,14 +1,14 @@
 """Hierarchical shrinkage: the predictions of leaves shrink towards those of ancestors.
 
 A leaf of a full-grown tree has a row or two, which overfits. With shrinkage (Agarwal,
-Tan, Ronen, Singh and Yu 2022, "Hierarchical shrinkage"), every step down a path counts
-the less, the fewer rows it was made on::
+Tan, Ronen, Singh and Yu 2022, "Hierarchical shrinkage"), a step down a path counts less
+if it was made on fewer rows::
 
     f(leaf)  =  mean(root)  +  Σ (mean(child) − mean(parent)) / (1 + λ / weight(parent))
 
-over the steps of the path, a mean being that of the numbers, or the class
-probabilities. Nothing is grown again, and λ = 0 is the leaf as it is. A large λ helps
-if labels are noisy, and else does harm. So a forest tries a few on out-of-bag rows, and
+over the steps of the path. A mean is the mean target, or the class probabilities.
+Nothing is grown again, and λ = 0 means no shrinkage. A large λ helps if labels are
+noisy, and does harm otherwise. So a forest tries a few values on out-of-bag rows, and
 takes the best.
 """
 

@@ -1,8 +1,8 @@
-"""The typical tree of a forest, which agrees most with it: the one to look at first.
+"""The typical tree of a forest: the tree that agrees most with the forest.
 
 The trees and the forest predict a sample of rows. For classes, the typical tree has the
 most predictions in common with the forest; for numbers, the least sum of squared
-differences. Among equals it is the one of fewest leaves, then the first.
+differences. Ties go to the tree with the fewest leaves, then to the first.
 """
 
 import numpy as np

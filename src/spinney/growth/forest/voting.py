@@ -7,8 +7,8 @@ probability
 majority
     each tree has one vote, for the class of its leaf.
 
-*Out of bag*, a row is predicted only by the trees that were not grown on it: an honest
-prediction without a validation set.
+An *out-of-bag* prediction uses only the trees that were not grown on the row: an
+unbiased prediction without a validation set.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ MAX_LEVELS = 32  # no full tree has more
 
 
 def votes_of(outputs: Floats, forest: Forest) -> Floats:
-    """Return the votes of trees with these outputs."""
+    """Return the votes of trees from the outputs of their leaves."""
     if forest.votes_by_probability:
         return outputs
     labels = labels_of(outputs, None)
@@ -102,7 +102,7 @@ def subset(columns: Columns, rows: Integers) -> list[Any]:
 def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
     """Return the leaf of each row in each tree, rows × trees.
 
-    For a row that a missing value divides, it is the leaf of its largest fraction.
+    A row that is divided by a missing value has the leaf of its largest fraction.
     """
     leaves = np.full((n_rows, len(forest)), -1, dtype=np.int32)
     if not is_small(forest.members, n_rows):
@@ -126,7 +126,7 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
 def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     """Return the out-of-bag predictions of rows, and the number of trees for each.
 
-    NaN for a row in every bag.
+    The prediction is NaN for a row in every bag.
     """
     require_bootstrap(forest)
     n_rows = len(bags.training.classes)
@@ -146,7 +146,7 @@ def oob_score(
 ) -> float | None:
     """Return the out-of-bag accuracy, or R²; None without out-of-bag rows.
 
-    Rows count by their weights, and rows in every bag not at all.
+    Rows count by their weights; rows in every bag do not count.
     """
     has_votes = n_voters > 0
     weights, truth = training.sample_weights[has_votes], training.classes[has_votes]
@@ -176,7 +176,7 @@ def require_bootstrap(forest: Forest) -> None:
 
 
 def warn_rows_in_all_bags(n_voters: Integers, training: "TrainingSet") -> None:
-    """Warn of rows in every bag: they have no out-of-bag prediction."""
+    """Warn about rows in every bag: they have no out-of-bag prediction."""
     n_without = int(np.count_nonzero(n_voters == 0))
     if n_without:
         warn(

@@ -1,10 +1,10 @@
 """High-cardinality attributes, ordered once for all trees of a forest.
 
 A single tree searches at each node for the best subset of the values there. In a forest
-that would overfit with many values, so these are ordered once, by the scores of
-:mod:`spinney.growth.cross_fitting`, and trees cut that order in two. For training and
-out-of-bag predictions a row has the value that matches its own by the rows of other
-folds. An attribute whose scores do not hold in other folds gets no splits.
+such subsets of many values would overfit. So these values are ordered once by the
+scores of :mod:`spinney.growth.cross_fitting`, and trees cut this order in two. For
+training and out-of-bag predictions a row has the place of its value by the rows of
+other folds. An attribute whose scores do not hold in other folds gets no splits.
 
 A cut of the order is a splitting subset, and is printed as one.
 """
@@ -27,9 +27,9 @@ def with_ordered_categories(
 ) -> TrainingSet:
     """Return rows with ordered wide categories, if all recipes split by subsets.
 
-    A recipe with a branch for each value, or merged values, takes them as they are; and
-    all trees of a forest share one table. With ``hashed`` bags the forest must be that
-    of a remote table, so that only attributes with too many values for subsets are
+    A recipe with a branch for each value, or with merged values, needs no order, and
+    all trees of a forest share one table. With ``hashed`` bags the forest must equal
+    that of a remote table, so only attributes with too many values for subsets are
     ordered.
     """
     if any(recipe.grouping != "binary" for recipe in recipes):
@@ -55,7 +55,7 @@ def with_ordered_categories(
 
 
 def with_encoded_columns(training: TrainingSet) -> TrainingSet:
-    """Return rows with the ordered values as ordinal codes, to grow on."""
+    """Return the rows to grow on, with ordered values as ordinal codes."""
     if not training.ordered:
         return training
     attributes = list(training.schema.attributes)
@@ -67,7 +67,7 @@ def with_encoded_columns(training: TrainingSet) -> TrainingSet:
 
 
 def with_whole_levels(trees: PackedTrees, training: TrainingSet) -> PackedTrees:
-    """Return trees whose cuts do not separate values of equal score."""
+    """Return trees whose cuts keep values of equal score together."""
     whole, cut = trees.whole, trees.whole.cut.copy()
     for index, encoded in training.ordered.items():
         lines = np.flatnonzero((whole.attribute == index) & np.isfinite(cut))
@@ -77,7 +77,7 @@ def with_whole_levels(trees: PackedTrees, training: TrainingSet) -> PackedTrees:
 
 
 def with_levels_as_numbers(training: TrainingSet) -> TrainingSet:
-    """Return rows whose ordered categories of many levels are numbers, to grow on."""
+    """Return the rows to grow on, with ordered categories of many levels as numbers."""
     attributes, columns = list(training.schema.attributes), list(training.columns)
     for index, attribute in enumerate(training.schema.attributes):
         if attribute.kind == "ordinal" and len(attribute.values) > MAX_CODES:

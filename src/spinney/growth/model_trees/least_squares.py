@@ -1,37 +1,36 @@
 """Linear models by least squares, from the products of terms and target.
 
-The sums of a :class:`~spinney.sources.base.Products` are enough for all that M5
-does: the coefficients, the error on the rows behind the sums, and dropping terms.
-As M5P does it, term by term:
+The sums of a :class:`~spinney.sources.base.Products` give all that M5 needs: the
+coefficients, the training error, and the choice of terms. As M5P does it, term by term:
 
 - Terms are standardised, and the normal equations get a ridge of 1e-8, so that
-  terms which say the same share their coefficient.
-- While some standardised coefficient is above 1.5, the term of the greatest goes:
-  so large a coefficient comes from terms that cancel each other.
-- Then the term of the least standardised coefficient goes, again and again, as long
-  as Akaike's score falls: SSE / SSE₀ · (n − p₀) + 2 p, where p counts terms and
+  identical terms share their coefficient.
+- While a standardised coefficient is above 1.5, the term of the largest is dropped:
+  such a coefficient comes from terms that cancel each other.
+- Then the term of the smallest standardised coefficient is dropped, repeatedly, as
+  long as Akaike's score falls: SSE / SSE₀ · (n − p₀) + 2 p, where p counts terms and
   intercept and ₀ marks the model before dropping.
 
-All nodes of a tree take these steps together. Nodes of about as many terms are one
-batch of equations; a term that a model lacks has only its ridge, so that its slope is
-0. The results of a node do not depend on the others of its batch.
+All nodes of a tree take these steps together. Nodes with similar numbers of terms form
+one batch of equations. An absent term has only its ridge, so its slope is 0. The
+results of a node do not depend on the rest of its batch.
 
-A term leaves in k² steps, not in the k³ of equations solved again. With A the equations
-of k terms and r their products with the target, a factor F of the inverse is kept, and
-p = Fᵀr, the projections of the target on its columns::
+Dropping a term takes k² steps; solving the equations again would take k³. With A the
+equations of k terms and r their products with the target, a factor F of the inverse is
+kept, and p = Fᵀr, the projections of the target on its columns::
 
     F Fᵀ = A⁻¹      slopes = F p      SSE = Σwy² − |p|² − ridge · |slopes|²
 
-For F times any orthogonal H all of this holds as well. To drop a term, H is the
-reflection that leaves its line of F a single entry. Without this line and the column
-of that entry, F H belongs to the equations of the others::
+The same holds for F times any orthogonal H. To drop a term, H is the reflection that
+leaves a single entry in the term's line of F. Without this line and the entry's column,
+F H belongs to the equations of the other terms::
 
     F     [ f₀₀ f₀₁ f₀₂ ]           [ g₀₀  ·  g₀₂ ]
           [ f₁₀ f₁₁ f₁₂ ]   F H  =  [  0   ·   0  ]   without term 1
           [ f₂₀ f₂₁ f₂₂ ]           [ g₂₀  ·  g₂₂ ]
 
-Reflections keep digits. Terms that say the same make a column of F, of their
-difference, 10⁴ times the others; in the inverse itself it would be 10⁸ times.
+Reflections preserve precision. For nearly equal terms, the column of F for their
+difference is 10⁴ times the others; in the inverse itself it would be 10⁸ times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,7 +69,7 @@ Mask = NDArray[np.bool_]
 class Fitted:
     """A model, and its squared error, summed over the weight of its rows.
 
-    ``chosen`` marks the terms that are left; ``coefficients`` are those of all terms.
+    ``chosen`` marks the terms of the model; ``coefficients`` has entries for all terms.
     """
 
     squared_error: float
@@ -122,7 +121,7 @@ class Fits:
 
     @classmethod
     def of_means(cls, tree: Tree) -> "Fits":
-        """Return the fits of nodes that all predict their mean."""
+        """Return the fits of nodes that predict their means."""
         arrays = tree.arrays
         moments = np.asarray(arrays.weights, np.float64)
         scale = max(1.0, float(arrays.rows[0] / moments[0, 0]))
@@ -187,7 +186,7 @@ def all_fitted(
 class Solved(NamedTuple):
     """The solved equations of some nodes, in a form that can drop terms.
 
-    Slopes are those of terms and target of deviation 1; 0 for an absent term.
+    Slopes are for terms and target of standard deviation 1; an absent term has slope 0.
     """
 
     terms: Mask
@@ -197,7 +196,7 @@ class Solved(NamedTuple):
 
     @classmethod
     def by(cls, terms: Mask, factors: Floats, projected: Floats) -> "Solved":
-        """Return solved equations, with their slopes."""
+        """Return the solved equations of factors and projections, with their slopes."""
         return cls(
             terms, factors, projected, (factors @ projected[:, :, None])[:, :, 0]
         )
@@ -213,7 +212,7 @@ class Solved(NamedTuple):
             target[nodes] = values
 
     def without(self, dropped: Integers) -> "Solved":
-        """Return the equations of all nodes, each without one more of its terms."""
+        """Return the equations after dropping one term per node."""
         lines = np.arange(len(dropped))
         mirror = self.factors[lines, dropped]
         mirror /= np.sqrt((mirror * mirror).sum(axis=1, keepdims=True))
@@ -233,9 +232,9 @@ class Solved(NamedTuple):
 
 
 class Regressions:
-    """The normal equations of standardised terms at many nodes, for any choice of them.
+    """The normal equations of standardised terms at many nodes, for any terms.
 
-    The target is the last of ``width`` lines; the terms that a node lacks do not vary.
+    The target is the last of ``width`` lines; absent terms have variance 0.
     """
 
     def __init__(self, products: Sequence[Products], width: int, scale: float) -> None:
@@ -303,7 +302,7 @@ class Regressions:
         return list(map(Fitted, *columns))
 
     def independent(self) -> Solved:
-        """Return the equations after terms that cancel each other have been dropped."""
+        """Return the equations after dropping terms that cancel each other."""
         solved = self.solved(self.varying())
         remaining = np.flatnonzero(solved.terms.any(axis=1))
         while len(remaining):
@@ -319,7 +318,7 @@ class Regressions:
         return solved
 
     def best_terms(self, solved: Solved) -> Mask:
-        """Return the terms for which Akaike's score falls no further."""
+        """Return the terms at which Akaike's score stops falling."""
         chosen = solved.terms.copy()
         n_full = 1 + chosen.sum(axis=1)
         full_errors, score = np.zeros(len(chosen)), self.weight + n_full
@@ -344,7 +343,7 @@ class Regressions:
         return chosen
 
     def varying(self) -> Mask:
-        """Return the terms that differ among the rows, if the target does."""
+        """Return the terms that vary among the rows; none if the target is constant."""
         squares = self.spreads.diagonal(axis1=1, axis2=2)
         with np.errstate(over="ignore", invalid="ignore"):
             size = squares + self.weight[:, None] * self.means * self.means
@@ -377,7 +376,7 @@ class Regressions:
         return np.asarray(np.maximum(error, ROUNDING * self.spread[nodes]))
 
     def final(self, terms: Mask) -> tuple[Floats, Floats]:
-        """Return slopes and Σw(y − prediction)² from the equations themselves."""
+        """Return slopes and Σw(y − prediction)², solved without factor updates."""
         plain, ridged = self.equations(terms)
         slopes = np.linalg.solve(ridged, plain[:, :-1, -1:])
         weights = np.append(-slopes, np.ones((len(terms), 1, 1)), axis=1)
@@ -416,6 +415,6 @@ def inverse_factors(equations: Floats) -> Floats:
 
 
 def _first_greatest(numbers: Floats) -> Integers:
-    """Return for each line the first index whose number is the greatest, or close."""
+    """Return for each line the first index of the greatest number, within rounding."""
     greatest = numbers.max(axis=1, keepdims=True)
     return np.asarray(np.argmax(numbers >= greatest - CLOSE, axis=1))

@@ -5,24 +5,23 @@ Sources: Quinlan, "Learning with continuous classes" (1992), and Wang and Witten
 out. Each step is one setting of the recipe:
 
 leaves="linear"
-    every node gets a linear model of the attributes that split the nodes below it:
-    a number as it is, an indicator for a subset of categories. A grown leaf has no
-    splits below, so its model is the mean: pruning, or smoothing, brings models to
-    leaves.
+    every node gets a linear model of the attributes that split the nodes below it: a
+    numeric value, or an indicator of a subset of categories. A grown leaf has no splits
+    below, so its model is the mean. Pruning and smoothing bring models to leaves.
 pruning="adjusted-error"
-    from the leaves up, a node becomes a leaf if its own model's error, times
-    (n + 2v) / (n − v), is at most that of the branches below it. n counts its rows
-    by weight; v counts the coefficients and intercepts, below a node one more
-    for its split. Where n ≤ v the factor is 10.
+    bottom-up, a node becomes a leaf if the error of its own model, times (n + 2v) / (n
+    − v), is at most the adjusted error of its branches. n is the weight of its rows. v
+    counts coefficients and intercepts, and one for each split below. Where n ≤ v the
+    factor is 10.
 smoothing=k
-    on the way to the root each prediction p becomes (n p + k q) / (n + k), where n
-    is the weight below and q the prediction of the node above. As all are linear,
-    the leaf's model itself is replaced by the mixture.
+    on the way to the root each prediction p becomes (n p + k q) / (n + k), where n is
+    the weight below and q the prediction of the node above. All models are linear, so
+    the mixture replaces the model of the leaf.
 
-The errors are root mean squares. Weights are repetitions of a row, except that those
-whose mean is below 1 cannot be: of them only the proportions count, as if the mean
-were 1, so that weights which sum to 1 give the trees of weights which sum to n. All
-sums come from the source, so a tree over a database is treated as one in memory.
+The errors are root mean squares. Weights count as repetitions of a row. If their mean
+is below 1, they are scaled to a mean of 1: weights that sum to 1 give the same tree as
+weights that sum to n. All sums come from the source, so remote tables are treated like
+tables in memory.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -85,7 +84,7 @@ Depths = dict[int, int]
 def with_models(tree: Tree, rows: TrainingData, *, recipe: Recipe) -> Pruned:
     """Return a regression tree with the linear models of its recipe, pruned.
 
-    The rows must be its training rows. The steps are those of
+    The rows must be its training rows. The recorded steps are the steps of
     ``pruning="adjusted-error"``.
     """
     if not tree.schema.target.is_numeric or not recipe.fits_models:
@@ -138,9 +137,9 @@ def _root_statistics(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
 
 
 def terms_below(tree: Tree, roots: dict[int, RootStatistics]) -> list[tuple[Term, ...]]:
-    """Return for each node the terms of the splits below it, the nearest if many.
+    """Return for each node the terms of the splits below it, nearest splits first.
 
-    Nodes of the same terms share one tuple, which is compared by identity.
+    Nodes with the same terms share one tuple, which is compared by identity.
     """
     arrays, attributes = tree.arrays, tree.schema.attributes
     links, split_on = arrays.links(), arrays.attribute.tolist()
@@ -178,7 +177,7 @@ def terms_below(tree: Tree, roots: dict[int, RootStatistics]) -> list[tuple[Term
 def _sorted_terms(
     terms: Sequence[Term], below: Sequence[Depths]
 ) -> list[tuple[Term, ...]]:
-    """Return the sorted terms of each node, from the numbers of its terms."""
+    """Return the sorted terms of each node, given the depths of its terms."""
     order = sorted(range(len(terms)), key=lambda t: _order(terms[t]))
     rank_of = np.argsort(order).tolist()
     ranks = [tuple(sorted(map(rank_of.__getitem__, numbers))) for numbers in below]
@@ -195,7 +194,7 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
 def _group_terms(
     split: Split, attribute: Attribute, root: RootStatistics
 ) -> list[Term]:
-    """Return a term for each group of codes but the first; none of many codes."""
+    """Return a term for each group of codes but the first; none for many codes."""
     assert isinstance(split, Groups)
     if len(attribute.values) > MAX_LISTED:
         return []
@@ -233,7 +232,7 @@ def _products(
     """Return the products of terms and target at each node that has terms.
 
     Rows are sent down a level at a time. If all children have the terms of their node,
-    the source counts nothing for it: its sums are the sums of theirs.
+    the source counts nothing for it: its sums are the sums of its children.
     """
     products: dict[int, Products] = {}
     children, to_sum = tree.nodes.children, list[int]()
@@ -259,11 +258,11 @@ def _products(
 
 
 def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
-    """Return a tree with the inner nodes as leaves whose own model is no worse.
+    """Return a tree whose inner nodes become leaves if their own model is no worse.
 
     A step's ``before`` and ``after`` are the adjusted errors of the node with its
-    branches and as a leaf; its risks are the squared errors of the whole tree in
-    training, before smoothing.
+    branches and as a leaf. Its risks are the training squared errors of the whole tree,
+    before smoothing.
     """
     as_tree, as_leaf, pruned = adjusted_errors(tree, fits)
 
@@ -279,7 +278,7 @@ def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
 
 
 def adjusted_errors(tree: Tree, fits: Fits) -> tuple[Floats, Floats, Mask]:
-    """Return the adjusted errors of nodes with their branches, as leaves, and the cuts.
+    """Return adjusted errors with branches, adjusted errors as leaves, and the cuts.
 
     Nodes are decided bottom-up, a level at a time.
     """

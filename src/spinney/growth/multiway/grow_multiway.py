@@ -1,4 +1,4 @@
-"""A multiway tree by several threads.
+"""The growing of a multiway tree by several threads.
 
 The largest nodes are searched together, each thread taking some of the attributes. The
 nodes below are grown in bundles, one thread per bundle. Nodes are numbered at the end,
@@ -55,7 +55,7 @@ PER_NODE_ARRAYS = NODE_ARRAYS[layout.SHORT_OF_NODES]
 
 
 def grow_ranked_rows(dataset: MultiwayDataset, reason: int) -> Grown:
-    """Grow the tree of all rows; its root is a leaf if there is a reason."""
+    """Return the tree of all rows; ``reason`` makes its root a leaf."""
     n_rows = len(dataset.columns.codes)
     grower = _NodeGrower.of(dataset, n_rows, 1)
     grower.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
@@ -80,7 +80,7 @@ def grow_ranked_rows(dataset: MultiwayDataset, reason: int) -> Grown:
 
 @dataclass
 class _WaitingNode:
-    """Node to be grown by a thread: its number, its members, and used attributes."""
+    """A node to be grown by a thread: its number, its members, and used attributes."""
 
     node: int
     rows: NDArray[np.uint32]
@@ -102,7 +102,7 @@ class _NodeGrower:
     def of(
         cls, dataset: MultiwayDataset, n_members: int, n_nodes: int
     ) -> "_NodeGrower":
-        """Return the state with space for the nodes; it grows on demand."""
+        """Return the state of growing, with arrays that grow on demand."""
         p, n_classes = len(dataset.columns.facts), dataset.limits.n_classes
         max_codes = int(dataset.columns.facts[:, layout.N_CODES].max())
         size = n_members + n_members // 4 + 64
@@ -126,7 +126,7 @@ class _NodeGrower:
         return cls(dataset, members, grown, workspace_for(dataset, n_members))
 
     def step(self, task: Task, first: int, last: int) -> None:
-        """Run the kernel until it is done, with longer arrays whenever one is full."""
+        """Run a kernel task to its end, enlarging each array that gets full."""
         rows = (self.dataset.columns, self.dataset.limits)
         while True:
             growth = Growth(*rows, self.members, self.grown, self.work)
@@ -136,7 +136,7 @@ class _NodeGrower:
             self.enlarge(int(short))
 
     def run(self) -> None:
-        """Grow all nodes, with pauses in which the work may be stopped."""
+        """Grow all nodes; work can be stopped between two calls of the kernel."""
         n_members, p = len(self.members.rows), len(self.dataset.columns.facts)
         pace, state = Pace(CELLS_PER_PAUSE // (n_members * p)), self.grown.state
         while state[layout.N_WAITING]:
@@ -208,7 +208,7 @@ def _grow_remaining(
 def _grow_bundle(
     dataset: MultiwayDataset, top: _NodeGrower, bundle: list[_WaitingNode]
 ) -> Grown:
-    """Grow some nodes; they come first, under their numbers as parents."""
+    """Return the subtrees of some nodes; the roots come first, with global parents."""
     n_members = sum(len(waiting.rows) for waiting in bundle)
     grower = _NodeGrower.of(dataset, n_members, len(bundle))
     begin = 0
@@ -235,7 +235,7 @@ def _grow_bundle(
 
 
 def _join_bundles(top: Grown, bundles: list[Grown]) -> Grown:
-    """Append bundles to the top of the tree."""
+    """Return the tree with the bundles appended to its top."""
     parts = [_trimmed(top), *(_trimmed(bundle) for bundle in bundles)]
     columns = (layout.N_NODES, layout.N_FOUND, layout.N_WRITTEN)
     n_nodes, n_found, n_lines = (int(top.state[i]) for i in columns)
@@ -268,7 +268,7 @@ def _join_bundles(top: Grown, bundles: list[Grown]) -> Grown:
 
 
 def _trimmed(grown: Grown) -> Grown:
-    """Return the written parts of arrays."""
+    """Return the used parts of arrays."""
     ends = dict.fromkeys(WRITTEN_ARRAYS, int(grown.state[layout.N_WRITTEN]))
     ends |= dict.fromkeys(PER_NODE_ARRAYS, int(grown.state[layout.N_NODES]))
     ends |= dict.fromkeys(("candidates", "merits"), int(grown.state[layout.N_FOUND]))
@@ -281,7 +281,7 @@ def _trimmed(grown: Grown) -> Grown:
 def grow_multiway_tree(
     training: "TrainingSet", recipe: Recipe, options: Options | None = None
 ) -> Tree:
-    """Grow the tree that the plain learner would grow.
+    """Return the tree that the plain learner would grow.
 
     Its nodes are made on demand.
     """
@@ -292,7 +292,7 @@ def grow_multiway_tree(
 def grow_and_prune_multiway_tree(
     training: "TrainingSet", recipe: Recipe, options: Options | None = None
 ) -> Pruned:
-    """Grow a tree and prune it by errors, as the plain learner would."""
+    """Return a tree after error-based pruning, as the plain learner would."""
     rows = _ranked_rows(training, recipe, options or Options())
     nodes = _grow_all(rows, recipe)
     return prune_multiway(Tree(rows.schema, nodes), nodes, rows)
@@ -307,7 +307,7 @@ def _ranked_rows(
 
 
 def _grow_all(rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:
-    """Grow the tree of the rows, up to the limit on leaves."""
+    """Return the nodes of the tree of the rows, up to the limit on leaves."""
     nodes = _as_nodes(grow_ranked_rows(rows, _root_leaf_reason(rows)), rows, recipe)
     if recipe.max_leaves is None:
         return nodes
@@ -327,7 +327,7 @@ def _as_nodes(grown: Grown, rows: MultiwayDataset, recipe: Recipe) -> MultiwayNo
 
 
 def _root_leaf_reason(rows: MultiwayDataset) -> int:
-    """Return the reason why the root is a leaf, or INNER."""
+    """Return the reason if the root must be a leaf, else INNER."""
     limits = rows.limits
     if (rows.counts > 0).sum() == 1:
         return layout.PURE

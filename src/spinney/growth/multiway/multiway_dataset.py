@@ -1,4 +1,4 @@
-"""Rows in the form of multiway kernels: every value by its rank."""
+"""The rows in the form of multiway kernels: every value as its rank."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ MIN_PARALLEL_ROWS = 10_000  # that threads are woken for to rank a column
 
 @dataclass(frozen=True, slots=True)
 class MultiwayDataset:
-    """Ranked rows with the limits of the search."""
+    """The ranked rows with the limits of the search."""
 
     schema: Schema
     columns: RankedColumns
@@ -44,7 +44,7 @@ class MultiwayDataset:
 def rank_rows(
     training: "TrainingSet", recipe: Recipe, costs: Floats | None = None
 ) -> MultiwayDataset:
-    """Rank rows for the kernels; costs of errors alter the weights of classes."""
+    """Return the rows as ranks; costs of errors alter the class weights."""
     schema, classes = training.schema, training.classes
     pairs = list(zip(schema.attributes, training.columns, strict=True))
     in_threads = len(classes) > MIN_PARALLEL_ROWS
@@ -138,7 +138,7 @@ def _facts(
 def _rank_cells(
     attribute: Attribute, cells: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the values and the rank of each cell; a missing one has the next rank."""
+    """Return the values and the rank of each cell; missing cells have the next rank."""
     if attribute.kind != "numeric":
         k = len(attribute.values)
         return np.arange(k), np.where(cells < 0, k, cells)

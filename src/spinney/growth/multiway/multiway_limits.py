@@ -1,4 +1,4 @@
-"""Tasks that the multiway kernels can grow; asking loads no compiler."""
+"""The tasks that the multiway kernels can grow; checks load no compiler."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ REQUIRED_SETTINGS = {
 def can_grow_multiway(
     training: "TrainingSet", recipe: Recipe, options: Options
 ) -> bool:
-    """Return whether the kernels of many branches grow what the plain learner would."""
+    """Return whether the multiway kernels grow the plain learner's tree."""
     schema = training.schema
     if schema.target.is_numeric or recipe.grouping != "multiway":
         return False

@@ -47,8 +47,8 @@ REASONS = reason_codes(
 class MultiwayNodes(LazyNodes):
     """Nodes in printing order, each made when it is first read.
 
-    ``order`` is the line of each node in ``grown``, and ``numbers`` the reverse.
-    ``levels`` are the lines at each depth. ``altered`` are the factors of class weights
+    ``order`` is the line of each node in ``grown``, and ``numbers`` the inverse.
+    ``levels`` has the lines at each depth. ``altered`` has the factors of class weights
     under costs.
     """
 
@@ -130,7 +130,7 @@ class MultiwayNodes(LazyNodes):
         return candidates
 
     def _values(self, attribute: NDArray[Any], code: NDArray[Any]) -> Floats:
-        """Return the values of codes of attributes; a category is its code."""
+        """Return the values of codes; the value of a category is its code."""
         values = np.empty(len(code))
         for index, attribute_values in enumerate(self.values):
             rows = attribute == index
@@ -138,7 +138,7 @@ class MultiwayNodes(LazyNodes):
         return values
 
     def _cuts(self, facts: NDArray[np.int32]) -> Floats:
-        """Return the thresholds of candidates, NaN of those with a branch per value."""
+        """Return the thresholds of candidates, NaN for multiway splits."""
         cuts = np.full(len(facts), np.nan)
         for index, attribute in enumerate(self.schema.attributes):
             rows, values = facts[:, layout.ATTRIBUTE] == index, self.values[index]
@@ -186,7 +186,7 @@ def _shares(
 
 
 def cut_back(grown: Grown, lines: Integers, reason: int) -> Grown:
-    """Return the tree with some nodes as leaves, and nothing below them."""
+    """Return the tree after making some nodes leaves and removing their descendants."""
     nodes = grown.nodes.copy()
     nodes[lines, layout.N_CHILDREN], nodes[lines, layout.CHOSEN] = 0, -1
     nodes[lines, layout.REASON] = reason
@@ -226,7 +226,7 @@ def levels_of(nodes: NDArray[np.int32]) -> list[Integers]:
 def sums_below(
     nodes: NDArray[np.int32], levels: Sequence[Integers], leaf_values: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return for each node the sum over its leaves, or its own if it is one."""
+    """Return for each node the sum over its leaves, or its own value at a leaf."""
     sums = np.where(nodes[: len(leaf_values), layout.N_CHILDREN] > 0, 0, leaf_values)
     for level in reversed(levels[1:]):
         np.add.at(sums, nodes[level, layout.PARENT], sums[level])
@@ -238,7 +238,7 @@ def printing_order(
 ) -> tuple[Integers, Integers]:
     """Return the lines of nodes in printing order, and the number of each line.
 
-    Lines that are in no level have the number -1.
+    Lines outside of all levels have the number -1.
     """
     numbers = printing_places(nodes[:, layout.PARENT], levels)
     lines = np.flatnonzero(numbers >= 0)

@@ -1,4 +1,4 @@
-"""Arrays of the multiway kernels, which are enlarged when they are full."""
+"""The arrays of the multiway kernels, which are enlarged when they are full."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ PRUNE_ARRAYS: Names = defaultdict(
 
 
 def enlarged(arrays: Arrays, names: Sequence[str]) -> Arrays:
-    """Return arrays, those of these names with twice the capacity."""
+    """Return the arrays, with twice the capacity in the named fields."""
     return arrays._replace(**{name: _longer(getattr(arrays, name)) for name in names})
 
 

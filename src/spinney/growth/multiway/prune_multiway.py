@@ -43,7 +43,7 @@ ACTIONS = {
 
 
 def prune_multiway(tree: Tree, nodes: MultiwayNodes, rows: MultiwayDataset) -> Pruned:
-    """Prune a tree as ``error_based`` does, with its training rows."""
+    """Return the tree after error-based pruning with its training rows."""
     pruning = _Pruning(nodes, rows)
     pruning.run()
     return Pruned(pruning.tree(tree), Steps(pruning.steps(tree, nodes)))
@@ -83,7 +83,7 @@ class _Pruning:
         self.work = workspace_for(rows, 1)
 
     def run(self) -> None:
-        """Collapse, then prune from the leaves up."""
+        """Collapse top-down, then prune bottom-up."""
         n_rows, fractions = len(self.rows.columns.codes), self.rows.fractions
         self.collapse()
         if self.rules.raising:
@@ -100,7 +100,7 @@ class _Pruning:
             self.enlarge(int(short))
 
     def collapse(self) -> None:
-        """Make leaves, from the root down, of subtrees that save no error."""
+        """Make leaves, top-down, of subtrees without fewer training errors."""
         nodes, records, numbers = self.grown.nodes, self.records, self.nodes.numbers
         leaf_errors, risks = np.zeros(len(numbers)), np.zeros(len(numbers))
         with_rows = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
@@ -174,7 +174,7 @@ class _Pruning:
         return Tree(tree.schema, pruned)
 
     def give_reasons(self, lines: Integers) -> None:
-        """Set the reasons of new leaves, and of those with other rows."""
+        """Set the reasons of new leaves, and of leaves with other rows."""
         nodes, is_recounted = self.grown.nodes, self.records.is_recounted
         lines = lines[nodes[lines, layout.N_CHILDREN] == 0]
         nodes[lines, layout.CHOSEN] = -1
@@ -186,7 +186,7 @@ class _Pruning:
         nodes[lines, layout.REASON] = np.where(no_rows, layout.EMPTY, reasons)
 
     def steps(self, tree: Tree, nodes: MultiwayNodes) -> Iterator[PruneStep]:
-        """Return the steps; a node has the number that it had before."""
+        """Return the steps, with node numbers before pruning."""
         n_steps, numbers = int(self.grown.state[layout.N_STEPS]), nodes.numbers
         listed, measures = self.records.steps[:n_steps], self.records.measures[:n_steps]
         return _steps(tree, listed, measures, numbers)
@@ -211,7 +211,7 @@ def _steps(
 
 
 def _prior(recipe: Recipe, root_weights: Floats) -> tuple[Floats, float]:
-    """Return the additions to class weights, and their sum."""
+    """Return the prior that is added to class weights, and its sum."""
     if recipe.probability == "laplace":
         return np.ones(len(root_weights)), float(len(root_weights))
     if recipe.probability == "m-estimate":
@@ -220,9 +220,9 @@ def _prior(recipe: Recipe, root_weights: Floats) -> tuple[Floats, float]:
 
 
 def _set_cuts(grown: Grown, nodes: MultiwayNodes) -> None:
-    """Set the last code that goes left, for rows that were not in the node.
+    """Set the last code that goes left, for rows from outside of the node.
 
-    They may have values between those on both sides of a threshold.
+    Such rows may have values between the two values beside a threshold.
     """
     inner = nodes.grown.nodes[nodes.grown.nodes[:, layout.N_CHILDREN] > 0]
     lines = (inner[:, layout.FIRST_CANDIDATE] + inner[:, layout.CHOSEN]).astype(

@@ -1,25 +1,24 @@
 """New attributes before growing: differences, ratios and conjunctions of others.
 
-One attribute a round, at most as many as the recipe allows::
+Each round constructs one attribute, up to the recipe's maximum::
 
     grow a tree with the attributes made so far
     propose formulas; count each at the tree's heaviest nodes
     take the one that helps most, or end
 
-Differences and ratios are those of pairs of the best numeric attributes, by gain at
-the root. Conjunctions are those of FRINGE (Pagallo and Haussler 1990, "Boolean
-feature discovery in empirical learning"): the last two tests on the way to a leaf.
-As a conjunction of one round can be a test of the next, they grow to three clauses.
+Differences and ratios combine pairs of the numeric attributes with the largest gains at
+the root. Conjunctions follow FRINGE (Pagallo and Haussler 1990, "Boolean feature
+discovery in empirical learning"): the last two tests on the way to a leaf. As a
+conjunction of one round can be a test of the next, they grow to three clauses.
 
-A formula helps at a node if it passes the gates of
-:mod:`spinney.search.oblique.combinations` against the attribute that the node chose: it
-must beat its merit by the factor 1 + penalty · (attributes − 1), and save more bits
-than it takes to encode the formula and its node, log₂ of how many were proposed times
-the nodes. Its rank is the sum, over the nodes where it helps, of the node's weight
-times the lead.
+A formula helps at a node if it passes the conditions of
+:mod:`spinney.search.oblique.combinations` against the chosen attribute. Its merit must
+be larger by the factor 1 + penalty · (attributes − 1). It must also save more bits than
+the encoding of the formula and its node takes: log₂(proposals × nodes). The score of a
+formula is the sum of node weight times lead over the nodes where it helps.
 
-At last only attributes that the tree splits on stay: it is grown again until they are
-the same, so that no figure of a node depends on an attribute that is not there.
+At the end unused attributes are dropped, and the tree is grown again until it uses them
+all. So no number at a node depends on a dropped attribute.
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,7 +68,7 @@ BATCH = 16  # formulas that are counted at once
 def construct_and_grow(
     source: Counts, recipe: Recipe, options: Options | None = None
 ) -> Tree:
-    """Grow a tree, with constructed attributes if the recipe has them."""
+    """Return a grown tree, with constructed attributes if the recipe has them."""
     options = options or Options()
     constructed: list[Attribute] = []
     # Conjunctions are needed most where no single test gains anything.
@@ -96,7 +95,7 @@ def construct_and_grow(
 def _best_attribute(
     source: Counts, tree: Tree, recipe: Recipe, options: Options
 ) -> Attribute | None:
-    """Return the attribute that helps most at the heaviest nodes, if one does."""
+    """Return the attribute that helps most at the heaviest nodes, or None."""
     existing = {attribute.formula for attribute in options.constructed}
     formulas = [
         formula
@@ -134,9 +133,9 @@ def _best_attribute(
 def _tables_of_heaviest_nodes(
     source: Counts, tree: Tree, proposals: Sequence[Attribute]
 ) -> Iterator[tuple[Node, list[CountTable]]]:
-    """Give the heaviest inner nodes, with the tables of new attributes there.
+    """Yield the heaviest inner nodes, with the tables of new attributes there.
 
-    The rows are sent down the tree again, to those nodes and no others.
+    The rows are sent down the tree again, to these nodes only.
     """
     schema = tree.schema
     register_formulas(source, schema)
@@ -175,10 +174,10 @@ def _tables(
 
 
 def pair_formulas(source: Counts, tree: Tree) -> list[Formula]:
-    """Return the differences and ratios of the best numbers at the root.
+    """Return the differences and ratios of the best numeric attributes at the root.
 
-    Both must count the same for a difference, and nothing but numbers for a ratio.
-    The one that is never 0 divides the other.
+    A difference needs two attributes of the same unit, and a ratio two plain numbers.
+    The attribute that is never 0 is the divisor.
     """
     schema = source.schema
     best = sorted(tree.root.candidates, key=lambda c: (-c.gain, c.attribute))
@@ -202,7 +201,7 @@ def pair_formulas(source: Counts, tree: Tree) -> list[Formula]:
 
 
 def fringe_formulas(tree: Tree) -> list[Formula]:
-    """Return the conjunctions of the last two tests before each of the heaviest leaves.
+    """Return conjunctions of the last two tests before each of the heaviest leaves.
 
     Tests that are no clause, such as whether a value is known, give none.
     """
@@ -228,7 +227,7 @@ def fringe_formulas(tree: Tree) -> list[Formula]:
 
 
 def _clauses(split: Split, branch: int, schema: Schema) -> list[Clause]:
-    """Return a branch as clauses about columns, if it can be written so."""
+    """Return the clauses of a branch about columns, if it has such a form."""
     index = split.attribute
     attribute = schema.attributes[index]
     if isinstance(attribute.formula, Conjunction):

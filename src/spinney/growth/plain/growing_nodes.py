@@ -1,4 +1,4 @@
-"""Growing nodes, the tree of arrays that they become, and the cache of their outcomes.
+"""Growing nodes, the arrays of their tree, and the cache of their outcomes.
 
 A source that caches an earlier tree knows which nodes have not changed. The learner
 takes their outcomes from the cache, and searches the other nodes.
@@ -36,11 +36,11 @@ from spinney.trees import (
 
 @dataclass(slots=True, eq=False)
 class GrowingNode:
-    """A node that grows, with what is known of it so far.
+    """A node during growing.
 
-    After its search a node has ``candidates``: the best split of each attribute. It
-    knows which of them was ``chosen``, or the reason why none was. ``key`` seeds what
-    the node draws; ``routed`` are the counts of its branches with surrogates.
+    After its search a node has ``candidates``, the best split of each attribute. One of
+    them is ``chosen``, or there is a reason for a leaf. ``key`` is the random key of
+    the node; ``routed`` has the counts of its branches with surrogates.
     """
 
     number: int
@@ -61,7 +61,7 @@ class GrowingNode:
     children: "list[GrowingNode]" = field(default_factory=list)
 
     def set_decision(self, decision: Decision) -> None:
-        """Take over the result of the node's search."""
+        """Store the result of the node's search."""
         self.candidates, self.chosen = decision.candidates, decision.chosen
         self.reason = decision.reason
 
@@ -83,7 +83,7 @@ class GrowingNode:
 
 
 def splits_above(node: GrowingNode) -> Iterator[tuple[Split, int]]:
-    """Give the splits above a node with the branches taken, nearest first."""
+    """Yield the splits above a node with the branches taken, nearest first."""
     while node.parent is not None:
         assert node.parent.route is not None
         yield node.parent.route.described, node.branch
@@ -91,12 +91,12 @@ def splits_above(node: GrowingNode) -> Iterator[tuple[Split, int]]:
 
 
 def paid_above(node: GrowingNode) -> set[int]:
-    """Return the attributes of the splits above a node: their cost is paid."""
+    """Return the attributes of the splits above a node, whose test costs are paid."""
     return {split.attribute for split, _ in splits_above(node)}
 
 
 def is_multiway(split: Split) -> bool:
-    """Return whether each branch has one value, or bucket, so that none is left."""
+    """Return whether each branch has a single value or bucket."""
     if isinstance(split, Groups):
         return max(map(len, split.groups)) == 1
     return not isinstance(split, Threshold)
@@ -114,12 +114,12 @@ class PlainNodes(LazyNodes):
         return self.tree
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
-        """Return the splits of a node, and which of them won."""
+        """Return the candidates of a node, and the index of the winner."""
         return self.by_node[number]
 
 
 def finished_tree(root: GrowingNode, schema: Schema, recipe: Recipe) -> Tree:
-    """Turn growing nodes into finished ones, numbered in printing order."""
+    """Return the finished tree of growing nodes, numbered in printing order."""
     order: list[GrowingNode] = []
     stack = [root]
     while stack:
@@ -138,10 +138,10 @@ def as_tree(
     recipe: Recipe,
     root_weights: Floats | None = None,
 ) -> Tree:
-    """Return growing nodes as a tree; each stands after its parent.
+    """Return growing nodes as a tree; each node comes after its parent.
 
-    If several nodes have no parent among them, the result is several trees side by
-    side; then ``root_weights`` are the weights of all rows.
+    If several nodes have no parent among them, the result is several packed trees. Then
+    ``root_weights`` are the weights of all rows.
     """
     numbers = {id(node): number for number, node in enumerate(order)}
     routes = [node.route for node in order]
@@ -169,7 +169,7 @@ def as_tree(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeOutcome:
-    """The cached outcome of a node: its decision, and how its rows leave it."""
+    """The cached outcome of a node: its decision, and the routes of its rows."""
 
     decision: Decision
     route: Route | None = None
@@ -183,7 +183,7 @@ class NodeCache(Protocol):
     def cached_outcome(
         self, node: int, attributes: tuple[int, ...], search: Search
     ) -> NodeOutcome | None:
-        """Return the cached outcome of a node, if a search would find it again."""
+        """Return the cached outcome of a node if a search would give the same."""
         ...
 
     def cache_outcome(

@@ -1,4 +1,4 @@
-"""One node of a finished tree, counted over rows: the tables that a search sees."""
+"""The count tables of one node of a finished tree, as a search sees them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,8 +30,8 @@ class CountedNode:
     Parameters
     ----------
     node : Node
-        The node with the weights of these rows, and the best split of these rows for
-        every attribute; its own attribute has the node's split.
+        The node with the weights of these rows, and the best split of every attribute
+        on these rows. The attribute of the node keeps the node's split.
     search : Search
         The search of the tree, with statistics of all rows of the source.
     tables : mapping of int to CountTable
@@ -51,7 +51,7 @@ def counted_node(
     *,
     class_weights: Floats | None = None,
 ) -> CountedNode | None:
-    """Return a node over the rows of a source; None if none of them reaches it."""
+    """Return a node counted on the rows of a source; None if no row reaches it."""
     schema, node = tree.schema, tree.nodes[number]
     register_formulas(source, schema)
     totals = source.root()
@@ -102,7 +102,7 @@ def counted_node(
 def send_down(
     source: Counts, tree: Tree, node: Node, *, towards: int | None = None
 ) -> None:
-    """Send the rows of a node to its children, or to the one on the way to a node."""
+    """Send the rows of a node to its children, or only ``towards`` a descendant."""
     assert node.route is not None
     path = () if towards is None else {step.number for step in tree.path(towards)}
     children = {
@@ -120,9 +120,10 @@ def _candidates(
     batch: TableBatch,
     tables: Mapping[int, CountTable],
 ) -> tuple[tuple[Candidate, ...], int | None]:
-    """Return the best splits of a node's attributes, and which of them is its own.
+    """Return the best splits of a node's attributes, and the index of the node's own.
 
-    Its own split is counted as it is, though another cut might be better here.
+    The node's own split is counted unchanged, though another threshold may be better
+    here.
     """
     exhausted = _exhausted(tree, node, search.recipe)
     usable = np.flatnonzero([i not in exhausted for i in batch.attribute.tolist()])
@@ -153,7 +154,7 @@ def _candidates(
 
 
 def _exhausted(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
-    """Return the attributes of splits above that cannot split this node."""
+    """Return the attributes of splits above that cannot split this node again."""
     above = [step.candidate.split for step in tree.path(node.number)[:-1]]
     if not recipe.reuse_attributes:
         behind = tree.schema.input_columns

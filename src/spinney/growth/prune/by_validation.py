@@ -102,7 +102,7 @@ class Validation:
     loss : array
         The weight of the rows in error at a node, their cost, or the sum of their
         squared errors.
-    weight_at : array
+    weights : array
         The weight of the rows that reach each node.
     measure : {"accuracy", "cost", "mean squared error"}
         The measure in the record of steps.

@@ -1,15 +1,14 @@
 """Cost-complexity pruning, with the cross-validation that chooses α.
 
 Breiman, Friedman, Olshen & Stone, Classification and Regression Trees (1984), chapters
-3 and 8. Every fold is held out once. A tree grown on the other folds is pruned at the
-geometric middle of where each subtree of the whole tree is the cheapest (its α scaled
-by the weight of the rows left), and predicts the held-out rows. The sum of their losses
-over all folds is the subtree's cross-validated risk. Its standard error is that of
-rpart, √(Σ w r² − (Σ w r)² / Σ w), r being the loss of a row of weight w. Weights count
-as frequencies there; if their mean is below 1 they count by proportion, as if it were
-1.
+3 and 8. Every fold is held out once. For each subtree of the whole tree, a tree grown
+on the other folds is pruned at the geometric mean of the subtree's interval of α
+(scaled by the weight of the training rows), and predicts the held-out rows. The sum of
+their losses over all folds is the subtree's cross-validated risk. Its standard error
+is, as in rpart, √(Σ w r² − (Σ w r)² / Σ w), where r is the loss of a row of weight w.
+Weights count as frequencies; if their mean is below 1, they are scaled to a mean of 1.
 
-Validation rows are sent down the tree itself: the error of a subtree is their mean loss
+Validation rows are sent down the whole tree: the error of a subtree is their mean loss
 at its leaves, with the same standard error.
 """
 
@@ -41,15 +40,15 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class CrossValidationRows(EncodedRows):
-    """Training rows, with the trees that leave out one fold each.
+    """Training rows, with a tree for each fold that is grown on the other folds.
 
     Parameters
     ----------
     columns, targets, weights
         As in :class:`EncodedRows`; weights as the tree counted them.
     fold_trees : iterable of (mask, Tree)
-        For each fold its rows, and the unpruned tree grown on the others. They are
-        iterated once, one at a time.
+        For each fold its rows, and the unpruned tree of the other folds. The iterable
+        is read once.
     """
 
     fold_trees: Iterable[tuple[Mask, Tree]]
@@ -64,18 +63,19 @@ def cost_complexity(
     rule: str | None = None,
     costs: Floats | None = None,
 ) -> Pruned:
-    """Prune at an α, or at the one that folds or validation rows choose.
+    """Return the tree pruned at ``alpha``, or at the α chosen by folds or validation.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     alpha : float, optional
-        The cost of a leaf, in the unit of the risk: rows in error, costs or squares.
+        The cost of a leaf, in the unit of the risk: misclassified weight, cost or
+        squared error.
     training : CrossValidationRows, optional
         Instead of ``alpha``: the rows, and the trees of folds.
     validation : EncodedRows, optional
-        Instead of ``alpha``: rows on which the tree was not grown.
+        Instead of ``alpha``: a validation set.
     rule : {"1-se", "half-se", "minimum"}, optional
         See :meth:`PruningSequence.best`; by default "1-se" for folds and "minimum" for
         validation rows.
@@ -98,9 +98,9 @@ def cost_complexity(
 def cut_at(
     tree: Tree, sequence: PruningSequence, alpha: float, *, risks: Floats, unit: str
 ) -> Pruned:
-    """Return the subtree of a sequence that is the cheapest at an α.
+    """Return the cheapest subtree of a sequence at an α.
 
-    ``risks`` are those of nodes as leaves, in this ``unit``.
+    ``risks`` are the risks of nodes as leaves, in this ``unit``.
     """
     chosen, reached = sequence.place(alpha), tree.arrays.rows > 0
     result = cut_down_to(
@@ -121,7 +121,7 @@ def cross_validated(
 ) -> PruningSequence:
     """Return the sequence with the cross-validated risk of each subtree.
 
-    If some rows were never held out, they count as those that were.
+    If some rows were never held out, the risk is extrapolated from the others.
     """
     weights, validated_rows = training.weights, np.zeros(len(training.weights), bool)
     total, root_risk = weights.sum(), sequence.root_risk
@@ -162,7 +162,7 @@ def validated(
 ) -> PruningSequence:
     """Return the sequence of a tree with the mean validation loss of each subtree.
 
-    It is the error rate, the mean cost or the mean squared error.
+    The loss is the error rate, the mean cost or the mean squared error.
     """
     require_rows(rows)
     all_rows = np.ones(len(rows.weights), bool)
@@ -173,10 +173,10 @@ def validated(
 
 
 class _LossSums:
-    """The losses of subtrees and their squares, added up over rows.
+    """Sums over rows of the losses of subtrees, and of their squares.
 
-    They are counted in a ``unit``, the mean risk at the root: squares of squares of
-    large numbers would be beyond floats. Weights are 1 on average, or more.
+    Losses are divided by ``unit``, the mean risk at the root: fourth powers of large
+    numbers would exceed floats. Weights are scaled to a mean of at least 1.
     """
 
     def __init__(self, n_subtrees: int, weights: Floats, *, unit: float) -> None:
@@ -217,8 +217,8 @@ class _LossSums:
     def _add_undivided(self, numbers: Integers, path: "_PruningPath") -> Integers:
         """Add the rows that no missing value divides; return the others.
 
-        Such a row is at one leaf of each subtree, so its loss and its square are noted
-        at the ends of its stays for all rows together, and not row by row.
+        Such a row is at one leaf of each subtree. So losses and squares are added at
+        the ends of their intervals, for all rows together.
         """
         divided, ends = [], np.zeros((2, path.n_alphas + 1))
         for start in range(0, len(numbers), BLOCK):
@@ -243,7 +243,7 @@ class _LossSums:
         return np.concatenate(divided)
 
     def means(self, included: Mask) -> tuple[Floats, Floats]:
-        """Return the mean loss of the rows added, and its standard error."""
+        """Return the mean loss of the added rows, and its standard error."""
         weight = self.weights[included].sum()
         spread = np.maximum(self.squares - self.losses**2 / weight, 0.0)
         unit = self.unit / weight
@@ -251,10 +251,10 @@ class _LossSums:
 
 
 class _PruningPath:
-    """Rows through a tree that is pruned at rising alphas.
+    """The path of rows through a tree that is pruned at rising alphas.
 
-    At a node a row stays for the alphas from where the node collapses to where an
-    ancestor does.
+    A row stays at a node from the alpha at which the node collapses to the alpha at
+    which an ancestor collapses.
     """
 
     def __init__(
@@ -268,9 +268,9 @@ class _PruningPath:
     def visits(
         self, rows: Integers
     ) -> Iterator[tuple[Entries, Floats, Integers, Integers]]:
-        """Give entries that stay at their nodes, their losses, and from when to when.
+        """Yield entries, their losses, and their first and last index of alphas.
 
-        Rows are counted from the first of these.
+        Row numbers are relative to the first of these rows.
         """
         columns = self.schema.completed(
             [None if cells is None else cells[rows] for cells in self.rows.columns],
@@ -285,9 +285,9 @@ class _PruningPath:
             yield staying, losses, self.first[nodes], self.last[nodes]
 
     def losses(self, numbers: Integers) -> Iterator[tuple[Integers, Floats]]:
-        """Give some rows at a time and their losses, rows × alphas.
+        """Yield blocks of rows and their losses, rows × alphas.
 
-        A loss is noted at both ends of a stay and added up along the alphas.
+        A loss is recorded at both ends of its interval, and summed along the alphas.
         """
         size = max(1, MAX_BLOCK // (self.n_alphas + 1))
         for start in range(0, len(numbers), size):

@@ -1,7 +1,7 @@
-"""Weakest links, and the table of subtrees by α, as rpart's cptable shows them.
+"""Weakest links, and the table of subtrees by α, in the form of rpart's cptable.
 
-Only leaves with rows count. A leaf for a declared value that no row has adds nothing to
-the complexity, so declared values do not decide what is pruned.
+Only leaves with rows count. A leaf for a declared value without rows adds nothing to
+the complexity, so declared values do not affect pruning.
 """
 
 from collections.abc import Sequence
@@ -26,19 +26,19 @@ Collapse = tuple[float, int, float, int, int]
 
 @dataclass(frozen=True, slots=True)
 class WeakestLinks:
-    """When the nodes of a tree collapse.
+    """The order in which the nodes of a tree collapse.
 
     Parameters
     ----------
     alpha : array, one number per node
-        The α at which a node becomes a leaf; an ancestor may collapse first. It is −∞
-        for a leaf, and 0 for a node that is no better than a leaf.
+        The α at which a node becomes a leaf, unless an ancestor collapses first. −∞ for
+        a leaf, and 0 for a node that is no better than a leaf.
     collapses : tuple
-        (α, node, risk added, leaves gone, splits gone) of the collapses on the path
-        of the root, by rising α.
+        (α, node, added risk, removed leaves, removed splits) of each collapse up to the
+        root, by rising α.
     margin : float
-        The largest distance of links that are equal but for rounding: differences of
-        risks are exact to a fraction of the greatest, the root's.
+        The largest difference of links that count as equal: risks are exact to a
+        fraction of the root's risk.
     """
 
     alpha: Floats
@@ -46,10 +46,10 @@ class WeakestLinks:
     margin: float
 
     def stays(self, tree: Tree, alphas: Floats) -> tuple[Integers, Integers]:
-        """Return for each node from which to which of rising alphas it is a leaf.
+        """Return for each node the range of rising alphas at which it is a leaf.
 
-        From the last on an ancestor is a leaf; a node whose first is not below its last
-        never is one.
+        From the last index on an ancestor is a leaf. If the first is not below the
+        last, the node is never a leaf.
         """
         ancestor_alpha = min_above(tree, self.alpha)
         limits = alphas + self.margin
@@ -59,7 +59,7 @@ class WeakestLinks:
 
 
 def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
-    """Find where each node collapses; ``risks`` are those of nodes as leaves."""
+    """Return the collapse of each node; ``risks`` are the risks of nodes as leaves."""
     reached = (tree.arrays.rows > 0).tolist()
     margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
@@ -93,7 +93,7 @@ def _merged(chains: list[list[Collapse]]) -> list[Collapse]:
 def _collapse(
     node: int, children: Sequence[int], chain: list[Collapse], risks: list[float]
 ) -> Collapse:
-    """Return the collapse of a node; remove those from the chain that come later.
+    """Return the collapse of a node; remove later collapses from the chain.
 
     After a branch was raised, all rows of a node may be at one of its children.
     """
@@ -126,13 +126,13 @@ class Subtree:
     Parameters
     ----------
     alpha : float
-        The least α at which it is the cheapest. rpart's CP is α / R(root).
+        The least α at which the subtree is the cheapest. rpart's CP is α / R(root).
     leaves, splits : int
-        Its size; leaves without rows do not count.
+        The size of the subtree; leaves without rows do not count.
     risk : float
-        Its training risk.
+        The training risk of the subtree.
     relative_error : float
-        The risk as a fraction of the root's.
+        The risk as a fraction of the root's risk.
     cut : tuple of int
         The nodes that are leaves here, but not in the subtree before.
     error, deviation : float, optional
@@ -182,10 +182,10 @@ class FoldLosses:
 class PruningSequence(InNotebooks):
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
-    ``print`` shows it like rpart's cptable, the root first; after validation, with the
-    mean errors of training and validation rows. ``weight`` is that of the training
-    rows, ``chosen`` the index of the chosen subtree, if any, and ``judged_by`` the
-    origin of errors: "folds", "validation" or None. After
+    ``print`` shows the sequence like rpart's cptable, the root first, with the mean
+    errors of training and validation rows after validation. ``weight`` is the weight of
+    the training rows, ``chosen`` the index of the chosen subtree, if any, and
+    ``judged_by`` the origin of errors: "folds", "validation" or None. After
     cross-validation ``fold_losses`` has the losses of each fold.
     """
 
@@ -209,16 +209,16 @@ class PruningSequence(InNotebooks):
 
     @property
     def middles(self) -> Floats:
-        """√(α_k α_k+1), the geometric middle of where each is the cheapest; then ∞."""
+        """√(α_k α_k+1), the geometric means of the intervals of α; the last is ∞."""
         alphas = self.alphas
         return np.append(np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:]), np.inf)
 
     def cuts(self, index: int) -> set[int]:
-        """Return the nodes that are leaves in a subtree, or below one."""
+        """Return the nodes that are leaves, or below leaves, in a subtree."""
         return {node for row in self.subtrees[: index + 1] for node in row.cut}
 
     def place(self, alpha: float) -> int:
-        """Return the index of the cheapest subtree at an α, the smallest of equals."""
+        """Return the index of the cheapest subtree at an α; ties go to the smallest."""
         reached = self.alphas <= alpha + TOLERANCE * self.root_risk
         return int(np.flatnonzero(reached)[-1])
 
@@ -233,7 +233,7 @@ class PruningSequence(InNotebooks):
     def mean_errors(self) -> tuple[Floats, Floats]:
         """Return the mean error of each subtree and its standard error.
 
-        In either case it is the error rate, the mean cost or the mean squared error.
+        The error is the error rate, the mean cost or the mean squared error.
         """
         if self.judged_by is None:
             msg = "no rows have judged these subtrees: see judged_by"
@@ -250,9 +250,9 @@ class PruningSequence(InNotebooks):
         Parameters
         ----------
         rule : {"1-se", "half-se", "minimum"}
-            ``"minimum"``: of the least error, the smallest subtree of equals.
-            ``"1-se"`` and ``"half-se"``: the smallest whose error is within one
-            standard error of that one's, or half of one.
+            ``"minimum"``: the smallest subtree of least error. ``"1-se"`` and
+            ``"half-se"``: the smallest subtree whose error is within one standard
+            error, or half a standard error, of the least.
         """
         check_named("rule", rule, RULES)
         if self.judged_by is None:
@@ -316,7 +316,7 @@ def best_subtree(errors: Floats, deviations: Floats, rule: str, *, unit: float) 
 
 
 def sequence_of(tree: Tree, risks: Floats) -> PruningSequence:
-    """Return the sequence of a tree; ``risks`` are those of its nodes as leaves."""
+    """Return the sequence of a tree; ``risks`` are the risks of nodes as leaves."""
     links = weakest_links(tree, risks)
     alphas, group_of = _grouped(links)
     cut = _cut_nodes(tree, links.collapses, group_of)
@@ -357,7 +357,7 @@ def _grouped(links: WeakestLinks) -> tuple[Floats, Integers]:
 def _cut_nodes(
     tree: Tree, collapses: Sequence[Collapse], indices: Integers
 ) -> list[tuple[int, ...]]:
-    """Return the nodes that each step cuts, less those below another of the step."""
+    """Return the nodes that each step cuts, without descendants of other cut nodes."""
     step = np.full(len(tree), np.inf)
     for collapse, index in zip(collapses, indices, strict=True):
         step[collapse[1]] = index

@@ -1,21 +1,21 @@
 """Error-based pruning: bottom-up, against a pessimistic estimate (C4.5).
 
-A leaf of weight N with E errors is estimated to make U errors on as many new rows,
-the upper confidence limit of :mod:`spinney.growth.prune.error_limits`; a subtree, the
-sum of its leaves. First, from the root down, a subtree that makes no fewer training
-errors than a leaf would is collapsed into one. Then every node is looked at after all
-that is below it, and three estimates are compared: as it is; as a leaf; and its largest
-branch in its place, with all rows of the node sent down that branch. A leaf is
-preferred where it is no more than 0.1 errors worse than both others, the branch where
-it is no more than 0.1 errors worse than the node as it is (Quinlan 1993, chapter 4; the
-slack and the order are those of release 8 and of J48). A node that took its branch's
-place is pruned once more.
+A leaf of weight N with E errors is estimated to make U errors on as many new rows, the
+upper confidence limit of :mod:`spinney.growth.prune.error_limits`. The estimate of a
+subtree is the sum over its leaves. First, top-down, a subtree collapses into a leaf if
+it makes no fewer training errors than the leaf. Then nodes are visited bottom-up, and
+three estimates are compared: the node unchanged; as a leaf; and replaced by its largest
+branch, with all rows of the node sent down that branch. The leaf is preferred if it is
+at most 0.1 errors worse than both others, then the branch if it is at most 0.1 errors
+worse than the unchanged node (Quinlan 1993, chapter 4; the slack and the order are
+those of release 8 and of J48). A node that was replaced by its branch is pruned once
+more.
 
-The largest branch is the heaviest; the last of equals. A node that the user forced,
-and those above it, stay.
+The largest branch is the heaviest; ties go to the last. Forced nodes, and the nodes
+above them, stay.
 
 Leaves and subtrees are judged by the counts of the tree. Only raising needs the rows:
-without them no branch is raised.
+without rows no branch is raised.
 """
 
 from collections.abc import Sequence
@@ -55,11 +55,11 @@ def error_based(
     Parameters
     ----------
     tree : Tree
-        A tree of classes.
+        A classification tree.
     confidence : float
-        That of the upper limit, at most one half; less prunes more.
+        The confidence level of the upper limit, at most 0.5; smaller values prune more.
     rows : NodeRecounter, optional
-        The rows that the tree was grown on; branches are raised if they are given.
+        The training rows; without them no branch is raised.
     """
     pruner = _Pruner(tree, confidence, rows)
     pruner.collapse()
@@ -70,7 +70,7 @@ def error_based(
 def collapse(tree: Tree) -> Pruned:
     """Return the tree whose subtrees all make fewer training errors than a leaf.
 
-    J48 does this to trees that it calls unpruned. Nodes that stay leave no step.
+    J48 does this to trees that it calls unpruned. Only collapsed nodes have a step.
     """
     pruner = _Pruner(tree)
     pruner.collapse()
@@ -95,7 +95,7 @@ def estimated_errors(
 
 
 def _training_errors(weights: Floats, costs: Costs | None) -> float:
-    """Return the weight of the rows that are not of a leaf's label."""
+    """Return the weight of the rows of other classes than a leaf's label."""
     return leaf_risk(weights, int(labels_of(weights, costs)))
 
 
@@ -119,11 +119,11 @@ class _Pruner:
         }
 
     def result(self) -> Pruned:
-        """Return the tree as it is now, and the steps."""
+        """Return the tree in its present state, and the steps."""
         return Pruned(rebuilt_tree(self.root, self.tree), Steps(self.steps))
 
     def collapse(self) -> None:
-        """Make leaves, from the root down, of subtrees that make no fewer errors."""
+        """Make leaves, top-down, of subtrees that make no fewer errors."""
         as_leaf = [_training_errors(node.weights, self.costs) for node in self.tree]
         as_tree = sums_below(self.tree, np.array(as_leaf))
         stack = [self.root]
@@ -139,7 +139,7 @@ class _Pruner:
             stack.extend(reversed(node.children))
 
     def prune(self) -> None:
-        """Prune every node after all that is below it."""
+        """Prune every node after its descendants."""
         stack = [(self.root, False)]
         while stack:
             node, children_done = stack.pop()
@@ -191,7 +191,7 @@ class _Pruner:
         return estimated_errors(node.weights, self.confidence, self.costs)
 
     def risk_change(self, node: MutableNode, leaves: Sequence[MutableNode]) -> float:
-        """Return the change of the training risk if a node's leaves become these."""
+        """Return the change of the training risk if a node gets these leaves."""
         return sum(map(self.risk, leaves)) - sum(map(self.risk, node.leaves))
 
     def risk(self, node: MutableNode) -> float:
@@ -204,7 +204,7 @@ class _Pruner:
     def record(
         self, node: MutableNode, before: float, after: float, action: str, change: float
     ) -> None:
-        """Record a step; the node is named by its original number and condition."""
+        """Record a step; the node has its original number and condition."""
         origin = node.origin
         self.steps.append(
             PruneStep(

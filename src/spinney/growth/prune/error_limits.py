@@ -1,10 +1,9 @@
 """Upper confidence limits of errors: a pessimistic estimate for leaves and rules.
 
-A leaf that covers N training rows, E of them of other classes, will do worse on
-new rows than E/N. C4.5 reads the E errors as if they were drawn: it takes the
-greatest error rate U that has still a chance of CF to show no more than E errors
-in N rows, the upper limit of a one-sided confidence interval (Quinlan 1993, C4.5:
-Programs for Machine Learning, chapter 4).
+A leaf with N training rows, E of other classes, will have an error rate above E/N on
+new rows. C4.5 treats the E errors as a sample. It takes the largest error rate U with
+probability CF of at most E errors in N rows: the upper limit of a one-sided confidence
+interval (Quinlan 1993, C4.5: Programs for Machine Learning, chapter 4).
 """
 
 from math import sqrt

@@ -1,8 +1,9 @@
 """Cost complexity as scikit-learn counts it: a leaf costs α of the mean impurity.
 
 The risk of a node as a leaf is its impurity times its fraction of all weight; CART by
-Breiman et al. and rpart count the rows in error. For numbers both are squared errors,
-here divided by the weight of all rows. So an α from scikit-learn gives its tree.
+Breiman et al. and rpart count the rows in error. For a numeric target both use squared
+errors, here divided by the weight of all rows. So an α of scikit-learn gives
+scikit-learn's tree.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ from spinney.trees.criteria import CRITERIA
 
 
 def impurity_sequence(tree: Tree, recipe: Recipe) -> PruningSequence:
-    """Return the subtrees of a tree by the mean impurity that a leaf costs."""
+    """Return the subtrees of a tree by the cost of a leaf in mean impurity."""
     return sequence_of(tree, mean_impurities(tree, recipe))
 
 
@@ -30,7 +31,7 @@ def pruned_by_impurity(tree: Tree, recipe: Recipe, alpha: float) -> Pruned:
 
 
 def mean_impurities(tree: Tree, recipe: Recipe) -> Floats:
-    """Return what each node, as a leaf, adds to the mean impurity of all rows."""
+    """Return the contribution of each node, as a leaf, to the mean impurity."""
     target, arrays = tree.schema.target, tree.arrays
     criterion = recipe.measure(numeric=target.is_numeric)
     if target.is_numeric:

@@ -1,19 +1,19 @@
 """MDL pruning: the subtree that describes the training classes in the fewest bits.
 
-After Mehta, Rissanen & Agrawal, MDL-based decision tree pruning (KDD 1995), its full
-form: a node is a leaf or a split, which takes 1 bit to say. The classes of the n rows
-at a leaf take, n_c of them of class c among k classes, the stochastic complexity ::
+After Mehta, Rissanen & Agrawal, MDL-based decision tree pruning (KDD 1995), in the full
+form: one bit says whether a node is a leaf or a split. The classes of the n rows at a
+leaf, n_c of class c among k classes, take the stochastic complexity ::
 
     Σ_c n_c log₂(n / n_c)  +  (k − 1)/2 · log₂(n / 2)  +  log₂(π^(k/2) / Γ(k/2))
 
-and a split log₂ of the number of attributes, and log₂ of the number of ways to branch
-on the one it splits on: 1 for one branch per value, 2^(v−1) − 1 for two subsets of v
-values, v − 1 for a cut of ordered ones. Of a number the tree does not keep how many
-values came to a node; n − 1 cuts, one between any two rows, are counted. A branch that
-no row takes needs no bit: whoever decodes the classes has the rows, and sees that.
+A split takes log₂ of the number of attributes, and log₂ of the number of possible
+splits on its attribute: 1 for one branch per value, 2^(v−1) − 1 for two subsets of v
+values, v − 1 for a cut of ordered ones. The tree does not store the number of distinct
+values of a numeric attribute at a node, so n − 1 cuts are counted. A branch without
+rows needs no bit, since the decoder knows the rows.
 
-The older proposal by Quinlan & Rivest (1989) is for two classes and no numbers, and
-Wallace & Patrick (1993) found its code for exceptions wanting; hence this one.
+The older proposal by Quinlan & Rivest (1989) is for two classes without numeric
+attributes, and Wallace & Patrick (1993) criticised its code for exceptions.
 """
 
 from math import lgamma, log, log2, pi
@@ -46,7 +46,7 @@ def class_bits(weights: Floats) -> float:
 
 
 def split_bits(tree: Tree, node: Node) -> float:
-    """Return the bits for the split of a node, without those of its children."""
+    """Return the bits that encode the split of a node, without its children."""
     candidate = node.candidate
     attribute = tree.schema.attributes[candidate.attribute]
     n_values = len(candidate.table.values)

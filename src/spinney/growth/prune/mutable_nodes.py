@@ -1,9 +1,8 @@
-"""Mutable nodes: a tree that changes, and can be counted on other rows.
+"""Mutable nodes: a tree that can change, and be counted on other rows.
 
-Pruning by replacement needs only the counts of the tree. Raising a branch sends rows to
-nodes that were not grown on them, so it requests from the source the count table of one
-attribute per node, a level at a time, as growing does. Surrogates stay as growing found
-them, with the agreement that they had there.
+Pruning by replacement needs only the counts of the tree. Raising a branch sends other
+rows to its nodes. So the source is asked for the count table of one attribute per node,
+a level at a time, as in growing. Surrogates keep their agreement from growing.
 """
 
 from collections.abc import Sequence
@@ -44,20 +43,20 @@ class MutableNode:
     Parameters
     ----------
     origin : Node
-        The node of the grown tree whose split this one has.
+        The node of the grown tree with the same split.
     weights, n_rows : array, int
-        Its rows.
+        The weights and the number of its rows.
     distribution : array
-        Its class probabilities, or its mean.
+        The class probabilities, or the mean.
     candidate : Candidate, optional
-        Its split with the counts of its rows; None at a node that grew none, and at one
-        that was a leaf when other rows were sent to it.
+        The split with the counts of the rows; None if the node had no split, or was a
+        leaf when other rows arrived.
     children : list of MutableNode
         Empty at a leaf.
     source_number : int
-        The number by which the source knows its rows.
+        The node number of its rows in the source.
     moved : bool
-        Whether it has rows on which it was not grown.
+        Whether it has other rows than in growing.
     """
 
     origin: Node
@@ -77,7 +76,7 @@ class MutableNode:
 
     @property
     def route(self) -> Route:
-        """How rows leave it."""
+        """The routes of rows at the node."""
         origin = self.origin
         return Route(
             self.inner_candidate.split, origin.surrogates, origin.default_branch
@@ -85,7 +84,7 @@ class MutableNode:
 
     @property
     def leaves(self) -> "list[MutableNode]":
-        """The leaves below, or itself."""
+        """The leaves below the node, or the node itself."""
         leaves, stack = [], [self]
         while stack:
             node = stack.pop()
@@ -131,16 +130,16 @@ class NodeRecounter:
         self.n_numbers = 0
 
     def outputs(self, weights: Floats) -> Floats:
-        """Return the prediction of a node that has these rows."""
+        """Return the prediction of a node with these weights."""
         return outputs_of(
             weights, self.target, recipe=self.recipe, root_weights=self.root_weights
         )
 
     def send_down(self, node: MutableNode) -> None:
-        """Send rows to the inner children; the node keeps its own.
+        """Send rows to the inner children; the node keeps its own rows.
 
-        The children are counted, and released, one after the other: so those that a
-        source holds together must follow each other.
+        The children are counted and released one after the other, so nodes that a
+        source stores together must be adjacent.
         """
         inner = [child for child in node.children if child.children]
         if not inner:
@@ -151,7 +150,7 @@ class NodeRecounter:
             self.source.batches(n_rows, in_order=True)
 
     def moved(self, subtree: MutableNode, node: MutableNode) -> MutableNode:
-        """Return a copy of a subtree over the rows of a node above it."""
+        """Return a copy of a subtree, counted on the rows of a node above it."""
         top = replace(
             subtree,
             weights=node.weights,
@@ -177,7 +176,7 @@ class NodeRecounter:
         return top
 
     def _recounted(self, level: Sequence[MutableNode]) -> list[Candidate]:
-        """Return the splits of a level, counted on the rows that are there now."""
+        """Return the splits of a level, counted on the present rows."""
         splits = [node.inner_candidate for node in level]
         requests = [
             TableRequest(node.source_number, (split.attribute,))
@@ -207,7 +206,7 @@ class NodeRecounter:
         self.source.partition(node.source_number, node.route, numbers, keep=keep)
 
     def _moved_children(self, node: MutableNode) -> list[MutableNode]:
-        """Return copies of the children with the rows that the split now gives them."""
+        """Return copies of the children with the rows of the present split."""
         weights, rows = node.inner_candidate.child_counts()
         has_missing = node.inner_candidate.table.missing_rows.any()
         if has_missing and node.route.default_branch is not None:
@@ -238,7 +237,7 @@ def recounted(
     recipe: Recipe,
     class_weights: Floats | None = None,
 ) -> Tree:
-    """Return a tree counted on other rows, or the same rows with other labels.
+    """Return a tree counted on other rows, or on other labels.
 
     Leaves keep their reasons, unless they are pure or empty now.
     """
@@ -289,7 +288,7 @@ def _rebuilt_node(
     branch: int,
     tree: Tree,
 ) -> Node:
-    """Return one node, its children not yet known."""
+    """Return one node, without children for now."""
     origin, is_leaf = mutable.origin, not mutable.children
     candidates, chosen = origin.candidates, origin.chosen
     if mutable.moved:

@@ -19,24 +19,23 @@ def folds_of(
     seed: int,
     is_set: bool = True,
 ) -> Integers:
-    """Return the number of each row's fold.
+    """Return the fold of each row.
 
-    If a user set so many folds (``is_set``), it warns if a class has fewer rows, for
-    then some folds are without it, and if no class has as many, for then none is
-    stratified.
+    If a user set the number of folds (``is_set``), warn if a class has fewer rows than
+    folds.
 
     Parameters
     ----------
     targets : array
-        Class codes, stratified as far as possible; or numbers.
+        The class codes, to be stratified; or the numbers.
     target : Target
-        Their meaning.
+        The target column.
     n_folds : int
-        From 2 to the number of rows.
+        The number of folds, from 2 to the number of rows.
     seed : int
         The same seed gives the same folds.
     is_set : bool
-        Whether a user set the number of folds, and not the recipe.
+        Whether a user set the number of folds.
     """
     if not 2 <= n_folds <= len(targets):
         raise refusal(
@@ -64,10 +63,10 @@ def folds_of(
 def _stratified(
     codes: Integers, n_folds: int, random: np.random.RandomState
 ) -> Integers:
-    """Return stratified folds, with equal class proportions as far as possible.
+    """Return stratified folds, with nearly equal class proportions.
 
-    The rows, sorted by class, are dealt to the folds one by one, classes in the order
-    in which they first occur; which row of a class is in which fold is drawn.
+    The rows, sorted by class, are dealt to the folds one by one, with classes in the
+    order of first occurrence. The order within a class is random.
     """
     _, first, classes = np.unique(codes, return_index=True, return_inverse=True)
     classes = np.argsort(np.argsort(first))[classes]

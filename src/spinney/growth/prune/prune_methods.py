@@ -1,4 +1,4 @@
-"""Pruning by name: the table of methods, the shortest of them, and that of a recipe."""
+"""Pruning methods by name: the table of methods, short methods, and recipe pruning."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -69,12 +69,12 @@ def _checked_node(tree: Tree, number: Any) -> int:
 
 
 def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
-    """Return the tree with sibling leaves of one prediction joined, repeatedly.
+    """Return the tree after repeatedly joining sibling leaves of one prediction.
 
-    The label of a row at one of them does not change; its probabilities become those of
-    all rows at the parent. (A row that a missing value divides among these and other
-    leaves is labelled by all of them together, so that its label may change.) A step's
-    ``before`` is the number of different predictions of the children, ``after`` is 1.
+    The label of a row at such a leaf does not change. Its probabilities become those of
+    all rows at the parent. (A row that is divided by a missing value has the label of
+    several leaves together, which may change.) A step's ``before`` is the number of
+    different predictions of the children, and ``after`` is 1.
     """
     numeric, children = tree.schema.target.is_numeric, tree.nodes.children
     predicted = list(tree.arrays.predicted if numeric else tree.nodes.labels)
@@ -96,7 +96,7 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
 
 
 def _n_different(predicted: list[float]) -> int:
-    """Return how many labels or numbers differ by more than rounding."""
+    """Return the number of labels or numbers that differ by more than rounding."""
     return 1 + sum(
         high - low > TOLERANCE * max(abs(low), abs(high))
         for low, high in pairwise(sorted(predicted))
@@ -110,18 +110,17 @@ class Method:
     Parameters
     ----------
     name : str
-        Its name for users.
+        The name of the method.
     function : callable
-        From a tree and the options below to a :class:`Pruned`.
+        The function from a tree and its options to a :class:`Pruned`.
     needs : tuple of str
-        The required options; of names joined by "|" one.
+        The required options; names joined by "|" are alternatives.
     takes : tuple of str
-        Further options.
+        The optional options.
     numeric : bool
-        Whether it works for a numeric target.
+        Whether the method supports a numeric target.
     by_means : bool
-        Whether it treats the leaves of such a tree as means, so that it does not work
-        for linear models.
+        Whether the method treats leaves as means, and so refuses linear models.
     """
 
     name: str
@@ -133,7 +132,7 @@ class Method:
 
     @property
     def options(self) -> frozenset[str]:
-        """All its options."""
+        """All options of the method."""
         needed = (name for names in self.needs for name in names.split("|"))
         return frozenset((*needed, *self.takes))
 
@@ -181,9 +180,9 @@ def pruned_after_growing(
     class_weights: Floats | None = None,
     validation: EncodedRows | None = None,
 ) -> Pruned:
-    """Prune a tree by its recipe's method, on its training rows or validation rows.
+    """Return a tree pruned by its recipe's method, on training or validation rows.
 
-    A regression tree stays as it is if the method counts errors.
+    A regression tree stays unchanged if the method counts errors.
     """
     if validation is not None:
         has_rule = recipe.pruning == "cost-complexity" and "rule" in recipe.given
@@ -210,7 +209,7 @@ def method_named(name: object) -> Method:
 
 
 def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
-    """Prune a tree; ``options`` are those of the method's function."""
+    """Return a pruned tree; ``options`` are those of the method's function."""
     chosen = method_named(method)
     target = tree.schema.target
     if target.is_numeric and not chosen.numeric:

@@ -22,19 +22,19 @@ class PruneStep:
     Parameters
     ----------
     node : int
-        Its number in the tree before pruning.
+        The number of the node before pruning.
     condition : str
-        The branch that leads to it.
+        The branch that leads to the node.
     before, after : float
-        The method's ``measure`` without and with the change. The change is that the
-        node becomes a leaf; for ``"pre-pruning"``, which is top-down, that it is split.
+        The method's ``measure`` without and with the change. The change makes the node
+        a leaf. For ``"pre-pruning"``, which is top-down, the change splits the node.
     pruned : bool
-        Whether it became a leaf.
+        Whether the node became a leaf.
     action : str
         The action of error-based pruning: "collapsed", "replaced", "raised" or "kept";
         empty for other methods.
     measure : str
-        The name of ``before`` and ``after``.
+        The name of the measure.
     risk_before, risk_after : float
         The training risk of the whole tree without and with the change: the weight of
         the rows in error, their cost, or the sum of squares. A row that a missing value
@@ -143,9 +143,9 @@ def _measure_text(measure: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The result of every pruning: the smaller tree and the steps that led to it.
+    """The result of pruning: the smaller tree and its steps.
 
-    ``sequence`` is the table of subtrees of ``"cost-complexity"``, None for others.
+    ``sequence`` is the table of subtrees of ``"cost-complexity"``, else None.
     """
 
     tree: Tree

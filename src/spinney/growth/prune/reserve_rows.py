@@ -1,10 +1,10 @@
 """Validation rows that are reserved for pruning, stratified and drawn by their cells.
 
-The rows are sorted by class, or by deciles of their numbers, and within those shuffled
-from an order that depends on their cells only. In this order a row is reserved if that
-brings the weight reserved so far nearer to its share. So every class gives its share
-but for a row, and a shuffled table gives the same rows. The first row of a class, which
-might be its only one, is left for growing.
+The rows are sorted by class, or by deciles of the target. Within these they are
+shuffled from an order that depends on their cells only. In this order a row is reserved
+if that brings the reserved weight nearer to its share. So every class contributes its
+share within one row, in any order of the table. The first row of a class, which might
+be its only row, is left for growing.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ QUANTILES, MIN_IN_QUANTILE = 10, 10
 
 
 def check_validation_share(fraction: Any) -> None:
-    """Refuse a share that is not between 0 and 1."""
+    """Refuse a fraction that is not between 0 and 1."""
     if not 0 < as_real(fraction) < 1:
         raise refusal(
             Setting("validation_share", fraction),
@@ -35,16 +35,16 @@ def check_validation_share(fraction: Any) -> None:
 def reserve_validation_rows(
     training: TrainingSet, fraction: float, *, seed: int = 0
 ) -> NDArray[np.bool_]:
-    """Return which rows are reserved, about this share of the weight of all.
+    """Return a mask of the reserved rows, with about this fraction of all weight.
 
     Parameters
     ----------
     training : TrainingSet
         The rows.
-    share : float
-        Between 0 and 1; one that reserves no row is refused.
+    fraction : float
+        The fraction, between 0 and 1. It is refused if no row is reserved.
     seed : int
-        The same seed gives the same rows, in any order.
+        The random seed. The same seed gives the same rows for any row order.
     """
     check_validation_share(fraction)
     weights = training.sample_weights
@@ -75,7 +75,7 @@ def reserve_validation_rows(
 
 
 def _strata(training: TrainingSet) -> Integers:
-    """Return the class of each row, or the quantile of its number."""
+    """Return the class of each row, or the decile of its target."""
     if not training.schema.target.is_numeric:
         return np.asarray(training.classes, np.int64)
     numbers = training.classes

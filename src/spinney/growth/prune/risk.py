@@ -1,9 +1,9 @@
 """The training risk R(t) of nodes and trees, from the counts at the nodes alone.
 
-The risk of a node as a leaf is the weight of its rows in error, under a cost matrix
-their cost, and for a number the squared errors Σ w (y − v)². Weights are those at the
-nodes, which class weights have multiplied. The counts do not give the errors of a
-linear model: its risk is NaN.
+The risk of a node as a leaf is its misclassified weight, or the cost under a cost
+matrix, or for a numeric target the squared errors Σ w (y − v)². Weights at nodes
+include class weights. The counts do not give the errors of a linear model, so its risk
+is NaN.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,9 @@ def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
     Parameters
     ----------
     tree : Tree
-        Its labels are taken as they are.
+        The tree, whose labels are used unchanged.
     costs : array of shape (classes, classes), optional
-        ``costs[label][true]``; those that the tree was grown under if not given,
-        1 for every error if there are none.
+        ``costs[label][true]``; by default the costs of the tree, or 1 for every error.
     """
     target = tree.schema.target
     matrix = costs_of(target, costs)
@@ -50,7 +49,7 @@ def leaf_risk(
 
 
 def leaf_errors(tree: Tree) -> Floats:
-    """Return the weight of the rows in error at each node, or the squared errors."""
+    """Return the misclassified weight at each node, or the squared errors."""
     target, arrays = tree.schema.target, tree.arrays
     weights = np.array(arrays.weights, np.float64)
     if target.is_numeric:
@@ -72,7 +71,7 @@ def squared_errors(moments: Floats, values: Floats) -> Floats:
 def sums_below(
     tree: Tree, as_leaf: Floats, split_costs: Floats | None = None
 ) -> Floats:
-    """Return for each node the sum over its leaves, and over the splits below it."""
+    """Return for each node the sum over its leaves, plus the sum over its splits."""
     sums, children = as_leaf.tolist(), tree.nodes.children
     for node in reversed(range(len(sums))):
         if children[node]:
@@ -82,7 +81,7 @@ def sums_below(
 
 
 def costs_of(target: Target, costs: Floats | None = None) -> Floats | None:
-    """Return the cost matrix: that given, or that of the target, if any."""
+    """Return the given cost matrix, or that of the target, or None."""
     if costs is not None:
         return costs
     return None if target.costs is None else np.array(target.costs)

@@ -1,8 +1,7 @@
 """Walks that prune: bottom-up from the leaves, or top-down from the root.
 
-Bottom-up, a node is judged when everything below it has been decided. If nodes become
-leaves exactly where that does not cost more, the result is the smallest of the cheapest
-subtrees.
+Bottom-up, a node is judged after all its descendants. If nodes become leaves whenever a
+leaf does not cost more, the result is the smallest of the cheapest subtrees.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -25,7 +24,7 @@ def deepest_first(tree: Tree) -> list[int]:
 
 
 class RunningSum:
-    """A sum over the leaves and splits of a tree as pruned so far, deepest first."""
+    """A sum over the leaves and splits of a tree during bottom-up pruning."""
 
     def __init__(
         self, tree: Tree, as_leaf: Floats, split_costs: Floats | None = None
@@ -38,16 +37,16 @@ class RunningSum:
         self.total = self.below[0]
 
     def as_tree(self, node: int) -> float:
-        """Return the sum at a node, if it stays as it is."""
+        """Return the sum over the subtree of a node."""
         children = sum(self.below[child] for child in self.children[node])
         return float(self.split_costs[node] + children)
 
     def after(self, node: int) -> float:
-        """Return the whole sum, if a node becomes a leaf."""
+        """Return the sum of the whole tree if a node becomes a leaf."""
         return float(self.total - self.as_tree(node) + self.as_leaf[node])
 
     def decide(self, node: int, *, pruned: bool) -> None:
-        """Keep a node, or make it a leaf."""
+        """Record whether a node stays or becomes a leaf."""
         if pruned:
             self.total = self.after(node)
         self.below[node] = self.as_leaf[node] if pruned else self.as_tree(node)
@@ -58,7 +57,7 @@ Verdict = tuple[float, float, bool]
 
 
 class PruneDecision(NamedTuple):
-    """The verdict on a node, and the training risk before and after the step."""
+    """The decision on a node, and the training risk before and after the step."""
 
     node: int
     before: float
@@ -75,10 +74,10 @@ def bottom_up(
     *,
     unit: float = 1.0,
 ) -> list[PruneDecision]:
-    """Judge every inner node after those below it.
+    """Return the decisions on all inner nodes, each after its descendants.
 
     A node for which ``judge`` returns None stays, without a step. ``risks`` sums the
-    training risk, which steps have divided by ``unit``.
+    training risk; steps have it divided by ``unit``.
     """
     steps = []
     for node in deepest_first(tree):
@@ -126,9 +125,9 @@ def cheapest(
 def cut_down_to(
     tree: Tree, leaves: Collection[int], as_leaf: Floats, *, risks: Floats, measure: str
 ) -> Pruned:
-    """Prune to given leaves, which are those that cost the least.
+    """Return the tree with the given leaves, which cost the least.
 
-    The record, that of :func:`cheapest`, is made on first access.
+    The record is that of :func:`prune_to_cheapest`, made on first access.
     """
 
     def record() -> Iterator[PruneStep]:
@@ -148,7 +147,7 @@ def _by_cost(
     cut_ties: bool = True,
     leaves: Collection[int] | None = None,
 ) -> list[PruneDecision]:
-    """Judge nodes by cost; if ``leaves`` are given, only those below them."""
+    """Return decisions by cost; if ``leaves`` are given, only from these down."""
     costs = RunningSum(tree, as_leaf, split_costs)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
@@ -176,8 +175,7 @@ def top_down(
 ) -> Pruned:
     """Return the tree with the nodes as leaves that ``judge`` prunes.
 
-    ``judge`` sees inner nodes and their children a level at a time, each before those
-    below it.
+    ``judge`` gets inner nodes and their children a level at a time, from the root.
     """
     children, steps, level = tree.nodes.children, list[PruneDecision](), [0]
     while level:
@@ -192,7 +190,7 @@ def top_down(
 
 
 def pruned_by(tree: Tree, steps: Sequence[PruneDecision], measure: str) -> Pruned:
-    """Return the tree with the nodes as leaves that steps pruned, and the steps."""
+    """Return the tree after the pruning of steps, and the steps."""
     cuts = {step.node for step in steps if step.pruned}
     return Pruned(cut(tree, cuts), Steps(recorded(tree, steps, measure)))
 
@@ -200,7 +198,7 @@ def pruned_by(tree: Tree, steps: Sequence[PruneDecision], measure: str) -> Prune
 def recorded(
     tree: Tree, steps: Sequence[PruneDecision], measure: str
 ) -> Iterator[PruneStep]:
-    """Give steps for the record; ``measure`` names their before and after."""
+    """Yield steps for the record; ``measure`` names their before and after."""
     for node, before, after, pruned, risk_before, risk_after in steps:
         yield PruneStep(
             node,

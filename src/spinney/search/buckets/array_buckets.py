@@ -1,4 +1,4 @@
-"""Buckets of plain arrays, by a function of one call."""
+"""Buckets of plain arrays, by one function call."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,13 +28,13 @@ class Buckets:
     Parameters
     ----------
     cuts : array
-        The rising cuts; a number equal to one belongs to the bucket below it.
+        The rising cuts; a number equal to a cut belongs to the bucket below.
     counts : array
-        The weight of the rows in each bucket, one more than there are cuts.
+        The weight of the rows in each bucket.
     method : str
-        How the cuts were found.
+        The method that found the cuts.
     exact : bool
-        False if there were so many values that k-means merged some beforehand.
+        False if k-means merged some values beforehand, because there were too many.
     """
 
     cuts: Floats
@@ -52,7 +52,7 @@ class Buckets:
         return bucket_texts(self.cuts)
 
     def __len__(self) -> int:
-        """Return how many buckets there are."""
+        """Return the number of buckets."""
         return len(self.counts)
 
     def __str__(self) -> str:
@@ -172,7 +172,7 @@ def _check_length(name: str, length: int, expected: int) -> None:
 
 
 def _numbers(name: str, values: Any) -> Floats:
-    """Return a list of numbers, NaN where missing, or say why it is none."""
+    """Return a list as numbers, NaN where missing, or refuse it."""
     array = _flat(name, values)
     if array.dtype.kind not in "iuf":
         cells, families = plain_values(name, list(array))
@@ -227,7 +227,7 @@ def _classes(classes: Any) -> Integers:
 
 
 def _weights(values: Any) -> Floats:
-    """Return the weights, or say which is none."""
+    """Return the weights, or refuse the first invalid one."""
     weights = _numbers("weights", values)
     invalid = np.flatnonzero(~(weights >= 0))
     if len(invalid):

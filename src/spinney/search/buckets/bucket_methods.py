@@ -1,4 +1,4 @@
-"""The methods by name, and tables by buckets."""
+"""Bucket methods by name, and count tables by buckets."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -43,7 +43,7 @@ def cuts_of(table: CountTable, method: str, n_buckets: int) -> Floats:
 
 
 def is_exact(table: CountTable, method: str, n: int) -> bool:
-    """Return whether the cuts are those of the definition, not of merged values."""
+    """Return whether the cuts are optimal, without merging values beforehand."""
     return method != "k-means" or k_means_is_exact(table, n)
 
 
@@ -67,9 +67,9 @@ def bucketed(table: CountTable, cuts: Floats) -> CountTable:
 def in_buckets(
     batch: TableBatch, cuts: Mapping[int, Floats]
 ) -> tuple[TableBatch, Integers]:
-    """Return the batch with numbers by bucket, and the new line of each line.
+    """Return the batch with numbers by bucket, and the new line of each old line.
 
-    ``cuts`` are those of the attributes that have buckets.
+    ``cuts`` has the cuts of attributes with buckets.
     """
     if not cuts:
         return batch, np.arange(len(batch.values))

@@ -1,4 +1,4 @@
-"""Buckets of least entropy, as many as the description length allows."""
+"""Buckets of least entropy; the description length determines their number."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def entropy_mdl(table: CountTable) -> Floats:
 
 
 def _block_starts(weights: Floats) -> Integers:
-    """Return where the runs of values of one single class start, and all others."""
+    """Return the starts of runs of values with one class, and of all other values."""
     occurs = weights > 0
     pure = occurs.sum(axis=1) == 1
     same = pure[1:] & pure[:-1] & (occurs[1:] == occurs[:-1]).all(axis=1)
@@ -62,7 +62,7 @@ def _block_starts(weights: Floats) -> Integers:
 
 
 def _partition(blocks: CountTable) -> Integers:
-    """Return the blocks, rising, that start a bucket; block 0 is not among them."""
+    """Return the rising indices of blocks that start a bucket, without block 0."""
     starts = []
     pending = [(0, len(blocks.values))]
     while pending:
@@ -82,7 +82,7 @@ def _partition(blocks: CountTable) -> Integers:
 
 
 def _accepted_cut(blocks: CountTable) -> int | None:
-    """Return the block that starts the right side, None if a cut is not worth it."""
+    """Return the block that starts the right side, or None if no cut is accepted."""
     cuts = thresholds(TableBatch.of([{0: blocks}]))
     if not len(cuts):
         return None

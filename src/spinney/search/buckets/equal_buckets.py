@@ -9,14 +9,14 @@ from spinney.trees import CountTable
 
 
 def weighted_values(table: CountTable) -> tuple[Floats, Floats]:
-    """Return the values that have weight, as numbers, and their weights."""
+    """Return the values with weight, as floats, and their weights."""
     sizes = table.sizes
     present = sizes > 0
     return np.asarray(table.values[present], dtype=np.float64), sizes[present]
 
 
 def cuts_before(values: Floats, starts: Integers) -> Floats:
-    """Return the cuts between the values at these positions and those before them."""
+    """Return the cuts before the values at these positions."""
     pairs = zip(values[starts - 1].tolist(), values[starts].tolist(), strict=True)
     return np.array([midpoint(low, high) for low, high in pairs])
 
@@ -69,7 +69,7 @@ def equal_frequency(table: CountTable, n: int) -> Floats:
 
 
 def starts_by_weight(sizes: Floats, n: int) -> Integers:
-    """Return where the buckets of about equal weight start, but for the first."""
+    """Return the starts of buckets of about equal weight, without the first."""
     ends = np.cumsum(sizes)  # ends[p]: the weight of the places up to p
     total = float(ends[-1]) if len(ends) else 0.0
     n = min(n, len(sizes))

@@ -1,4 +1,4 @@
-"""k-means in one dimension, optimal: the solver of the clusters over a count table."""
+"""Optimal k-means in one dimension over a count table."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ CELLS = 4096
 
 
 def k_means_is_exact(table: CountTable, n: int) -> bool:
-    """Return whether :func:`k_means` gives the best of all partitions of a table."""
+    """Return whether :func:`k_means` gives the optimal partition of a table."""
     d = int((table.sizes > 0).sum())
     return n >= d or (d <= MAX_VALUES and n * d <= MAX_WORK)
 

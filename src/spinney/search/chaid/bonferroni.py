@@ -1,17 +1,17 @@
 """Bonferroni multipliers of CHAID: the number of possible groupings.
 
 An attribute of c categories that was merged into r groups had many chances to look
-significant. Its p-value is multiplied by their number, so that attributes with many
-categories have no advantage (Kass 1980, section 3)::
+significant. Its p-value is multiplied by the number of groupings, so that attributes
+with many categories have no advantage (Kass 1980, section 3)::
 
     nominal                  S(c, r), Stirling's number of the second kind
     ordinal                  C(c − 1, r − 1)
     ordinal with missing     C(c − 2, r − 2) + r C(c − 2, r − 1)
 
-The last counts the missing category, which may join any group or stand alone, among
-the c. Exhaustive CHAID goes on to two groups whatever it finds, so its multiplier is
-the number of pairs that could be merged, summed over its stages, and does not depend
-on r (Biggs, de Ville and Suen 1991)::
+In the last line, c includes the missing category, which may join any group or stand
+alone. Exhaustive CHAID always merges down to two groups. So its multiplier is the
+number of pairs that could be merged, summed over its stages, and does not depend on r
+(Biggs, de Ville and Suen 1991)::
 
     nominal                  Σ_k C(k, 2) = c (c² − 1) / 6
     ordinal                  Σ_k (k − 1) = c (c − 1) / 2
@@ -19,7 +19,7 @@ on r (Biggs, de Ville and Suen 1991)::
 
 The last is (c − 1)(c − 2) / 2 for the values in order and c − 1 places for the
 missing ones, as SPSS documents it. For nominal attributes SPSS is reported to use
-c (c² − 1) / 2, three times the sum that its own words describe; the sum is used here.
+c (c² − 1) / 2, three times the sum that it describes; the sum is used here.
 """
 
 from functools import lru_cache
@@ -105,7 +105,10 @@ def _log_binomial(n: int, k: int) -> float:
 
 
 def _log_stirling(n: int, k: int) -> float:
-    """Return log S(n, k); r! S(n, r) = Σ_j (−1)^j C(r, j) (r − j)^n."""
+    """Return log S(n, k), S(n, k) being the Stirling number of the second kind.
+
+    k! S(n, k) = Σ_j (−1)^j C(k, j) (k − j)^n.
+    """
     if k == n:
         return 0.0
     if n <= EXACT:

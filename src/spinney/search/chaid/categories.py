@@ -1,8 +1,8 @@
-"""The categories that CHAID merges, made few enough to be compared in pairs.
+"""The categories that CHAID merges, reduced to a limited number.
 
-A portion is one category, or, if there are more than ``MAX_PORTIONS``, several similar
-ones that stay together. The missing rows are the last portion. A category without
-weight joins the nearest category with weight, preferably one before it.
+A portion is one category, or several similar categories if there are more than
+``MAX_PORTIONS``. The missing rows are the last portion. A category without weight joins
+the nearest category with weight, preferably one before it.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portions:
-    """Categories to merge, of several tables at once.
+    """The categories to merge, for several tables at once.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Portions:
         Weights by class, or moments, of each portion. Only padding portions have no
         weight.
     counts : array of shape (tables,)
-        How many portions each table has.
+        The number of portions of each table.
     missing : array of shape (tables,)
         The portion of the missing rows, which is the last one, or -1.
     moments : bool
@@ -51,7 +51,7 @@ class Portions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Categories:
-    """The categories of all tables of a stack, by portions.
+    """The categories of all tables of a batch, by portions.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class Categories:
     portion : array of shape (lines,)
         The portion of each line, counted from 0 in its table.
     counts, missing : arrays of shape (tables,)
-        As those of ``Portions``.
+        As in ``Portions``.
     n_categories : array of shape (tables,)
-        How many categories with weight there were, the missing one included.
+        The number of categories with weight, the missing one included.
     ordered : array of shape (tables,)
         Whether only neighbours may merge.
     exact : array of shape (tables,)

@@ -1,10 +1,10 @@
-"""Divisions of merged groups, and the most significant one.
+"""Splits of merged groups in two, and the most significant of them.
 
-A division puts some members of a group on the side of its first one. Of equal ones the
-first is taken, in lexicographic order of that side; they are listed in that order if
-they can be. ``weights`` of groups have the shape (groups, members, columns). A group
-without a division whose log p is below ``max_log_p`` stays whole: its log p is 0 here,
-and all members are on one side.
+A split puts some members of a group on the side of its first member. Ties go to the
+first split, in lexicographic order of that side; splits are listed in this order if
+possible. ``weights`` of groups have the shape (groups, members, columns). A group
+without a split whose log p is below ``max_log_p`` stays whole: its log p is 0, and all
+members are on one side.
 """
 
 from functools import lru_cache
@@ -48,7 +48,7 @@ def best_cut(
 def best_bipartition(
     weights: Floats, *, max_log_p: float, test: Significance
 ) -> tuple[Masks, Floats]:
-    """Return the best of all divisions of each group, and its log p."""
+    """Return the best split of each group in two subsets, and its log p."""
     masks = all_bipartitions(weights.shape[1])
     members = weights.transpose(1, 0, 2).reshape(masks.shape[1], -1)
     sides = np.stack([side.astype(np.float64) @ members for side in (masks, ~masks)])
@@ -60,7 +60,7 @@ def best_bipartition(
 def best_by_score(
     weights: Floats, *, moments: bool, max_log_p: float, test: Significance
 ) -> tuple[Masks, Floats]:
-    """Return the best cut of each group's members in order of their scores."""
+    """Return the best cut of members in order of their scores, and its log p."""
     scores = np.stack([order_scores(group, moments=moments) for group in weights])
     order = np.argsort(scores, axis=1, kind="stable")
     sides = _cuts(np.take_along_axis(weights, order[..., None], axis=1))
@@ -104,7 +104,7 @@ def _cuts(weights: Floats) -> Floats:
 def _first_best(
     sides: Floats, max_log_p: float, test: Significance
 ) -> tuple[Integers, Floats]:
-    """Return the first of each group's best divisions, and its log p."""
+    """Return the first of each group's best splits, and its log p."""
     best = np.zeros(len(sides), dtype=np.int64)
     log_p = np.zeros(len(sides))
     possible, logs = _log_p_below(sides, max_log_p, test)
@@ -116,6 +116,6 @@ def _first_best(
 def _log_p_below(
     sides: Floats, max_log_p: float, test: Significance
 ) -> tuple[Integers, Floats]:
-    """Return the groups that may be below ``max_log_p``, and their log p."""
+    """Return the groups whose log p may be below ``max_log_p``, and their log p."""
     possible = np.flatnonzero(test(sides).least_log_p() < max_log_p + TOLERANCE)
     return possible, np.asarray(test(sides[possible]).log_p)

@@ -1,11 +1,11 @@
-"""The engine of CHAID's merging: groups of portions that merge and split.
+"""The state of CHAID's merging: groups of portions that merge and split.
 
-Tables merge side by side: each step takes one pair of every table that is not done.
-A group is known by its *head*, the smallest portion in it. ``logs[t, i]`` holds log p
-of the pairs of table t whose first head is i, −∞ where there is no such pair: by the
-other head j > i, or, where only neighbours pair, that of the next group and that of
-the missing values alone. After a change only the pairs of the groups that changed are
-tested again. :mod:`spinney.search.chaid.merge_values` says what is done and why.
+Tables merge in parallel: each step handles one pair of every unfinished table. A group
+is identified by its *head*, its smallest portion. ``logs[t, i]`` holds log p of the
+pairs of table t whose first head is i, −∞ without a pair. Pairs are indexed by the
+other head j > i. If only neighbours pair, they are the pair with the next group and the
+pair with the missing values alone. After a change only the pairs of changed groups are
+tested again. :mod:`spinney.search.chaid.merge_values` describes and explains the steps.
 """
 
 from collections.abc import Callable
@@ -32,15 +32,15 @@ MERGED, KEPT_APART, SPLIT, JOINED = "merged", "kept apart", "split again", "join
 
 
 class Merger:
-    """Groups of the portions of several tables, at first each on its own.
+    """Groups of the portions of several tables; at first each portion is a group.
 
     Parameters
     ----------
     portions : Portions
-        The portions that are grouped.
+        The portions to group.
     test : function of a table
         The test of two or more groups.
-    tell : function, optional
+    record_step : function, optional
         Called with each step.
 
     Attributes
@@ -48,7 +48,7 @@ class Merger:
     group : array of shape (tables, portions)
         The head of each portion's group; -1 beyond the portions of a table.
     exact : array of shape (tables,)
-        Whether every split was looked at.
+        Whether every split was tested.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Merger:
         self._add_up_all()
 
     def absorb_light_groups(self, min_weight: Floats) -> None:
-        """Let groups that weigh less than ``min_weight`` join the most similar one."""
+        """Merge groups below ``min_weight`` with the most similar group."""
         tables = self._with_more_than(1)
         while len(tables):
             sums, heads = self._sums[tables], self._heads(tables)
@@ -136,7 +136,7 @@ class Merger:
         partner: Integers,
         logs: Floats,
     ) -> None:
-        """RecordStep what is done with pairs of groups, if anybody listens."""
+        """Record an action on pairs of groups, if there is a callback."""
         if self._record_step is None:
             return
         for table, first, second, log_p in zip(
@@ -149,7 +149,7 @@ class Merger:
     # Groups
 
     def _heads(self, tables: Integers) -> Masks:
-        """Return which portions are heads, by table."""
+        """Return a mask of portions that are heads, by table."""
         return np.asarray(self.group[tables] == self._positions)
 
     def _n_groups(self, tables: Integers) -> Integers:
@@ -159,7 +159,7 @@ class Merger:
         return np.flatnonzero(self._n_groups(np.arange(len(self.group))) > n_groups)
 
     def _join(self, tables: Integers, head: Integers, partner: Integers) -> None:
-        """Put the groups of ``partner`` into those of ``head``, which come first."""
+        """Merge the groups of ``partner`` into those of ``head``, which come first."""
         group = self.group[tables]
         self.group[tables] = np.where(group == partner[:, None], head[:, None], group)
         self._sums[tables, partner] = 0.0
@@ -184,7 +184,7 @@ class Merger:
     # Pairs
 
     def _partners(self, tables: Integers, head: Integers) -> Masks:
-        """Return which heads each of these groups may pair with."""
+        """Return a mask of the heads with which each of these groups may pair."""
         others = self._heads(tables) & (self._positions != head[:, None])
         if not self._portions.ordered:
             return np.asarray(others)
@@ -197,7 +197,7 @@ class Merger:
         return np.asarray(others & (near | alone | from_alone))
 
     def _next(self, tables: Integers, head: Integers) -> Integers:
-        """Return the next head in the order that is not of missing values, or -1."""
+        """Return the next head in order that is not the missing values, or -1."""
         not_missing = self._positions != self._portions.missing[tables, None]
         later = self._heads(tables) & not_missing & (self._positions > head[:, None])
         return np.where(later.any(axis=1), np.argmax(later, axis=1), -1)
@@ -218,7 +218,7 @@ class Merger:
         self._test_pairs(table, np.minimum(head, partner), np.maximum(head, partner))
 
     def _drop_pairs(self, tables: Integers, head: Integers) -> None:
-        """Drop the pairs of groups that have gone, or are tested again next."""
+        """Remove the pairs of groups that are gone, or about to be tested again."""
         self._logs[tables, head] = -np.inf
         if self._portions.ordered:
             alone = head == self._portions.missing[tables]
@@ -243,7 +243,7 @@ class Merger:
         return log_p
 
     def _most_similar(self, tables: Integers) -> tuple[Integers, Integers, Floats]:
-        """Return the pairs with the largest p, of equal ones the first; and log p."""
+        """Return the pairs with the largest p, the first on ties; and log p."""
         takes_all = len(tables) == len(self._logs)
         logs = (self._logs if takes_all else self._logs[tables]).reshape(
             len(tables), -1
@@ -258,7 +258,7 @@ class Merger:
     # Splits
 
     def _split_again(self, tables: Integers, head: Integers, max_log_p: float) -> None:
-        """Split groups in two where log p < most, and the grouping is a new one."""
+        """Split groups in two if log p < ``max_log_p`` and the grouping is new."""
         large = (self.group[tables] == head[:, None]).sum(axis=1) >= 3
         tables, head = tables[large], head[large]
         inside, log_p = self._best_split(tables, head, max_log_p)
@@ -282,7 +282,7 @@ class Merger:
     ) -> tuple[Masks, Floats]:
         """Return the portions on the head's side of the best split, and its log p.
 
-        The log p is 0 if no split has one below ``max_log_p``.
+        Log p is 0 if no split has one below ``max_log_p``.
         """
         members = self.group[tables] == head[:, None]
         missing = self._portions.missing[tables]

@@ -7,33 +7,33 @@ the number of possible groupings (:mod:`spinney.search.chaid.bonferroni`). The s
 SPSS's order:
 
 1. While there are more than two groups, take the pair of groups with the largest p.
-   Nominal groups may pair at will, ordinal ones with their neighbours, and missing
-   values, as long as they stand alone, with any group.
+   Nominal groups pair with any group, ordinal groups with their neighbours. Missing
+   values that stand alone pair with any group.
 2. Merge it if p > ``alpha_merge``; otherwise stop.
 3. If the new group has three or more categories, find its most significant split
-   in two, order respected. Make it if p < ``alpha_split_merged``, unless that brings
-   back a grouping that an earlier split has made: merging and splitting then ends.
-4. A group that weighs less than ``least`` joins the one that it differs least from.
+   in two, order respected. Split if p < ``alpha_split_merged``, unless an earlier split
+   has made the same grouping: then merging and splitting ends.
+4. A group that weighs less than ``least`` joins the most similar group.
 
-Two groups are not merged, however alike: their test is that of the split. Exhaustive
-CHAID (Biggs, de Ville and Suen 1991) merges down to two groups in any case, never
-splits, and takes the stage with the smallest p.
+Two groups are not merged, however similar: their test is the test of the split.
+Exhaustive CHAID (Biggs, de Ville and Suen 1991) merges down to two groups in any case,
+never splits, and takes the stage with the smallest p.
 
 Ties. Values of log p within a relative 1e-12 (absolute below 1) are equal. Of equal
-pairs the one whose groups begin first is merged: a group begins with its smallest
-position, and missing values come last. Of equal splits the one whose side with the
-group's first category comes first in lexicographic order is made; of equal stages
-the one with the fewest groups is taken; of equally light groups the first joins
-another. So nothing depends on the order of rows.
+pairs, the pair whose groups begin first is merged: a group begins with its smallest
+position, and missing values come last. Of equal splits, the first is made, in
+lexicographic order of the side with the group's first category. Of equal stages, the
+stage with the fewest groups is taken; of equally light groups, the first joins another.
+So the order of rows has no effect.
 
 Work. All tables of a batch take their steps together. A test is made once for each
 pair of groups that ever exist together, and p of a split is computed only if its
-statistic allows one below ``alpha_split_merged``. Up to ``MAX_PORTIONS`` categories
-that is done as written. More of them are put in a line, nominal ones by their class
-probabilities as :mod:`spinney.search.groupings` does, or by their means. Those with
-equal positions, and then neighbours, are joined into at most ``MAX_PORTIONS`` portions
-of about equal weight, which are merged as an ordinal attribute. The result says that
-it is not exact; its multiplier counts all categories.
+statistic allows one below ``alpha_split_merged``. Up to ``MAX_PORTIONS`` categories are
+merged as above. More categories are ordered: nominal ones by class probabilities, as in
+:mod:`spinney.search.groupings`, or by their means. Categories with equal positions, and
+then neighbours, are joined into at most ``MAX_PORTIONS`` portions of about equal
+weight, which are merged as an ordinal attribute. The result is marked as not exact; its
+multiplier counts all categories.
 """
 
 from dataclasses import dataclass
@@ -64,21 +64,21 @@ STATISTICS = {"pearson": chi_square_test, "likelihood-ratio": g_test}
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """How CHAID merges categories, as data.
+    """The settings of CHAID's merging.
 
     Parameters
     ----------
     method : {"chaid", "exhaustive"}
-        Kass's rule, or down to two groups and back to the best stage.
+        Kass's rule, or merging down to two groups and returning to the best stage.
     statistic : {"pearson", "likelihood-ratio"}
         χ² or G. A numeric target always takes F.
     alpha_merge : float
-        Pairs with a larger p are merged; 1 merges none. Not read by exhaustive.
+        Pairs with a larger p are merged; 1 merges none. "exhaustive" ignores it.
     alpha_split_merged : float
-        Merged groups are split again if p is smaller; 0 never does. It must be below
-        ``alpha_merge``: what is split would else be merged again.
+        Merged groups with a smaller p are split again; 0 never splits. It must be below
+        ``alpha_merge``, or split groups would be merged again.
     least : float or array of shape (tables,)
-        Lighter groups join another; one weight for all tables, or one for each.
+        The minimum weight of a group, for all tables or for each.
     """
 
     method: str = "chaid"
@@ -88,7 +88,7 @@ class Merging:
     least: Floats | float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse invalid values."""
         check_named("method", self.method, METHODS)
         check_named("statistic", self.statistic, STATISTICS)
         check_alphas(self.alpha_merge, self.alpha_split_merged)
@@ -99,7 +99,7 @@ class Merging:
 
 
 def merge_settings(recipe: Recipe, criterion: Criterion, least: Floats) -> Merging:
-    """Return how a recipe merges values into groups of a least weight."""
+    """Return the merging of a recipe, for groups of a minimum weight."""
     return Merging(
         method="exhaustive" if recipe.exhaustive else "chaid",
         statistic="likelihood-ratio" if criterion.name == "g" else "pearson",
@@ -116,12 +116,12 @@ class MergeStep:
     Parameters
     ----------
     what : {"merged", "kept apart", "split again", "joined"}
-        What was done: they became one; they differ, and merging ended; they had been
-        one, and differ; one of them was too light, and joined the other.
+        The action: two groups merged; their difference ended the merging; a merged
+        group was split again; a light group joined the other.
     one, other : tuple of float
-        The values of each, NaN for missing rows.
+        The values of each group, NaN for missing rows.
     p : float
-        Of the test of the two.
+        The p-value of the test of the two groups.
     """
 
     what: str
@@ -139,13 +139,13 @@ class MergedBatch:
     branch : array of shape (lines,)
         The group of each line, counted from 0 in its table.
     n_groups : array of shape (tables,)
-        How many groups each table has.
+        The number of groups of each table.
     missing : array of shape (tables,)
-        The group that missing values belong to; -1 where none were counted.
+        The group of missing values, or -1.
     log_multiplier : array of shape (tables,)
         The logarithm of Bonferroni's multiplier.
     exact : array of shape (tables,)
-        Whether categories were merged one by one, and every split was looked at.
+        Whether categories were merged one by one, and every split was tested.
     """
 
     branch: Integers
@@ -163,10 +163,10 @@ def merge_batch(
     settings: Merging,
     steps: list[MergeStep] | None = None,
 ) -> MergedBatch:
-    """Merge the categories of all tables of a batch.
+    """Return the merged categories of all tables of a batch.
 
-    ``ordinal`` says in which tables only neighbours may merge. ``steps`` are appended
-    to, if given; the batch then has one table.
+    ``ordinal`` marks the tables in which only neighbours may merge. New steps are
+    appended to ``steps``, if given; the batch then has one table.
     """
     categories = Categories.of(batch, ordered=ordinal, floating=floating)
     branch = np.zeros(len(batch.values), dtype=np.int64)
@@ -197,7 +197,7 @@ def merge_batch(
 def _step_recorder(
     categories: Categories, steps: list[MergeStep] | None
 ) -> RecordStep | None:
-    """Return a function that appends the steps of one table, by values of portions."""
+    """Return a function that appends the merging steps of one table to a list."""
     if steps is None:
         return None
 
@@ -236,7 +236,7 @@ def _multipliers(
     ordinal: NDArray[np.bool_],
     settings: Merging,
 ) -> Floats:
-    """Return the logarithm of each table's multiplier, 0 where nothing was merged."""
+    """Return the logarithm of each table's multiplier, 0 if nothing was merged."""
     logs = np.zeros(len(n_groups))
     merged = np.flatnonzero(n_groups > 1)
     counts = [categories.n_categories, n_groups, ordinal, categories.missing >= 0]

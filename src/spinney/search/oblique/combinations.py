@@ -1,20 +1,19 @@
 """Linear combinations at a node, found by moments and compared with attributes.
 
-A combination of t terms must pass three gates.
+A combination of t terms must meet three conditions.
 
 Merit
     It must beat the chosen attribute's merit by the factor 1 + penalty · (t − 1).
-    The default penalty, 0.1, is of the size at which CART deletes terms (Breiman et
-    al. 1984, section 5.2: those that add less than a tenth or a fifth of what the
-    most important one does).
+    The default penalty, 0.1, is similar to CART's (Breiman et al. 1984, section 5.2:
+    CART deletes terms that add less than a tenth or a fifth of the most important
+    term).
 Bits
     A further term costs ½ log₂ n bits for its coefficient (Rissanen 1983) and log₂ p
-    to say which of p numbers it is, so a combination must save (t − 1) times as many
-    bits more of the classes than the chosen attribute and every other split of two
-    branches do. This keeps combinations of chance out of small nodes, where a factor
-    of a small merit would not.
+    for the choice among p numbers. So a combination must save (t − 1) times this cost
+    more bits than the chosen attribute and every other binary split. This excludes
+    chance combinations in small nodes, where a factor on a small merit would not.
 Rows
-    There must be ten for each term, or the scatter is not known well enough.
+    There must be ten rows per term, or the scatter is too uncertain.
 """
 
 from collections.abc import Collection, Mapping
@@ -64,10 +63,10 @@ def decide_with_combinations(
     schema: Schema,
     paid: Collection[int],
 ) -> tuple[Decision, Attribute | None]:
-    """Return the decision of a node, and the attribute of a combination that wins.
+    """Return the decision of a node, and the attribute of a winning combination.
 
-    The source then has that attribute after those of the schema. One with the same
-    formula that is there already is used again.
+    The source then has this attribute after the attributes of the schema. An existing
+    attribute with the same formula is used again.
     """
     may_combine = decision.reason in (Reason.MIN_GAIN, Reason.ROWS_IN_LEAF)
     columns = _combinable(tables, decision, schema)
@@ -132,7 +131,7 @@ def decide_with_combinations(
 def _combinable(
     tables: Mapping[int, CountTable], decision: Decision, schema: Schema
 ) -> tuple[int, ...]:
-    """Return the best of the numeric columns that vary here and are mostly known."""
+    """Return the best numeric columns that vary at the node and are mostly known."""
     gains = {candidate.attribute: candidate.gain for candidate in decision.candidates}
     usable = []
     for index, table in tables.items():
@@ -154,7 +153,7 @@ def _middle(table: CountTable) -> float:
 def best_split_of_last(
     search: Search, table: CountTable, schema: Schema
 ) -> Candidate | None:
-    """Return the best split of the last attribute; buckets are made at the node."""
+    """Return the best split of the last attribute; its buckets are made at the node."""
     table = table.scaled(search.class_weights)
     return propose(search, table, schema, len(schema.attributes) - 1)
 
@@ -162,7 +161,7 @@ def best_split_of_last(
 def is_admissible(
     search: Search, candidate: Candidate, decision: Decision, schema: Schema
 ) -> bool:
-    """Return whether a combination passes the rules for attributes."""
+    """Return whether a combination meets the criterion's rules for attributes."""
     if getattr(candidate.split, "threshold", 0.0) == np.inf:
         return False  # whether a sum is known is no combination
     candidates = (*decision.candidates, candidate)
@@ -182,7 +181,7 @@ def margin_over(
     schema: Schema,
     paid: Collection[int],
 ) -> float:
-    """Return by how much a combination beats a competitor, after its penalty.
+    """Return the lead of a combination over a competitor, after its penalty.
 
     ``schema`` has the combination last. Without a competitor, merit counts from 0.
     """
@@ -193,7 +192,7 @@ def margin_over(
 
 
 def bits_to_beat(decision: Decision) -> float:
-    """Return the most bits that the chosen split, or another binary one, saves."""
+    """Return the most bits that the chosen split, or another binary split, saves."""
     singles = [
         bits_saved(single)
         for position, single in enumerate(decision.candidates)
@@ -203,11 +202,11 @@ def bits_to_beat(decision: Decision) -> float:
 
 
 def bits_saved(candidate: Candidate) -> float:
-    """Return by how many bits a split shortens the target's description.
+    """Return the number of bits by which a split shortens the target's description.
 
-    For classes it is weight × information gain. A normal distribution describes a
-    number with ½ log₂ of its variance a row: for numbers it is n/2 · log₂ of the ratio
-    of the sums of squares before and after.
+    For classes it is weight × information gain. For numbers it is n/2 · log₂ of the
+    ratio of the sums of squares before and after, since a normal distribution encodes a
+    number in ½ log₂ of its variance, plus a constant.
     """
     table = candidate.branches
     if not table.is_moments:
@@ -219,7 +218,7 @@ def bits_saved(candidate: Candidate) -> float:
 
 
 def without_unused_formulas(tree: Tree) -> Tree:
-    """Return a tree without the formulas that nothing in it refers to.
+    """Return a tree without unreferenced formulas.
 
     Candidates of inner nodes and terms of models are references too.
     """

@@ -11,13 +11,13 @@ Fisher's discriminant and Mahalanobis' distance. Where the target is a number, t
 direction is that of least squares: the same formulas with S the scatter of the
 attributes and their covariance with the target in the place of the difference.
 
-This solves linear equations. It does not depend on a start, on chance or on the order
-of rows, as CART's search for combinations does. Attributes are standardised, so no unit
-matters, and a ridge is added to S, so that constant or collinear attributes do no harm.
+The direction solves linear equations. Unlike CART's search for combinations, it needs
+no start, no randomness and no row order. Attributes are standardised, so units have no
+effect, and a ridge is added to S for constant or collinear attributes.
 
 Terms are deleted backwards as in CART (Breiman et al. 1984, section 5.2), each time the
-term whose loss reduces J least. With A = S⁻¹ the loss of term i is βᵢ² / Aᵢᵢ, so one
-solution a step is enough.
+term whose deletion reduces J least. With A = S⁻¹ the reduction for term i is βᵢ² / Aᵢᵢ,
+so each step needs one solution.
 """
 
 from dataclasses import dataclass
@@ -43,16 +43,16 @@ LARGEST = 1e300
 def linear_combinations(
     products: Products, indices: tuple[int, ...], *, max_terms: int, numeric: bool
 ) -> list[Linear]:
-    """Return the best combinations of two to ``max_terms`` terms, by number of terms.
+    """Return the best combination of each number of terms up to ``max_terms``.
 
     Parameters
     ----------
     products : Products
-        Those of the attributes; of a ``numeric`` target too.
+        The products of the attributes, and of a ``numeric`` target.
     indices : tuple of int
-        The attributes in the schema, rising.
-    most : int
-        The most terms.
+        The rising indices of the attributes in the schema.
+    max_terms : int
+        The maximum number of terms.
     numeric : bool
         Whether the target is a number.
     """
@@ -74,10 +74,10 @@ def linear_combinations(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """The system of equations that gives the direction of a linear combination.
+    """The system of equations for the direction of a linear combination.
 
-    ``scatter`` and ``contrast`` are those of the standardised attributes, and
-    ``spread`` is what they were divided by.
+    ``scatter`` and ``contrast`` are of the standardised attributes, and ``spread`` has
+    the divisors of the standardisation.
     """
 
     terms: Integers
@@ -97,7 +97,7 @@ class System:
 
 
 def discriminant(products: Products, *, numeric: bool) -> System:
-    """Return the system of the attributes that vary.
+    """Return the system of equations of the varying attributes.
 
     It is empty without rows, or without two groups to separate.
     """

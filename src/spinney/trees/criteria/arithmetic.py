@@ -1,7 +1,7 @@
-"""The arithmetic of criteria in words: from the counts of a split to its merit.
+"""The calculations behind criteria as text: from the counts of a split to its merit.
 
-Every function takes a table by branches, the names of the branches and of the
-classes, and returns lines of text.
+Every function takes a table by branches, the names of the branches and of the classes,
+and returns lines of text.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Names = Sequence[str]
 
 
 def chi_square_working(table: CountTable, branches: Names, _: Names) -> list[str]:
-    """Write expected counts and the part of χ² of each branch; χ², φ², p."""
+    """Return expected counts, the terms of χ² by branch, χ², φ² and p as text."""
     weights, sizes = table.weights, table.sizes
     known = sizes.sum()
     expected = sizes[:, None] * (table.total / known)
@@ -48,7 +48,7 @@ def chi_square_working(table: CountTable, branches: Names, _: Names) -> list[str
 
 
 def g_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
-    """Write G from the gain, and p."""
+    """Return G, computed from the gain, and p as text."""
     test = g_test(table)
     return [
         f"G = 2 × ln 2 × {weight_text(table.weight)} × {float(gain(table)):.3f} = "
@@ -58,7 +58,7 @@ def g_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]
 
 
 def f_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
-    """Write the sums of squares between and within branches, F and p."""
+    """Return the sums of squares between and within branches, F and p as text."""
     test = f_test(table)
     between = table.weight * float(squared_error_gain(table))
     within = float((table.sizes * squared_error(table.weights)).sum())
@@ -73,7 +73,7 @@ def f_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]
 
 
 def mdl_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
-    """Write the bits of all rows less those of the branches, a row."""
+    """Return the bits per row of all rows, minus the bits of the branches, as text."""
     parts = " + ".join(
         f"{float(description_length(line)):.3f}"
         for line, size in zip(table.weights, table.sizes, strict=True)
@@ -87,7 +87,7 @@ def mdl_working(table: CountTable, _branches: Names, _classes: Names) -> list[st
 
 
 def twoing_working(table: CountTable, _branches: Names, classes: Names) -> list[str]:
-    """Write the difference of class probabilities, and the sizes of the branches."""
+    """Return the difference of class probabilities and the branch sizes as text."""
     branches = np.flatnonzero(table.sizes > 0)
     sizes = table.sizes[branches]
     (left, right), known = branches, sizes.sum()
@@ -107,7 +107,7 @@ def twoing_working(table: CountTable, _branches: Names, classes: Names) -> list[
 
 
 def c_sep_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
-    """Write the cosine of the angle between the class weights of the branches."""
+    """Return the cosine of the angle between class weights of branches as text."""
     left, right = table.weights[table.sizes > 0]
     products = " + ".join(
         f"{weight_text(first)} × {weight_text(second)}"
@@ -122,7 +122,7 @@ def c_sep_working(table: CountTable, _branches: Names, _classes: Names) -> list[
 
 
 def hellinger_working(table: CountTable, _branches: Names, classes: Names) -> list[str]:
-    """Write the distance of each pair of classes, and their mean."""
+    """Return the distance of each pair of classes, and their mean, as text."""
     distances, occur = pairs_of_classes(table)
     pairs = [
         (pair, float(distance))
@@ -177,7 +177,7 @@ def _degrees(degrees: float) -> str:
 
 
 def _p_value(test: Test) -> str:
-    """Return p and −ln p; a p that underflows as a power of ten."""
+    """Return p and −ln p as text; a p below the range of floats as a power of ten."""
     p, log_p = float(test.p), float(test.log_p)
     shown = f"{p:.3g}" if p > 1e-300 else f"10^{log_p / log(10):.0f}"
     return f"p = {shown}, −ln p = {0 - log_p:.3f}"

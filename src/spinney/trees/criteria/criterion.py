@@ -18,39 +18,40 @@ Working = Callable[[CountTable, Sequence[str], Sequence[str]], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A criterion as data: the measure for attributes, and for splits of one.
+    """A criterion as data: the measure of attributes, and of an attribute's splits.
 
     Parameters
     ----------
     name : str
-        What the user types.
+        The name of the criterion.
     impurity : function of class weights, optional
         The impurity of a node and its branches, for ``explain``.
     gain : function of a count table
-        Chooses among the groupings of one attribute. Stopping by minimal gain
-        and best-first growth read it too.
+        The measure of groupings of one attribute, also used by stopping rules and
+        best-first growth.
     merit : function of a count table
-        Chooses among attributes.
+        The measure of attributes.
     average : bool
-        Only attributes whose gain is at least the average compete (C4.5).
+        Whether only attributes of at least average gain compete (C4.5).
     slack : float
-        By how much a gain may be below the average.
+        The tolerance of a gain below the average.
     many_values : float
-        A nominal attribute with at least this share of values, counted by the
-        weight of all rows, does not count in the average, unless all are such.
+        A nominal attribute with at least this number of values, as a fraction of the
+        total weight, does not count in the average, unless all attributes have so many.
     bits : bool
-        Whether gains are bits, so that the cost of naming a threshold can be taken
-        off them.
+        Whether gains are in bits, so that the MDL penalty of a threshold can be
+        subtracted.
     per : function of a count table, optional
-        What the gain is divided by to give the merit.
+        The divisor of the gain in the merit.
     impurity_name, merit_name : str
-        How ``explain`` calls them.
+        The names in ``explain``.
     numeric : bool, optional
-        Whether it is for a numeric target, and reads moments; None suits both.
+        Whether the criterion is for a numeric target, with moments; None for both
+        kinds.
     from_zero : bool
         Whether moments must be counted from 0 rather than from the mean.
     binary : bool
-        Whether it compares two branches only.
+        Whether the criterion compares two branches only.
     ordered : bool
         Whether the best subset is a prefix of the values in order of class probability,
         or of mean, so that it need not be searched for (see ``groupings``).
@@ -60,20 +61,20 @@ class Criterion:
     boundaries : bool
         Whether the best cut lies where the class changes (see ``boundary_cuts``).
     decreases : bool
-        Whether the gain is the decrease of the impurity, and reads so.
+        Whether the gain is the decrease of the impurity.
     chance : bool
-        Whether the merit is −ln p of a test.
+        Whether the merit is −ln p of a significance test.
     tolerance : float
-        How close merits are equal. Roots of small variances have fewer digits than
-        the sums they come from.
+        The relative tolerance of ties. Roots of small variances have fewer digits than
+        their sums.
     unit : function of the moments of a node, optional
-        The unit of gains if the target has one, as large as its numbers here; else 1.
+        The unit of gains, from the size of the target's numbers; 1 for classes.
     working : function, optional
-        Further lines of ``explain``: from counts to the merit.
+        The function that writes the calculation for ``explain``.
     kernel : str
-        The measure of cuts in compiled kernels (``binned/kernels/score.py``); empty if
-        they do not have it. For classes, corners of bins bound the cuts inside then
-        (``search/bin_bounds.py``).
+        The name of the measure in compiled kernels
+        (``binned/kernels/split_scores.py``), or empty. If set, for classes, corners of
+        bins bound the cuts inside (``search/bin_bounds.py``).
     """
 
     name: str
@@ -101,23 +102,23 @@ class Criterion:
     kernel: str = ""
 
     def gain_unit(self, weights: Floats) -> float:
-        """Return the unit of gains at a node of these weights or moments.
+        """Return the unit of gains at a node with these weights or moments.
 
-        Gains below this tie by an absolute margin, so that a target in kilometres
-        has the tree of the same target in millimetres.
+        Gains below the unit tie by an absolute tolerance. So a target in kilometres has
+        the same tree as in millimetres.
         """
         return 1.0 if self.unit is None else float(self.unit(weights))
 
     def gain_units(self, weights: Floats) -> Floats:
-        """Return the same for many nodes, a line each."""
+        """Return the units of gains at many nodes, a line each."""
         if self.unit is None:
             return np.ones(len(weights))
         return np.asarray(self.unit(weights))
 
     def merit_unit(self, weights: Floats) -> float:
-        """Return the unit of merits; logarithms of p have none."""
+        """Return the unit of merits; 1 for logarithms of p."""
         return 1.0 if self.chance else self.gain_unit(weights)
 
     def suits(self, *, numeric: bool) -> bool:
-        """Return whether it is for such a target."""
+        """Return whether the criterion suits a numeric target, or classes."""
         return self.numeric is None or self.numeric == numeric

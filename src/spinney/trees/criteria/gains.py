@@ -1,7 +1,7 @@
-"""Gains, the decrease of an impurity by a split, and the gain ratio.
+"""Gains (the decrease of an impurity by a split), and the gain ratio.
 
-Where values are missing, gains are discounted by ρ, the share of the weight whose
-value is known (Quinlan 1993).
+If values are missing, gains are multiplied by ρ, the fraction of the weight with a
+known value (Quinlan 1993).
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ Tabular = CountTable | Floats | Sequence[Sequence[float]]
 
 
 def as_table(table: Tabular) -> CountTable:
-    """Return a table of classes, made from plain numbers where it is none."""
+    """Return a count table of classes, made from plain numbers if necessary."""
     return table if isinstance(table, CountTable) else CountTable.of(table)  # type: ignore[arg-type]
 
 
 def as_moments(table: Tabular) -> CountTable:
-    """Return a table of moments, made from plain numbers where it is none."""
+    """Return a count table of moments, made from plain numbers if necessary."""
     return table if isinstance(table, CountTable) else CountTable.of_moments(table)  # type: ignore[arg-type]
 
 
@@ -62,7 +62,7 @@ def split_information(table: Tabular) -> Floats:
 
 
 def decrease(table: Tabular, impurity: Impurity, *, moments: bool = False) -> Floats:
-    """Return ρ · (impurity of all − Σ share · impurity of a branch), at least 0.
+    """Return ρ · (impurity of all − Σ proportion · impurity of a branch), at least 0.
 
     Plain numbers are weights by class, or lines of ``moments`` (Σw, Σwy, Σwy²).
     """
@@ -89,5 +89,5 @@ poisson_gain = partial(decrease, impurity=poisson, moments=True)
 
 
 def gain_ratio(table: Tabular) -> Floats:
-    """Return gain over split information (C4.5); 0 where the split splits nothing."""
+    """Return gain / split information (C4.5); 0 if all rows are in one branch."""
     return ratio_of(gain(table), split_information(table))

@@ -1,8 +1,8 @@
 """Impurities: how mixed the classes of some rows are, or how far numbers spread.
 
 Each function reads the last axis: weights by class, or the moments Σw, Σwy, Σwy² of
-a numeric target. None is ever negative, and each is 0 where there are no rows or
-nothing varies, except Poisson's, which is known up to a constant.
+a numeric target. Impurities are never negative, and 0 without rows or variation, except
+Poisson's, which is known up to a constant.
 """
 
 from collections.abc import Callable, Sequence

@@ -32,8 +32,8 @@ def _single_measure(
 ) -> Criterion:
     """Return a criterion whose gain and merit are one measure.
 
-    ``of`` is the impurity that it decreases, and its name; where it decreases none, it
-    has arithmetic of its own.
+    ``of`` is the decreased impurity and its name; other measures have their own
+    calculations.
     """
     decreases = "working" not in settings
     return Criterion(

@@ -1,7 +1,7 @@
 """Merits by the distance of branches, or of classes.
 
-None of them is the decrease of an impurity. Where values are missing, they are
-those of the known rows, discounted by their share ρ like gains.
+None of these merits is the decrease of an impurity. If values are missing, the merits
+of the known rows are multiplied by their fraction ρ, like gains.
 """
 
 import numpy as np
@@ -80,7 +80,7 @@ def hellinger(table: Tabular) -> Floats:
 
 
 def pairs_of_classes(table: CountTable) -> tuple[Floats, Floats]:
-    """Return the distance of each pair of classes, and 1 where both occur.
+    """Return the distance of each pair of classes, and 1 if both classes occur, else 0.
 
     The pairs are in the order (0, 1), (0, 2), …, (1, 2), …, along the last axis.
     """
@@ -102,7 +102,7 @@ def pairs_of_classes(table: CountTable) -> tuple[Floats, Floats]:
 
 
 def _two_branches(table: Tabular, name: str) -> CountTable:
-    """Return a table after checking that at most two of its branches have rows."""
+    """Return a count table; refuse more than two branches with rows."""
     table = as_table(table)
     n_filled = int((table.sizes > 0).sum(axis=-1).max(initial=0))
     if n_filled > 2:
@@ -113,10 +113,10 @@ def _two_branches(table: Tabular, name: str) -> CountTable:
 
 
 def _first_two(lines: Floats, filled: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return the lines of the first two branches, those that have rows before others.
+    """Return the lines of the first two branches, preferring branches with rows.
 
-    ``lines`` has the axes (…, branches, n); of a table with one branch the second
-    line is 0.
+    ``lines`` has the axes (…, branches, n). If there is one branch, the second line is
+    0.
     """
     if lines.shape[-2] == 2:
         return lines[..., 0, :], lines[..., 1, :]

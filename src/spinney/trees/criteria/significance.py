@@ -50,12 +50,12 @@ class Test:
     Parameters
     ----------
     statistic : array
-        χ², G or F; one for each table of the stack. F is infinite where branches
-        differ and nothing varies within them.
+        χ², G or F; one for each table of the stack. F is infinite if branches differ
+        without variation inside.
     degrees : array
-        The degrees of freedom; of F, those between branches.
+        The degrees of freedom; for F, between branches.
     within : array, optional
-        The degrees of freedom within branches, of F.
+        For F, the degrees of freedom within branches.
     """
 
     __test__ = False  # pytest: this is no class of test functions
@@ -66,19 +66,19 @@ class Test:
 
     @cached_property
     def log_p(self) -> Floats:
-        """The logarithm of p, in [``CERTAIN``, 0]; finite where p underflows."""
+        """The logarithm of p, in [``CERTAIN``, 0]; finite even if p underflows."""
         return _log_p(self.statistic, self.degrees, self.within)
 
     @property
     def p(self) -> Floats:
-        """The p-value, in [0, 1]; 0 where it underflows."""
+        """The p-value, in [0, 1]; 0 if it underflows."""
         return np.asarray(np.exp(self.log_p))[()]
 
     def least_log_p(self) -> Floats:
-        """Return a lower bound of log p of all tests along the last axis.
+        """Return a lower bound of log p for all tests along the last axis.
 
-        p falls with the statistic and rises with the degrees, and that of two branches
-        falls with the degrees within.
+        p falls with the statistic and rises with the degrees of freedom. For two
+        branches it falls with the degrees within.
         """
         tested = np.where(self.degrees > 0, self.degrees, np.inf)
         fewest = tested.min(axis=-1, initial=np.inf)

@@ -1,14 +1,13 @@
 """Merits that compare a split with chance: tests of significance, and code length.
 
-The statistics of attributes with different numbers of branches do not compare, for
-they have different degrees of freedom; their p-values do. So attributes compete by
-−ln p, which is finite where p underflows, and the cuts of one attribute, which share
-their degrees of freedom, by an effect per row: φ², bits, or squared error. p is that
-of one test: trying many cuts makes it too small, and CHAID corrects that.
+Attributes with different numbers of branches have different degrees of freedom, so
+their statistics cannot be compared, but their p-values can. So attributes compete by
+−ln p, which is finite even if p underflows. The cuts of one attribute share their
+degrees of freedom, and compete by an effect per row: φ², bits, or squared error. p is
+for a single test: trying many cuts makes it too small, which CHAID corrects.
 
-Only rows whose value is known are tested; that there are fewer of them is all the
-discount that p needs. Weights count as frequencies
-(:mod:`spinney.trees.criteria.significance`).
+Only rows with a known value are tested; p needs no further discount. Weights count as
+frequencies (:mod:`spinney.trees.criteria.significance`).
 """
 
 import numpy as np

@@ -2,9 +2,9 @@
 
 A χ² of 2,000 with one degree of freedom has p ≈ 10⁻⁴³⁶, which no float holds. Tests of
 many rows give such values, and attributes must still be compared by them. Here log p is
-the logarithm of SciPy's probability if that has all its digits. Further out it is the
-leading factor, in logarithms, plus the logarithm of a continued fraction, which is near
-1 and converges fast there:
+the logarithm of SciPy's probability if that has full precision. In the far tail it is
+the logarithm of the leading factor, plus the logarithm of a continued fraction, which
+converges fast there:
 
 - log Q(a, x), the regularised upper incomplete gamma function: DLMF 8.9.2 [1]_;
 - log I_x(a, b), the regularised incomplete beta function: DLMF 8.17.22 [1]_.
@@ -55,10 +55,10 @@ def log_chi_square_tail(statistic: Floats, degrees: Floats) -> Floats:
 
 
 def _gamma_tail(shape: Floats, point: Floats, *, upper: bool) -> Floats:
-    """Return Q(a, x), or P(a, x).
+    """Return Q(a, x) if ``upper``, else P(a, x).
 
-    With one degree of freedom, that of two branches and two classes, they are erfc and
-    erf of √x, which are had in a tenth of the time.
+    With one degree of freedom (two branches and two classes) these are erfc and erf of
+    √x, which take a tenth of the time.
     """
     from scipy import special
 

@@ -32,7 +32,7 @@ def function_criterion(function: Callable[[CountTable], Any]) -> Criterion:
 
 
 def stored_criterion(name: str) -> Criterion | None:
-    """Return the criterion that a model file calls by this name; None if it is none.
+    """Return the user criterion of this name in a model file, or None.
 
     It serves to explain the tree, and refuses to grow another.
     """
@@ -82,7 +82,7 @@ def _of_function(name: str, measure: Measure) -> Criterion:
 
 
 def _measure_each(function: Callable[[CountTable], Any], name: str) -> Measure:
-    """Return a function of a stack of tables that calls the user's on each of them."""
+    """Return a function of a stack of tables that applies the user's to each table."""
 
     def measure(tables: CountTable) -> Floats:
         shape = tables.weights.shape[:-2]
@@ -95,7 +95,7 @@ def _measure_each(function: Callable[[CountTable], Any], name: str) -> Measure:
 
 
 def _plain_table(tables: CountTable, index: tuple[int, ...]) -> CountTable:
-    """Return one table of a stack, read only: the branches that have rows."""
+    """Return one table of a stack, read-only, with only the branches that have rows."""
     missing_index = index if tables.missing.ndim > 1 else ()
     table = replace(
         tables,
@@ -112,7 +112,7 @@ def _plain_table(tables: CountTable, index: tuple[int, ...]) -> CountTable:
 def _checked_merit(
     function: Callable[[CountTable], Any], table: CountTable, name: str
 ) -> float:
-    """Return the function's merit of a table, after checking that it is a number."""
+    """Return the function's merit of a table; refuse a result that is no number."""
     shown = f"{table.weights.tolist()}"[:200]
     try:
         merit = function(table)

@@ -1,4 +1,4 @@
-"""Predictions of finished trees: rows are sent down arrays."""
+"""Predictions of finished trees, whose arrays route the rows."""
 
 from spinney.trees.predict.flat_tree import BLOCK, Entries, FlatTree, flatten
 from spinney.trees.predict.predictor import LazyFlatTree, leaf_numbers, outputs

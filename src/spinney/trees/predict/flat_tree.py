@@ -1,8 +1,8 @@
 """Leaves, paths and predictions of rows, from the arrays of a tree.
 
-A row travels as an entry (row, node, weight). At each step every entry that is
-not at a leaf moves to a child; where its value is missing and the node divides
-such rows, the entry becomes one entry per branch, its weight divided by shares::
+A row is represented by entries (row, node, weight). At each step every entry that is
+not at a leaf moves to a child. If its value is missing and the node divides such rows,
+it becomes one entry per branch, with proportions of its weight::
 
     rows    0    1    2         0    1    2    2    2
     nodes   0    0    0    →    3    1    1    3    7        row 2 was missing
@@ -11,8 +11,8 @@ such rows, the entry becomes one entry per branch, its weight divided by shares:
 If a node has surrogates, an entry without a branch tries them in order first; if none
 has a value, it goes whole to the node's default branch.
 
-All entries move together, so a step costs the same for one row or many, and a tree of
-any depth is walked without recursion.
+All entries move together, so a step takes the same time for one row or many, and no
+recursion is needed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ BLOCK = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Rows at nodes, with the weight that each has there."""
+    """Rows at nodes, with their weights there."""
 
     rows: Integers
     nodes: Integers
@@ -45,7 +45,7 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class FlatTree:
-    """Tree arrays that have outputs and shares, to send rows down."""
+    """Tree arrays with outputs and proportions, to predict rows."""
 
     arrays: TreeArrays
 
@@ -71,12 +71,12 @@ class FlatTree:
 
     @cached_property
     def needed(self) -> Integers:
-        """The attributes that some node or surrogate splits on, or a model reads."""
+        """The attributes that nodes, surrogates or models need."""
         return _distinct(self._required, self._surrogate_attributes)
 
     @property
     def optional(self) -> Integers:
-        """The attributes that only surrogates split on."""
+        """The attributes that only surrogates need."""
         return self.needed[~np.isin(self.needed, self._required)]
 
     @cached_property
@@ -89,14 +89,14 @@ class FlatTree:
 
     @cached_property
     def gathered_optional(self) -> Integers:
-        """Those of them that a table may lack, as only surrogates split on them."""
+        """The attributes in ``gathered`` that only surrogates need."""
         return self.gathered[~np.isin(self.gathered, self._required)]
 
     @property
     def read(self) -> Integers:
-        """The attributes gathered, and those that only models of inner nodes read.
+        """The attributes in ``gathered``, and those of models of inner nodes.
 
-        Such a model predicts once its node is a leaf.
+        Such a model predicts if its node becomes a leaf.
         """
         models, gathered = self.arrays.models, self.gathered
         return gathered if models is None else _distinct(gathered, models.attribute)
@@ -109,7 +109,7 @@ class FlatTree:
 
     @property
     def _required(self) -> Integers:
-        """The attributes that some node splits on, or some leaf's model reads."""
+        """The attributes that nodes, or models of leaves, need."""
         inner, models = self.arrays.inner, self.arrays.models
         split_attributes = self.attribute[inner].astype(np.int64)
         if models is None:
@@ -137,7 +137,7 @@ class FlatTree:
         return result
 
     def outputs_at(self, leaves: Integers, columns: Sequence[NDArray[Any]]) -> Floats:
-        """Return the predictions of rows that have come whole to these leaves."""
+        """Return the predictions of undivided rows at these leaves."""
         gathered = self._model_columns(columns, len(leaves), self.gathered)
         result = np.zeros((len(leaves), self.distribution.shape[1]))
         for start in range(0, len(leaves), BLOCK):
@@ -158,7 +158,7 @@ class FlatTree:
     def _outputs_at(
         self, entries: Entries, gathered: tuple[Floats, Integers] | None
     ) -> Floats:
-        """Return the predictions of the nodes of entries, by their models if any."""
+        """Return the predictions of entries, by the models of their nodes if any."""
         outputs, models = self.distribution[entries.nodes], self.arrays.models
         if models is not None and gathered is not None:
             has_model = models.has[entries.nodes]
@@ -173,9 +173,9 @@ class FlatTree:
         *,
         roots: Integers | None = None,
     ) -> Integers:
-        """Return each row's leaf: where most of its weight is, the first of equals.
+        """Return each row's leaf: the one with most of its weight, the first on ties.
 
-        ``roots`` as of :meth:`outputs`; leaves are numbered through all trees.
+        ``roots`` is as in :meth:`outputs`; leaves are numbered through all trees.
         """
         leaf = np.zeros(n_rows, dtype=np.int64)
         heaviest = np.full(n_rows, -1.0)
@@ -193,7 +193,7 @@ class FlatTree:
         return leaf
 
     def paths(self, columns: Sequence[NDArray[Any]], n_rows: int) -> "csr_matrix":
-        """Return a sparse matrix (rows × nodes): the weight of a row at each node."""
+        """Return a sparse matrix, rows × nodes: the weight of each row at each node."""
         from scipy.sparse import csr_matrix
 
         nothing = Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -211,7 +211,7 @@ class FlatTree:
         *,
         roots: Integers | None = None,
     ) -> Iterator[Entries]:
-        """Yield the entries that have come to leaves; a row may come in parts."""
+        """Yield the entries at leaves; a row may come in several entries."""
         for entries in self.visits(columns, n_rows, roots=roots):
             at_leaf = self.attribute[entries.nodes] < 0
             if at_leaf.any():
@@ -238,13 +238,13 @@ class FlatTree:
     def step(
         self, entries: Entries, columns: Sequence[NDArray[Any]], n_rows: int
     ) -> Entries:
-        """Return entries, all of them at inner nodes, a step further down."""
+        """Return the entries one step further down; all are at inner nodes."""
         return self._step(entries, *self._gathered(columns, n_rows, self.gathered))
 
     def _model_columns(
         self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
     ) -> tuple[Floats, Integers] | None:
-        """Return the columns that linear models read; None where there are none."""
+        """Return the columns that linear models need; None without models."""
         if self.arrays.models is None:
             return None
         return self._gathered(columns, n_rows, needed)
@@ -252,7 +252,7 @@ class FlatTree:
     def _gathered(
         self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
     ) -> tuple[Floats, Integers]:
-        """Return the needed columns side by side, NaN where missing."""
+        """Return the needed columns as a matrix, NaN for missing cells."""
         column_of = np.zeros(int(needed.max(initial=-1)) + 1, dtype=np.int64)
         column_of[needed] = np.arange(len(needed))
         values = np.empty((n_rows, len(needed)))
@@ -264,7 +264,7 @@ class FlatTree:
         return values, column_of
 
     def _step(self, entries: Entries, values: Floats, column_of: Integers) -> Entries:
-        """Move entries at inner nodes one step down."""
+        """Return entries at inner nodes after one step down."""
         nodes = entries.nodes
         value = values[entries.rows, column_of[self.attribute[nodes]]]
         branch = self.arrays.branches_of(nodes, value)
@@ -279,7 +279,7 @@ class FlatTree:
     def _apply_surrogates(
         self, branch: Integers, entries: Entries, values: Floats, column_of: Integers
     ) -> None:
-        """Fill in missing branches by surrogates, the best first."""
+        """Set missing branches by surrogates, the best first."""
         surrogates, order = self.arrays.surrogates, 0
         undecided = np.flatnonzero(branch < 0)
         while surrogates is not None and len(undecided):  # else none have to be found
@@ -294,7 +294,7 @@ class FlatTree:
             order += 1
 
     def _divided(self, divided: Entries, whole: Entries, moved: Integers) -> Entries:
-        """Return moved entries and, after them, the parts of the divided ones."""
+        """Return moved entries, followed by the parts of the divided ones."""
         assert self.arrays.shares is not None
         counts = self.links.count[divided.nodes]
         edge = np.repeat(self.links.first[divided.nodes], counts) + ramps(counts)
@@ -320,5 +320,5 @@ def _subset(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
 
 
 def flatten(tree: Tree) -> FlatTree:
-    """Lay a tree out as arrays to send rows down."""
+    """Return a tree as arrays for predictions."""
     return FlatTree(tree.arrays)

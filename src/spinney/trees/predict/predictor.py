@@ -1,7 +1,7 @@
 """Predictions of one tree, by compiled kernels if these are faster.
 
-Rows that a missing value divides, or that go by surrogates, are predicted by
-:mod:`spinney.trees.predict.flat_tree`; the results are the same, bit for bit.
+Rows that are divided by a missing value, or use surrogates, are predicted by
+:mod:`spinney.trees.predict.flat_tree`. The results are the same in every bit.
 """
 
 import math
@@ -23,9 +23,9 @@ Columns = Sequence[NDArray[Any]]
 
 @dataclass(frozen=True)
 class LazyFlatTree:
-    """A tree whose arrays are made on request.
+    """A tree whose arrays are made on first access.
 
-    An estimator has it from the beginning: predicting must not change its fields.
+    An estimator has it from the start, because predicting must not change its fields.
     """
 
     tree: Tree
@@ -56,7 +56,7 @@ def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
 
 
 def leaf_numbers(tree: FlatTree, columns: Columns, n_rows: int) -> Integers:
-    """Return each row's leaf: where most of its weight is, the first of equals."""
+    """Return each row's leaf: the leaf with most of its weight, the first on ties."""
     if _is_small(tree, n_rows):
         return tree.leaf_numbers(columns, n_rows)
     from spinney.trees.predict.compiled.flat_layout import tree_layout
@@ -80,7 +80,7 @@ def _fill(
     columns: Columns,
     predict: Callable[[Columns, int], NDArray[Any]],
 ) -> None:
-    """Predict the open rows without kernels."""
+    """Fill in the predictions of open rows without kernels."""
     rows = np.flatnonzero(is_open)
     if len(rows):
         subset = [None if cells is None else cells[rows] for cells in columns]

@@ -1,8 +1,8 @@
 """Predictions of single rows, by a loop over plain lists.
 
-A step of :mod:`spinney.trees.predict.flat_tree` costs the same for one row or many,
-which is much for one. Here a node is an entry in each of a few lists, and a row a list
-of numbers and codes, NaN where missing::
+A step of :mod:`spinney.trees.predict.flat_tree` takes the same time for one row or
+many, which is slow for one row. Here a node is an entry in each of a few lists, and a
+row a list of numbers and codes, NaN where missing::
 
     column   0    2   -1   -1   -1        node 0 splits on cell 0, at 1.5
     cut     1.5  nan                      node 1 splits on cell 2: it groups codes
@@ -11,9 +11,9 @@ of numbers and codes, NaN where missing::
     others  {}   {0: 2, 1: 3}
     missing  4   -1                       the child of missing values
 
-NaN is neither at most the cut nor above it, be it the cell or the cut: so ``others``
-and ``missing`` need no comparison of their own. If a row has no single child (it is
-divided, or needs surrogates or a formula), its walk ends at -1, and
+Comparisons with NaN are false, whether the cell or the cut is NaN. So ``others`` and
+``missing`` need no test of their own. If a row has no single child (it is divided, or
+needs surrogates or a formula), its walk ends at -1, and
 :class:`spinney.trees.predict.FlatTree` must predict it.
 """
 
@@ -41,7 +41,7 @@ class IntervalChildren:
     children: tuple[int, ...]
 
     def get(self, value: float, missing: int) -> int:
-        """Return the child of a value, or the one of missing values."""
+        """Return the child of a value, or the child of missing values."""
         if value != value:
             return missing
         return self.children[bisect_left(self.cuts, value)]
@@ -55,7 +55,7 @@ class LeafModel:
     terms: tuple[tuple[int, float, float, frozenset[int] | None], ...]
 
     def value(self, cells: Sequence[float]) -> float:
-        """Return the prediction, added up as ``FlatModels.values`` does."""
+        """Return the prediction, summed in the order of ``FlatModels.values``."""
         total = 0.0
         for column, coefficient, missing, codes in self.terms:
             value = cells[column]
@@ -69,23 +69,22 @@ class LeafModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowWalk:
-    """Trees as lists, the nodes of all of them one after the other.
+    """Trees as lists, with the nodes of all trees concatenated.
 
     Parameters
     ----------
     column : list of int
-        The cell that each node splits on, -1 at a leaf; one more -1 at the end is for
-        a walk that stays open.
+        The cell that each node splits on, -1 at a leaf; a last -1 is for an open walk.
     cut, below, above : lists
-        The threshold, and the children of values at most that and above it.
+        The threshold, and the children of values at most the threshold, and above.
     others : list of mappings
         The child of each code, or of each interval.
     missing : list of int
-        The child of other cells, -1 where there is not one.
+        The child of other cells, or -1.
     roots : list of int
         The first node of each tree.
     models : mapping of int to LeafModel
-        The linear models of leaves that have one.
+        The linear models of leaves.
     """
 
     column: list[int]
@@ -98,7 +97,7 @@ class RowWalk:
     models: Mapping[int, LeafModel]
 
     def leaf(self, cells: Sequence[float], node: int) -> int:
-        """Return the leaf that a row comes to from a node, -1 where it stays open."""
+        """Return the leaf that a row reaches from a node, -1 if it stays open."""
         columns, cuts, below, above = self.column, self.cut, self.below, self.above
         while (column := columns[node]) >= 0:
             value, cut = cells[column], cuts[node]
@@ -111,7 +110,7 @@ class RowWalk:
         return node
 
     def leaves(self, cells: Sequence[float]) -> list[int] | None:
-        """Return the leaf of each tree; None where a row stays open in one of them."""
+        """Return the leaf of each tree; None if the row stays open in a tree."""
         leaves = []
         for root in self.roots:
             node = self.leaf(cells, root)
@@ -124,10 +123,10 @@ class RowWalk:
 def row_walk_of(
     tree: FlatTree, columns: Sequence[int], *, roots: Integers | None = None
 ) -> RowWalk:
-    """Return the lists of a tree, or of several in the same arrays.
+    """Return the lists of one tree, or of several in the same arrays.
 
-    ``columns`` are the attributes whose cells a row has, rising. The walk ends at a
-    node or model that reads another one, which has a formula.
+    ``columns`` are the attributes of a row's cells, rising. The walk ends at a node or
+    model that needs another attribute, which has a formula.
     """
     arrays, links = tree.arrays, tree.links
     children, first = links.children.tolist(), links.first.tolist()
@@ -174,7 +173,7 @@ def _children_of(tree: FlatTree, node: int, children: Sequence[int]) -> Any:
 
 
 def _models(arrays: TreeArrays, columns: Sequence[int]) -> dict[int, LeafModel | None]:
-    """Return the models of leaves; None in place of one that reads a formula."""
+    """Return the models of leaves; None for a model that needs a formula."""
     if arrays.models is None:
         return {}
     cell_of = {attribute: cell for cell, attribute in enumerate(columns)}

@@ -463,7 +463,7 @@ def test_the_node_panel_has_the_formula_of_a_leaf(visit):
     for leaf, name in model.tree.model_names.items():
         page.click(f"svg.drawing text[data-node='{leaf}'][font-weight]")
         told = page.locator(".linear-model").text_content()
-        assert f"\n{name}: {told}\n" in f"{model}\n"
+        assert f"\n{name}: {told}\n" in f"{model.text()}\n"
         terms = page.locator(".terms tbody th").all_inner_texts()
         assert terms == ["x", "constant"]
     page.click("svg.drawing text[data-node='0'][font-weight]")

@@ -1,4 +1,4 @@
-"""The attribute that splits a node."""
+"""The choice of the attribute that splits a node."""
 
 import numpy as np
 
@@ -22,9 +22,9 @@ def best_gain(search, top, a):
 
 @kernel
 def choose_attribute(search, top, n):
-    """Return the attribute of the best split among the first ``n``, -1 without any.
+    """Return the best of the first ``n`` attributes, -1 if none has a split.
 
-    Ties go to the first column, whatever the order of the draw.
+    Ties go to the first column, in any order of drawing.
     """
     if search.rules.by_ratio:
         return _choose_by_ratio(search, top, n)

@@ -16,11 +16,11 @@ SUBSET_SUMS = 512  # where lines of sums are free: codes are fewer
 
 @kernel
 def best_subset(rules, histograms, a, n_codes, first, last, has_missing, slack, work):
-    """Find the best subset; ``masks`` has 1 for a code that goes left, 2 for right.
+    """Find the best subset; ``masks`` is 1 for a code that goes left, 2 for right.
 
     As in ``search.groupings``: prefixes in order of the class proportion or the mean,
-    if that is exact; else every subset of a few codes, the first of them left.
-    Attributes with many codes and more than two classes are left to the plain learner.
+    if prefixes are exact, else all subsets of a few codes. The first code is on the
+    left. The plain learner takes attributes with many codes and more than two classes.
     """
     floats, k = work.floats, ZERO
     for code in range(first, last + 1):
@@ -87,10 +87,10 @@ def _by_prefix(rules, histograms, a, n_codes, k, has_missing, slack, work):
 
 @kernel
 def _enumerate(rules, histograms, a, n_codes, k, has_missing, slack, work):
-    """Try every subset that holds the first code, in the order of their numbers.
+    """Try every subset with the first code, in the order of their numbers.
 
-    Entry SPARE + i is the sum of the first code and of those from i on in the subset.
-    The next number changes its low bits, so two sums a subset are computed again.
+    Entry SPARE + i is the sum of the first code and of the subset's codes from i on.
+    The next number changes its low bits, so only two sums per subset are recomputed.
     """
     codes, vectors, masks, chosen = work.ints, work.vectors, work.masks, -1
     sums = work.floats[layout.SUMS :]

@@ -1,15 +1,15 @@
 """Competitors of the winning split, recorded at large nodes.
 
-A competitor is recorded with the best of its cuts that were scored. These are all cuts
-if each bin has one value, and if the node was sorted. Otherwise they are the cuts
-between bins, and those inside bins that might have held the winner: scoring the others
-would take many times as long as the tree. An attribute whose rows are all in one
-unrefined bin is no competitor. Buckets score every cut, but the numbers beside it are
-unknown, so these are not exact.
+A competitor is recorded with its best scored cut. All cuts are scored if each bin has
+one value, or if the node was sorted. Otherwise only the cuts between bins, and inside
+bins that could contain the winner, are scored: the others would take many times as
+long. An attribute whose rows are all in one unrefined bin is no competitor. With
+buckets every cut is scored, but the numbers beside a cut are unknown, so these cuts are
+not exact.
 
 Competitors need rows of weight 1: with other weights, the rows beside each cut would
-have to be counted again. They are ``NodeRecords``, whose ``weights`` and ``counts`` are
-the totals left of the cut, and then those of the missing rows.
+have to be counted again. They are stored as ``NodeRecords``. ``weights`` and ``counts``
+have the totals left of the cut, then the totals of the missing rows.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from spinney.growth.binned.kernels.split_scores import side_weight
 
 @kernel
 def record_competitors(search, top, node, first, last, chosen, is_sorted, histograms):
-    """Record the results at a node for the attributes from ``first`` to ``last``."""
+    """Record the competitors of a node among attributes ``first`` to ``last``."""
     cells, rules, stack = search.cells, search.rules, search.stack
     listed, records, work = search.code_counts, search.competitors, search.work
     kind, cuts, state, width = rules.kind, work.cuts, stack.state, rules.width
@@ -64,9 +64,9 @@ def record_competitors(search, top, node, first, last, chosen, is_sorted, histog
 
 @kernel
 def _record_cut_values(rules, cells, a, histograms, cuts, records, line):
-    """Set the values beside a cut; beside one between bins of numbers, the edge.
+    """Set the values beside a cut; for a cut between bins of numbers, the edge.
 
-    A cut between buckets with empty ones in between has the edge in their middle.
+    A cut between buckets with empty buckets in between has the edge in their middle.
     """
     low, high = cuts[a, layout.LOW], cuts[a, layout.HIGH]
     after = next_bin(rules.kind, cells, a, histograms, cuts)

@@ -1,7 +1,7 @@
 """Random draws of attributes that depend only on the position of a node.
 
-The key of the root is mixed from the seed, and that of a branch from its parent's key.
-So neither the order of growing nor the number of threads changes a draw.
+The key of the root is mixed from the seed, and the key of a branch from its parent's
+key. So neither the order of growing nor the number of threads changes a draw.
 ``spinney._support.keyed_random`` is the same in plain Python.
 """
 

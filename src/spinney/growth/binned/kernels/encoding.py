@@ -1,10 +1,10 @@
 """Binning of numbers: at most 255 bins, found from a sample, without a full sort.
 
 The code of a number v is the number of edges below it, so bin b holds the numbers above
-edge b − 1 up to edge b. To find it without branches, the range of the edges is divided
-into 4,096 cells of equal width. The cell never falls as the number grows. So all edges
-in cells before that of v are below v, and no edge in later cells is. Only the edges in
-its own cell are compared, mostly one or none.
+edge b − 1 up to edge b. To find the code without branches, the range of the edges is
+divided into 4,096 cells of equal width. A larger number never has an earlier cell. So
+all edges in cells before the cell of v are below v, and edges in later cells are not.
+Only the edges in its own cell are compared, mostly one or none.
 """
 
 from typing import Any, NamedTuple
@@ -98,7 +98,7 @@ def index_edges(encoding):
 
 @kernel
 def lookup_cell(number, low, scale):
-    """Return the cell of a number; infinite ones, and NaN from 0 · ∞, have one too."""
+    """Return the lookup cell of a number; infinity and NaN from 0 · ∞ have one too."""
     position = (number - low) * scale
     return np.int64(min(position, LOOKUP_CELLS - 1.0)) if position > 0 else 0
 

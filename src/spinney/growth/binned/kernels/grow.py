@@ -1,7 +1,7 @@
 """A whole subtree in one call: count, search, partition, repeat.
 
 The rows of a node are a range of one array of packed words (``packed_rows``). A split
-puts those that go left before the others, both in their old order. Nodes wait on a
+moves the rows that go left before the others, both in their old order. Nodes wait on a
 stack, the right branch below the left one, so that they come out in printing order::
 
 take the node on top
@@ -46,7 +46,7 @@ from spinney.growth.binned.kernels.split_scores import is_numeric, tie_tolerance
 
 
 class Task(IntEnum):
-    """Tasks of the entry; all but the first two concern the node on top."""
+    """The tasks of the entry; most tasks concern the top node of the stack."""
 
     GROW = 0
     TREES = 1
@@ -59,11 +59,11 @@ class Task(IntEnum):
 
 
 class Bags(NamedTuple):
-    """Bags of rows from which trees are grown.
+    """The bags of rows from which trees are grown.
 
-    ``counts`` (trees × rows) is how often a row is in the bag of a tree, ``base`` its
-    weight per occurrence (empty: 1), ``seeds`` are those of draws at nodes. ``roots``
-    receives the root of each tree.
+    ``counts`` (trees × rows) is the number of occurrences of a row in a bag, ``base``
+    its weight per occurrence (empty: 1), ``seeds`` the seeds of draws at nodes.
+    ``roots`` receives the root of each tree.
     """
 
     counts: NDArray[np.uint8]
@@ -73,7 +73,7 @@ class Bags(NamedTuple):
 
 
 def no_bags() -> Bags:
-    """Return no bags."""
+    """Return empty arrays in place of bags."""
     return Bags(
         np.zeros((0, 0), np.uint8),
         np.zeros(0),
@@ -99,9 +99,9 @@ class SearchState(NamedTuple):
 
 @kernel
 def subtract_histograms(search, begin, middle, end, slot):
-    """Count the smaller child; the rest of the node's histogram is the larger's.
+    """Count the smaller child; the larger child gets the difference to its parent.
 
-    Return the slots of both children, -1 if a child is small enough to be sorted.
+    Return the slots of both children, -1 for a child that is small enough to be sorted.
     """
     cells, rules, stack = search.cells, search.rules, search.stack
     larger = max(middle - begin, end - middle)
@@ -143,7 +143,7 @@ def release_slot(stack, slot):
 
 @kernel
 def grow_node(search, top):
-    """Search and split the node on top, and push its children."""
+    """Search and split the top node, and push its children."""
     rules, stack, p = search.rules, search.stack, len(search.cells.n_bins)
     begin, end = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]
     level, slot = stack.entries[top, nodes.LEVEL], stack.entries[top, nodes.SLOT]
@@ -180,7 +180,7 @@ def grow_node(search, top):
 
 @kernel
 def grow_nodes(search):
-    """Grow the nodes on the stack and below, until all are done or an array is full."""
+    """Grow the subtrees of nodes on the stack, until done or an array is full."""
     rules, records, stack = search.rules, search.records, search.stack
     state, p = stack.state, len(search.cells.n_bins)
     while (
@@ -204,7 +204,7 @@ def grow_nodes(search):
 
 @kernel
 def begin_tree(search, tree):
-    """Push the root of a tree; set the weights of its rows, and list them."""
+    """Push the root of a tree, after setting the weights of its rows."""
     kind, labels, rows = search.rules.kind, search.labels, search.rows
     bags, stack = search.bags, search.stack
     counts, base, weights = bags.counts, bags.base, labels.weights
@@ -236,7 +236,7 @@ def begin_tree(search, tree):
 
 @kernel
 def grow_trees(search):
-    """Grow the trees of bags, until all are done or an array is full."""
+    """Grow a tree for each bag, until all are done or an array is full."""
     state, roots = search.stack.state, search.bags.roots
     while state[nodes.N_WAITING] or state[nodes.N_TREES] < len(roots):
         if not state[nodes.N_WAITING]:
@@ -250,11 +250,11 @@ def grow_trees(search):
 
 @entry
 def run_task(search, task, first, last, floor):
-    """Run a task; return the chosen attribute, or where the right rows begin, or -1.
+    """Run a task; return the chosen attribute, or the start of the right rows, or -1.
 
-    COUNT, EDGES, INSIDE and COMPETITORS concern the attributes from ``first`` to
-    ``last`` of the bottom node, whose histograms are in ``work``. CHOOSE concerns all
-    attributes, SPLIT its attribute ``first``.
+    COUNT, EDGES, INSIDE and COMPETITORS concern attributes ``first`` to ``last`` of the
+    bottom node, whose histograms are in ``work``. CHOOSE concerns all attributes, SPLIT
+    the attribute ``first``.
     """
     if task == Task.GROW:
         grow_nodes(search)

@@ -23,10 +23,10 @@ TINY = 1e-300  # 0 / TINY is 0: the score of nothing is 0
 
 @kernel
 def sum_histogram(kind, histograms, a, n_bins, floats, vectors):
-    """Sum up a histogram: the running sum before each bin, by column and in all.
+    """Compute the running sums of a histogram: the weights before each bin.
 
     Return the first and the last bin with rows, -1 without any, and whether rows are
-    missing; their weights become MISSING. Sums cover the bins from the first to the one
+    missing; their weights become MISSING. Sums cover the bins from the first to one
     after the last; index ``n_bins`` has the total.
     """
     width = vectors.shape[1]
@@ -63,7 +63,7 @@ def sum_histogram(kind, histograms, a, n_bins, floats, vectors):
 
 @kernel
 def _sides_of_missing(has_missing, trial):
-    """Return the vectors to add left and right of a cut: missing rows, or none."""
+    """Return the vectors of missing rows, or none, to add left and right of a cut."""
     on_left = layout.MISSING if has_missing and trial == 0 else layout.NO_ROWS
     on_right = layout.MISSING if has_missing and trial == 1 else layout.NO_ROWS
     return on_left, on_right
@@ -126,7 +126,7 @@ def _set_sides(end, b, has_missing, trial, floats, vectors):
 
 @kernel
 def _are_heavy_enough(rules, n_bins, b, has_missing, trial, work):
-    """Return whether both sides of the cut before a bin reach the least weight."""
+    """Return whether both sides of the cut before a bin have the minimum weight."""
     least, vectors = work.limits[layout.LEAST], work.vectors
     if least <= 0:
         return True
@@ -163,7 +163,7 @@ def best_edge(rules, a, n_bins, first, last, has_missing, slack, work):
 
 @kernel
 def max_bound(rules, n_bins, first, last, has_missing, work):
-    """Return a bound on all cuts inside bins if it is cheap to find, else infinity."""
+    """Return a bound on all cuts inside bins, or infinity if a bound is expensive."""
     if rules.kind != split_scores.GINI or rules.width != 2 or has_missing:
         return np.inf
     _score_corners(n_bins, first, last, has_missing, ZERO, work.floats, work.vectors)
@@ -186,7 +186,7 @@ def max_bound(rules, n_bins, first, last, has_missing, work):
 def mark_bins(
     rules, histograms, a, n_bins, first, last, has_missing, floor, slack, work
 ):
-    """Mark the bins that may hold a cut of this score; return their number.
+    """Mark the bins that may contain a cut above the floor; return their number.
 
     A cut after the best edge must be better than that edge.
     """
@@ -230,7 +230,7 @@ def mark_bins(
 
 @kernel
 def _can_cut(n_bins, b, work):
-    """Return whether a cut inside a bin of numbers can leave enough on both sides."""
+    """Return whether a cut inside a numeric bin can leave both sides heavy enough."""
     least, sizes = work.limits[layout.LEAST], work.floats[layout.SIZES]
     missing_weight = work.vectors[layout.MISSING, 0]
     return min(sizes[b + 1], sizes[n_bins] - sizes[b]) + missing_weight >= least
@@ -259,7 +259,7 @@ def _score_corners(n_bins, first, last, has_missing, trial, floats, vectors):
 
 @kernel
 def next_bin(kind, cells, a, histograms, cuts):
-    """Return the first bin with rows right of a cut between bins; -1 for other cuts."""
+    """Return the first non-empty bin after a cut between bins; -1 for other cuts."""
     if cells.nominal[a] or cuts[a, layout.LOW] == cuts[a, layout.LOW]:
         return ZERO - 1
     if cuts[a, layout.HIGH] == cuts[a, layout.HIGH]:

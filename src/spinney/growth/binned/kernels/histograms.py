@@ -50,7 +50,7 @@ def prefetch_codes(codes, rows, i, stop, first, last):
 
 @kernel
 def count_halves(search, start, stop, first, last):
-    """Count two classes, each in its half of a word."""
+    """Count two classes, one in each half of a word."""
     codes, labels, rows = search.cells.codes, search.labels, search.rows
     packed_counts, begin = search.work.packed_counts, np.uint64(first)
     end = np.uint64(last)
@@ -81,10 +81,10 @@ def count_moments(search, start, stop, first, last, histograms):
 
 @kernel
 def count_classes(search, start, stop, first, last, histograms):
-    """Count classes.
+    """Count the classes by attribute and bin.
 
-    Code 0 of sparse attributes is what remains of all rows, if sums are exact; then the
-    range ends with a word of eight codes, or with its padding.
+    Code 0 of sparse attributes is inferred from the totals if sums are exact. The range
+    of attributes then ends with a word of eight codes, or its padding.
     """
     cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
@@ -129,7 +129,7 @@ def count_tail(code_words, tail, last, c, weight, histograms):
 
 @kernel
 def count_drawn(search, start, stop, first, n, histograms):
-    """Count ``n`` drawn attributes; keep their codes in row order if there is space."""
+    """Count ``n`` drawn attributes; store their codes in row order if space allows."""
     cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     work = search.work
     codes, two_classes, width = cells.codes, labels.packs_classes, rules.width
@@ -181,7 +181,7 @@ def count_drawn(search, start, stop, first, n, histograms):
 
 @kernel
 def count_drawn_halves(search, start, stop, drawn, drawn_codes, stores_codes):
-    """Count two classes of drawn attributes, each in its half of a word.
+    """Count two classes of drawn attributes, one in each half of a word.
 
     A separate loop has few variables, which stay in registers.
     """

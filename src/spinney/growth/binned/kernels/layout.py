@@ -1,8 +1,8 @@
 """The arrays that kernels share, and the meaning of their columns.
 
-They are few and wide: every array that a kernel takes costs compile time, so similar
-quantities are lines of one array. Kernels allocate nothing; the functions here that
-allocate are called from Python.
+There are few arrays, since every array argument costs compile time. Similar quantities
+are lines of one array. Kernels allocate nothing; the functions here that allocate are
+called from Python.
 """
 
 from typing import NamedTuple
@@ -49,7 +49,7 @@ class Cells(NamedTuple):
 
     ``codes`` (rows × attributes, padded to a cache line) are bins, 255 for missing;
     ``by_attribute`` is the transpose. If bins hold several values, ``column`` is the
-    attribute's column in ``singles`` or ``doubles``, of which one has no rows.
+    attribute's column in ``singles`` or ``doubles``, one of which has no rows.
     Otherwise it is -1, and ``values`` (attributes × bins) has the values. ``edges``
     (attributes × bins) has the largest number of each bin. Nodes keep counts by value
     of attributes that are ``listed``.
@@ -100,10 +100,10 @@ class Rules(NamedTuple):
     altered them. Each side has more than ``min_branch_fraction`` of its node. For
     numbers it also has ``min_cut_fraction`` of the known weight, or
     ``max_side_minimum``. A node with a deviation below ``min_deviation`` is a leaf.
-    Attributes compete by gain, or,
-    ``by_ratio``, by gain ratio if their gain is at least the average less
-    ``average_slack``. Rows with a missing value count on the better side of a cut. With
-    ``missing_separate`` they count on neither side; surrogates route them.
+    Attributes compete by gain; ``by_ratio`` by gain ratio, if their gain is at least
+    the average minus ``average_slack``. Rows with a missing value count on the better
+    side of a cut. With ``missing_separate`` they count on neither side; surrogates
+    route them.
     """
 
     kind: int
@@ -137,7 +137,7 @@ class Workspace(NamedTuple):
     of ``drawn_codes`` with the codes of an attribute in row order, or -1. ``keys``,
     ``members``, ``row_bins`` and ``values`` describe the rows of a small node.
     ``code_weights`` has weights by code and class, followed by two lines of sums.
-    ``limits`` are those of the node.
+    ``limits`` has the limits of the node.
     """
 
     order: NDArray[np.int64]

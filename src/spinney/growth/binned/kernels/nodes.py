@@ -1,4 +1,4 @@
-"""Nodes as lines of arrays: those on the stack, and finished records."""
+"""Nodes as lines of arrays: the stack of open nodes, and the finished records."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -151,7 +151,7 @@ def doubled(arrays: Any) -> Any:
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
-    """Return the concatenated arrays of several tuples."""
+    """Return the arrays of several tuples, concatenated by field."""
     arrays = zip(*parts, strict=True)
     return type(parts[0])(*(np.concatenate(array) for array in arrays))
 
@@ -202,7 +202,7 @@ def begin_record(records, node, stack, top):
 
 @kernel
 def reason_to_stop(rules, stack, top):
-    """Return the reason why a node is a leaf, INNER if it may be split."""
+    """Return the reason why a node is a leaf, or INNER if it may be split."""
     if _is_pure(rules.kind, stack.weights, stack.counts, top):
         return PURE
     if stack.entries[top, LEVEL] >= rules.max_depth:
@@ -224,7 +224,7 @@ def _spread(weights, line):
 
 @kernel
 def _is_pure(kind, weights, counts, line):
-    """Return whether all rows have one class, or one number but for rounding."""
+    """Return whether all rows have one class, or one number within rounding."""
     if is_numeric(kind):
         return (
             counts[line, 0] == 1
@@ -262,10 +262,10 @@ def add_to_node(kind, labels, word, weights, counts, line):
 
 @kernel
 def infer_children(search, start, middle, stop, a, top):
-    """Set the same totals from the best cut, if sums of weights are exact.
+    """Set the totals of both children from the best cut, if sums are exact.
 
     If weights do not give the number of rows, the rows of the smaller child are
-    counted, and those with a missing value. Totals left of the cut may be unknown
+    counted, and so are missing rows. Totals left of the cut may be unknown
     (``record_cut``); then no value is missing.
     """
     stack, codes, rows = search.stack, search.cells.codes, search.rows

@@ -1,14 +1,14 @@
 """The best cut of an attribute among few rows, by Gini's index, in one walk over them.
 
-Codes rise with values, so rows are put in order by counting their codes, and only those
-of one bin are compared by value. Then they go from right to left of the cut, one after
-the other. With l and r the weight of its class on both sides, a row of weight w makes
+Codes rise with values, so rows are ordered by a counting sort of codes. Only rows in
+the same bin are compared by value. Then rows move one by one from the right of the cut
+to its left. With l and r the weight of its class on both sides, a row of weight w makes
 the sums of squares
 
     Σ l²  greater by  w (2l + w)        Σ r²  less by  w (2r − w)
 
-Weights are whole, and so are the squares: the scores are those of counted bins to the
-last bit, and the order in which equal rows are walked changes nothing.
+Weights are integers, and so are the squares. So the scores equal those of counted bins
+in every bit, and the order of equal rows has no effect.
 """
 
 import numpy as np
@@ -47,13 +47,13 @@ def squares_are_exact(rules, totals, top):
 
 @kernel
 def can_walk(cells, rules, a):
-    """Return whether a walk over rows finds the cuts of an attribute."""
+    """Return whether a walk over rows can find the cuts of an attribute."""
     return not cells.nominal[a] and (cells.column[a] < 0 or rules.refine_bins)
 
 
 @kernel
 def read_codes(cells, n, a, work):
-    """Read the codes of rows; return the least and the greatest."""
+    """Read the codes of rows; return the smallest and the largest."""
     members, row_bins, codes = work.members, work.row_bins, cells.codes
     low, high = ZERO + layout.MISSING_CODE, ZERO
     for i in range(n):
@@ -94,7 +94,7 @@ def order_rows(cells, n, a, low, high, work):
 
 @kernel
 def walk_rows(labels, totals, top, n, a, column, slack, work):
-    """Note the best score of a cut between ordered rows; return its place, or -1."""
+    """Store the best score of a cut between ordered rows; return its place, or -1."""
     keys, row_bins, values = work.keys, work.row_bins, work.values
     members = work.members
     left, least = work.vectors[layout.LEFT], work.limits[layout.LEAST]
@@ -126,7 +126,7 @@ def walk_rows(labels, totals, top, n, a, column, slack, work):
 
 @kernel
 def can_weigh_codes(cells, n, a, width):
-    """Return whether weighing by code, one value each, is faster than sorting rows."""
+    """Return whether weighing by code is faster than sorting rows."""
     n_bins = cells.n_bins[a]
     return (
         cells.column[a] < 0
@@ -137,7 +137,7 @@ def can_weigh_codes(cells, n, a, width):
 
 @kernel
 def weigh_codes(cells, labels, n, a, work):
-    """Weigh rows by code and class; return the codes as bits, and the greatest."""
+    """Weigh rows by code and class; return the codes as bits, and the largest code."""
     members, code_weights, codes = work.members, work.code_weights, cells.codes
     for code in range(cells.n_bins[a]):
         for c in range(code_weights.shape[1]):
@@ -154,7 +154,7 @@ def weigh_codes(cells, labels, n, a, work):
 
 @kernel
 def scan_codes(totals, top, a, present, high, slack, work):
-    """Note the best score of a cut between codes; return the code before it, or -1."""
+    """Store the best score of a cut between codes; return the code before it, or -1."""
     code_weights, least = work.code_weights, work.limits[layout.LEAST]
     width = code_weights.shape[1]
     left, totals_by_class = code_weights[layout.BINS], code_weights[layout.BINS + 1]
@@ -185,7 +185,7 @@ def scan_codes(totals, top, a, present, high, slack, work):
 
 @kernel
 def record_cut(a, place, next_place, work):
-    """Record the best cut of an attribute; few are used, so totals are set later."""
+    """Record the best cut of an attribute; its totals are set later if needed."""
     cuts = work.cuts
     cuts[a, layout.BIN], cuts[a, layout.HIGH] = place, next_place
     cuts[a, layout.MISSING_SIDE], cuts[a, layout.TOTALS] = -1, np.nan
@@ -193,7 +193,7 @@ def record_cut(a, place, next_place, work):
 
 @kernel
 def set_left_totals(cells, labels, n, a, work):
-    """Set the totals left of the best cut of an attribute, if they are unknown."""
+    """Set the totals left of an attribute's best cut, if they are unknown."""
     cuts, members, column = work.cuts, work.members, cells.column[a]
     if cuts[a, layout.SCORE] == -np.inf or not np.isnan(cuts[a, layout.TOTALS]):
         return

@@ -27,7 +27,7 @@ HALF_BITS = np.uint64(5)  # 32 = 1 << 5
 
 
 def pack_rows(labels: Labels, rows: NDArray[np.integer] | None = None) -> PackedRows:
-    """Return the packed words of some rows, or of all."""
+    """Return the packed words of the given rows, or of all."""
     n_rows = max(len(labels.classes), len(labels.numbers))
     selection: NDArray[np.integer] | slice = slice(None) if rows is None else rows
     words = np.arange(n_rows, dtype=np.uint64)[selection]
@@ -80,13 +80,13 @@ def integer_weight_of(labels, word):
 
 @kernel
 def packed_count_of(labels, word):
-    """Return the weight of a row in the half of a word that its class has."""
+    """Return the weight of a row in the half of a word for its class."""
     return np.uint64(integer_weight_of(labels, word)) << (class_of(word) << HALF_BITS)
 
 
 @kernel
 def add_row(kind, labels, word, vectors, line):
-    """Add the weight of a row to its class, or its moments."""
+    """Add a row to class weights, or to moments."""
     weight = weight_of(labels, word)
     if is_numeric(kind):
         number = labels.numbers[row_of(word)]

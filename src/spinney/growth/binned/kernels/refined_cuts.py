@@ -20,10 +20,10 @@ SUBBINS = 16
 
 @kernel
 def refine_bins(rules, labels, n, n_bins, has_missing, floor, slack, rounded, work):
-    """Find the best cut inside the marked bins, as the last line of ``cuts``.
+    """Find the best cut inside the marked bins, stored as the last line of ``cuts``.
 
-    Return whether any of them has more than one value. The first ``n`` of ``values``,
-    ``members`` and ``row_bins`` are the rows in marked bins.
+    Return whether a marked bin has more than one value. The first ``n`` entries of
+    ``values``, ``members`` and ``row_bins`` are the rows in marked bins.
     """
     floats, ints, inner = work.floats, work.ints, len(work.cuts) - 1
     n_open = ZERO
@@ -59,7 +59,7 @@ def refine_bins(rules, labels, n, n_bins, has_missing, floor, slack, rounded, wo
 def _search_subbins(
     rules, labels, n_subbins, n_per_bin, n_bins, has_missing, slack, work
 ):
-    """Find the best cut inside the sub-bins that were kept, or between any two."""
+    """Find the best cut inside the kept sub-bins, or between two sub-bins."""
     cuts, ints, inner = work.cuts, work.ints, len(work.cuts) - 1
     _clear_cut(cuts, inner)
     begin = ZERO
@@ -127,7 +127,7 @@ def _fill_subbins(n, n_open, n_per_bin, work):
 
 @kernel
 def _count_subbins(rules, labels, n, n_subbins, n_per_bin, work):
-    """Count the sub-bins, and sum up the weights before each of them."""
+    """Count the rows of sub-bins, and compute the running sums of weights."""
     subbins, floats, width = work.subbins, work.floats, rules.width
     for subbin in range(n_subbins):
         for c in range(width):
@@ -151,7 +151,7 @@ def _count_subbins(rules, labels, n, n_subbins, n_per_bin, work):
 def _set_subbin_edge(subbin, n_per_bin, n_bins, work):
     """Set LEFT and RIGHT to the sides of the edge after a sub-bin; return the next one.
 
-    -1 if the sub-bin is empty or no later sub-bin of the same bin has rows.
+    Return -1 if the sub-bin is empty or no later sub-bin of the bin has rows.
     """
     ints, vectors = work.ints, work.vectors
     if ints[layout.SUBBIN_ROWS, subbin] == 0:
@@ -172,7 +172,7 @@ def _set_subbin_edge(subbin, n_per_bin, n_bins, work):
 
 @kernel
 def _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work):
-    """Keep the rows of the sub-bins that may hold a better cut; return their number."""
+    """Keep the rows of sub-bins that may contain a better cut; return their number."""
     ints, floats, vectors = work.ints, work.floats, work.vectors
     edges_tried = work.limits[layout.LEAST] <= 0
     for subbin in range(n_subbins):

@@ -12,7 +12,7 @@ from spinney.growth.binned.kernels.packed_rows import cell_value
 
 
 class RoutedTree(NamedTuple):
-    """Tree and the rows routed down it; ``by_code`` has codes and branches."""
+    """A tree with its routed rows; ``by_code`` has codes and their branches."""
 
     cells: Cells
     ints: NDArray[np.int32]
@@ -24,10 +24,10 @@ class RoutedTree(NamedTuple):
 
 @kernel
 def route_node(tree, node, marks, buffer):
-    """Move the rows of a node's first branch before the others, in their order.
+    """Move the rows of a node's first branch before the others, in stable order.
 
-    ``tree.spans`` has where the rows of a node begin and end; those of both children
-    are set. ``marks`` are by code, and ``buffer`` has space for all rows.
+    ``tree.spans`` has the bounds of a node's rows; the spans of both children are set.
+    ``marks`` are by code, and ``buffer`` has space for all rows.
     """
     cells, rows, spans = tree.cells, tree.rows, tree.spans
     ints, floats, by_code = tree.ints, tree.floats, tree.by_code

@@ -1,8 +1,8 @@
 """Rows with a missing split value, routed by surrogates.
 
-The rows of a node are in three ranges: first branch, second branch, and missing. The
-latter follow the first surrogate whose value they have, else the heavier branch. Then
-both children are counted.
+The rows of a node are in three ranges: first branch, second branch, and missing.
+Missing rows follow the first surrogate with a known value, else the heavier branch.
+Then both children are counted.
 """
 
 from typing import NamedTuple
@@ -28,12 +28,12 @@ ROUTED_LEFT, N_TOTALS = 2, 3
 
 
 class MissingRouting(NamedTuple):
-    """Nodes whose missing rows are to be routed.
+    """The nodes whose missing rows are to be routed.
 
-    Rows have labels of this ``kind`` and their own weights. ``spans`` has where the
-    known rows begin and end, for nodes and their children, which will get the others
-    too; ``ends`` has where those end. ``sums`` and ``counts`` receive the totals of the
-    children of every inner node.
+    Rows have labels of this ``kind`` and their own weights. ``spans`` has the bounds of
+    the known rows of nodes and their children, which the missing rows will join.
+    ``ends`` has the ends of the missing rows. ``sums`` and ``counts`` receive the
+    totals of the children of every inner node.
     """
 
     cells: Cells
@@ -85,7 +85,7 @@ def _route_node(routing, node):
 
 @kernel
 def _narrow_thresholds(routing, missing_begin, end, line):
-    """Move thresholds half-way to the next value of any row of the node."""
+    """Move thresholds to the midpoint with the next value of any row of the node."""
     cells, records = routing.cells, routing.records
     for k in range(records.attributes.shape[1]):
         a = records.attributes[line, k]
@@ -114,7 +114,7 @@ def _cell_number(cells, row, a):
 
 @kernel
 def _heavier_branch(routing, begin, middle, end):
-    """Return the heavier branch of the known rows, by own weights; ties go first."""
+    """Return the heavier branch of the known rows by own weights; ties go first."""
     left_weight, right_weight = 0.0, 0.0
     for i in range(begin, end):
         weight = routing.row_weights[row_of(routing.rows[i])]
@@ -127,7 +127,7 @@ def _heavier_branch(routing, begin, middle, end):
 
 @kernel
 def _surrogate_branch(routing, row, line, default_branch):
-    """Return the branch of a row by the first surrogate with a value, else the default.
+    """Return the branch by the first surrogate with a known value, else the default.
 
     A code without a branch at this node counts as missing.
     """

@@ -1,4 +1,4 @@
-"""The best split of a node: its attributes, by histogram or sorted."""
+"""The search for the best split of a node, by histograms or by sorting."""
 
 import numpy as np
 
@@ -52,14 +52,14 @@ ONE = np.uint64(1)
 
 @kernel
 def set_node_weight(search, top):
-    """Note the weight of a node, which its limits refer to."""
+    """Store the weight of a node, to which its limits refer."""
     weight = limit_weight(search.rules, search.stack.weights, top)
     search.work.limits[layout.WEIGHT] = weight
 
 
 @kernel
 def _set_min_side_weight(search, a):
-    """Note the least weight of a side of a cut of an attribute."""
+    """Store the minimum weight of a side of an attribute's cut."""
     rules, limits = search.rules, search.work.limits
     min_weight, weight = rules.min_branch_weight, limits[layout.WEIGHT]
     if rules.min_cut_fraction > 0 and not search.cells.nominal[a]:
@@ -85,7 +85,7 @@ def _clear_cut(a, cuts):
 
 @kernel
 def _store_totals(a, cuts, vectors):
-    """Store the totals left of the best cut, and those of the missing rows."""
+    """Store the totals left of the best cut, and the totals of missing rows."""
     width = vectors.shape[1]
     for c in range(width):
         cuts[a, layout.TOTALS + c] = vectors[layout.BEST, c]
@@ -94,11 +94,12 @@ def _store_totals(a, cuts, vectors):
 
 @kernel
 def _missing_offset(rules, has_missing, vectors):
-    """Return the offset of scores if missing rows count on neither side.
+    """Return the score offset if missing rows are on neither side.
 
-    RIGHT is the known rows K. A cut gains (φ(L) + φ(R) − φ(K)) / |T| then, T being all
-    rows: the gain of a score that is greater by φ(T) − φ(K). This holds for every kind,
-    as each is discounted by |K| / |T|; for TWOING, whose φ is 0, the offset is 0.
+    RIGHT is the known rows K, and T are all rows. A cut then gains (φ(L) + φ(R) − φ(K))
+    / |T|. This is the gain of a score that is greater by φ(T) − φ(K). This holds for
+    every kind, as each is discounted by |K| / |T|; for TWOING, whose φ is 0, the offset
+    is 0.
     """
     if not (has_missing and rules.missing_separate):
         return 0.0
@@ -111,7 +112,7 @@ def _missing_offset(rules, has_missing, vectors):
 
 @kernel
 def _sum_attribute(rules, histograms, a, n_bins, work):
-    """Sum up a histogram as ``sum_histogram`` does; return the offset of scores too."""
+    """Compute the running sums of a histogram; return also the score offset."""
     kind, floats, vectors = rules.kind, work.floats, work.vectors
     first, last, has_missing = sum_histogram(
         kind, histograms, a, n_bins, floats, vectors
@@ -150,9 +151,9 @@ def search_edges(search, histograms, a, slack):
 
 @kernel
 def refine_cut(search, start, stop, histograms, a, floor, slack):
-    """Search the bins of an attribute that may hold a better cut than the floor.
+    """Search the bins of an attribute that may contain a cut above the floor.
 
-    Ties go to the first cut: one inside a bin lies before the one after it.
+    Ties go to the first cut: a cut inside a bin lies before the cut after the bin.
     """
     cells, rules, work = search.cells, search.rules, search.work
     column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
@@ -190,9 +191,9 @@ def refine_cut(search, start, stop, histograms, a, floor, slack):
 def refine_attribute(search, start, stop, histograms, a, floor, slack):
     """Search inside the bins of an attribute; return the best score so far.
 
-    If attributes compete by ratio, each needs its own gain. If competitors are kept,
-    the result of an attribute must not depend on those searched before, or on threads:
-    then the floor is the best score between bins.
+    If attributes compete by ratio, each needs its own gain. If competitors are stored,
+    the result of an attribute must not depend on earlier attributes or on threads. Then
+    the floor is the best score between bins.
     """
     cuts, by_ratio = search.work.cuts, search.rules.by_ratio
     least = cuts[a, layout.SCORE] if by_ratio else floor
@@ -207,8 +208,7 @@ def refine_attribute(search, start, stop, histograms, a, floor, slack):
 def _gather_open_rows(search, start, stop, a):
     """Gather the rows in marked bins; return their number.
 
-    Rows are selected first and their values read after: these lie far apart, and are
-    prefetched.
+    Rows are selected first, and their values are read after a prefetch.
     """
     cells, rows, work = search.cells, search.rows, search.work
     members, row_bins = work.members, work.row_bins
@@ -239,7 +239,7 @@ def _gather_open_rows(search, start, stop, a):
 def _search_by_walk(search, n, top, a, slack):
     """Find the best cut of an attribute in one walk over the first ``n`` members.
 
-    Return False if cells are missing. The totals left of the cut are not set.
+    Return False if cells are missing. The totals left of the cut stay unset.
     """
     cells, rules, work = search.cells, search.rules, search.work
     if not can_walk(cells, rules, a):
@@ -293,7 +293,7 @@ def _search_by_code(search, n, top, a, slack):
 
 @kernel
 def _mark_varying(search, a):
-    """Note that an attribute varies without missing cells."""
+    """Record that an attribute varies without missing cells."""
     for c in range(search.rules.width):
         search.work.vectors[layout.MISSING, c] = 0.0
     search.work.cuts[a, layout.BIN] = -1
@@ -360,10 +360,10 @@ def _search_sorted(search, n, top, a, slack):
 
 @kernel
 def _rescore_cut(search, start, stop, a):
-    """Rescore the best cut of an attribute by sums over its rows, in their own order.
+    """Rescore the best cut of an attribute by sums over its rows, in row order.
 
-    Only for kinds with roots: they show the rounding that a subtraction leaves on a
-    light side. Attributes that divide the rows alike then tie.
+    Only for kinds with roots, which show the rounding error of a subtraction on a light
+    side. Then attributes that divide the rows in the same way tie.
     """
     cells, rules, work = search.cells, search.rules, search.work
     cuts, vectors, column = work.cuts, work.vectors, cells.column[a]
@@ -414,7 +414,7 @@ def _count_members(search, n, a):
 
 @kernel
 def _varies(search, start, stop, a):
-    """Return whether an attribute varies whose rows are all in one bin."""
+    """Return whether an attribute varies although all rows are in one bin."""
     cells, rows = search.cells, search.rows
     column = cells.column[a]
     if column < 0:
@@ -431,7 +431,7 @@ def _varies(search, start, stop, a):
 
 @kernel
 def _draw_attributes(key, first, last, order):
-    """Draw the attributes at some places of the order; the shuffle is recorded."""
+    """Draw the attributes at a range of places in the order; record the shuffle."""
     for i in range(first, last):
         j = i + draw_below(key, order.shape[1] - i)
         order[layout.SWAPPED_WITH, i] = j
@@ -448,9 +448,9 @@ def _swap_attributes(order, i, j):
 
 @kernel
 def search_node(search, top, histograms, counted):
-    """Return the best attribute, -1 without a split, and whether any varies.
+    """Return the best attribute, or -1, and whether any attribute varies.
 
-    Attributes are tried in column order, or ``rules.n_drawn`` that vary are drawn.
+    Attributes are tried in column order, or ``rules.n_drawn`` varying ones are drawn.
     """
     rules, stack, work = search.rules, search.stack, search.work
     start, stop = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]

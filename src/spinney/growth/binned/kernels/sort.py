@@ -1,8 +1,8 @@
-"""Sorting of numbers with their places, as single words.
+"""Sorting of numbers with their places, packed into single words.
 
-The upper half of a key is a number rounded to 32 bits, as an ordered integer; the lower
-half is a place. Rounding never reverses an order, so only numbers with equal roundings
-remain to be ordered.
+The upper half of a key is a number rounded to 32 bits, as an ordered integer. The lower
+half is the place. Rounding never reverses an order, so only numbers with equal rounded
+values remain to be ordered.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def sort_key(number, place):
 
 @kernel
 def key_place(key):
-    """Return the place in a key."""
+    """Return the place in a sort key."""
     return np.int64(key & LOWER)
 
 
@@ -96,7 +96,7 @@ def _swap(keys, places, i, j):
 
 @kernel
 def order_rounded(keys, n, values):
-    """Order sorted keys whose numbers have one rounding by their exact values."""
+    """Order sorted keys with equal rounded numbers by their exact values."""
     for index in range(1, n):
         key = keys[index]
         upper, value = key >> HALF, values[key & LOWER]

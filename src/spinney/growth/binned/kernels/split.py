@@ -1,4 +1,4 @@
-"""Execution of a split: rows partitioned, children counted, the node recorded."""
+"""The execution of a split: partition rows, count children, record the node."""
 
 import numpy as np
 
@@ -20,10 +20,10 @@ ONE = np.uint64(1)
 
 @kernel
 def partition_rows(search, start, stop, a, histograms):
-    """Move the rows that go left to the front; return where the others begin.
+    """Move the rows that go left to the front; return the start of the others.
 
-    For a cut between bins this also finds the values next to it: the greatest on its
-    left, the least on its right.
+    For a cut between bins, also find the values beside it: the greatest on its left,
+    the least on its right.
     """
     cells, rows, work = search.cells, search.rows, search.work
     cuts, goes_left_lines = work.cuts, work.ints
@@ -73,7 +73,7 @@ def partition_rows(search, start, stop, a, histograms):
 
 @kernel
 def move_missing_last(search, start, stop, a):
-    """Move rows with a missing value behind the others; return where they begin."""
+    """Move rows with a missing value behind the others; return their start."""
     rows, codes, buffer = search.rows, search.cells.by_attribute, search.stack.buffer
     end, n_missing = start, ZERO
     for i in range(start, stop):
@@ -102,7 +102,7 @@ def record_gain(search, top, node, a):
 
 @kernel
 def split_node(search, top, a, histograms):
-    """Execute and record the split of a node; return where its right rows begin."""
+    """Execute and record the split of a node; return the start of its right rows."""
     rules, records, stack = search.rules, search.records, search.stack
     begin, end = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]
     cuts, node = search.work.cuts, stack.state[nodes.N_NODES]

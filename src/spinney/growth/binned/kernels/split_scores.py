@@ -71,8 +71,8 @@ def is_numeric(kind):
 def tie_tolerance(kind, totals, line):
     """Return the largest difference of scores that counts as a tie.
 
-    A fraction of the weight for classes, whose gains have no unit; for numbers in the
-    unit of the gain (``Criterion.unit``).
+    For classes, whose gains have no unit, it is a fraction of the weight. For numbers
+    it has the unit of the gain (``Criterion.unit``).
     """
     size = side_weight(kind, totals, line)
     if not is_numeric(kind):
@@ -103,7 +103,7 @@ def side_weight(kind, vectors, line):
 
 @kernel
 def limit_weight(rules, vectors, line):
-    """Return the weight of a side as limits count it, not altered by costs."""
+    """Return the weight of a side for limits, without the factors of costs."""
     if is_numeric(rules.kind):
         return vectors[line, 0]
     total = 0.0
@@ -114,7 +114,7 @@ def limit_weight(rules, vectors, line):
 
 @kernel
 def side_score(kind, vectors, line):
-    """Return φ of a side; that of nothing is 0."""
+    """Return φ of a side, 0 for an empty side."""
     if is_numeric(kind):
         total = vectors[line, 1] + vectors[line, 2]
         return _moment_score(kind, vectors[line, 0], total, vectors[line, 3])
@@ -158,7 +158,7 @@ def split_score(kind, vectors, left, right):
 
 @kernel
 def _twoing(vectors, left, right):
-    """Return the score of a cut by twoing."""
+    """Return the twoing score of a cut."""
     size_l = side_weight(TWOING, vectors, left)
     size_r = side_weight(TWOING, vectors, right)
     if size_l <= 0 or size_r <= 0:
@@ -180,8 +180,8 @@ def add_missing(vectors, side):
 def score_bound(kind, vectors, floor, edges_tried):
     """Return a bound on cuts inside a bin: INSIDE, between LEFT and RIGHT.
 
-    It is as close as needed to compare it with the floor. With ``edges_tried`` the cuts
-    at the bin's own edges were scored, whatever they leave on a side.
+    It is as tight as needed for a comparison with the floor. With ``edges_tried`` the
+    cuts at the bin's own edges were scored, whatever the weights of their sides.
     """
     if kind >= DEVIATION and not (
         _has_spread(vectors, layout.LEFT) and _has_spread(vectors, layout.RIGHT)
@@ -215,7 +215,7 @@ def score_bound(kind, vectors, floor, edges_tried):
 
 @kernel
 def _has_spread(vectors, line):
-    """Return whether numbers vary on a side, also together with those of the bin."""
+    """Return whether the numbers of a side vary, with and without the bin."""
     total, squares = vectors[line, 1] + vectors[line, 2], vectors[line, 3]
     spread = squares - total * total / vectors[line, 0]
     # Twice: what sums round by must not matter.
@@ -224,7 +224,7 @@ def _has_spread(vectors, line):
 
 @kernel
 def _corner_bound(kind, n_classes, vectors, floor, edges_tried):
-    """Return the score of a corner that reaches the floor, else the greatest."""
+    """Return the score of a corner that reaches the floor, else the largest score."""
     greatest = -np.inf
     # Bit by bit, which of the bin's classes go left.
     first, last = (1, (1 << n_classes) - 1) if edges_tried else (0, 1 << n_classes)
@@ -248,7 +248,7 @@ def _corner_bound(kind, n_classes, vectors, floor, edges_tried):
 
 @kernel
 def _numeric_corner_bound(kind, vectors):
-    """Return the greatest score at the corners of the box of Σw, Σwy and Σwy²."""
+    """Return the largest score at the corners of the box of Σw, Σwy and Σwy²."""
     low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
     sum_l = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
     sum_r = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high

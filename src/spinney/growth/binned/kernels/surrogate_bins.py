@@ -72,13 +72,13 @@ def rows_in(word):
 
 @kernel
 def agreement_bound(t0, t1, difference, more_first, more_second):
-    """Return the most that a cut agrees on; ``difference`` is D before the sub-bin."""
+    """Return the highest agreement of a cut; ``difference`` is D before the sub-bin."""
     return max(t1 + difference + more_first, t0 - difference + more_second)
 
 
 @kernel
 def lay_out_sorted(search, begin, middle, end, a, t0, t1):
-    """Lay out the known rows of a small node as one sub-bin; return their number."""
+    """Arrange the known rows of a small node as one sub-bin; return their number."""
     cells, work, rows = search.cells, search.work, search.rows
     column, subbins, cuts, n = cells.column[a], work.subbins, work.cuts, ZERO
     cuts[a, FIRST_WEIGHT] = cuts[a, SECOND_WEIGHT] = 0.0
@@ -105,7 +105,7 @@ def lay_out_sorted(search, begin, middle, end, a, t0, t1):
 
 @kernel
 def lay_out_subbins(search, begin, middle, end, a, needed):
-    """Lay out the rows of a node in sub-bins; open those that may reach ``needed``.
+    """Arrange the rows of a node in sub-bins; open those that may reach ``needed``.
 
     Return the number of sub-bins, and of keys to sort.
     """
@@ -189,7 +189,7 @@ def _fill_subbins(n_bins, n_per_bin, work):
 
 @kernel
 def _subbin_of(i, n_per_bin, work):
-    """Return the sub-bin of a key; it never falls as the key grows."""
+    """Return the sub-bin of a key; larger keys never have an earlier sub-bin."""
     start = work.marks[work.row_bins[i]]
     position = (work.keys[i] - work.subbins[ORIGIN, start]) * work.subbins[SCALE, start]
     return start + (np.int64(min(position, n_per_bin - 1.0)) if position > 0 else 0)
@@ -212,7 +212,7 @@ def _count_subbins(search, middle, n, n_per_bin):
 
 @kernel
 def _close_subbins(a, n_subbins, needed, work):
-    """Keep only those sub-bins open that may hold a better cut than all edges."""
+    """Keep only the sub-bins open that may contain a better cut than all edges."""
     subbins, best, n_rows = work.subbins, needed, work.cuts[a, N_KNOWN]
     t0, t1 = work.cuts[a, FIRST_WEIGHT], work.cuts[a, SECOND_WEIGHT]
     for final in range(2):
@@ -244,7 +244,7 @@ def _keep_open_keys(n, n_per_bin, work):
 
 @kernel
 def scan_cuts(search, middle, a, n_subbins, needed):
-    """Return the most that a cut agrees on, or note the first that agrees as wanted."""
+    """Return the highest agreement, or record the first cut that has ``needed``."""
     work, rows, weights = search.work, search.rows, search.weights
     subbins, keys, cuts = work.subbins, work.keys, work.cuts
     t0, t1 = cuts[a, FIRST_WEIGHT], cuts[a, SECOND_WEIGHT]

@@ -7,7 +7,7 @@ that of the second left of a cut. The cut agrees on ::
 
 L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
 
-so the best one is where D is greatest or least. Counts by bin give D at every edge, and
+so the best cut is where D is greatest or least. Counts by bin give D at every edge, and
 ``surrogate_bins`` searches inside the bins where it may be greater or less.
 
 Ties go to the first cut, as in ``spinney.search.surrogate_search``: the greatest
@@ -59,7 +59,7 @@ class SurrogateRecords(NamedTuple):
 class SurrogateSearch(NamedTuple):
     """Input, workspace and output of a search for surrogates.
 
-    ``unit`` tells whether each weight is 1. Nodes of up to ``small`` rows are sorted.
+    ``unit`` is whether each weight is 1. Nodes of up to ``small`` rows are sorted.
     """
 
     cells: Cells
@@ -86,7 +86,7 @@ def _weigh(search, begin, end):
 
 @kernel
 def _count_branches(search, begin, middle, end, first, last):
-    """Count the rows of both branches, and weigh them, by attribute and bin."""
+    """Count and weigh the rows of both branches, by attribute and bin."""
     cells, rows, weights, unit = search.cells, search.rows, search.weights, search.unit
     packed_counts, bin_weights = search.work.packed_counts, search.work.bin_weights
     codes = cells.codes
@@ -115,9 +115,9 @@ def _count_branches(search, begin, middle, end, first, last):
 
 @kernel
 def _sum_known_rows(a, n_bins, t0, t1, n_rows, work):
-    """Set the weights and the number of the rows with a value of an attribute.
+    """Set the weights and the number of the rows with a known value of an attribute.
 
-    ``t0``, ``t1`` and ``n_rows`` are those of all rows.
+    ``t0``, ``t1`` and ``n_rows`` are the totals of all rows.
     """
     cuts, n_missing = work.cuts, rows_in(work.packed_counts[a, layout.MISSING_CODE])
     cuts[a, bins.FIRST_WEIGHT] = t0
@@ -134,7 +134,7 @@ def _sum_known_rows(a, n_bins, t0, t1, n_rows, work):
 
 @kernel
 def _group_codes(a, n_codes, work):
-    """Give each code its branch; ties go to the heavier one, or the second."""
+    """Assign each code a branch; ties go to the heavier branch, or the second."""
     t0 = work.cuts[a, bins.FIRST_WEIGHT]
     t1 = work.cuts[a, bins.SECOND_WEIGHT]
     bin_weights, total_weight = work.bin_weights, t0 + t1
@@ -159,7 +159,7 @@ def _group_codes(a, n_codes, work):
 
 @kernel
 def _best_edge(a, n_bins, openable, work):
-    """Find the best agreement of cuts between bins, and a bound on those inside."""
+    """Find the best agreement of cuts between bins, and a bound inside bins."""
     t0 = work.cuts[a, bins.FIRST_WEIGHT]
     t1 = work.cuts[a, bins.SECOND_WEIGHT]
     n_rows = work.cuts[a, bins.N_KNOWN]
@@ -185,7 +185,7 @@ def _best_edge(a, n_bins, openable, work):
 def _min_agreement(first, last, max_surrogates, least, work):
     """Return the agreement of the last surrogate to record, or a lower bound.
 
-    If enough attributes agree on more, one that agrees on less is never recorded.
+    If enough attributes agree more, an attribute that agrees less is never recorded.
     """
     for k in range(max_surrogates):
         work.keys[k] = least
@@ -203,10 +203,10 @@ def _min_agreement(first, last, max_surrogates, least, work):
 
 @kernel
 def _search_attributes(search, begin, middle, end, split_attribute, first, last):
-    """Find the best surrogate of each of a range of attributes.
+    """Find the best surrogate of each attribute from ``first`` to ``last``.
 
-    It is -∞ if it agrees too little to be recorded. ``split_attribute`` is that of the
-    node.
+    Its agreement is -∞ if that is too low to record. ``split_attribute`` is the
+    attribute of the node's split.
     """
     cells, work = search.cells, search.work
     t0 = _weigh(search, begin, middle)
@@ -262,7 +262,7 @@ def _search_attributes(search, begin, middle, end, split_attribute, first, last)
 
 @kernel
 def _scan_cuts_twice(search, middle, a, n_subbins, least):
-    """Find the best cut of sorted rows: the agreement, then the first cut that ties."""
+    """Find the best cut of sorted rows: highest agreement, then first tied cut."""
     search.work.cuts[a, bins.AGREEING], needed = -np.inf, np.inf
     for _ in range(2):
         best = scan_cuts(search, middle, a, n_subbins, needed)
@@ -273,7 +273,7 @@ def _scan_cuts_twice(search, middle, a, n_subbins, least):
 
 @kernel
 def _find_cut_values(search, begin, end, a):
-    """Find the unknown values beside a cut: those next to closed bins."""
+    """Find the unknown values beside a cut, next to closed bins."""
     cells, rows, cuts = search.cells, search.rows, search.work.cuts
     column, before = cells.column[a], np.int64(cuts[a, bins.BIN])
     after, low, high = np.int64(cuts[a, bins.AFTER]), -np.inf, np.inf
@@ -292,7 +292,7 @@ def _find_cut_values(search, begin, end, a):
 
 @kernel
 def _record_best(search, begin, middle, end, line):
-    """Record the best surrogates, the greatest agreement first."""
+    """Record the best surrogates, in falling order of agreement."""
     cells, work, records = search.cells, search.work, search.records
     t0 = _weigh(search, begin, middle)
     t1 = _weigh(search, middle, end)

@@ -1,10 +1,10 @@
 """Rows drawn with replacement, as NumPy's generator draws them.
 
-``np.random.Generator(PCG64(seed)).integers(0, n, size)`` for many seeds, each of which
-would take longer to set up than to use. A state of 128 bits is multiplied and added to
-(O'Neill 2014, "PCG"); both halves of a word of its output are taken, the lower first,
-and brought below n without bias (Lemire 2019, "Fast random integer generation in an
-interval"). NumPy promises that neither changes.
+``np.random.Generator(PCG64(seed)).integers(0, n, size)`` for many seeds: setting up a
+generator would take longer than using it. A state of 128 bits is multiplied and added
+to (O'Neill 2014, "PCG"); both halves of a word of its output are taken, the lower
+first, and brought below n without bias (Lemire 2019, "Fast random integer generation in
+an interval"). NumPy promises that neither changes.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def high_product(x, y):
 
 @kernel
 def stepped(high, low, high_increment, low_increment):
-    """Return the next state: this one times the factor, and more."""
+    """Return the next state of the generator."""
     product = high_product(low, LOW_FACTOR) + high * LOW_FACTOR + low * HIGH_FACTOR
     low = low * LOW_FACTOR + low_increment
     return product + high_increment + np.uint64(low < low_increment), low
@@ -36,14 +36,14 @@ def stepped(high, low, high_increment, low_increment):
 
 @entry
 def draw_bags(seeds, size, drawn):
-    """Count how often each row is drawn, for each of some trees.
+    """Count the draws of each row, for each of several trees.
 
     Parameters
     ----------
     seeds : trees × 4
-        The words that a generator is seeded with.
+        The seed words of each generator.
     size : int
-        How many rows are drawn.
+        The number of rows to draw.
     drawn : trees × rows
         Zeros, which become the counts.
     """

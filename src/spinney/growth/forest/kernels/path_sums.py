@@ -1,8 +1,8 @@
 """The predictions of leaves under several shrinkages, summed on the way down.
 
 A shrunk prediction (:mod:`spinney.growth.forest.choose_shrinkage`) is a sum over the
-steps of a path. Only one output is needed, that of a row's own class: so each row sums
-it on its way down, and nothing is stored for the nodes.
+steps of a path. Each row needs only the output of its own class. So each row sums this
+output on its way down, and nothing is stored for the nodes.
 """
 
 from typing import NamedTuple
@@ -14,13 +14,13 @@ from spinney._support.jit.compile import entry, kernel
 
 
 class Paths(NamedTuple):
-    """Trees side by side, as ``TreeArrays`` has them.
+    """Packed trees, as in ``TreeArrays``.
 
-    ``column`` is the column of a node's attribute, -1 at a leaf, ``branch`` the default
-    branch, or -1; ``entries`` (nodes × 2) is the start of a node in ``branches`` and
-    ``cuts``. ``outputs`` (nodes × outputs) are those of nodes as they are, ``factors``
-    (nodes × shrinkages) those of a step down from each. ``links`` (2 × nodes, and one
-    more) is workspace for the children.
+    ``column`` is the column of a node's attribute, -1 at a leaf, and ``branch`` the
+    default branch, or -1. ``entries`` (nodes × 2) is the start of a node in
+    ``branches`` and ``cuts``. ``outputs`` (nodes × outputs) are the unshrunk outputs of
+    nodes, and ``factors`` (nodes × shrinkages) the factors of a step down from each.
+    ``links`` (2 × nodes, and one more) is workspace for the children.
     """
 
     parent: NDArray[np.integer]
@@ -62,7 +62,7 @@ def link(paths):
 
 @kernel
 def branch_of(paths, node, value):
-    """Return the branch of a value at a node; -1 where the row is divided."""
+    """Return the branch of a value at a node; -1 if the row is divided."""
     cut = paths.cut[node]
     if value != value:
         return np.int64(paths.branch[node])
@@ -93,12 +93,12 @@ def add_paths(paths, roots, cells, out, output_index, sums, divided):
         NaN where they are missing.
     out : rows × trees
         Whether the tree votes on the row.
-    output_of : array
+    output_index : array
         The output to predict, for each row.
     sums : rows × shrinkages
         The sums, which are updated.
     divided : array
-        Becomes True where a missing value divides a row: its sums are invalid.
+        Set to True if a missing value divides a row: its sums are then invalid.
     """
     link(paths)
     column, outputs, factors = paths.column, paths.outputs, paths.factors

@@ -1,4 +1,4 @@
-"""Training errors of a leaf, and their estimate, as ``growth.prune.error_limits``."""
+"""Training errors of a leaf, and their estimates, as ``growth.prune.error_limits``."""
 
 from math import sqrt
 
@@ -20,9 +20,9 @@ def _size(weights, node):
 
 @kernel
 def _label_of(rules, weights, node, prior, scale):
-    """Return the label of the greatest proportion, or least cost; ties go to the last.
+    """Return the most probable label, or the label of least cost; ties go to the last.
 
-    With ``scale`` 0 weights replace proportions. Otherwise these are predictions: the
+    With ``scale`` 0 weights replace probabilities. Otherwise probabilities are the
     weights plus the prior, over their sum; the prior weighs ``scale`` − 1.
     """
     n_classes, costs = weights.shape[1], rules.costs
@@ -49,7 +49,7 @@ def _label_of(rules, weights, node, prior, scale):
 
 @kernel
 def leaf_errors(rules, weights, node, prior):
-    """Return the weight outside the majority class."""
+    """Return the weight outside the majority class of a node."""
     label = _label_of(rules, weights, node, prior, 0.0)
     return _size(weights, node) - weights[node, label]
 
@@ -68,7 +68,7 @@ def risk(rules, weights, node, prior):
 
 @kernel
 def _added_errors(weight, errors, z):
-    """Return the errors to add to one or more training errors."""
+    """Return the number to add to one or more training errors."""
     if errors + 0.5 >= weight:
         return max(weight - errors, 0.0)
     f = (errors + 0.5) / weight

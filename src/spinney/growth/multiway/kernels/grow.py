@@ -27,7 +27,7 @@ from spinney.growth.multiway.kernels.value_counts import collect_values
 
 
 class Task(IntEnum):
-    """Tasks of the entry: grow all nodes, or search or split the node on top."""
+    """The tasks of the entry: grow all nodes, or search or split the top node."""
 
     GROW = 0
     SEARCH = 1
@@ -36,9 +36,9 @@ class Task(IntEnum):
 
 @entry
 def grow_nodes(growth, task, first, last):
-    """Grow the nodes on the stack, or until the pause; return which array is full.
+    """Grow the nodes on the stack, until the pause; return which array is full.
 
-    The other tasks concern the node on top: search its attributes from ``first`` to
+    The other tasks concern the top node: search its attributes from ``first`` to
     ``last``, or split it by the results.
     """
     members, results, state = growth.members, growth.work.results, growth.grown.state
@@ -60,7 +60,7 @@ def grow_nodes(growth, task, first, last):
 
 @kernel
 def _split_node(growth, top):
-    """Split the node on top of the stack, or make it a leaf."""
+    """Split the top node of the stack, or make it a leaf."""
     columns, members, grown = growth.columns, growth.members, growth.grown
     state, stack = grown.state, members.stack
     begin, end, _ = member_range(members, top)
@@ -98,7 +98,7 @@ def _split_node(growth, top):
 
 @kernel
 def _lines_needed(growth, chosen, keep_competitors):
-    """Return the largest number of lines of the splits to be recorded."""
+    """Return the maximum number of lines for the splits to be recorded."""
     needed, results, facts = 0, growth.work.results, growth.columns.facts
     for a in range(len(results)):
         if a == chosen or (keep_competitors and results[a, layout.CAN_SPLIT]):
@@ -137,7 +137,7 @@ def _record_candidates(growth, top, chosen, keep_competitors):
 
 @kernel
 def _write_lines(growth, top, candidate):
-    """Write the lines of a candidate: the missing rows, then values, or both sides."""
+    """Write the lines of a candidate: missing rows, then the values or both sides."""
     grown, work, n_classes = growth.grown, growth.work, growth.limits.n_classes
     candidates, (_, _, unweighted) = grown.candidates, member_range(growth.members, top)
     width = n_classes if unweighted else 2 * n_classes
@@ -182,7 +182,7 @@ def _write_line(grown, line, code, array, start, unweighted):
 
 @kernel
 def _make_children(growth, top, n_children):
-    """Make the children with their weights, each a leaf or with space for its members.
+    """Create the children with their weights, as leaves or with space for members.
 
     ``scores`` then has the proportion of each branch. Return whether the children are
     unweighted.
@@ -298,7 +298,7 @@ def _reason_to_stop(growth, node, n_attributes):
 
 @kernel
 def _move_to_children(growth, top, unweighted):
-    """Move members to the children that may be split, and push these."""
+    """Move members to the children that may be split, and push these children."""
     begin, end, was_unweighted = member_range(growth.members, top)
     node = growth.members.stack[top, layout.NODE]
     last = _push_children(growth, top, begin, node, unweighted)
@@ -310,7 +310,7 @@ def _move_to_children(growth, top, unweighted):
 def move_members(growth, node, begin, end, was_unweighted, to, size):
     """Move members of a node to the branches that have places, ``size`` in all.
 
-    The places, counted from ``to``, are in ``codes``, the proportions in ``scores``.
+    The places are in ``codes``, relative to ``to``, and the proportions in ``scores``.
     """
     members, grown = growth.members, growth.grown
     codes, places, shares = growth.columns.codes, growth.work.codes, growth.work.scores
@@ -344,7 +344,7 @@ def _push_children(growth, top, begin, node, unweighted):
     """Push the children that may be split, the first one on top.
 
     ``codes`` of the workspace receive the places of each branch, -1 for none. Return
-    where the last ones end.
+    the end of the last place.
     """
     nodes, used, places = growth.grown.nodes, growth.members.used, growth.work.codes
     first, end = np.int64(nodes[node, layout.FIRST_CHILD]), begin
@@ -362,7 +362,7 @@ def _push_children(growth, top, begin, node, unweighted):
 
 @kernel
 def push_node(growth, node, begin, unweighted):
-    """Push a node whose members begin there; return where they end."""
+    """Push a node whose members start at ``begin``; return their end."""
     state, counts, stack = growth.grown.state, growth.grown.counts, growth.members.stack
     top, end = state[layout.N_WAITING], begin
     for c in range(counts.shape[1]):

@@ -1,8 +1,8 @@
 """Arrays of the kernels that grow multiway trees, and their columns.
 
 A *code* is the rank of a value among all those of its attribute; the code after the
-last one is that of missing cells. A *member* is a row at a node with a fraction of its
-weight: a row with a missing value is a member of several nodes. If every member weighs
+last one is that of missing cells. A *member* is a row at a node, with a fraction of its
+weight. A row with a missing value is a member of several nodes. If every member weighs
 1, a node is *unweighted*: its weights are its counts, and fractions are not read.
 """
 
@@ -93,11 +93,11 @@ VECTORS = 6
 
 
 class RankedColumns(NamedTuple):
-    """All rows by rank.
+    """All rows, with values replaced by ranks.
 
-    ``codes`` has a line a row, with the class in the last column. ``facts`` are by
-    attribute, ``numbers`` are the values of the numeric ones, and ``steps`` the least
-    step between these.
+    ``codes`` has a line per row, with the class in the last column. ``facts`` are by
+    attribute, ``numbers`` has the values of numeric attributes, and ``steps`` their
+    least difference.
     """
 
     codes: NDArray[Any]
@@ -107,10 +107,10 @@ class RankedColumns(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Limits of a recipe; the criterion by ``impurity``, ``ratio`` and ``slack``.
+    """Limits of a recipe, with its criterion as ``impurity``, ``ratio`` and ``slack``.
 
     The minimum weight of a side by ``min_cut_fraction`` is at most
-    ``max_side_minimum``. ``altered`` are the factors of class weights under costs.
+    ``max_side_minimum``. ``altered`` has the factors of class weights under costs.
     """
 
     n_classes: int
@@ -133,8 +133,8 @@ class Limits(NamedTuple):
 class Members(NamedTuple):
     """Nodes on the stack, and their rows.
 
-    Rows are concatenated with their fractions; spare arrays take them while they move.
-    ``used`` marks the attributes that are used up above each node.
+    Rows are concatenated with their fractions; spare arrays are buffers for moving
+    rows. ``used`` marks the attributes that are used up above each node.
     """
 
     rows: NDArray[np.uint32]
@@ -148,8 +148,8 @@ class Members(NamedTuple):
 class Grown(NamedTuple):
     """Nodes, candidates, and the lines of their tables, in order of creation.
 
-    The children of a node are adjacent. The first line of a candidate, of code -1, has
-    its missing rows.
+    The children of a node are adjacent. The first line of a candidate, with code -1,
+    has its missing rows.
     """
 
     nodes: NDArray[np.int32]
@@ -181,9 +181,9 @@ class Rules(NamedTuple):
 class PruneRecords(NamedTuple):
     """Estimates of nodes, and the steps of pruning.
 
-    ``origin`` is the node whose split each uses, ``is_recounted`` tells whether it has
-    other rows than that. ``total`` has the risk of the tree, and estimate and risk of a
-    branch.
+    ``origin`` is the node whose split a node uses, and ``is_recounted`` whether its
+    rows differ from the origin's. ``total`` has the risk of the tree, and the estimate
+    and risk of a branch.
     """
 
     origin: NDArray[np.int32]
@@ -243,7 +243,7 @@ class Pruning(NamedTuple):
 
 @kernel
 def member_range(members, top):
-    """Return where the members of a node begin and end, and if it is unweighted."""
+    """Return the bounds of the members of a node, and whether it is unweighted."""
     stack = members.stack
     return stack[top, BEGIN], stack[top, END], stack[top, UNWEIGHTED] > 0
 

@@ -1,8 +1,8 @@
 """Error-based pruning in one loop, by the rules of ``growth.prune.error_based``.
 
-The nodes that a raised branch would have are written after those of the tree, and are
-discarded if the branch is not raised. The members of a node stay while its children are
-visited; theirs follow::
+The nodes of a raised branch are written after the nodes of the tree, and discarded if
+the branch is not raised. The members of a node stay while its children are visited; the
+children's members follow::
 
 members   … | node | child 2 | child 1 | child 0 ]
 """
@@ -53,7 +53,7 @@ MAX_SUMMED_CODES = 20_000
 
 @entry
 def prune(pruning):
-    """Visit every node after all nodes below; return which array is full."""
+    """Visit every node after its descendants; return which array is full."""
     state, nodes = pruning.grown.state, pruning.grown.nodes
     stack = pruning.members.stack
     while state[layout.N_WAITING] > 0:
@@ -193,7 +193,7 @@ def _largest_child(grown, node):
 
 @kernel
 def _copy_node(grown, records, node, new):
-    """Copy a node, to have other rows."""
+    """Append a copy of a node, for other rows."""
     nodes = grown.nodes
     for column in range(nodes.shape[1]):
         nodes[new, column] = nodes[node, column]
@@ -206,8 +206,8 @@ def _copy_node(grown, records, node, new):
 def _try_raising(pruning, top):
     """Route all members of a node down its largest branch.
 
-    The copy of the branch is the first new node; ``total`` has its estimate and its
-    risk after that of the tree.
+    The copy of the branch is the first new node. ``total`` receives its estimate, and
+    its risk after the risk of the tree.
     """
     grown, records, stack = pruning.grown, pruning.records, pruning.members.stack
     state, nodes, n_classes = grown.state, grown.nodes, grown.weights.shape[1]
@@ -238,7 +238,7 @@ def _try_raising(pruning, top):
 
 @kernel
 def _recount_copy(pruning, uppermost):
-    """Count the copy on top of the stack again, and route its members."""
+    """Recount the copy on top of the stack, and route its members."""
     members, grown, records = pruning.members, pruning.grown, pruning.records
     state, stack, nodes = grown.state, members.stack, grown.nodes
     top, first = state[layout.N_WAITING] - 1, state[layout.N_NODES]
@@ -344,9 +344,9 @@ def _recount_candidate(pruning, node, begin, end, unweighted):
 
 @kernel
 def _add_up_by_value(pruning, a, low, begin, end):
-    """Sum up both sides of a number value by value, as the plain learner does.
+    """Sum both sides of a numeric split value by value, as the plain learner does.
 
-    Fractions of members round, so the order of adding shows.
+    Sums of fractions round, so they depend on the order of adding.
     """
     members, codes = pruning.members, pruning.columns.codes
     n_classes = pruning.grown.weights.shape[1]

@@ -1,12 +1,12 @@
-"""The best split of each attribute at a node, and of them all.
+"""The best split of each attribute at a node, and the best attribute.
 
 The rules are those of ``spinney.search.attribute_split`` and
-``spinney.search.node_split``. Cuts of an attribute are compared by a score Σ φ(side)
-that is quick to find: φ = Σ x log₂ x over classes less that of the size, or Σ x² over
-size. The result is computed from proportions, as in ``spinney.trees.criteria``. Under
-costs, x is the weight of a class times ``altered``; limits apply to weights. A cut
-between two blocks of the same class is never better than both cuts around them, since φ
-is convex (Fayyad and Irani 1992): it counts as a possible cut, and is not scored.
+``spinney.search.node_split``. Cuts of an attribute are compared by a fast score Σ
+φ(side), with φ = Σ x log₂ x over classes minus the same of the size, or Σ x² over size.
+The result is computed from proportions, as in ``spinney.trees.criteria``. Under costs,
+x is the weight of a class times ``altered``; limits apply to weights. A cut between two
+blocks of the same class is never better than both cuts around them, since φ is convex
+(Fayyad and Irani 1992). Such a cut counts as possible, and is not scored.
 """
 
 from math import log2
@@ -50,7 +50,7 @@ def search_attributes(growth, top, first, last):
 
 @kernel
 def _sum_observed(vectors, value_weights, n_values, unweighted, n_classes):
-    """Sum up the known members; return their weight, and that and number of others."""
+    """Sum the known members; return their weight, and weight and number of others."""
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
     for c in range(width):
         vectors[layout.KNOWN * line + c] = 0.0
@@ -67,7 +67,7 @@ def _sum_observed(vectors, value_weights, n_values, unweighted, n_classes):
 
 @kernel
 def _list_classes(vectors, present, unweighted, n_classes):
-    """List the classes of known members, rising; return their number."""
+    """List the classes of known members in rising order; return their number."""
     counts = layout.KNOWN * 2 * n_classes + (0 if unweighted else n_classes)
     n_present = 0
     for c in range(n_classes):
@@ -88,7 +88,7 @@ def _altered(limits, array, start):
 
 @kernel
 def _impurity(limits, array, start, size):
-    """Return the impurity of a line with the altered weight ``size``."""
+    """Return the impurity of a line whose altered weight is ``size``."""
     kind, impurity = limits.impurity, 0.0
     for c in range(limits.n_classes):
         weight = array[start + c] * limits.altered[c]
@@ -111,7 +111,7 @@ def _information(part, whole):
 
 @kernel
 def _score_multiway(limits, n_values, unweighted, a, known, missing, work):
-    """Score the split with a branch for each value."""
+    """Compute the result of the split with a branch for each value."""
     n_classes, value_weights = limits.n_classes, work.value_weights
     vectors = work.vectors
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
@@ -167,7 +167,7 @@ def _score(limits, work, start, n_present):
 
 @kernel
 def _sum_sides(vectors, value_weights, n_values, unweighted, n_classes, cut):
-    """Sum up the values on both sides of a cut."""
+    """Sum the values on both sides of a cut."""
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
     for c in range(width):
         vectors[layout.LEFT * line + c] = vectors[layout.RIGHT * line + c] = 0.0
@@ -218,7 +218,7 @@ def _best_cut(growth, n_values, unweighted, a, known, missing, n_present):
 
 @kernel
 def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
-    """Score the cuts that are allowed; return their number."""
+    """Score the allowed cuts; return their number."""
     columns, limits, work = growth.columns, growth.limits, growth.work
     n_classes, vectors = limits.n_classes, work.vectors
     value_weights = work.value_weights
@@ -293,7 +293,7 @@ def _has_corrected_gain(growth, a):
 
 @kernel
 def choose_attribute(growth):
-    """Return the attribute to split by, or the negative reason for a leaf."""
+    """Return the attribute to split on, or the negative reason for a leaf."""
     columns, limits, work = growth.columns, growth.limits, growth.work
     p, results, merits = len(columns.facts), work.results, work.merits
     max_values, n_splittable, highest = 0, 0, 0.0

@@ -2,9 +2,9 @@
 
 Attributes with few values are counted together, a row at a time, into tables with a
 line for every code. Those with more codes than the node has rows are sorted. Both give
-the codes that occur, rising, each with its weights by class and, unless the node is
-unweighted, its counts. Members are added up in their order, as in the plain learner, so
-that sums round alike.
+the occurring codes in rising order, with weights by class and, unless the node is
+unweighted, counts. Members are added in their order, as in the plain learner, so sums
+round in the same way.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def count_tables(growth, top, first, last):
 
 @kernel
 def collect_values(growth, top, a):
-    """Collect the codes of an attribute with their weights; return their number.
+    """Collect the codes of an attribute with their weights; return the number of codes.
 
     The weights of the missing rows are set in a vector.
     """
@@ -103,9 +103,9 @@ def _values_of_table(growth, width, a):
 
 @kernel
 def _sort_keys(growth, top, a):
-    """Sort the members whose value is known; return their number.
+    """Sort the members with a known value; return their number.
 
-    A key has the code in its upper half and the member's place in the lower.
+    A key has the code in its upper half and the member's place in the lower half.
     """
     columns, members, work = growth.columns, growth.members, growth.work
     n_classes = growth.limits.n_classes

@@ -1,8 +1,8 @@
 """Trees in one flat layout: any number of them in a few arrays.
 
 The children of a node are adjacent, a tree is stored level by level, and only leaves
-have outputs. Node 0 belongs to no tree: there a row ends whose value is missing if the
-node divides such rows, or has surrogates. A split into several intervals becomes
+have outputs. Node 0 belongs to no tree. A row ends there if its value is missing and
+the node divides such rows, or has surrogates. A split into several intervals becomes
 several binary ones.
 """
 
@@ -35,11 +35,11 @@ class TreeLayout(NamedTuple):
     Parameters
     ----------
     nodes : nodes × 4
-        The cut (64 bits), the first child, and four times the attribute plus where a
-        missing value goes.
+        The cut (64 bits), the first child, and four times the attribute plus the branch
+        of missing values.
     tables : array of int32
-        For each node that groups codes: how many codes follow, the branch of all
-        others, and the branch of each; -1 where a row stays open.
+        For each node that groups codes: the number of codes that follow, the branch of
+        other codes, and the branch of each code; -1 if the row stays open.
     trees : trees × 2
         Root and depth.
     outputs : leaves × outputs
@@ -69,9 +69,9 @@ class TreeLayout(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkedNodes:
-    """The nodes of trees with links to their children, before they are put in order.
+    """The nodes of trees with links to their children, before sorting.
 
-    ``table`` is where the table of a node begins, -1 where it cuts; ``missing`` the
+    ``table`` is the start of a node's table, -1 for a threshold, and ``missing`` the
     branch of missing values, or -1. Children are ``children[first : first + count]``.
     """
 
@@ -163,7 +163,7 @@ def _with_binary_cuts(
 def _by_levels(
     linked: LinkedNodes, tables: Integers, outputs: Floats, roots: Integers
 ) -> TreeLayout:
-    """Put nodes in order: tree after tree, and each level by level."""
+    """Return the nodes in order: tree after tree, and each tree level by level."""
     levels, trees = [roots], [np.arange(len(roots))]
     while True:
         is_inner = linked.count[levels[-1]] > 0
@@ -217,11 +217,11 @@ def majority(
 
 
 def pack_nodes(flat: TreeLayout) -> NDArray[np.uint64]:
-    """Return the nodes of trees without tables as words, for cells of float32.
+    """Return the nodes of trees without tables as words, for float32 cells.
 
-    It is empty if a tree has too many nodes or attributes; see ``kernels/walk.py``. A
-    value v of float32 is above a cut c if and only if it is above the greatest number
-    of float32 that is no greater than c.
+    The result is empty if a tree has too many nodes or attributes; see
+    ``kernels/walk.py``. A float32 value is above a cut c if and only if it is above the
+    greatest float32 that is at most c.
     """
     roots = flat.trees[:, 0]
     sizes = np.diff(roots, append=len(flat.nodes))

@@ -1,4 +1,4 @@
-"""Predictions by flat trees, a block of rows at a time, in threads."""
+"""Predictions by trees in flat layout, in threads, a block of rows at a time."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -31,12 +31,12 @@ class Votes(NamedTuple):
     Parameters
     ----------
     sums : rows × outputs
-        The outputs of the leaves of all trees, added up in the order of the trees.
+        The outputs of the leaves of all trees, added in tree order.
     voters : array of int32
-        How many trees each row went down.
+        The number of trees that each row went down.
     open : array of int32
-        In how many of them a missing value left it open, so that they do not vote: the
-        node divides such rows, or has surrogates.
+        The number of these trees that did not vote, since a missing value left the row
+        open: the node divides such rows, or has surrogates.
     """
 
     sums: Floats
@@ -51,10 +51,10 @@ def leaves(
     *,
     in_bag: NDArray[np.uint8] | None = None,
 ) -> NDArray[np.int32]:
-    """Return the leaf of each row in each tree, -1 where a missing value leaves none.
+    """Return the leaf of each row in each tree; -1 if a missing value leaves it open.
 
-    Leaves are numbered through all trees: ``flat.numbers`` are those of their trees.
-    Where ``in_bag`` is 1 a row is not sent down a tree, and there is -1 too.
+    Leaves are numbered through all trees; ``flat.numbers`` has their numbers in their
+    own trees. If ``in_bag`` is 1, the tree skips the row, and the leaf is -1 too.
     """
     bag = NO_BAG if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
     reached = np.empty((n_rows, len(flat.trees)), np.int32)
@@ -69,18 +69,18 @@ def votes(
     *,
     in_bag: NDArray[np.uint8] | None = None,
 ) -> Votes:
-    """Return the added outputs of all trees, for each row.
+    """Return the summed outputs of all trees for each row.
 
     Parameters
     ----------
     flat : TreeLayout
         The trees.
     columns : sequence of arrays
-        The cells as ``Schema.encode`` gives them; None for columns of no tree.
+        The cells as ``Schema.encode`` gives them; unused columns may be None.
     n_rows : int
-        How many rows there are.
+        The number of rows.
     in_bag : rows × trees of uint8, optional
-        1 where a tree does not vote on a row.
+        1 if a tree does not vote on a row.
     """
     bag = NO_BAG if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
     counts = np.zeros((n_rows, 2), np.int32)
@@ -141,7 +141,7 @@ def _descend(
 
 
 def _renumbered(nodes: NDArray[np.int32], needed: NDArray[np.int64]) -> Any:
-    """Return nodes that refer to attributes by their order among those needed."""
+    """Return nodes with attributes renumbered among the needed ones."""
     if len(needed) == 0 or needed[-1] == len(needed) - 1:
         return nodes
     column_of = np.zeros(needed[-1] + 1, np.int32)

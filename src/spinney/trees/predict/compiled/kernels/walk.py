@@ -1,9 +1,9 @@
 """The compiled walk of rows down trees that are stored in one array.
 
-Several rows take a step each, and then the next: their loads do not wait for each
-other, and no branch is predicted. All rows go through one tree before the next one
-begins, so that the tree stays in the cache. A leaf is its own child, so a row that has
-arrived stays there; every few steps such rows are taken from the list of open rows::
+Several rows take each step together, so their loads do not wait for each other, and no
+branch is predicted. All rows go through one tree before the next begins, so the tree
+stays in the cache. A leaf is its own child, so a row at a leaf stays there. Every few
+steps such rows are removed from the list of open rows::
 
     on the list   0 1 2 3 4 5   →   0 2 3 5   →   3
     arrived           1 4            0 2 5
@@ -42,11 +42,10 @@ ATTRIBUTE, LOWER = np.uint64(MOST_ATTRIBUTES - 1), np.uint64((1 << 32) - 1)
 class KernelTrees(NamedTuple):
     """Trees that are stored in one array.
 
-    ``nodes`` (nodes × 4) and ``cuts`` (nodes × 2) are one memory: the cut, the first
-    child, the route; ``words`` the nodes as words, none if they do not fit or do not
-    pay. ``tables`` has branches of codes, ``trees`` (trees × 2) root and
-    depth, ``outputs`` (leaves × outputs) what leaves predict; ``simple`` says that no
-    node has a table.
+    ``nodes`` (nodes × 4) and ``cuts`` (nodes × 2) share memory: the cut, the first
+    child, the route. ``words`` has the nodes as words, or is empty. ``tables`` has the
+    branches of codes, ``trees`` (trees × 2) root and depth, ``outputs`` (leaves ×
+    outputs) the predictions of leaves. ``simple`` means that no node has a table.
     """
 
     nodes: NDArray[np.int32]
@@ -64,19 +63,19 @@ def descend(packed, cells, bag, lanes, into, sums):
 
     Parameters
     ----------
-    laid : KernelTrees
+    packed : KernelTrees
         The trees.
     cells : rows × attributes
         Numbers and codes, NaN where missing.
     bag : rows × trees
-        1 where a row does not go down a tree; without lines, all rows go.
+        1 if a tree skips a row; if empty, no row is skipped.
     lanes : 3 × LANES
-        To work in: the rows on the list, their nodes, and where each row has come.
+        Workspace: the open rows, their nodes, and the node that each row has reached.
     into : rows × trees, or rows × 2
-        The leaves, -1 where a row is open or does not go; or how many trees a row
-        did not go down, and in how many it was left open.
+        The leaves, -1 for an open or skipped row; or the numbers of trees that skipped
+        a row, and that left it open.
     sums : rows × outputs
-        The sums of outputs; without lines, leaves are noted.
+        The sums of outputs; if empty, leaves are recorded.
     """
     nodes, cuts, words, trees = packed.nodes, packed.cuts, packed.words, packed.trees
     has_missing = not packed.simple
@@ -107,7 +106,7 @@ def descend(packed, cells, bag, lanes, into, sums):
 
 @kernel
 def list_rows(bag, t, start, stop, root, lanes):
-    """List the rows that go down a tree; return how many there are."""
+    """List the rows that go down a tree; return their number."""
     n = np.int64(stop - start)
     for i in range(n):
         lanes[0, i], lanes[1, i], lanes[2, i] = i, root, -1
@@ -121,7 +120,7 @@ def list_rows(bag, t, start, stop, root, lanes):
 
 @kernel
 def keep_open_rows(nodes, lanes, n):
-    """Record the nodes of rows; keep those on the list that are at no leaf yet."""
+    """Store the nodes of rows; keep the rows that have not reached a leaf."""
     n_kept = ZERO
     for i in range(n):
         row, node = lanes[ZERO, np.uint64(i)], lanes[ONE, np.uint64(i)]
@@ -159,7 +158,7 @@ def add(nodes, outputs, lanes, into, sums):
 
 @kernel
 def walk_words(cells, words, root, steps, lanes, n):
-    """Send rows down a tree of words, eight at a time: their nodes are in registers."""
+    """Send rows down a tree of words, eight at a time, with nodes in registers."""
     in_eights = n - n % 8
     for first in range(0, in_eights, 8):
         eight = np.uint64(first)
@@ -197,7 +196,7 @@ def below(cells, words, root, node, row):
 
 @kernel
 def walk_complete(cells, nodes, cuts, steps, lanes, n):
-    """Send rows down a tree of thresholds, where no cell is missing."""
+    """Send rows without missing cells down a tree of thresholds."""
     for first in range(0, n, ROWS_ABREAST):
         for _ in range(steps):
             for i in range(first, min(first + ROWS_ABREAST, n)):
@@ -233,7 +232,7 @@ def walk_any(cells, nodes, cuts, tables, steps, lanes, n):
 
 @kernel
 def branch_of(tables, first, value):
-    """Return the branch of a code: its length, the branch of others, then each code."""
+    """Return the branch of a code in a table: length, other branch, then each code."""
     index = np.int64(1)
     if value < tables[first]:  # not where it is NaN
         index += 1 + np.int64(value)
