@@ -107,7 +107,8 @@ def process(folder):
             **options,
         )
         out = (found.stdout or b"").decode("utf-8", "replace")
-        return Outcome(found.returncode, out, found.stderr.decode())
+        err = found.stderr.decode("utf-8", "replace")
+        return Outcome(found.returncode, out, err)
 
     return run_process
 

@@ -112,7 +112,7 @@ def test_a_file_of_another_format(refused, write, format_):
 
 def test_a_compressed_file_that_is_cut_short(refuse):
     line = refuse(b"\x1f\x8b\x08\x00\x00\x00", name="table.csv.gz")
-    assert "'table.csv.gz' is cut short" in line
+    assert "'table.csv.gz' is truncated or damaged" in line
 
 
 def test_empty_standard_input(process):

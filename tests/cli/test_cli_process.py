@@ -72,7 +72,11 @@ def test_standard_input(process, model, melons):
     grown = process("grow", "-", *given, stdin=text)
     expected = spinney.grow(melons, "ripe", recipe="c4.5", ignore=["id"])
     assert grown.out == f"{expected}\n"
-    assert grown.err == ""
+    assert grown.err == (
+        "spinney: importance: texture 60 %, density 40 %\n"
+        "spinney: accuracy 94.1 % on training rows; new rows not measured: "
+        "`spinney evaluate`\n"
+    )
     predicted = process("predict", model, "-", "--json", stdin=text)
     labels = [row["label"] for row in json.loads(predicted.out)["rows"]]
     assert labels == spinney.load(model).predict(melons).tolist()
@@ -188,6 +192,7 @@ def test_an_interrupt_while_growing(tool, melons, monkeypatch, folder, as_error)
 
 
 @unix
+@pytest.mark.usefixtures("usual_interrupts")
 def test_an_interrupt_that_a_finalizer_swallows_is_heard(monkeypatch, capsys):
     class Finalized:
         def __del__(self):

@@ -217,6 +217,9 @@ def test_rows_are_reserved_while_growing(tool, works):
     assert outcome.err == (
         "spinney: validation set: 5 of 17 rows (pre-pruning); --json lists "
         "them as validation_rows\n"
+        "spinney: importance: texture 100 %\n"
+        "spinney: accuracy 91.7 % on training rows; new rows not measured: "
+        "`spinney evaluate`\n"
     )
     found = json.loads(works(*arguments, *share, "--json"))
     model = spinney.grow(

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import spinney
+from spinney._support.text_table import cells
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",
@@ -59,8 +60,12 @@ def test_hostile_names_come_through_and_never_reach_the_terminal(works, grown, n
     for text in texts:
         assert text.replace("\n", "").isprintable()
         assert text.count("\n") == len(text.splitlines())
-        if name.isprintable():
-            assert name in text
+    if name.isprintable():
+        assert all(name in text for text in texts[2:])
+        assert name in spinney.load("m.spinney").text()
+        for tree in texts[:2]:  # no line is wider than 80
+            assert max(map(cells, tree.splitlines())) <= 80
+            assert (name in tree) == (len(name) < 80)
     for arguments in (["show"], ["rules"], ["explain"], ["info"], ["predict", "t.csv"]):
         command, *data = arguments
         text = works(command, "m.spinney", *data, "--json")
@@ -178,7 +183,8 @@ def test_two_hundred_columns(works, write):
 def test_a_deep_tree_is_not_cut(works, write):
     rows = "".join(f"{number},{'ab'[number % 2]}\n" for number in range(200))
     write("t.csv", f"size,sort\n{rows}")
-    tree = works("grow", "t.csv", "--target=sort", "--recipe=id3", "-o", "m.spinney")
+    given = ("--target=sort", "--recipe=id3", "-o", "m.spinney")
+    tree = works("grow", "t.csv", *given, "--max-lines", "0")
     data = json.loads(works("info", "m.spinney", "--json"))
     assert data["size"]["height"] > 100
     assert len(tree.splitlines()) == data["size"]["nodes"]

@@ -109,14 +109,16 @@ def test_a_column_without_a_name_that_the_model_knows(works, write):
     assert out == "column 1,z,y\nb,1,q\n"
 
 
-def test_a_workbook(works, refused, german):
+def test_a_workbook(works, german):
     lines = [HEAD, *ROWS]
     cells = [[cell or None for cell in line.split(";")] for line in lines]
     path = write_workbook("t.xlsx", {"Tabelle1": cells})
     out = works("predict", "m.spinney", path, "--keep", "all")
     assert out == works("predict", "m.spinney", german, "--keep", "all")
-    line = refused(2, "predict", "m.spinney", path, "-o", "out.xlsx")
-    assert "'out.xlsx' is no known format: use one of .csv, .tsv" in line
+    works("predict", "m.spinney", path, "-o", "out.xlsx")
+    (column,) = read_table("out.xlsx").columns
+    assert column.name == "Klasse"
+    assert [column.levels[code] for code in column.cells] == CLASSES
 
 
 LATER = {

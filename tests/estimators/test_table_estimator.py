@@ -12,6 +12,7 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import SpinneyWarning, TreeClassifier
+from spinney.output.tree_text import to_text
 
 # Weights
 
@@ -36,7 +37,9 @@ def test_weights_are_repetitions(rows):
     recipe = TreeClassifier("cart", missing_policy="branch")
     weighted = clone(recipe).fit(X, y, sample_weight=times)
     repeated = clone(recipe).fit(X.loc[X.index.repeat(times)], y.repeat(times))
-    weighted_text, repeated_text = (each.model_.text() for each in (weighted, repeated))
+    weighted_text, repeated_text = (
+        to_text(each.model_.tree) for each in (weighted, repeated)
+    )
     assert weighted_text.startswith("ripe  (n = 90, weight 180: ")
     assert re.sub(r"n = \d+, weight ", "", weighted_text) == repeated_text
 

@@ -58,15 +58,17 @@ def to_text(
     which begins with its number; with ``errors``, lines end with the node's errors on
     another table.
 
-    No line is wider than ``width``. A tree of more than ``max_lines`` shows the
-    branches of the nodes with the most rows, and a last line counts the hidden leaves.
-    It ends with the longest text of ``rest`` that has room.
+    No line is wider than ``width``, unless it has errors, which are never shortened. A
+    tree of more than ``max_lines`` shows the branches of the nodes with the most rows,
+    and a last line counts the hidden leaves. It ends with the longest text of ``rest``
+    that has room.
     """
     shown_part = shown_nodes(tree, max_depth=max_depth, max_lines=max_lines)
+    room = width if errors is None else None
     lines = _node_lines(
         tree,
         shown_part,
-        NodeLines(tree, shown_part.numbers, ascii_only=ascii_only, width=width),
+        NodeLines(tree, shown_part.numbers, ascii_only=ascii_only, width=room),
         numbers=numbers,
         errors=errors,
     )
