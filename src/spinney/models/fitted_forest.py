@@ -160,9 +160,9 @@ class FittedForest(FittedTable):
         >>> model.typical(shop)
         TypicalTree(number=0, agreement=1.0, rows=6)
         >>> print(model.trees[0])
-        sold  (6: no 3 (50 %), yes 3 (50 %))
-        ├── size ≤ 3.5 → no  (3: no 3 (100 %))
-        └── size > 3.5 → yes  (3: yes 3 (100 %))
+        sold  (n = 4, weight 6: no 3 (50 %), yes 3 (50 %))
+        ├── size ≤ 3.5 → no  (n = 3, weight 3: no 3 (100 %))
+        └── size > 3.5 → yes  (n = 1, weight 3: yes 3 (100 %))
         """
         forest, (columns, n_rows) = self.forest_, self._columns(X)
         if not n_rows:
