@@ -190,7 +190,7 @@ def test_missing_classes_are_told_in_duckdb():
 @pytest.mark.parametrize(
     "labels, message",
     [
-        ([None, None], "every"),
+        ([None, None], "(all 2 cells are|every cell is) missing"),
         (["a\nb", "c"], "line break"),
         ([0.5, 1e200], "whose square is beyond"),
     ],
@@ -321,8 +321,12 @@ def test_progress_counts_the_trees_of_recipes_and_folds():
 
 def test_progress_of_a_single_tree():
     told = []
-    spinney.grow(IRIS, "class", recipe="id3", progress=lambda *n: told.append(n))
+    options = {"recipe": "id3", "progress": lambda *n: told.append(n)}
+    spinney.grow(IRIS, "class", **options, measure_quality=False)
     assert told == [(0, 1), (1, 1), (1, 1)]
+    told.clear()
+    spinney.grow(IRIS, "class", **options)  # and five trees that measure it
+    assert [told[0], told[-1]] == [(0, 6), (6, 6)]
 
 
 def test_progress_of_folds_that_prune():
