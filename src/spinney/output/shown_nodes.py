@@ -29,15 +29,15 @@ def shown_nodes(
     line is for the number of hidden leaves, and one for the linear model of a leaf.
     """
     depth, inner = tree.nodes.links.depth, tree.arrays.inner
-    is_seen = depth <= (inf if max_depth is None else max_depth)
-    is_cut = max_lines is not None and _n_lines(tree, np.flatnonzero(is_seen)) > (
+    is_shown = depth <= (inf if max_depth is None else max_depth)
+    is_cut = max_lines is not None and _n_lines(tree, np.flatnonzero(is_shown)) > (
         max_lines
     )
     if is_cut:
         assert max_lines is not None
-        is_seen &= _reached_first(tree, max_lines - 1)
-    numbers = np.flatnonzero(is_seen)
-    # In printing order, what lies below a node stands before the next that is seen.
+        is_shown &= _reached_first(tree, max_lines - 1)
+    numbers = np.flatnonzero(is_shown)
+    # In printing order, what lies below a node stands before the next that is shown.
     leaves = np.append(0, np.cumsum(~inner))
     nodes_below = np.diff(numbers, append=len(tree)) - 1
     leaves_below = np.diff(leaves[np.append(numbers, len(tree))]) - ~inner[numbers]
@@ -60,8 +60,8 @@ def _reached_first(
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Return whether each node is reached where nodes of most rows are split first."""
     links, rows, models = tree.nodes.links, tree.arrays.rows, tree.model_names
-    is_seen = np.zeros(len(tree), np.bool_)
-    is_seen[0] = True
+    is_shown = np.zeros(len(tree), np.bool_)
+    is_shown[0] = True
     n_lines, open_nodes = 1 + bool(models), [(-int(rows[0]), 0)]
     heapify(open_nodes)
     while open_nodes:
@@ -72,7 +72,7 @@ def _reached_first(
         if not children or (node and n_lines + need > max_lines):
             continue
         n_lines += need
-        is_seen[children] = True
+        is_shown[children] = True
         for child in children:
             heappush(open_nodes, (-int(rows[child]), child))
-    return is_seen
+    return is_shown

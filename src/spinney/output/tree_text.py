@@ -64,11 +64,11 @@ def to_text(
     that has room.
     """
     shown_part = shown_nodes(tree, max_depth=max_depth, max_lines=max_lines)
-    room = width if errors is None else None
+    max_width = width if errors is None else None
     lines = _node_lines(
         tree,
         shown_part,
-        NodeLines(tree, shown_part.numbers, ascii_only=ascii_only, width=room),
+        NodeLines(tree, shown_part.numbers, ascii_only=ascii_only, width=max_width),
         numbers=numbers,
         errors=errors,
     )
@@ -159,17 +159,17 @@ class NodeLines:
         classes, and at last the middle of the condition.
         """
         attempts = ATTEMPTS[:1] if self.width is None else ATTEMPTS
-        room = inf if self.width is None else self.width - cells(lead)
+        max_cells = inf if self.width is None else self.width - cells(lead)
         condition = tail = ""
         for n_values, n_classes, form in attempts:
             end = hides[min(form, len(hides) - 1)]
             condition, tail = self._parts(node, together, n_values, n_classes)
             tail = f"{tail}{note}{end}"
-            if cells(condition) + cells(tail) <= room:
+            if cells(condition) + cells(tail) <= max_cells:
                 return f"{lead}{condition}{tail}"
         assert self.width is not None
-        tail = shortened(tail, max(self.width // 2, int(room) - cells(condition)))
-        condition = shortened(condition, int(room) - cells(tail))
+        tail = shortened(tail, max(self.width // 2, int(max_cells) - cells(condition)))
+        condition = shortened(condition, int(max_cells) - cells(tail))
         return shortened(f"{lead}{condition}{tail}", self.width)
 
     def _parts(

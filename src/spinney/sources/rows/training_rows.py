@@ -161,18 +161,18 @@ def training_set(
     rows. The ``first`` of several batches may have one row or one class.
     """
     numeric = target.is_numeric
-    is_kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
+    is_usable = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
     if weights is not None:
-        is_kept &= weights > 0
-    if complete and is_kept.any():
-        used_weights = None if weights is None else weights[is_kept]
-        is_kept[is_kept] = complete_rows(table.take(is_kept), used_weights)
+        is_usable &= weights > 0
+    if complete and is_usable.any():
+        used_weights = None if weights is None else weights[is_usable]
+        is_usable[is_usable] = complete_rows(table.take(is_usable), used_weights)
     places = None
-    if not is_kept.all():
-        places = np.flatnonzero(is_kept)
-        table = table.take(is_kept)
-        classes = np.asarray(classes)[is_kept]
-        weights = None if weights is None else weights[is_kept]
+    if not is_usable.all():
+        places = np.flatnonzero(is_usable)
+        table = table.take(is_usable)
+        classes = np.asarray(classes)[is_usable]
+        weights = None if weights is None else weights[is_usable]
     if weights is not None:
         check_total(finite_sum(weights))
     if not table.n_rows:
@@ -370,12 +370,12 @@ def usable_rows(
     table: Table, target: str, weight: str | None
 ) -> tuple[Table, Floats | None, Integers]:
     """Return the rows with a target and a weight, their weights and positions."""
-    is_kept = ~check_target(table, target).missing
+    is_usable = ~check_target(table, target).missing
     if weight is None:
-        return table.take(is_kept), None, np.flatnonzero(is_kept)
+        return table.take(is_usable), None, np.flatnonzero(is_usable)
     weights = row_weights(table[weight])
-    is_kept &= weights > 0
-    return table.take(is_kept), weights[is_kept], np.flatnonzero(is_kept)
+    is_usable &= weights > 0
+    return table.take(is_usable), weights[is_usable], np.flatnonzero(is_usable)
 
 
 def check_target(table: Table, target: str) -> Column:
@@ -464,10 +464,10 @@ def rows_in_memory(
     if not identifiers:
         attributes = without_identifiers(attributes, declared, places)
     if complete and table.n_rows:
-        is_kept = complete_rows(attributes, weights)
-        table, attributes = table.take(is_kept), attributes.take(is_kept)
-        places = places[is_kept]
-        weights = None if weights is None else weights[is_kept]
+        is_usable = complete_rows(attributes, weights)
+        table, attributes = table.take(is_usable), attributes.take(is_usable)
+        places = places[is_usable]
+        weights = None if weights is None else weights[is_usable]
     classes, codes = as_target(
         table[target], numeric=declared.kind(target) == "numeric"
     )
@@ -525,8 +525,8 @@ def rows_with_positions(
         msg = f"y has {len(classes)} labels and the table {table.n_rows} rows"
         raise DataError(msg)
     weights = given_weights(sample_weight, table.n_rows)
-    is_kept = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
-    if not is_kept.any():
+    is_usable = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
+    if not is_usable.any():
         msg = (
             f"target {name!r}: no row has both a weight above 0 and one of the "
             "model's classes: give the training table"
@@ -534,8 +534,8 @@ def rows_with_positions(
         raise DataError(msg)
     training = TrainingSet(
         schema,
-        tuple(schema.encode(table.take(is_kept))),
-        classes[is_kept].astype(np.float64 if numeric else np.int64),
-        None if sample_weight is None else weights[is_kept],
+        tuple(schema.encode(table.take(is_usable))),
+        classes[is_usable].astype(np.float64 if numeric else np.int64),
+        None if sample_weight is None else weights[is_usable],
     )
-    return training, np.flatnonzero(is_kept)
+    return training, np.flatnonzero(is_usable)
